@@ -1,0 +1,127 @@
+//! The token wire format (specification, section 2.2): one bare token, or `Description: Token` pairs
+//! joined by a pipe, in the order in which they must be entered into the meter.
+//!
+//! ```
+//! use meter_token::{DescribedToken, MeterToken, TokenSet};
+//!
+//! let credit = DescribedToken::parse("Credit Token", "08086259498974263587")?;
+//! assert_eq!(TokenSet::single(credit.clone()).wire_form(), "08086259498974263587");
+//!
+//! let change = DescribedToken::parse("KeyChange Token1", "50193837188098045115")?;
+//! let set = TokenSet::in_order(vec![change, credit])?;
+//! assert_eq!(
+//!     set.wire_form(),
+//!     "KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587"
+//! );
+//! # Ok::<(), meter_token::MeterTokenError>(())
+//! ```
+#![warn(missing_docs)]
+
+mod set;
+
+use std::fmt;
+
+pub use set::{DescribedToken, TokenSet};
+
+/// Why a text is not a meter token or a set of them. Never carries the text: it may be worth money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MeterTokenError {
+    /// No characters, or only blanks.
+    #[error("a meter token is empty")]
+    Empty,
+    /// Longer than any token that a meter takes.
+    #[error("a meter token has more than {MAX_LENGTH} characters")]
+    TooLong,
+    /// A character that is neither a letter, a digit, a blank nor a hyphen.
+    #[error("a meter token has a character that no meter takes")]
+    BadCharacter,
+    /// A description that is empty or would break the wire format.
+    #[error("a token description is empty or contains ':' or '|'")]
+    BadDescription,
+    /// A pair without its colon.
+    #[error("a pair of a token set has no colon")]
+    NoColon,
+    /// A set without tokens.
+    #[error("a token set holds no token")]
+    NoTokens,
+}
+
+/// Longest token text accepted; a numeric STS token has 20 digits, some voucher codes are longer.
+const MAX_LENGTH: usize = 64;
+
+/// What is typed into a meter. As good as cash, so `Debug` shows none of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MeterToken(String);
+
+impl MeterToken {
+    /// Letters, digits, inner blanks and hyphens, at most 64 characters; surrounding blanks are dropped.
+    pub fn parse(text: &str) -> Result<Self, MeterTokenError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(MeterTokenError::Empty);
+        }
+        if text.len() > MAX_LENGTH {
+            return Err(MeterTokenError::TooLong);
+        }
+        let accepted = |byte: u8| byte.is_ascii_alphanumeric() || byte == b' ' || byte == b'-';
+        if text.bytes().all(accepted) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(MeterTokenError::BadCharacter)
+        }
+    }
+
+    /// The text for the meter. Whoever calls this answers for where it goes.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// In groups of four, as people read it aloud and type it.
+    pub fn grouped(&self) -> String {
+        let mut grouped = String::with_capacity(self.0.len() * 5 / 4);
+        for (index, character) in self.0.chars().enumerate() {
+            if index > 0 && index % 4 == 0 {
+                grouped.push(' ');
+            }
+            grouped.push(character);
+        }
+        grouped
+    }
+}
+
+impl fmt::Debug for MeterToken {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("MeterToken(***)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_never_shows_in_debug_output() {
+        let token = MeterToken::parse("08086259498974263587").unwrap();
+        assert_eq!(format!("{token:?}"), "MeterToken(***)");
+    }
+
+    #[test]
+    fn a_token_is_grouped_for_reading() {
+        let token = MeterToken::parse("08086259498974263587").unwrap();
+        assert_eq!(token.grouped(), "0808 6259 4989 7426 3587");
+    }
+
+    #[test]
+    fn what_no_meter_takes_is_no_token() {
+        for (text, why) in [
+            ("", MeterTokenError::Empty),
+            ("   ", MeterTokenError::Empty),
+            ("1234|5678", MeterTokenError::BadCharacter),
+            ("12:34", MeterTokenError::BadCharacter),
+            ("12\n34", MeterTokenError::BadCharacter),
+            (&"1".repeat(65), MeterTokenError::TooLong),
+        ] {
+            assert_eq!(MeterToken::parse(text), Err(why));
+        }
+    }
+}

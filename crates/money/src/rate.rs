@@ -1,0 +1,58 @@
+//! A rate: the share of an amount that a fee or a commission takes.
+
+use std::fmt;
+
+use rust_decimal::{Decimal, RoundingStrategy};
+
+use crate::MoneyError;
+
+/// A non-negative decimal fraction, `0.015` for one and a half per cent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate(Decimal);
+
+impl Rate {
+    /// Takes nothing.
+    pub const ZERO: Self = Self(Decimal::ZERO);
+
+    /// Digits with at most one point: `0.015`. The decimal crate's own grammar is wider than that.
+    pub fn parse(text: &str) -> Result<Self, MoneyError> {
+        let bad = || MoneyError::BadRate(text.to_owned());
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+            && text.starts_with(|c: char| c.is_ascii_digit())
+            && text.ends_with(|c: char| c.is_ascii_digit());
+        if !plain {
+            return Err(bad());
+        }
+        text.parse().map(Self).map_err(|_not_a_decimal| bad())
+    }
+
+    /// The rate as a decimal fraction, for whoever stores it.
+    pub const fn to_decimal(self) -> Decimal {
+        self.0
+    }
+
+    pub(crate) fn of_minor_half_up(self, minor: i64) -> Result<i64, MoneyError> {
+        let exact = Decimal::from(minor).checked_mul(self.0).ok_or(MoneyError::Overflow)?;
+        i64::try_from(exact.round_dp_with_strategy(0, RoundingStrategy::MidpointAwayFromZero))
+            .map_err(|_overflow| MoneyError::Overflow)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_plain_digits() {
+        assert_eq!(Rate::parse("0.015").unwrap().to_string(), "0.015");
+        for text in ["", ".5", "5.", "-1", "+1", "1e3", "1_000", "1.2.3", " 1"] {
+            assert_eq!(Rate::parse(text), Err(MoneyError::BadRate(text.to_owned())));
+        }
+    }
+}

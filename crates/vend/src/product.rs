@@ -1,0 +1,45 @@
+//! What can be bought.
+
+use std::fmt;
+
+/// A product type of the specification, section 2.4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Product {
+    /// A token for a prepaid electricity meter.
+    Electricity,
+    /// Credit that lands on a SIM; no token.
+    Airtime,
+    /// A token for a prepaid water meter, where the provider issues one.
+    Water,
+}
+
+impl Product {
+    /// Every product, in the order of the specification.
+    pub const ALL: [Self; 3] = [Self::Electricity, Self::Airtime, Self::Water];
+
+    /// The name on the wire and in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Electricity => "ELECTRICITY",
+            Self::Airtime => "AIRTIME",
+            Self::Water => "WATER",
+        }
+    }
+
+    /// The product of this wire name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|product| product.as_str() == name)
+    }
+
+    /// Whether a success without a token is no success. Water providers may return none
+    /// (specification, section 2.1).
+    pub const fn always_has_a_token(self) -> bool {
+        matches!(self, Self::Electricity)
+    }
+}
+
+impl fmt::Display for Product {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}

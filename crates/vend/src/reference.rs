@@ -1,0 +1,140 @@
+//! Names for calls to a provider. Every call has a fresh one; a vend's is our only handle on it later.
+
+use std::fmt;
+
+use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
+
+/// Why a pair of number and instant is no call id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallIdError {
+    /// XMLVend has six digits for it, and zero is not a positive integer.
+    #[error("the call number {0} is not within 1 to {max}", max = CallId::NUMBER_MAX)]
+    NumberOutOfRange(u32),
+    /// Not of the form that `Display` writes.
+    #[error("not a call id of 14 and 6 digits")]
+    Malformed,
+}
+
+/// A number and a second, unique together per client id at a provider for ever (XMLVend's `MsgID`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId {
+    at: DateTime<Utc>,
+    number: u32,
+}
+
+impl CallId {
+    /// The largest six-digit number.
+    pub const NUMBER_MAX: u32 = 999_999;
+
+    /// The instant is cut to its second.
+    pub fn new(number: u32, at: DateTime<Utc>) -> Result<Self, CallIdError> {
+        if (1..=Self::NUMBER_MAX).contains(&number) {
+            Ok(Self { at: at.trunc_subsecs(0), number })
+        } else {
+            Err(CallIdError::NumberOutOfRange(number))
+        }
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes: `20261120093000-000042`.
+    pub fn parse(text: &str) -> Result<Self, CallIdError> {
+        let malformed = || CallIdError::Malformed;
+        let (at, number) = text.split_once('-').ok_or_else(malformed)?;
+        if at.len() != 14 || number.len() != 6 || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(malformed());
+        }
+        let at = NaiveDateTime::parse_from_str(at, Self::SECOND_FORMAT).map_err(|_not_a_date| malformed())?;
+        Self::new(number.parse().map_err(|_not_a_number| malformed())?, at.and_utc())
+    }
+
+    const SECOND_FORMAT: &str = "%Y%m%d%H%M%S";
+
+    /// 1 to 999,999.
+    pub const fn number(self) -> u32 {
+        self.number
+    }
+
+    /// A whole second.
+    pub const fn at(self) -> DateTime<Utc> {
+        self.at
+    }
+
+    /// `yyyymmddHHMMSS` in UTC, which never has an hour twice.
+    pub fn second(self) -> impl fmt::Display {
+        self.at.format(Self::SECOND_FORMAT)
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}-{:06}", self.second(), self.number)
+    }
+}
+
+impl fmt::Debug for CallId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Our unique name for one attempt at a vend: the call id under which it is sent, and, where a repeat
+/// is safe, sent again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProviderReference(CallId);
+
+impl ProviderReference {
+    /// The attempt is named by its first call.
+    pub const fn new(call: CallId) -> Self {
+        Self(call)
+    }
+
+    /// The call id to put on the wire.
+    pub const fn call(self) -> CallId {
+        self.0
+    }
+}
+
+impl fmt::Display for ProviderReference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl fmt::Debug for ProviderReference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_id_is_a_second_and_six_digits() {
+        let at = DateTime::from_timestamp(1_795_167_000, 987_000_000).unwrap();
+        let call = CallId::new(42, at).unwrap();
+        assert_eq!(call.to_string(), "20261120093000-000042");
+        assert_eq!(CallId::parse("20261120093000-000042"), Ok(call));
+    }
+
+    #[test]
+    fn zero_and_seven_digits_are_no_call_numbers() {
+        for number in [0, 1_000_000] {
+            assert_eq!(CallId::new(number, DateTime::UNIX_EPOCH), Err(CallIdError::NumberOutOfRange(number)));
+        }
+    }
+
+    #[test]
+    fn a_malformed_call_id_is_refused() {
+        for text in [
+            "",
+            "20261120093000",
+            "20261120093000-42",
+            "2026112009300-000042",
+            "20261320093000-000042",
+            "20261120093000-+00042",
+        ] {
+            assert_eq!(CallId::parse(text), Err(CallIdError::Malformed), "{text:?}");
+        }
+    }
+}

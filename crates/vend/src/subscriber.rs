@@ -1,0 +1,68 @@
+//! Who is bought for: a meter number, a phone number, an account number.
+
+use std::fmt;
+
+/// Why a text cannot name a subscriber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubscriberIdentifierError {
+    /// Nothing there.
+    #[error("the subscriber identifier is empty")]
+    Empty,
+    /// Longer than any identifier in use.
+    #[error("the subscriber identifier has more than {max} characters", max = SubscriberIdentifier::LENGTH_MAX)]
+    TooLong,
+    /// Something other than letters, digits, `+`, `-`, `.`, `_` and `/`.
+    #[error("the subscriber identifier has a character that no provider uses")]
+    BadCharacter,
+}
+
+/// The widest form any product accepts; the catalogue's length and pattern narrow it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SubscriberIdentifier(String);
+
+impl SubscriberIdentifier {
+    /// Most characters that an identifier of any product has.
+    pub const LENGTH_MAX: usize = 40;
+
+    /// 1 to 40 ASCII letters, digits and a few joiners.
+    pub fn parse(text: &str) -> Result<Self, SubscriberIdentifierError> {
+        if text.is_empty() {
+            return Err(SubscriberIdentifierError::Empty);
+        }
+        if text.len() > Self::LENGTH_MAX {
+            return Err(SubscriberIdentifierError::TooLong);
+        }
+        let in_use = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._/".contains(&byte);
+        if text.bytes().all(in_use) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(SubscriberIdentifierError::BadCharacter)
+        }
+    }
+
+    /// The text as the integrator gave it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SubscriberIdentifier {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identifier_is_short_and_plain() {
+        assert_eq!(SubscriberIdentifier::parse("04257670465").unwrap().as_str(), "04257670465");
+        assert_eq!(SubscriberIdentifier::parse(""), Err(SubscriberIdentifierError::Empty));
+        assert_eq!(SubscriberIdentifier::parse(&"1".repeat(41)), Err(SubscriberIdentifierError::TooLong));
+        for text in ["04257 670465", "0425\n", "0425<", "04\0", "٠٤"] {
+            assert_eq!(SubscriberIdentifier::parse(text), Err(SubscriberIdentifierError::BadCharacter));
+        }
+    }
+}
