@@ -1,0 +1,65 @@
+//! Clear-credit tokens, class 2: an engineer takes away what is left in a meter.
+
+use crate::block::{Class, Payload};
+use crate::credit_kind::CreditKind;
+use crate::rnd::Rnd;
+use crate::tid::Tid;
+
+pub(crate) const SUB_CLASS: u8 = 1;
+
+const ALL_REGISTERS: u16 = u16::MAX;
+
+/// What a clear-credit token says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ClearCredit {
+    /// Which credit is taken away.
+    pub registers: CreditRegisters,
+    /// When the token was made; a meter takes each identifier once.
+    pub tid: Tid,
+    /// Four random bits.
+    pub rnd: Rnd,
+}
+
+/// The credit registers that a clear-credit token empties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CreditRegisters {
+    /// Every register of the meter.
+    All,
+    /// One register, numbered as the sub-class of its credit tokens.
+    One(CreditKind),
+}
+
+impl ClearCredit {
+    pub(crate) fn payload(self) -> Payload {
+        let [high, middle, low] = self.tid.to_field();
+        let [register_high, register_low] = self.registers.to_field().to_be_bytes();
+        let head = (SUB_CLASS << 4) | self.rnd.bits();
+        Payload { class: Class::MeterSpecific, bytes: [head, high, middle, low, register_high, register_low] }
+    }
+
+    pub(crate) fn from_payload(
+        [head, high, middle, low, register_high, register_low]: [u8; 6],
+    ) -> Option<Self> {
+        Some(Self {
+            registers: CreditRegisters::from_field(u16::from_be_bytes([register_high, register_low]))?,
+            tid: Tid::from_field([high, middle, low]),
+            rnd: Rnd::from_byte(head),
+        })
+    }
+}
+
+impl CreditRegisters {
+    fn to_field(self) -> u16 {
+        match self {
+            Self::All => ALL_REGISTERS,
+            Self::One(kind) => u16::from(kind.code()),
+        }
+    }
+
+    fn from_field(field: u16) -> Option<Self> {
+        match field {
+            ALL_REGISTERS => Some(Self::All),
+            one => u8::try_from(one).ok().and_then(CreditKind::from_code).map(Self::One),
+        }
+    }
+}

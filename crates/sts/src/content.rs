@@ -1,0 +1,115 @@
+//! Everything a token of ours can say, and the way into and out of its twenty digits.
+
+use crate::block::{Class, Payload, Unopened};
+use crate::clear_credit::{self, ClearCredit};
+use crate::credit::Credit;
+use crate::decoder_key::DecoderKey;
+use crate::key_change::KeySection;
+use crate::sts_token::StsToken;
+
+/// What a token says to the meter.
+///
+/// ```
+/// use sts::{Credit, CreditAmount, CreditKind, DecodeError, DecoderKey, Rnd, Tid, TokenContent};
+///
+/// let key = DecoderKey::from_ea11_bytes(0xf94b6ed353c3bfdb113e2d3a7ea3c41d_u128.to_be_bytes());
+/// let credit = TokenContent::Credit(Credit {
+///     kind: CreditKind::Electricity,
+///     amount: CreditAmount::rounding_up(1)?,
+///     tid: Tid::try_new(5_871_660)?,
+///     rnd: Rnd::from_byte(5),
+/// });
+/// let token = credit.encode(&key);
+/// assert_eq!(token.digits(), "59386323472137426967");
+/// assert_eq!(TokenContent::decode(&token, &key)?, credit);
+///
+/// let another_meter = DecoderKey::from_ea11_bytes([0; 16]);
+/// assert_eq!(TokenContent::decode(&token, &another_meter), Err(DecodeError::WrongKey));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TokenContent {
+    /// Add credit.
+    Credit(Credit),
+    /// Take credit away.
+    ClearCredit(ClearCredit),
+    /// Take one part of a new decoder key.
+    KeySection(KeySection),
+}
+
+/// Why nothing was read from a token.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    /// The checksum fails: a digit is wrong, or the token was made for another meter or another key.
+    #[error("the token was not made under this key")]
+    WrongKey,
+    /// The class is one that this crate does not read: 1 (test and display) or 3 (reserved).
+    #[error("tokens of class {class} are not supported")]
+    UnsupportedClass {
+        /// The class of the token.
+        class: u8,
+    },
+    /// The token was made under this key, but says something that this crate does not know.
+    #[error("tokens of class {class}, sub-class {sub_class} with these fields are not supported")]
+    UnsupportedContent {
+        /// The class of the token.
+        class: u8,
+        /// The sub-class of the token.
+        sub_class: u8,
+    },
+}
+
+impl TokenContent {
+    /// Writes the token for the meter that holds this key.
+    pub fn encode(&self, key: &DecoderKey) -> StsToken {
+        match self {
+            Self::Credit(credit) => credit.payload(),
+            Self::ClearCredit(clear) => clear.payload(),
+            Self::KeySection(section) => section.payload(),
+        }
+        .seal(key)
+    }
+
+    /// Reads a token as the meter does that holds this key.
+    ///
+    /// The checksum has sixteen bits, so about one wrong token in 65,536 passes it; most of those are refused because
+    /// they make no sense, and the rest are the standard's own limit.
+    pub fn decode(token: &StsToken, key: &DecoderKey) -> Result<Self, DecodeError> {
+        let payload = Payload::open(token, key).map_err(|unopened| match unopened {
+            Unopened::Checksum => DecodeError::WrongKey,
+            Unopened::Class(class) => DecodeError::UnsupportedClass { class },
+        })?;
+        Self::from_payload(&payload).ok_or_else(|| {
+            let [head, ..] = payload.bytes;
+            DecodeError::UnsupportedContent { class: payload.class.code(), sub_class: head >> 4 }
+        })
+    }
+
+    fn from_payload(payload: &Payload) -> Option<Self> {
+        let [head, ..] = payload.bytes;
+        match (payload.class, head >> 4) {
+            (Class::Credit, _) => Credit::from_payload(payload.bytes).map(Self::Credit),
+            (Class::MeterSpecific, clear_credit::SUB_CLASS) => {
+                ClearCredit::from_payload(payload.bytes).map(Self::ClearCredit)
+            }
+            (Class::MeterSpecific, _) => KeySection::from_payload(payload.bytes).map(Self::KeySection),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sound_token_with_an_unknown_meaning_is_not_called_a_wrong_key() {
+        let key = DecoderKey::from_ea09_bytes([7; 8]);
+        for (class, head, code) in [(Class::Credit, 0x45, 0), (Class::MeterSpecific, 0x05, 2)] {
+            let token = Payload { class, bytes: [head, 0, 0, 9, 0, 1] }.seal(&key);
+            assert_eq!(
+                TokenContent::decode(&token, &key),
+                Err(DecodeError::UnsupportedContent { class: code, sub_class: head >> 4 })
+            );
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Key derivation DKGA04: HMAC-SHA-256 over everything that a decoder key depends on.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+use crate::key_parameters::KeyParameters;
+use crate::meter_pan::MeterPan;
+use crate::vending_key::VendingKey;
+
+/// The leftmost `N` bytes of the derived key, for the encryption algorithm of this code.
+pub(super) fn derive<const N: usize>(
+    vending_key: &VendingKey,
+    algorithm_code: &str,
+    parameters: &KeyParameters,
+    pan: &MeterPan,
+) -> [u8; N] {
+    let mut mac =
+        Hmac::<Sha256>::new_from_slice(vending_key.expose()).expect("HMAC takes keys of any length");
+    mac.update(&data_block(algorithm_code, parameters, pan, N));
+    let digest = mac.finalize().into_bytes();
+    *digest.first_chunk().expect("a decoder key is shorter than a SHA-256 digest")
+}
+
+fn data_block(algorithm_code: &str, parameters: &KeyParameters, pan: &MeterPan, key_bytes: usize) -> Vec<u8> {
+    let mut block = vec![4];
+    append(&mut block, "04");
+    append(&mut block, parameters.base_date.code());
+    append(&mut block, algorithm_code);
+    append(&mut block, &parameters.tariff_index.to_string());
+    // Two bytes that stand for themselves: they are not the length of anything.
+    block.extend([0x00, 0x04]);
+    append(&mut block, &parameters.supply_group.to_string());
+    append(&mut block, &parameters.key_type.code().to_string());
+    append(&mut block, &parameters.revision.to_string());
+    append(&mut block, pan.as_str());
+    let key_bits = u32::try_from(key_bytes * 8).expect("a decoder key has a few hundred bits at most");
+    block.extend(key_bits.to_be_bytes());
+    block
+}
+
+/// Appends a field: its length in one byte, then its text.
+fn append(block: &mut Vec<u8>, text: &str) {
+    block.push(u8::try_from(text.len()).expect("no field is longer than a PAN of 18 digits"));
+    block.extend(text.bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base_date::BaseDate;
+    use crate::key_parameters::{KeyExpiry, KeyRevision, KeyType, SupplyGroupCode, TariffIndex};
+
+    fn parameters(base_date: BaseDate, revision: u8, tariff_index: u8) -> KeyParameters {
+        KeyParameters {
+            supply_group: SupplyGroupCode::parse("123457").unwrap(),
+            tariff_index: TariffIndex::try_new(tariff_index).unwrap(),
+            revision: KeyRevision::try_new(revision).unwrap(),
+            key_type: KeyType::Unique,
+            base_date,
+            expiry: KeyExpiry::NEVER,
+        }
+    }
+
+    fn vending_key() -> VendingKey {
+        let bytes = hex::decode("abababababababab949494949494949401234567").unwrap();
+        VendingKey::from_bytes(bytes.try_into().unwrap())
+    }
+
+    fn pan() -> MeterPan {
+        MeterPan::parse("600727000000000009").unwrap()
+    }
+
+    fn key<const N: usize>(algorithm: &str, parameters: &KeyParameters) -> String {
+        hex::encode(derive::<N>(&vending_key(), algorithm, parameters, &pan()))
+    }
+
+    #[test]
+    fn the_data_block_is_the_published_one() {
+        assert_eq!(
+            hex::encode(data_block("11", &parameters(BaseDate::Year1993, 1, 1), &pan(), 16)),
+            "04023034023933023131023031000406313233343537013201311236303037323730303030303030303030303900000080"
+        );
+    }
+
+    #[test]
+    fn the_published_keys_of_128_bits_come_out() {
+        for (parameters, expected) in [
+            (parameters(BaseDate::Year1993, 1, 1), "f94b6ed353c3bfdb113e2d3a7ea3c41d"),
+            (parameters(BaseDate::Year1993, 1, 2), "b208834372ef892ef6e04c28593090d4"),
+            (parameters(BaseDate::Year2014, 4, 2), "1d7b719ae4730402c3b45e18e23ff59d"),
+        ] {
+            assert_eq!(key::<16>("11", &parameters), expected);
+        }
+    }
+
+    #[test]
+    fn the_published_key_of_64_bits_comes_out() {
+        assert_eq!(key::<8>("07", &parameters(BaseDate::Year1993, 1, 1)), "aa4baa8749c10d27");
+    }
+}

@@ -1,0 +1,156 @@
+//! The utility's side: tokens for one meter under one key.
+
+use crate::algorithm::EncryptionAlgorithm;
+use crate::amount::CreditAmount;
+use crate::clear_credit::{ClearCredit, CreditRegisters};
+use crate::content::TokenContent;
+use crate::credit::Credit;
+use crate::credit_kind::CreditKind;
+use crate::decoder_key::DecoderKey;
+use crate::key_change::KeyChange;
+use crate::key_parameters::KeyParameters;
+use crate::meter_pan::MeterPan;
+use crate::rnd::Rnd;
+use crate::sts_token::StsToken;
+use crate::tid::Tid;
+use crate::vending_key::VendingKey;
+
+/// Makes the tokens of one meter while it holds one key. After a key change another issuer takes over.
+///
+/// It keeps no memory: the caller remembers each meter's last identifier (see [`next_tid`](crate::next_tid)), and
+/// brings the random bits.
+///
+/// ```
+/// use chrono::NaiveDate;
+/// use sts::*;
+///
+/// let parameters = KeyParameters {
+///     supply_group: SupplyGroupCode::parse("123457")?,
+///     tariff_index: TariffIndex::parse("01")?,
+///     revision: KeyRevision::try_new(4)?,
+///     key_type: KeyType::Unique,
+///     base_date: BaseDate::Year2014,
+///     expiry: KeyExpiry::NEVER,
+/// };
+/// let vending_key = VendingKey::from_bytes(*b"\xab\xab\xab\xab\xab\xab\xab\xab\x94\x94\x94\x94\x94\x94\x94\x94\x01\x23\x45\x67");
+/// let pan = MeterPan::of(&MeterNumber::parse("07040904562")?);
+/// let issuer = TokenIssuer::new(&vending_key, EncryptionAlgorithm::Ea11, parameters, pan);
+///
+/// let now = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap().and_hms_opt(9, 30, 0).unwrap();
+/// let tid = next_tid(None, now, BaseDate::Year2014)?;
+/// let amount = CreditAmount::rounding_up(452)?;
+/// let token = issuer.credit(CreditKind::Electricity, amount, tid, Rnd::from_byte(5))?;
+/// assert_eq!(token.digits(), "08086259498974263587");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TokenIssuer {
+    pan: MeterPan,
+    parameters: KeyParameters,
+    key: DecoderKey,
+}
+
+/// Why no token was made: the meter would refuse it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IssueError {
+    /// The key ends before the token's identifier; the meter needs a key change first.
+    #[error("the meter's key expired before minute {} of its base date", .tid.minutes())]
+    KeyExpired {
+        /// The identifier the token would have had.
+        tid: Tid,
+    },
+}
+
+/// Why a meter cannot be taken from one issuer's key to the other's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyChangeError {
+    /// The new issuer makes tokens for another meter.
+    #[error("the new key belongs to meter {to}, not to {from}")]
+    AnotherMeter {
+        /// The meter that holds the old key.
+        from: MeterPan,
+        /// The meter that the new key was derived for.
+        to: MeterPan,
+    },
+    /// A meter has one cipher for life.
+    #[error("a key change cannot replace the cipher of a meter")]
+    AnotherAlgorithm,
+    /// The base date would go back, or further than one roll-over takes it.
+    #[error("the base date can only stay or move on to the next one")]
+    BaseDate,
+}
+
+impl TokenIssuer {
+    /// Derives the meter's key, and makes tokens under it from now on.
+    pub fn new(
+        vending_key: &VendingKey,
+        algorithm: EncryptionAlgorithm,
+        parameters: KeyParameters,
+        pan: MeterPan,
+    ) -> Self {
+        let key = DecoderKey::derive(vending_key, algorithm, &parameters, &pan);
+        Self { pan, parameters, key }
+    }
+
+    /// The key that the meter must hold to take this issuer's tokens.
+    pub fn decoder_key(&self) -> &DecoderKey {
+        &self.key
+    }
+
+    /// What that key belongs to.
+    pub fn parameters(&self) -> &KeyParameters {
+        &self.parameters
+    }
+
+    /// The meter's account number.
+    pub fn pan(&self) -> &MeterPan {
+        &self.pan
+    }
+
+    /// A token that adds credit.
+    pub fn credit(
+        &self,
+        kind: CreditKind,
+        amount: CreditAmount,
+        tid: Tid,
+        rnd: Rnd,
+    ) -> Result<StsToken, IssueError> {
+        self.check_expiry(tid)?;
+        Ok(TokenContent::Credit(Credit { kind, amount, tid, rnd }).encode(&self.key))
+    }
+
+    /// A token that takes away what is left.
+    pub fn clear_credit(
+        &self,
+        registers: CreditRegisters,
+        tid: Tid,
+        rnd: Rnd,
+    ) -> Result<StsToken, IssueError> {
+        self.check_expiry(tid)?;
+        Ok(TokenContent::ClearCredit(ClearCredit { registers, tid, rnd }).encode(&self.key))
+    }
+
+    /// The tokens that take the meter from this issuer's key to the `new` issuer's, in the order in which they are
+    /// entered: two for EA09, four for EA11. Where the base date moves, they tell the meter to roll over.
+    ///
+    /// They hold no identifier and nothing random: the same change gives the same tokens.
+    pub fn key_change_to(&self, new: &TokenIssuer) -> Result<Vec<StsToken>, KeyChangeError> {
+        if self.pan != new.pan {
+            return Err(KeyChangeError::AnotherMeter { from: self.pan.clone(), to: new.pan.clone() });
+        }
+        if self.key.algorithm() != new.key.algorithm() {
+            return Err(KeyChangeError::AnotherAlgorithm);
+        }
+        let (from, to) = (self.parameters.base_date, new.parameters.base_date);
+        let roll_over = from != to;
+        if roll_over && from.next() != Some(to) {
+            return Err(KeyChangeError::BaseDate);
+        }
+        let sections = KeyChange::sections(&new.key, &new.parameters, roll_over);
+        Ok(sections.into_iter().map(|section| TokenContent::KeySection(section).encode(&self.key)).collect())
+    }
+
+    fn check_expiry(&self, tid: Tid) -> Result<(), IssueError> {
+        if self.parameters.expiry.admits(tid) { Ok(()) } else { Err(IssueError::KeyExpired { tid }) }
+    }
+}

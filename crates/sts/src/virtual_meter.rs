@@ -1,0 +1,155 @@
+//! A prepayment meter in software: what is typed into it, it takes or refuses as a real one would.
+
+mod entry;
+mod pending;
+mod tid_memory;
+
+pub use entry::{Acceptance, Entry, EntryRefusal};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::clear_credit::{ClearCredit, CreditRegisters};
+use crate::content::{DecodeError, TokenContent};
+use crate::credit::Credit;
+use crate::credit_kind::CreditKind;
+use crate::decoder_key::DecoderKey;
+use crate::key_change::KeySection;
+use crate::key_parameters::KeyParameters;
+use crate::sts_token::StsToken;
+use crate::tid::Tid;
+
+use pending::PendingKeyChange;
+use tid_memory::TidMemory;
+
+/// A meter that holds one decoder key and a register of credit for each service that it gives out.
+///
+/// It has no clock, as a real meter need not have one: it knows a token's age only from the tokens before it. In one
+/// thing it is stricter than a real one: it never forgets a token that it accepted, so that a repeat is always
+/// refused as used before, even after a change of keys.
+///
+/// ```
+/// use sts::*;
+///
+/// # let parameters = KeyParameters {
+/// #     supply_group: SupplyGroupCode::parse("123457")?,
+/// #     tariff_index: TariffIndex::parse("01")?,
+/// #     revision: KeyRevision::try_new(4)?,
+/// #     key_type: KeyType::Unique,
+/// #     base_date: BaseDate::Year2014,
+/// #     expiry: KeyExpiry::NEVER,
+/// # };
+/// # let pan = MeterPan::of(&MeterNumber::parse("07040904562")?);
+/// let issuer = TokenIssuer::new(&VendingKey::from_bytes([7; 20]), EncryptionAlgorithm::Ea11, parameters, pan);
+/// let mut meter =
+///     VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &[CreditKind::Electricity]);
+///
+/// let amount = CreditAmount::rounding_up(452)?;
+/// let token = issuer.credit(CreditKind::Electricity, amount, Tid::try_new(6_777_210)?, Rnd::from_byte(9))?;
+/// let credited = Acceptance::Credit { kind: CreditKind::Electricity, tenths: 452 };
+/// assert_eq!(meter.enter(token.digits()), Entry::Accepted(credited));
+/// assert_eq!(meter.enter(token.digits()), Entry::Refused(EntryRefusal::AlreadyUsed));
+/// assert_eq!(meter.tenths(CreditKind::Electricity), Some(452));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct VirtualMeter {
+    key: DecoderKey,
+    parameters: KeyParameters,
+    registers: BTreeMap<CreditKind, u64>,
+    accepted: BTreeSet<StsToken>,
+    tids: TidMemory,
+    pending: PendingKeyChange,
+}
+
+impl VirtualMeter {
+    /// A meter that has seen no token, holds this key and gives out these services.
+    pub fn new(key: DecoderKey, parameters: KeyParameters, services: &[CreditKind]) -> Self {
+        Self {
+            key,
+            parameters,
+            registers: services.iter().map(|kind| (*kind, 0)).collect(),
+            accepted: BTreeSet::new(),
+            tids: TidMemory::default(),
+            pending: PendingKeyChange::default(),
+        }
+    }
+
+    /// Types a token in: 20 digits, nothing between them.
+    pub fn enter(&mut self, digits: &str) -> Entry {
+        match self.obey(digits) {
+            Ok(acceptance) => Entry::Accepted(acceptance),
+            Err(refusal) => Entry::Refused(refusal),
+        }
+    }
+
+    /// What was credited so far and not cleared, in tenths of a unit; `None` if the meter does not give that out.
+    pub fn tenths(&self, kind: CreditKind) -> Option<u64> {
+        self.registers.get(&kind).copied()
+    }
+
+    /// What the meter knows of its present key. A key change of two tokens does not tell it the supply group.
+    pub fn parameters(&self) -> &KeyParameters {
+        &self.parameters
+    }
+
+    fn obey(&mut self, digits: &str) -> Result<Acceptance, EntryRefusal> {
+        let token = StsToken::parse(digits).map_err(EntryRefusal::Malformed)?;
+        if self.accepted.contains(&token) {
+            return Err(EntryRefusal::AlreadyUsed);
+        }
+        let content = TokenContent::decode(&token, &self.key).map_err(|error| match error {
+            DecodeError::WrongKey => EntryRefusal::WrongKey,
+            DecodeError::UnsupportedClass { .. } | DecodeError::UnsupportedContent { .. } => {
+                EntryRefusal::Unsupported
+            }
+        })?;
+        let acceptance = match content {
+            TokenContent::Credit(credit) => self.add(credit),
+            TokenContent::ClearCredit(clear) => self.clear(clear),
+            TokenContent::KeySection(section) => self.take_down(section),
+        }?;
+        self.accepted.insert(token);
+        Ok(acceptance)
+    }
+
+    fn add(&mut self, credit: Credit) -> Result<Acceptance, EntryRefusal> {
+        let (kind, tenths) = (credit.kind, credit.amount.tenths());
+        self.check_age(credit.tid)?;
+        let register = self.registers.get_mut(&kind).ok_or(EntryRefusal::WrongCreditKind { kind })?;
+        *register = register.saturating_add(u64::from(tenths));
+        self.tids.remember(credit.tid);
+        Ok(Acceptance::Credit { kind, tenths })
+    }
+
+    fn clear(&mut self, clear: ClearCredit) -> Result<Acceptance, EntryRefusal> {
+        self.check_age(clear.tid)?;
+        match clear.registers {
+            CreditRegisters::All => self.registers.values_mut().for_each(|register| *register = 0),
+            CreditRegisters::One(kind) => {
+                *self.registers.get_mut(&kind).ok_or(EntryRefusal::WrongCreditKind { kind })? = 0;
+            }
+        }
+        self.tids.remember(clear.tid);
+        Ok(Acceptance::CreditCleared)
+    }
+
+    fn take_down(&mut self, section: KeySection) -> Result<Acceptance, EntryRefusal> {
+        let number = section.number();
+        let Some(change) = self.pending.take_down(section, self.key.algorithm())? else {
+            return Ok(Acceptance::KeySection(number));
+        };
+        if change.roll_over {
+            self.tids.clear();
+        }
+        self.parameters = change.applied_to(&self.parameters);
+        self.key = change.key;
+        Ok(Acceptance::KeyChanged { rolled_over: change.roll_over })
+    }
+
+    fn check_age(&self, tid: Tid) -> Result<(), EntryRefusal> {
+        if !self.parameters.expiry.admits(tid) {
+            return Err(EntryRefusal::KeyExpired);
+        }
+        self.tids.check(tid)
+    }
+}
