@@ -1,0 +1,60 @@
+//! An integrator's account as its owner sees it.
+
+use money::{Currency, Money};
+
+use crate::AccountId;
+
+/// What a wallet is for (specification, section 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// The everyday account; may be debited.
+    Current,
+    /// Collects commission; may not be debited.
+    Commission,
+    /// Loaded for buying; may be debited.
+    TopUp,
+}
+
+impl Category {
+    /// Every category.
+    pub const ALL: [Self; 3] = [Self::Current, Self::Commission, Self::TopUp];
+
+    /// The name on the wire and in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Current => "CURRENT",
+            Self::Commission => "COMMISSION",
+            Self::TopUp => "TOPUP",
+        }
+    }
+
+    /// The category of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|category| category.as_str() == name)
+    }
+
+    /// Whether purchases may be paid out of it.
+    pub const fn can_be_debited(self) -> bool {
+        match self {
+            Self::Current | Self::TopUp => true,
+            Self::Commission => false,
+        }
+    }
+}
+
+/// One active account (specification, section 2.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its number, the `debited_account_id` of a purchase.
+    pub id: AccountId,
+    /// Its label.
+    pub name: String,
+    /// Of all its amounts.
+    pub currency: Currency,
+    /// What it is for.
+    pub category: Category,
+    /// Its place in a list.
+    pub rank: i32,
+    /// What may be spent: posted less held.
+    pub available: Money,
+}

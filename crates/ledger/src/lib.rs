@@ -1,0 +1,92 @@
+//! Accounts, holds and postings as pure rules: what a wallet may be asked to do, and which moves an
+//! event of the trade makes. Nothing here can unbalance a ledger, because a posting is a move.
+//!
+//! ```
+//! use ledger::{AccountId, Wallet};
+//! use money::{Currency, Money};
+//!
+//! let pula = Currency::parse("BWP")?;
+//! let wallet = Wallet::new(AccountId(1), Money::from_minor(10_000, pula), Money::zero(pula))?;
+//! let held = wallet.place_hold(Money::from_minor(6_000, pula))?;
+//! assert_eq!(held.available()?.to_string(), "BWP 40.00");
+//! assert!(held.place_hold(Money::from_minor(5_000, pula)).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![warn(missing_docs)]
+
+mod account;
+mod entry;
+mod settlement;
+mod wallet;
+
+use money::{Money, MoneyError};
+
+pub use account::{Account, Category};
+pub use entry::{EntryKind, JournalEntry, Posting};
+pub use settlement::{Settlement, SettlementAccounts};
+pub use wallet::Wallet;
+
+/// An account's number. Wallets of integrators and accounts of the house share one sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountId(pub i64);
+
+/// An account of the house. None has a stored balance: it is the sum of its postings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HouseAccount {
+    /// What we owe a provider for what it vended.
+    ProviderPayable,
+    /// Charges earned.
+    FeeIncome,
+    /// Commission granted to integrators.
+    CommissionExpense,
+    /// Money that integrators paid in.
+    Funding,
+    /// Vends found after their purchase was refunded: a person decides.
+    Suspense,
+}
+
+impl HouseAccount {
+    /// Every account of the house.
+    pub const ALL: [Self; 5] =
+        [Self::ProviderPayable, Self::FeeIncome, Self::CommissionExpense, Self::Funding, Self::Suspense];
+
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ProviderPayable => "PROVIDER_PAYABLE",
+            Self::FeeIncome => "FEE_INCOME",
+            Self::CommissionExpense => "COMMISSION_EXPENSE",
+            Self::Funding => "FUNDING",
+            Self::Suspense => "SUSPENSE",
+        }
+    }
+}
+
+/// Why the ledger refuses.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LedgerError {
+    /// The wallet has less available than asked for.
+    #[error("the balance is {gap} too low")]
+    Insufficient {
+        /// How much is missing.
+        gap: Money,
+    },
+    /// More would be released or captured than is held.
+    #[error("less is held than would be taken from the hold")]
+    NotHeld,
+    /// A hold, a credit or a posting of nothing or less.
+    #[error("{0} is not a positive amount")]
+    NotPositive(Money),
+    /// A posting from an account to itself.
+    #[error("a posting needs two different accounts")]
+    SameAccount,
+    /// An entry that moves nothing.
+    #[error("a journal entry needs a posting")]
+    NoPostings,
+    /// A wallet whose balances contradict each other.
+    #[error("a wallet holds more than it has, or less than nothing")]
+    Contradiction,
+    /// Two currencies, or an overflow.
+    #[error("the sum cannot be formed")]
+    Money(#[from] MoneyError),
+}

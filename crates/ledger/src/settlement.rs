@@ -1,0 +1,81 @@
+//! Which moves a settled purchase makes.
+
+use money::Money;
+
+use crate::{AccountId, EntryKind, JournalEntry, LedgerError, Posting};
+
+/// The accounts that a settled purchase touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettlementAccounts {
+    /// The integrator's debited wallet.
+    pub wallet: AccountId,
+    /// The organisation's commission wallet; needed only where commission is due.
+    pub commission: AccountId,
+    /// [`HouseAccount::ProviderPayable`](crate::HouseAccount).
+    pub provider_payable: AccountId,
+    /// [`HouseAccount::FeeIncome`](crate::HouseAccount).
+    pub fee_income: AccountId,
+    /// [`HouseAccount::CommissionExpense`](crate::HouseAccount).
+    pub commission_expense: AccountId,
+}
+
+/// The amounts of a settled purchase, all of one currency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// What the provider vended: wallet to provider.
+    pub net: Money,
+    /// Our charge: wallet to income.
+    pub charge: Money,
+    /// The integrator's commission: expense to commission wallet.
+    pub commission: Money,
+}
+
+impl Settlement {
+    /// The one entry of a settled purchase. The wallet loses exactly `net + charge`, which is what was
+    /// held for it.
+    pub fn entry(&self, accounts: &SettlementAccounts) -> Result<JournalEntry, LedgerError> {
+        let moves = [
+            (accounts.wallet, accounts.provider_payable, self.net),
+            (accounts.wallet, accounts.fee_income, self.charge),
+            (accounts.commission_expense, accounts.commission, self.commission),
+        ];
+        let postings = moves
+            .into_iter()
+            .filter(|(_, _, amount)| !amount.is_zero())
+            .map(|(debit, credit, amount)| Posting::new(debit, credit, amount))
+            .collect::<Result<Vec<_>, _>>()?;
+        JournalEntry::new(EntryKind::Settle, postings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use money::Currency;
+
+    use super::*;
+
+    const ACCOUNTS: SettlementAccounts = SettlementAccounts {
+        wallet: AccountId(1),
+        commission: AccountId(2),
+        provider_payable: AccountId(3),
+        fee_income: AccountId(4),
+        commission_expense: AccountId(5),
+    };
+
+    fn moves(net: i64, charge: i64, commission: i64) -> Vec<(i64, i64, i64)> {
+        let pula = |minor| Money::from_minor(minor, Currency::parse("BWP").unwrap());
+        let settlement = Settlement { net: pula(net), charge: pula(charge), commission: pula(commission) };
+        let entry = settlement.entry(&ACCOUNTS).unwrap();
+        entry.postings().iter().map(|p| (p.debit().0, p.credit().0, p.amount().minor())).collect()
+    }
+
+    #[test]
+    fn the_wallet_pays_provider_and_fee_and_the_house_pays_commission() {
+        assert_eq!(moves(10_000, 150, 100), [(1, 3, 10_000), (1, 4, 150), (5, 2, 100)]);
+    }
+
+    #[test]
+    fn what_is_nothing_is_not_posted() {
+        assert_eq!(moves(10_000, 0, 0), [(1, 3, 10_000)]);
+    }
+}

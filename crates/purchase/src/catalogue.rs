@@ -1,0 +1,123 @@
+//! What an organisation can buy, and what a subscriber identifier looks like.
+
+use regex::Regex;
+use vend::{Product, SubscriberIdentifier};
+
+use crate::Terms;
+
+/// One product of one provider as an organisation can buy it.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// What.
+    pub product: Product,
+    /// From whom: the code on the wire, and the name of the connection in the settings.
+    pub provider_code: String,
+    /// The provider's name for people.
+    pub provider_name: String,
+    /// At what price, within which limits.
+    pub terms: Terms,
+}
+
+/// Why a pattern cannot be kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a regular expression that JavaScript and this service share")]
+pub struct PatternError(String);
+
+/// Why an identifier does not fit its product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FormatError {
+    /// Fewer characters than the product's least.
+    #[error("the subscriber identifier is shorter than {0} characters")]
+    TooShort(u16),
+    /// More characters than the product's most.
+    #[error("the subscriber identifier is longer than {0} characters")]
+    TooLong(u16),
+    /// Not of the product's pattern.
+    #[error("the subscriber identifier does not have the form that the product asks for")]
+    OtherForm,
+}
+
+/// Length and pattern of a product's subscriber identifiers, applied together; what is absent is
+/// skipped (specification, section 2.4).
+#[derive(Clone, Debug)]
+pub struct SubscriberFormat {
+    length_min: Option<u16>,
+    length_max: Option<u16>,
+    pattern: Option<Regex>,
+}
+
+impl SubscriberFormat {
+    /// Compiles the pattern once. JavaScript's `test` searches, and so does this.
+    pub fn new(
+        length_min: Option<u16>,
+        length_max: Option<u16>,
+        pattern: Option<&str>,
+    ) -> Result<Self, PatternError> {
+        let compile = |text: &str| Regex::new(text).map_err(|_unusable| PatternError(text.to_owned()));
+        Ok(Self { length_min, length_max, pattern: pattern.map(compile).transpose()? })
+    }
+
+    /// The least number of characters.
+    pub const fn length_min(&self) -> Option<u16> {
+        self.length_min
+    }
+
+    /// The greatest number of characters.
+    pub const fn length_max(&self) -> Option<u16> {
+        self.length_max
+    }
+
+    /// The pattern's text.
+    pub fn pattern(&self) -> Option<&str> {
+        self.pattern.as_ref().map(Regex::as_str)
+    }
+
+    /// Whether the identifier fits.
+    pub fn check(&self, subscriber: &SubscriberIdentifier) -> Result<(), FormatError> {
+        let text = subscriber.as_str();
+        if let Some(least) = self.length_min
+            && text.len() < usize::from(least)
+        {
+            return Err(FormatError::TooShort(least));
+        }
+        if let Some(most) = self.length_max
+            && text.len() > usize::from(most)
+        {
+            return Err(FormatError::TooLong(most));
+        }
+        match &self.pattern {
+            Some(pattern) if !pattern.is_match(text) => Err(FormatError::OtherForm),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(format: &SubscriberFormat, text: &str) -> Result<(), FormatError> {
+        format.check(&SubscriberIdentifier::parse(text).unwrap())
+    }
+
+    #[test]
+    fn length_and_pattern_apply_together() {
+        let meters = SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap();
+        assert_eq!(check(&meters, "04257670465"), Ok(()));
+        assert_eq!(check(&meters, "0425767046"), Err(FormatError::TooShort(11)));
+        assert_eq!(check(&meters, "04257670465123"), Err(FormatError::TooLong(13)));
+        assert_eq!(check(&meters, "0425767046A"), Err(FormatError::OtherForm));
+    }
+
+    #[test]
+    fn what_is_not_set_is_skipped() {
+        let anything = SubscriberFormat::new(None, None, None).unwrap();
+        assert_eq!(check(&anything, "x"), Ok(()));
+    }
+
+    #[test]
+    fn a_pattern_that_does_not_compile_is_refused() {
+        assert!(SubscriberFormat::new(None, None, Some("(?<=a)b")).is_err());
+        assert!(SubscriberFormat::new(None, None, Some("[")).is_err());
+    }
+}

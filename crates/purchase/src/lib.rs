@@ -1,0 +1,35 @@
+//! The purchase: what an integrator asks for, what it costs, and how it ends.
+//!
+//! Everything here is a pure function of its arguments. Time and ids arrive inside [`Event`]s; effects
+//! leave as data. The server, the worker, the property tests and the model checker all call the same
+//! [`step`], and drive the same protocols around it: [`Confirm`] for a new purchase, [`Resolve`] for
+//! one whose outcome is not known yet.
+#![warn(missing_docs)]
+
+mod authority;
+mod catalogue;
+mod confirm;
+mod event;
+mod life;
+mod next;
+mod pricing;
+mod record;
+mod reference;
+mod request;
+mod resolve;
+mod step;
+mod timing;
+
+pub use authority::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
+pub use catalogue::{FormatError, Offer, PatternError, SubscriberFormat};
+pub use confirm::{Confirm, ConfirmCommand, ConfirmEvent, OutOfTurn};
+pub use event::{Event, Fact, FactKind};
+pub use life::{Fence, Handling, Life, Sending, State, StateName};
+pub use next::{Effect, Illegal, Incident, Next, Why};
+pub use pricing::{FeeSchedule, Price, PriceError, Terms};
+pub use record::{Failure, Record, Success};
+pub use reference::{PurchaseId, Reference};
+pub use request::{NotificationFlags, PurchaseRequest, SourceChannel};
+pub use resolve::{Asker, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent};
+pub use step::{Rules, step};
+pub use timing::{Timing, TimingError};

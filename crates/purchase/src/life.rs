@@ -1,0 +1,194 @@
+//! Where a purchase stands. States carry only what is true in them.
+
+use chrono::{DateTime, Utc};
+
+use crate::Timing;
+use crate::timing::after;
+
+/// Who settles doubt for this account (specification, section 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Handling {
+    /// The integrator, through the retry endpoint.
+    SelfManaged,
+    /// The service: it attempts again in the background, and refunds when all attempts failed.
+    Managed,
+}
+
+impl Handling {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::SelfManaged, Self::Managed];
+
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SelfManaged => "SELF_MANAGED",
+            Self::Managed => "MANAGED",
+        }
+    }
+
+    /// The mode of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|handling| handling.as_str() == name)
+    }
+}
+
+/// Raised by every claim. Who acts under an older fence has been replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fence(pub i64);
+
+/// What is true of an attempt whose outcome is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sending {
+    /// How many times its order may have left us. Counted before each send.
+    pub copies: u16,
+    /// When the latest copy was put on record.
+    pub last_sent_at: DateTime<Utc>,
+    /// When the first enquiry began whose answer "no record" counts.
+    pub no_record_since: Option<DateTime<Utc>>,
+}
+
+impl Sending {
+    /// The first copy of a new attempt.
+    pub const fn first(at: DateTime<Utc>) -> Self {
+        Self { copies: 1, last_sent_at: at, no_record_since: None }
+    }
+}
+
+/// Open until it is `Successful` or `Failed`; those two never change again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A sender is at work, or died at it.
+    InFlight(Sending),
+    /// Nobody is sending, and nobody knows what became of what was sent.
+    InDoubt(Sending),
+    /// The provider is proven not to have vended; another attempt is due. Managed accounts only.
+    RetryDue,
+    /// As in doubt, but nothing is sent any more, and an operator may decide.
+    Review(Sending),
+    /// Vended and paid.
+    Successful {
+        /// The provider's name for the vend that was paid for.
+        provider_transaction: String,
+    },
+    /// Proven not to have been vended, and not paid.
+    Failed,
+}
+
+/// A state without its facts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StateName {
+    /// [`State::InFlight`].
+    InFlight,
+    /// [`State::InDoubt`].
+    InDoubt,
+    /// [`State::RetryDue`].
+    RetryDue,
+    /// [`State::Review`].
+    Review,
+    /// [`State::Successful`].
+    Successful,
+    /// [`State::Failed`].
+    Failed,
+}
+
+impl StateName {
+    /// Every state, in the order of the story.
+    pub const ALL: [Self; 6] =
+        [Self::InFlight, Self::InDoubt, Self::RetryDue, Self::Review, Self::Successful, Self::Failed];
+
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InFlight => "IN_FLIGHT",
+            Self::InDoubt => "IN_DOUBT",
+            Self::RetryDue => "RETRY_DUE",
+            Self::Review => "REVIEW",
+            Self::Successful => "SUCCESSFUL",
+            Self::Failed => "FAILED",
+        }
+    }
+
+    /// The state of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
+
+    /// Whether money is held for it.
+    pub const fn is_open(self) -> bool {
+        match self {
+            Self::InFlight | Self::InDoubt | Self::RetryDue | Self::Review => true,
+            Self::Successful | Self::Failed => false,
+        }
+    }
+}
+
+impl State {
+    /// The state without its facts.
+    pub const fn name(&self) -> StateName {
+        match self {
+            Self::InFlight(_) => StateName::InFlight,
+            Self::InDoubt(_) => StateName::InDoubt,
+            Self::RetryDue => StateName::RetryDue,
+            Self::Review(_) => StateName::Review,
+            Self::Successful { .. } => StateName::Successful,
+            Self::Failed => StateName::Failed,
+        }
+    }
+}
+
+/// Everything about a purchase that decides what may happen to it next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// Who settles doubt.
+    pub handling: Handling,
+    /// Where it stands.
+    pub state: State,
+    /// The latest claim.
+    pub fence: Fence,
+    /// Until when, by the database's clock, the holder of the fence is left alone; given up when nobody
+    /// holds it.
+    pub lease_until: Option<DateTime<Utc>>,
+    /// The number of the current attempt, from 1.
+    pub attempt: u16,
+    /// Vend requests after the first, over all attempts.
+    pub requests: u8,
+    /// When nothing may be sent any more.
+    pub window_closes_at: DateTime<Utc>,
+}
+
+impl Life {
+    /// A purchase as its reserve writes it: money held, first copy on record, sender at work.
+    pub fn reserved(handling: Handling, at: DateTime<Utc>, timing: &Timing) -> Self {
+        Self {
+            handling,
+            state: State::InFlight(Sending::first(at)),
+            fence: Fence(1),
+            lease_until: Some(after(at, timing.lease)),
+            attempt: 1,
+            requests: 0,
+            window_closes_at: after(at, timing.window),
+        }
+    }
+
+    /// Whether somebody holds it at this moment of the database's clock.
+    pub fn is_leased(&self, at: DateTime<Utc>) -> bool {
+        self.lease_until.is_some_and(|until| at < until)
+    }
+
+    /// Whether the window for sending has closed.
+    pub fn is_past_window(&self, at: DateTime<Utc>) -> bool {
+        at >= self.window_closes_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_state_has_a_name_of_its_own() {
+        for state in StateName::ALL {
+            assert_eq!(StateName::parse(state.as_str()), Some(state));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What an integrator asks for, after every field has been read.
+
+use ledger::AccountId;
+use money::Money;
+use vend::{Product, SubscriberIdentifier};
+
+/// Where the request comes from (specification, section 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SourceChannel {
+    /// A web page.
+    Web,
+    /// A smartphone application.
+    SmartApp,
+    /// A USSD menu.
+    Ussd,
+    /// A batch run.
+    Batch,
+    /// A point of sale.
+    Pos,
+    /// A text message; Current surface only.
+    SmsMo,
+}
+
+impl SourceChannel {
+    /// Every channel.
+    pub const ALL: [Self; 6] = [Self::Web, Self::SmartApp, Self::Ussd, Self::Batch, Self::Pos, Self::SmsMo];
+
+    /// The name on the wire and in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Web => "WEB",
+            Self::SmartApp => "SMART_APP",
+            Self::Ussd => "USSD",
+            Self::Batch => "BATCH",
+            Self::Pos => "POS",
+            Self::SmsMo => "SMS_MO",
+        }
+    }
+
+    /// The channel of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|channel| channel.as_str() == name)
+    }
+}
+
+/// Which messages the service sends; each defaults to true, and `false` silences it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NotificationFlags {
+    /// Text message to the integration user.
+    pub requester_sms: bool,
+    /// Text message to the beneficiary.
+    pub beneficiary_sms: bool,
+    /// E-mail to the integration user.
+    pub requester_email: bool,
+    /// E-mail to the beneficiary; accepted, though no beneficiary has an address.
+    pub beneficiary_email: bool,
+}
+
+impl Default for NotificationFlags {
+    fn default() -> Self {
+        Self { requester_sms: true, beneficiary_sms: true, requester_email: true, beneficiary_email: true }
+    }
+}
+
+/// The body of validate and confirm (specification, section 4.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurchaseRequest {
+    /// Echoed as `channel`.
+    pub source_channel: SourceChannel,
+    /// A well-formed locale tag, as given.
+    pub language: String,
+    /// What is bought.
+    pub product: Product,
+    /// From whom, by the code of the catalogue.
+    pub provider_code: String,
+    /// Out of which wallet.
+    pub debited_account: AccountId,
+    /// E.164 digits.
+    pub beneficiary_phone_number: String,
+    /// For which meter, phone or account.
+    pub subscriber: SubscriberIdentifier,
+    /// The amount asked, in the currency asked.
+    pub amount: Money,
+    /// Whether charges are added to the amount (the default) or taken out of it.
+    pub charges_on_top: bool,
+    /// Free text for the record.
+    pub comment: Option<String>,
+    /// The integrator's own name for the purchase, and the key of a later retry. Not unique.
+    pub external_reference: Option<String>,
+    /// Which messages to send.
+    pub notifications: NotificationFlags,
+}

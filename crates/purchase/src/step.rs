@@ -1,0 +1,322 @@
+//! The one transition function. It says what a fact does to a purchase, and nothing else does.
+//!
+//! Four rules carry the safety. Evidence beats leases: a success settles an open purchase under any
+//! fence. Release needs proof under the current fence. A refusal proves something only about the only
+//! copy ever sent, unless the connection is declared to remember refusals. A success that arrives after
+//! the end changes nothing: it opens an incident.
+
+use chrono::{DateTime, Utc};
+use vend::{Capabilities, RefusalReason, Vend};
+
+use crate::timing::after;
+use crate::{
+    Effect, Event, Fact, Fence, Handling, Illegal, Incident, Life, Next, Sending, State, Timing, Why,
+};
+
+/// The settings that a step depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// What the purchase's connection is declared to do in doubt.
+    pub declared: Capabilities,
+    /// The time chain.
+    pub timing: Timing,
+}
+
+/// What `event` does to `life`.
+///
+/// # Errors
+/// [`Illegal`] names both sides and the reason; the purchase is as it was.
+pub fn step(life: &Life, event: &Event, rules: &Rules) -> Result<Next, Illegal> {
+    let at = event.at;
+    let outcome = match &event.fact {
+        Fact::Vended { vend } => Ok(vended(life, vend)),
+        Fact::Refused { fence, refusal } => refused(life, *fence, refusal.reason, at, rules),
+        Fact::NeverSent { fence } => never_sent(life, *fence, at),
+        Fact::Lost { fence, .. } => lost(life, *fence),
+        Fact::Claimed => claimed(life, at, &rules.timing),
+        Fact::NoRecord { fence, asked_at } => no_record(life, *fence, *asked_at, at, rules),
+        Fact::LetGo { fence, .. } => let_go(life, *fence),
+        Fact::SentAgain { fence } => sent_again(life, *fence, at, rules),
+        Fact::AttemptStarted { fence, .. } => attempt_started(life, *fence, at, &rules.timing),
+        Fact::WindowClosed { fence } => window_closed(life, *fence, at),
+        Fact::OperatorVended { fence, vend } => operator_vended(life, *fence, vend),
+        Fact::OperatorNotVended { fence } => operator_not_vended(life, *fence),
+    };
+    outcome.map_err(|why| Illegal { state: life.state.name(), fact: event.fact.kind(), why })
+}
+
+fn vended(life: &Life, vend: &Vend) -> Next {
+    match &life.state {
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => succeeded(life, vend),
+        State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction => {
+            Next::AlreadyThere
+        }
+        State::Successful { .. } => incident(life, Incident::SecondVend),
+        State::Failed => incident(life, Incident::LateVend),
+    }
+}
+
+fn refused(
+    life: &Life,
+    fence: Fence,
+    reason: RefusalReason,
+    at: DateTime<Utc>,
+    rules: &Rules,
+) -> Result<Next, Why> {
+    match &life.state {
+        State::InFlight(sending) | State::InDoubt(sending) => {
+            current(life, fence)?;
+            let proves_all_copies = sending.copies == 1 || rules.declared.remembers_refusals;
+            if proves_all_copies {
+                Ok(not_vended(life, reason.is_transient(), at))
+            } else {
+                Ok(given_up(life, State::InDoubt(*sending)))
+            }
+        }
+        State::Review(sending) => {
+            current(life, fence)?;
+            let proves_all_copies = sending.copies == 1 || rules.declared.remembers_refusals;
+            if proves_all_copies { Ok(failed(life)) } else { Ok(given_up(life, State::Review(*sending))) }
+        }
+        State::RetryDue | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::RetryDue => Err(Why::StaleFence),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn never_sent(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
+    match &life.state {
+        State::InFlight(sending) => {
+            current(life, fence)?;
+            match sending.copies.saturating_sub(1) {
+                0 => Ok(not_vended(life, true, at)),
+                copies => Ok(given_up(life, State::InDoubt(Sending { copies, ..*sending }))),
+            }
+        }
+        State::InDoubt(_) | State::RetryDue | State::Review(_) | State::Failed if life.fence == fence => {
+            Ok(Next::AlreadyThere)
+        }
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => Err(Why::StaleFence),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn lost(life: &Life, fence: Fence) -> Result<Next, Why> {
+    match &life.state {
+        State::InFlight(sending) => {
+            current(life, fence)?;
+            Ok(given_up(life, State::InDoubt(*sending)))
+        }
+        State::InDoubt(_) if life.fence == fence => Ok(Next::AlreadyThere),
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => Err(Why::StaleFence),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn claimed(life: &Life, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why> {
+    let state = match &life.state {
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) if life.is_leased(at) => {
+            return Err(Why::Leased);
+        }
+        State::InFlight(sending) => State::InDoubt(*sending),
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => life.state.clone(),
+        State::Successful { .. } | State::Failed => return Err(Why::Ended),
+    };
+    let fence = Fence(life.fence.0.saturating_add(1));
+    let lease_until = Some(after(at, timing.lease));
+    Ok(Next::Moved(Life { state, fence, lease_until, ..life.clone() }, Vec::new()))
+}
+
+fn no_record(
+    life: &Life,
+    fence: Fence,
+    asked_at: DateTime<Utc>,
+    at: DateTime<Utc>,
+    rules: &Rules,
+) -> Result<Next, Why> {
+    match &life.state {
+        State::InDoubt(sending) => {
+            current(life, fence)?;
+            match weigh_no_record(sending, asked_at, rules) {
+                Weight::Proof => Ok(not_vended(life, true, at)),
+                Weight::Counts(since) => Ok(given_up(life, State::InDoubt(since))),
+            }
+        }
+        State::Review(sending) => {
+            current(life, fence)?;
+            match weigh_no_record(sending, asked_at, rules) {
+                Weight::Proof => Ok(failed(life)),
+                Weight::Counts(since) => Ok(given_up(life, State::Review(since))),
+            }
+        }
+        State::RetryDue | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::InFlight(_) => Err(Why::NotHere),
+        State::RetryDue => Err(Why::StaleFence),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+enum Weight {
+    Proof,
+    Counts(Sending),
+}
+
+/// "No record" alone is never "failed". Where the connection is declared so, two answers prove it, both
+/// asked after the quarantine and well apart.
+fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, rules: &Rules) -> Weight {
+    let timing = &rules.timing;
+    if !rules.declared.not_found_counts || asked_at < after(sending.last_sent_at, timing.quarantine) {
+        return Weight::Counts(*sending);
+    }
+    match sending.no_record_since {
+        Some(first) if asked_at >= after(first, timing.not_found_gap) => Weight::Proof,
+        Some(_) => Weight::Counts(*sending),
+        None => Weight::Counts(Sending { no_record_since: Some(asked_at), ..*sending }),
+    }
+}
+
+fn let_go(life: &Life, fence: Fence) -> Result<Next, Why> {
+    match &life.state {
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => {
+            current(life, fence)?;
+            if life.lease_until.is_none() {
+                return Ok(Next::AlreadyThere);
+            }
+            Ok(given_up(life, life.state.clone()))
+        }
+        State::InFlight(_) => Err(Why::NotHere),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn sent_again(life: &Life, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Result<Next, Why> {
+    match &life.state {
+        State::InDoubt(sending) => {
+            may_send(life, fence, at)?;
+            if !rules.declared.repeat_is_safe {
+                return Err(Why::RepeatNotSafe);
+            }
+            let copies = sending.copies.saturating_add(1);
+            Ok(sending_now(life, life.attempt, Sending { copies, ..Sending::first(at) }, at, &rules.timing))
+        }
+        State::InFlight(_) | State::RetryDue | State::Review(_) => Err(Why::NotHere),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn attempt_started(life: &Life, fence: Fence, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why> {
+    match &life.state {
+        State::RetryDue => {
+            may_send(life, fence, at)?;
+            Ok(sending_now(life, life.attempt.saturating_add(1), Sending::first(at), at, timing))
+        }
+        State::InFlight(_) | State::InDoubt(_) | State::Review(_) => Err(Why::NotHere),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn window_closed(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
+    match &life.state {
+        State::InDoubt(sending) => {
+            current(life, fence)?;
+            past_window(life, at)?;
+            Ok(given_up(life, State::Review(*sending)))
+        }
+        State::RetryDue => {
+            current(life, fence)?;
+            past_window(life, at)?;
+            Ok(failed(life))
+        }
+        State::Review(_) | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::InFlight(_) => Err(Why::NotHere),
+        State::Review(_) => Err(Why::StaleFence),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn operator_vended(life: &Life, fence: Fence, vend: &Vend) -> Result<Next, Why> {
+    match &life.state {
+        State::Review(_) => {
+            current(life, fence)?;
+            Ok(succeeded(life, vend))
+        }
+        State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction => {
+            Ok(Next::AlreadyThere)
+        }
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue => Err(Why::NotHere),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn operator_not_vended(life: &Life, fence: Fence) -> Result<Next, Why> {
+    match &life.state {
+        State::Review(_) => {
+            current(life, fence)?;
+            Ok(failed(life))
+        }
+        State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue => Err(Why::NotHere),
+        State::Successful { .. } | State::Failed => Err(Why::Ended),
+    }
+}
+
+fn current(life: &Life, fence: Fence) -> Result<(), Why> {
+    if life.fence == fence { Ok(()) } else { Err(Why::StaleFence) }
+}
+
+fn past_window(life: &Life, at: DateTime<Utc>) -> Result<(), Why> {
+    if life.is_past_window(at) { Ok(()) } else { Err(Why::WindowOpen) }
+}
+
+fn may_send(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<(), Why> {
+    current(life, fence)?;
+    if life.lease_until.is_none() {
+        return Err(Why::NotLeased);
+    }
+    if life.is_past_window(at) {
+        return Err(Why::WindowClosed);
+    }
+    match life.handling {
+        Handling::Managed if life.requests >= Timing::MANAGED_REQUESTS_MAX => Err(Why::RequestsSpent),
+        Handling::Managed | Handling::SelfManaged => Ok(()),
+    }
+}
+
+fn sending_now(life: &Life, attempt: u16, sending: Sending, at: DateTime<Utc>, timing: &Timing) -> Next {
+    let moved = Life {
+        state: State::InFlight(sending),
+        attempt,
+        requests: life.requests.saturating_add(1),
+        lease_until: Some(after(at, timing.lease)),
+        ..life.clone()
+    };
+    Next::Moved(moved, Vec::new())
+}
+
+fn succeeded(life: &Life, vend: &Vend) -> Next {
+    let state = State::Successful { provider_transaction: vend.provider_transaction.clone() };
+    Next::Moved(Life { state, lease_until: None, ..life.clone() }, vec![Effect::CaptureHold])
+}
+
+fn failed(life: &Life) -> Next {
+    Next::Moved(Life { state: State::Failed, lease_until: None, ..life.clone() }, vec![Effect::ReleaseHold])
+}
+
+/// It is proven that the current attempt did not vend: the end, or another attempt.
+fn not_vended(life: &Life, transient: bool, at: DateTime<Utc>) -> Next {
+    let another_is_due = match life.handling {
+        Handling::SelfManaged => false,
+        Handling::Managed => {
+            transient && life.requests < Timing::MANAGED_REQUESTS_MAX && !life.is_past_window(at)
+        }
+    };
+    if another_is_due { given_up(life, State::RetryDue) } else { failed(life) }
+}
+
+fn given_up(life: &Life, state: State) -> Next {
+    Next::Moved(Life { state, lease_until: None, ..life.clone() }, Vec::new())
+}
+
+fn incident(life: &Life, incident: Incident) -> Next {
+    Next::Moved(life.clone(), vec![Effect::OpenIncident(incident)])
+}
