@@ -1,0 +1,162 @@
+//! The provider's side of the port: each method writes one message, carries it, and judges the reply.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use clock::SharedClock;
+use provider::{Gate, Provider};
+use vend::{
+    CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
+    Unanswered, VendOrder, VendOutcome,
+};
+
+use crate::classify;
+use crate::request::{Message, Sender};
+use crate::rules::Rules;
+use crate::settings::{SettingsError, XmlVendSettings};
+use crate::transport::{NoReply, Transport};
+use crate::tree::Malformed;
+
+/// A connection to one XMLVend gateway.
+#[derive(Debug)]
+pub struct XmlVend {
+    sender: Sender,
+    rules: Rules,
+    /// Orders have connections of their own. A connection dies with the runtime that opened it, and
+    /// questions are also put from runtimes that end before the last order is answered.
+    orders: Transport,
+    questions: Transport,
+    vend_timeout: Duration,
+    enquiry_timeout: Duration,
+    clock: SharedClock,
+}
+
+impl XmlVend {
+    /// Checks the settings and prepares the client; connects to nobody yet. The process must have
+    /// installed a rustls crypto provider.
+    pub fn new(settings: XmlVendSettings, clock: SharedClock) -> Result<Self, SettingsError> {
+        settings.check_timeouts()?;
+        Ok(Self {
+            rules: Rules::new(&settings)?,
+            orders: Transport::new(&settings)?,
+            questions: Transport::new(&settings)?,
+            vend_timeout: Duration::from_millis(settings.vend_timeout_ms),
+            enquiry_timeout: Duration::from_millis(settings.enquiry_timeout_ms),
+            sender: Sender {
+                client: settings.client,
+                terminal: settings.terminal,
+                credentials: settings.credentials,
+            },
+            clock,
+        })
+    }
+
+    /// Puts a question that moves nothing.
+    async fn ask(&self, message: Message) -> Result<Vec<u8>, NoReply> {
+        self.questions.exchange(message, &Gate::while_true(|| true), self.enquiry_timeout).await
+    }
+
+    async fn send(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        let message = self.sender.credit_vend(order);
+        match self.orders.exchange(message, gate, self.vend_timeout).await {
+            Ok(raw) => classify::vend(raw, order, &self.rules).unwrap_or_else(|malformed| {
+                tell_unreadable(malformed, order);
+                VendOutcome::Unknown(Doubt::Unreadable)
+            }),
+            Err(NoReply::NeverSent) => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
+            Err(no_reply) => VendOutcome::Unknown(doubt(no_reply)),
+        }
+    }
+
+    async fn find_out(&self, call: CallId, order: &VendOrder) -> Enquiry {
+        match self.ask(self.sender.last_response(call, order)).await {
+            Ok(raw) => classify::enquiry(raw, call, order, &self.rules).unwrap_or_else(|malformed| {
+                tell_unreadable(malformed, order);
+                Enquiry::Unanswered(Doubt::Unreadable)
+            }),
+            Err(no_reply) => Enquiry::Unanswered(doubt(no_reply)),
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for XmlVend {
+    async fn check(
+        &self,
+        call: CallId,
+        product: Product,
+        subscriber: &SubscriberIdentifier,
+    ) -> Result<Customer, Unanswered> {
+        if !classify::sells(product) {
+            return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
+        }
+        let raw = self.ask(self.sender.confirm_customer(call, subscriber)).await.map_err(unanswered)?;
+        classify::customer(&raw, call, subscriber, &self.rules).unwrap_or_else(|malformed| {
+            tracing::warn!(%call, why = %malformed, "a customer check got an answer that cannot be read");
+            Err(Unanswered::NoAnswer(Doubt::Unreadable))
+        })
+    }
+
+    async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        if !classify::sells(sale.product) {
+            return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
+        }
+        let raw = self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(unanswered)?;
+        classify::quotation(&raw, call, sale, &self.rules).unwrap_or_else(|malformed| {
+            tracing::warn!(%call, why = %malformed, "a trial vend got an answer that cannot be read");
+            Err(Unanswered::NoAnswer(Doubt::Unreadable))
+        })
+    }
+
+    async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        if !classify::sells(order.sale.product) {
+            return VendOutcome::Refused(Refusal::because(RefusalReason::Misconfigured));
+        }
+        let started = self.clock.monotonic();
+        let outcome = self.send(order, gate).await;
+        let took = self.clock.monotonic().elapsed_since(started);
+        let (outcome_kind, why) = match &outcome {
+            VendOutcome::Vended(_) => ("vended", ""),
+            VendOutcome::Refused(refusal) => ("refused", refusal.reason.as_str()),
+            VendOutcome::Unknown(doubt) => ("unknown", doubt.as_str()),
+        };
+        tracing::info!(reference = %order.reference, outcome = outcome_kind, why, ?took, "vend");
+        outcome
+    }
+
+    async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
+        let started = self.clock.monotonic();
+        let enquiry = self.find_out(call, order).await;
+        let took = self.clock.monotonic().elapsed_since(started);
+        let (outcome, why) = match &enquiry {
+            Enquiry::Vended(_) => ("vended", ""),
+            Enquiry::Refused(refusal) => ("refused", refusal.reason.as_str()),
+            Enquiry::NoRecord => ("no_record", ""),
+            Enquiry::StillOpen => ("still_open", ""),
+            Enquiry::Unanswered(doubt) => ("unanswered", doubt.as_str()),
+        };
+        tracing::info!(reference = %order.reference, outcome, why, ?took, "enquiry");
+        enquiry
+    }
+}
+
+fn doubt(no_reply: NoReply) -> Doubt {
+    match no_reply {
+        NoReply::TimedOut => Doubt::TimedOut,
+        NoReply::NeverSent | NoReply::ConnectionLost => Doubt::ConnectionLost,
+        NoReply::Unreadable => Doubt::Unreadable,
+    }
+}
+
+fn unanswered(no_reply: NoReply) -> Unanswered {
+    match no_reply {
+        NoReply::NeverSent => Unanswered::Unreachable,
+        NoReply::TimedOut | NoReply::ConnectionLost | NoReply::Unreadable => {
+            Unanswered::NoAnswer(doubt(no_reply))
+        }
+    }
+}
+
+fn tell_unreadable(malformed: Malformed, order: &VendOrder) {
+    tracing::warn!(reference = %order.reference, why = %malformed, "an answer cannot be read");
+}

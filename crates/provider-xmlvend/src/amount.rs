@@ -1,0 +1,73 @@
+//! Numbers as the protocol writes them: exact, or not at all.
+
+use money::{Currency, Money};
+use rust_decimal::Decimal;
+
+use crate::tree::{Element, Malformed};
+
+/// More than any honest number needs, and few enough for an exact decimal.
+const CHARACTERS_MAX: usize = 24;
+
+/// An amount with its currency, where the gateway names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Amount {
+    value: Decimal,
+    symbol: Option<String>,
+}
+
+impl Amount {
+    /// From an element's `value` and `symbol`.
+    pub(crate) fn read(element: &Element) -> Result<Self, Malformed> {
+        let value = element.attribute("value").ok_or(Malformed::Missing("amount"))?;
+        let value = decimal(value).ok_or(Malformed::BadValue("amount"))?;
+        Ok(Self { value, symbol: element.attribute("symbol").map(str::to_owned) })
+    }
+
+    /// As money of this currency: none when the gateway names another, when the amount is finer than a
+    /// minor unit, or when it is negative. Live gateways often leave the symbol out.
+    pub(crate) fn in_currency(&self, currency: Currency) -> Option<Money> {
+        let same = self.symbol.as_deref().is_none_or(|symbol| symbol.eq_ignore_ascii_case(currency.as_str()));
+        let money = Money::try_from_decimal(self.value, currency).ok()?;
+        (same && money.minor() >= 0).then_some(money)
+    }
+}
+
+/// Digits with at most one point and one leading minus; the decimal crate's own grammar is wider.
+pub(crate) fn decimal(text: &str) -> Option<Decimal> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (units, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    (text.len() <= CHARACTERS_MAX && plain(units) && plain(fraction)).then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_decimals_are_numbers() {
+        assert_eq!(decimal("100.00"), Some(Decimal::new(10_000, 2)));
+        assert_eq!(decimal("-0.5"), Some(Decimal::new(-5, 1)));
+        for text in
+            ["", "-", ".5", "5.", "1e3", "1_000", "+5", "1,5", "NaN", "1 ", "1234567890123456789012345"]
+        {
+            assert_eq!(decimal(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_amount_of_another_currency_or_finer_than_a_minor_unit_is_none() {
+        let pula = Currency::parse("BWP").unwrap();
+        let amount = |value: &str, symbol: Option<&str>| Amount {
+            value: decimal(value).unwrap(),
+            symbol: symbol.map(str::to_owned),
+        };
+        let five = Some(Money::from_minor(500, pula));
+        assert_eq!(amount("5.000", Some("BWP")).in_currency(pula), five);
+        assert_eq!(amount("5", Some("bwp")).in_currency(pula), five);
+        assert_eq!(amount("5", None).in_currency(pula), five);
+        assert_eq!(amount("5", Some("ZAR")).in_currency(pula), None);
+        assert_eq!(amount("5.001", None).in_currency(pula), None);
+        assert_eq!(amount("-5", None).in_currency(pula), None);
+    }
+}

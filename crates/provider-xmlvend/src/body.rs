@@ -1,0 +1,131 @@
+//! The body of a request, which knows whether it has left.
+//!
+//! The HTTP client opens a connection, encodes the head, and only then asks the body for its bytes. That
+//! question is the last moment at which an order can be stopped, and its answer is recorded: as long as
+//! the body was never handed over, no provider can have the order, even if the head went out alone,
+//! because a head without the announced body is no request.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use provider::Gate;
+
+const WAITING: u8 = 0;
+const LEFT: u8 = 1;
+const WITHDRAWN: u8 = 2;
+
+/// Whether the body was handed to the connection. Leaving and withdrawing exclude each other, so that a
+/// connection which wakes up after the caller gave up finds nothing to send.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Departure(Arc<AtomicU8>);
+
+impl Departure {
+    /// Stops the body from ever leaving; true if it had not left, which is then proven for good.
+    pub(crate) fn withdraw(&self) -> bool {
+        self.move_on(WITHDRAWN)
+    }
+
+    fn leave(&self) -> bool {
+        self.move_on(LEFT)
+    }
+
+    fn move_on(&self, to: u8) -> bool {
+        match self.0.compare_exchange(WAITING, to, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_waiting) => true,
+            Err(now) => now == to && to == WITHDRAWN,
+        }
+    }
+}
+
+/// Why a body did not leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the gate was closed before the first byte of the order left")]
+pub(crate) struct Withdrawn;
+
+/// The whole of one message, handed over at once if the gate is still open.
+#[derive(Debug)]
+pub(crate) struct GatedBody {
+    bytes: Option<Bytes>,
+    gate: Gate,
+    departure: Departure,
+}
+
+impl GatedBody {
+    pub(crate) fn new(bytes: Vec<u8>, gate: Gate, departure: Departure) -> Self {
+        Self { bytes: Some(Bytes::from(bytes)), gate, departure }
+    }
+}
+
+impl Body for GatedBody {
+    type Data = Bytes;
+    type Error = Withdrawn;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Withdrawn>>> {
+        let Some(bytes) = self.bytes.take() else {
+            return Poll::Ready(None);
+        };
+        if !self.gate.is_open() {
+            self.departure.withdraw();
+        }
+        let frame = if self.departure.leave() { Ok(Frame::data(bytes)) } else { Err(Withdrawn) };
+        Poll::Ready(Some(frame))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.bytes.is_none()
+    }
+
+    /// Exact, so that the head announces a length and a body that never comes is no request.
+    fn size_hint(&self) -> SizeHint {
+        let length = self.bytes.as_ref().map_or(0, Bytes::len);
+        SizeHint::with_exact(u64::try_from(length).expect("a message in memory has a 64-bit length"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(gate_is_open: bool, departure: &Departure) -> GatedBody {
+        GatedBody::new(b"order".to_vec(), Gate::while_true(move || gate_is_open), departure.clone())
+    }
+
+    fn poll(body: &mut GatedBody) -> Poll<Option<Result<Frame<Bytes>, Withdrawn>>> {
+        Pin::new(body).poll_frame(&mut Context::from_waker(std::task::Waker::noop()))
+    }
+
+    #[test]
+    fn an_open_gate_lets_the_order_leave_once_and_for_good() {
+        let departure = Departure::default();
+        let mut body = body(true, &departure);
+        assert_eq!(body.size_hint().exact(), Some(5));
+        assert!(!body.is_end_stream());
+        assert!(matches!(poll(&mut body), Poll::Ready(Some(Ok(frame))) if frame.is_data()));
+        assert!(body.is_end_stream());
+        assert!(matches!(poll(&mut body), Poll::Ready(None)));
+        assert!(!departure.withdraw());
+    }
+
+    #[test]
+    fn a_closed_gate_keeps_the_order_and_proves_it() {
+        let departure = Departure::default();
+        assert!(matches!(poll(&mut body(false, &departure)), Poll::Ready(Some(Err(Withdrawn)))));
+        assert!(departure.withdraw());
+    }
+
+    #[test]
+    fn an_order_that_was_given_up_does_not_leave_when_the_connection_wakes_up_later() {
+        let departure = Departure::default();
+        let mut body = body(true, &departure);
+        assert!(departure.withdraw());
+        assert!(matches!(poll(&mut body), Poll::Ready(Some(Err(Withdrawn)))));
+        assert!(departure.withdraw());
+    }
+}

@@ -1,0 +1,80 @@
+//! How the vended amount was split, to the last minor unit.
+
+use money::{Money, MoneyError};
+use vend::{Breakdown, Sale, Units};
+
+use crate::amount::Amount;
+use crate::reply::{Line, SaleReply, Transaction};
+use crate::rules::Rules;
+use crate::settings::LineDescriptions;
+
+/// The five parts, which must make up exactly what was asked; none when they do not, when a part is
+/// negative or of another currency, or when the tendered amount is another.
+pub(crate) fn breakdown(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option<Breakdown> {
+    let currency = sale.amount.currency();
+    let nothing = Money::zero(currency);
+    let mut parts =
+        Breakdown { cost: nothing, vat: nothing, levy: nothing, regulatory_fee: nothing, charge: nothing };
+    for transaction in &reply.transactions {
+        add(&mut parts, transaction, sale, rules)?;
+    }
+    // What rounding took from the customer and gave to no line.
+    if let Some(rounding) = &reply.rounding {
+        parts.charge = parts.charge.plus(rounding.in_currency(currency)?).ok()?;
+    }
+    let total = Money::sum(currency, parts.parts()).ok()?;
+    let tendered =
+        reply.tendered.as_ref().map_or(Some(sale.amount), |amount| amount.in_currency(currency))?;
+    (total == sale.amount && tendered == sale.amount).then_some(parts)
+}
+
+/// What the tokens are worth. Several issues of one unit add up; none where the reply does not say.
+pub(crate) fn units(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option<Units> {
+    let mut total: Option<Units> = None;
+    for (issue, _key_change) in reply.issues() {
+        let Some(quantity) = issue.quantity else { continue };
+        let unit = issue.unit.as_deref().unwrap_or_else(|| rules.unit(sale.product)).to_owned();
+        total = Some(match total {
+            None => Units { quantity, unit },
+            Some(sum) if sum.unit == unit => Units { quantity: sum.quantity.checked_add(quantity)?, unit },
+            Some(_of_another_unit) => return None,
+        });
+    }
+    total
+}
+
+fn add(parts: &mut Breakdown, transaction: &Transaction, sale: &Sale, rules: &Rules) -> Option<()> {
+    let currency = sale.amount.currency();
+    let tax = transaction
+        .taxes
+        .iter()
+        .try_fold(Money::zero(currency), |sum, tax| sum.plus(tax.in_currency(currency)?).ok())?;
+    let before_tax = before_tax(&transaction.amount, tax, rules)?;
+    parts.vat = parts.vat.plus(tax).ok()?;
+    let part = part(parts, &transaction.line, &rules.lines);
+    *part = part.plus(before_tax).ok()?;
+    Some(())
+}
+
+fn before_tax(amount: &Amount, tax: Money, rules: &Rules) -> Option<Money> {
+    let amount = amount.in_currency(tax.currency())?;
+    let before: Result<Money, MoneyError> = if rules.tax_included { amount.minus(tax) } else { Ok(amount) };
+    before.ok().filter(|money| money.minor() >= 0)
+}
+
+fn part<'a>(parts: &'a mut Breakdown, line: &Line, lines: &LineDescriptions) -> &'a mut Money {
+    let description = match line {
+        Line::Credit { .. } => return &mut parts.cost,
+        Line::Other { description } => description.as_deref().unwrap_or_default(),
+    };
+    let among = |listed: &[String]| listed.iter().any(|text| text.trim().eq_ignore_ascii_case(description));
+    if among(&lines.vat) {
+        &mut parts.vat
+    } else if among(&lines.levy) {
+        &mut parts.levy
+    } else if among(&lines.regulatory_fee) {
+        &mut parts.regulatory_fee
+    } else {
+        &mut parts.charge
+    }
+}

@@ -1,0 +1,217 @@
+//! What a reply proves. Pure: the reply, the question and the deployment's rules go in, a verdict comes
+//! out. Whatever is not proven is doubt.
+
+use vend::{
+    CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
+    SubscriberIdentifier, Unanswered, Vend, VendOrder, VendOutcome,
+};
+
+use crate::amount::Amount;
+use crate::breakdown::{breakdown, units};
+use crate::fault::{self, Meaning};
+use crate::reply::{
+    AdviceReply, CustomerReply, CustomerResult, FaultReply, LastResponse, MessageId, Reply, SaleReply,
+};
+use crate::rules::Rules;
+use crate::tokens::tokens;
+use crate::tree::Malformed;
+
+/// What an answer to a vend proves. A refusal counts only when it carries our own reference: what
+/// refuses some other message says nothing about ours.
+pub(crate) fn vend(raw: Vec<u8>, order: &VendOrder, rules: &Rules) -> Result<VendOutcome, Malformed> {
+    Ok(match Reply::read(&raw)? {
+        Reply::Vend(reply) => match proven(&reply, order, rules, raw) {
+            Ok(vend) => VendOutcome::Vended(Box::new(vend)),
+            Err(doubt) => VendOutcome::Unknown(doubt),
+        },
+        Reply::Fault(fault) => match refusal(&fault, order, rules) {
+            Ok(refusal) => VendOutcome::Refused(refusal),
+            Err(doubt) => VendOutcome::Unknown(doubt),
+        },
+        Reply::TrialVend(_) | Reply::Customer(_) | Reply::Advice(_) => {
+            VendOutcome::Unknown(Doubt::Mismatched)
+        }
+    })
+}
+
+/// What an answer to an enquiry proves about the order.
+pub(crate) fn enquiry(
+    raw: Vec<u8>,
+    call: CallId,
+    order: &VendOrder,
+    rules: &Rules,
+) -> Result<Enquiry, Malformed> {
+    Ok(match Reply::read(&raw)? {
+        Reply::Advice(advice) => remembered(&advice, call, order, rules, raw),
+        Reply::Fault(fault) if !answers(fault.request.as_ref(), call) => {
+            Enquiry::Unanswered(Doubt::Mismatched)
+        }
+        Reply::Fault(fault) => match fault::about_money(&fault, &rules.fault_texts) {
+            Meaning::NoRecord => Enquiry::NoRecord,
+            Meaning::StillOpen => Enquiry::StillOpen,
+            // This refuses the question, not the order.
+            Meaning::Refused(_) | Meaning::RepeatedReference | Meaning::Unlisted => {
+                Enquiry::Unanswered(Doubt::UnlistedFault)
+            }
+        },
+        Reply::Vend(_) | Reply::TrialVend(_) | Reply::Customer(_) => Enquiry::Unanswered(Doubt::Mismatched),
+    })
+}
+
+/// What an answer to a customer check says.
+pub(crate) fn customer(
+    raw: &[u8],
+    call: CallId,
+    subscriber: &SubscriberIdentifier,
+    rules: &Rules,
+) -> Result<Result<Customer, Unanswered>, Malformed> {
+    Ok(match Reply::read(raw)? {
+        Reply::Customer(reply) => {
+            known_customer(&reply, call, subscriber, rules).ok_or(Unanswered::NoAnswer(Doubt::Mismatched))
+        }
+        Reply::Fault(fault) => Err(unanswered(&fault, call, rules)),
+        Reply::Vend(_) | Reply::TrialVend(_) | Reply::Advice(_) => {
+            Err(Unanswered::NoAnswer(Doubt::Mismatched))
+        }
+    })
+}
+
+/// What an answer to a trial vend says. Its tokens are zeros and are not looked at.
+pub(crate) fn quotation(
+    raw: &[u8],
+    call: CallId,
+    sale: &Sale,
+    rules: &Rules,
+) -> Result<Result<Quotation, Unanswered>, Malformed> {
+    Ok(match Reply::read(raw)? {
+        Reply::TrialVend(reply) => {
+            quoted(&reply, call, sale, rules).ok_or(Unanswered::NoAnswer(Doubt::Mismatched))
+        }
+        Reply::Fault(fault) => Err(unanswered(&fault, call, rules)),
+        Reply::Vend(_) | Reply::Customer(_) | Reply::Advice(_) => {
+            Err(Unanswered::NoAnswer(Doubt::Mismatched))
+        }
+    })
+}
+
+fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> Result<Vend, Doubt> {
+    let sale = &order.sale;
+    if !answers(reply.request.as_ref(), order.reference.call()) || !is_for_meter(reply, sale) {
+        return Err(Doubt::Mismatched);
+    }
+    let breakdown = breakdown(reply, sale, rules).ok_or(Doubt::Mismatched)?;
+    let tokens = tokens(reply).map_err(|_bad_tokens| Doubt::Mismatched)?;
+    if tokens.is_none() && sale.product.always_has_a_token() {
+        return Err(Doubt::Mismatched);
+    }
+    Ok(Vend {
+        tokens,
+        units: units(reply, sale, rules),
+        provider_transaction: reply.receipt.clone().unwrap_or_else(|| order.reference.to_string()),
+        breakdown: Some(breakdown),
+        subscriber_details: reply.customer.clone(),
+        raw_reply: RawReply(raw),
+    })
+}
+
+fn refusal(fault: &FaultReply, order: &VendOrder, rules: &Rules) -> Result<Refusal, Doubt> {
+    let ours = answers(fault.request.as_ref(), order.reference.call());
+    match fault::about_money(fault, &rules.fault_texts) {
+        Meaning::Refused(refusal) if ours => Ok(refusal),
+        Meaning::Refused(_) => Err(Doubt::Mismatched),
+        Meaning::RepeatedReference => Err(Doubt::RepeatedReference),
+        Meaning::StillOpen => Err(Doubt::StillOpen),
+        Meaning::NoRecord | Meaning::Unlisted => Err(Doubt::UnlistedFault),
+    }
+}
+
+fn remembered(advice: &AdviceReply, call: CallId, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> Enquiry {
+    let about_the_order = advice.about.as_ref().is_none_or(|id| id.names(order.reference.call()));
+    if !answers(advice.request.as_ref(), call) || !about_the_order {
+        return Enquiry::Unanswered(Doubt::Mismatched);
+    }
+    match &advice.last_response {
+        LastResponse::Vend(reply) => match proven(reply, order, rules, raw) {
+            Ok(vend) => Enquiry::Vended(Box::new(vend)),
+            Err(doubt) => Enquiry::Unanswered(doubt),
+        },
+        LastResponse::Fault(fault) => match refusal(fault, order, rules) {
+            Ok(refusal) => Enquiry::Refused(refusal),
+            Err(Doubt::StillOpen) => Enquiry::StillOpen,
+            Err(doubt) => Enquiry::Unanswered(doubt),
+        },
+    }
+}
+
+fn known_customer(
+    reply: &CustomerReply,
+    call: CallId,
+    subscriber: &SubscriberIdentifier,
+    rules: &Rules,
+) -> Option<Customer> {
+    if !answers(reply.request.as_ref(), call) {
+        return None;
+    }
+    let is_the_meter =
+        |result: &&CustomerResult| result.meter.as_deref().is_none_or(|meter| meter == subscriber.as_str());
+    let mut results = reply.results.iter().filter(is_the_meter);
+    let (Some(result), None) = (results.next(), results.next()) else {
+        return None;
+    };
+    let limit = |amount: &Option<Amount>| match amount {
+        None => Some(None),
+        Some(amount) => amount.in_currency(rules.currency).map(Some),
+    };
+    Some(Customer {
+        name: result.name.clone(),
+        barred: (result.can_vend == Some(false)).then(|| Refusal::because(RefusalReason::Blocked)),
+        minimum: limit(&result.minimum)?,
+        maximum: limit(&result.maximum)?,
+    })
+}
+
+fn quoted(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Option<Quotation> {
+    let matches = answers(reply.request.as_ref(), call) && is_for_meter(reply, sale);
+    Some(Quotation {
+        units: units(reply, sale, rules),
+        breakdown: Some(breakdown(reply, sale, rules).filter(|_parts| matches)?),
+        subscriber_details: reply.customer.clone(),
+    })
+}
+
+/// A question moves nothing, so a fault without a reference may answer it; one with another may not.
+fn unanswered(fault: &FaultReply, call: CallId, rules: &Rules) -> Unanswered {
+    if fault.request.as_ref().is_some_and(|id| !id.names(call)) {
+        return Unanswered::NoAnswer(Doubt::Mismatched);
+    }
+    match fault::about_a_question(fault, &rules.fault_texts) {
+        Meaning::Refused(refusal) => Unanswered::Refused(refusal),
+        Meaning::RepeatedReference => Unanswered::NoAnswer(Doubt::RepeatedReference),
+        Meaning::StillOpen => Unanswered::NoAnswer(Doubt::StillOpen),
+        Meaning::NoRecord | Meaning::Unlisted => Unanswered::NoAnswer(Doubt::UnlistedFault),
+    }
+}
+
+fn answers(request: Option<&MessageId>, call: CallId) -> bool {
+    request.is_some_and(|id| id.names(call))
+}
+
+/// At least one issue names the meter, and none names another.
+fn is_for_meter(reply: &SaleReply, sale: &Sale) -> bool {
+    let named = reply.issues().flat_map(|(issue, key_change)| {
+        [issue.meter.as_deref(), key_change.and_then(|change| change.meter.as_deref())]
+    });
+    let mut meters = named.flatten().peekable();
+    meters.peek().is_some() && meters.all(|meter| meter == sale.subscriber.as_str())
+}
+
+/// Whether this protocol can sell it at all.
+pub(crate) const fn sells(product: Product) -> bool {
+    match product {
+        Product::Electricity | Product::Water => true,
+        Product::Airtime => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

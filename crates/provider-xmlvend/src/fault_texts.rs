@@ -1,0 +1,90 @@
+//! What a gateway means by the texts of its faults, where the type alone does not say.
+
+use serde::Deserialize;
+use vend::RefusalReason;
+
+use crate::reply::FaultReply;
+use crate::settings::SettingsError;
+
+/// One line of a deployment's table. It refines a bare `BusinessRuleEx`, turns any fault into doubt, and,
+/// on questions that move no money, names the reason of a fault that no list knows. It never makes a
+/// refusal of another fault to a vend.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultText {
+    /// Part of any of the fault's texts or its code, in either case.
+    pub contains: String,
+    /// A refusal reason's stable name, or `repeated_reference`, or `still_open`.
+    pub means: String,
+}
+
+/// What a text means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextMeaning {
+    Refused(RefusalReason),
+    RepeatedReference,
+    StillOpen,
+}
+
+/// The deployment's lines, then the built-in ones; the first that fits counts.
+#[derive(Clone, Debug)]
+pub(crate) struct FaultTexts(Vec<(String, TextMeaning)>);
+
+/// "duplicate" alone is taken for our own reference coming back, which is doubt; only a text that speaks
+/// of the sale is the rule against selling the same twice.
+const BUILT_IN: [(&str, TextMeaning); 14] = [
+    ("duplicate sale", TextMeaning::Refused(RefusalReason::DuplicateSale)),
+    ("duplicate", TextMeaning::RepeatedReference),
+    ("still being processed", TextMeaning::StillOpen),
+    ("below minimum", TextMeaning::Refused(RefusalReason::BelowMinimum)),
+    ("below the minimum", TextMeaning::Refused(RefusalReason::BelowMinimum)),
+    ("minimum vend", TextMeaning::Refused(RefusalReason::BelowMinimum)),
+    ("too low", TextMeaning::Refused(RefusalReason::BelowMinimum)),
+    ("above maximum", TextMeaning::Refused(RefusalReason::AboveMaximum)),
+    ("above the maximum", TextMeaning::Refused(RefusalReason::AboveMaximum)),
+    ("maximum vend", TextMeaning::Refused(RefusalReason::AboveMaximum)),
+    ("exceed", TextMeaning::Refused(RefusalReason::AboveMaximum)),
+    ("try again", TextMeaning::Refused(RefusalReason::Busy)),
+    ("busy", TextMeaning::Refused(RefusalReason::Busy)),
+    ("meter not found", TextMeaning::Refused(RefusalReason::UnknownSubscriber)),
+];
+
+impl FaultTexts {
+    pub(crate) fn new(own: &[FaultText]) -> Result<Self, SettingsError> {
+        let built_in = BUILT_IN.into_iter().map(|(text, meaning)| Ok((text.to_owned(), meaning)));
+        own.iter().map(line).chain(built_in).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The meaning of the first line that fits.
+    pub(crate) fn first(&self, fault: &FaultReply) -> Option<TextMeaning> {
+        self.fitting(fault).next()
+    }
+
+    /// The first doubt among the lines that fit.
+    pub(crate) fn doubt(&self, fault: &FaultReply) -> Option<TextMeaning> {
+        self.fitting(fault).find(|meaning| match meaning {
+            TextMeaning::RepeatedReference | TextMeaning::StillOpen => true,
+            TextMeaning::Refused(_) => false,
+        })
+    }
+
+    fn fitting(&self, fault: &FaultReply) -> impl Iterator<Item = TextMeaning> {
+        self.0.iter().filter(|(text, _meaning)| fault.says(text)).map(|(_text, meaning)| *meaning)
+    }
+}
+
+fn line(own: &FaultText) -> Result<(String, TextMeaning), SettingsError> {
+    let text = own.contains.trim().to_lowercase();
+    if text.is_empty() {
+        return Err(SettingsError::EmptyFaultText);
+    }
+    let meaning = match own.means.as_str() {
+        "repeated_reference" => TextMeaning::RepeatedReference,
+        "still_open" => TextMeaning::StillOpen,
+        name => RefusalReason::parse(name)
+            .filter(|reason| *reason != RefusalReason::NeverSent)
+            .map(TextMeaning::Refused)
+            .ok_or_else(|| SettingsError::UnknownMeaning(own.means.clone()))?,
+    };
+    Ok((text, meaning))
+}

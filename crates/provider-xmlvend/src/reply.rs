@@ -1,0 +1,113 @@
+//! What a reply says, typed; not yet what it proves.
+
+mod customer;
+mod fault;
+mod sale;
+
+use vend::CallId;
+
+use crate::envelope::{self, Payload};
+use crate::tree::{Element, Malformed, Vocabulary};
+
+pub(crate) use customer::{CustomerReply, CustomerResult};
+pub(crate) use fault::FaultReply;
+pub(crate) use sale::{KeyChange, Line, SaleReply, Transaction};
+
+/// The messages that a gateway answers with.
+pub(crate) enum Reply {
+    Vend(SaleReply),
+    TrialVend(SaleReply),
+    Customer(CustomerReply),
+    Advice(AdviceReply),
+    Fault(FaultReply),
+}
+
+/// The answer to the question what was answered earlier.
+pub(crate) struct AdviceReply {
+    /// The question that this answers.
+    pub(crate) request: Option<MessageId>,
+    /// The message that was asked about, where the gateway repeats it.
+    pub(crate) about: Option<MessageId>,
+    /// What was answered then.
+    pub(crate) last_response: LastResponse,
+}
+
+/// An earlier answer, whole.
+pub(crate) enum LastResponse {
+    Vend(SaleReply),
+    Fault(FaultReply),
+}
+
+/// A message id as the gateway writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MessageId {
+    second: String,
+    number: String,
+}
+
+impl MessageId {
+    /// From the child of this name; its absence is for the reader of the message to judge.
+    fn read(message: &Element, name: &'static str) -> Result<Option<Self>, Malformed> {
+        let Some(id) = message.only(name)? else { return Ok(None) };
+        let part = |attribute| id.attribute(attribute).unwrap_or_default().to_owned();
+        Ok(Some(Self { second: part("dateTime"), number: part("uniqueNumber") }))
+    }
+
+    /// Whether this is our id. Some gateways pad the number with zeros.
+    pub(crate) fn names(&self, call: CallId) -> bool {
+        let digits = self.number.bytes().all(|byte| byte.is_ascii_digit());
+        digits && self.number.parse() == Ok(call.number()) && self.second == call.second().to_string()
+    }
+}
+
+impl Reply {
+    /// Reads a whole reply.
+    pub(crate) fn read(document: &[u8]) -> Result<Self, Malformed> {
+        let root = Element::parse(document)?;
+        let message = match envelope::open(&root)? {
+            Payload::Fault(fault) => return FaultReply::from_soap(fault).map(Self::Fault),
+            Payload::Message(message) => message,
+        };
+        if FaultReply::is(message) {
+            return FaultReply::read(message).map(Self::Fault);
+        }
+        if message.vocabulary() != Vocabulary::XmlVend {
+            return Err(Malformed::NotOurs);
+        }
+        match message.name() {
+            "creditVendResp" => SaleReply::read(message).map(Self::Vend),
+            "trialCreditVendResp" => SaleReply::read(message).map(Self::TrialVend),
+            "confirmCustomerResp" => CustomerReply::read(message).map(Self::Customer),
+            "adviceResp" => AdviceReply::read(message).map(Self::Advice),
+            _ => Err(Malformed::NotOurs),
+        }
+    }
+}
+
+impl AdviceReply {
+    fn read(message: &Element) -> Result<Self, Malformed> {
+        let last = message.only("lastResponse")?.ok_or(Malformed::Missing("last response"))?;
+        let last_response = match last.kind() {
+            Some("CreditVendResp") => LastResponse::Vend(SaleReply::read(last)?),
+            Some(kind) if kind.eq_ignore_ascii_case("XMLVendFaultResp") => {
+                LastResponse::Fault(FaultReply::read(last)?)
+            }
+            Some(_) | None => return Err(Malformed::NotOurs),
+        };
+        Ok(Self {
+            request: MessageId::read(message, "reqMsgID")?,
+            about: MessageId::read(message, "adviceReqMsgID")?,
+            last_response,
+        })
+    }
+}
+
+/// A text of the gateway's as it may be passed on: no control characters, one line, bounded.
+pub(crate) fn cleaned(text: &str) -> Option<String> {
+    const CHARACTERS_MAX: usize = 160;
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let line: String = words.join(" ").chars().take(CHARACTERS_MAX).collect();
+    let line = line.trim_end();
+    (!line.is_empty()).then(|| line.to_owned())
+}

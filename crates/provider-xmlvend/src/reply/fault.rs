@@ -1,0 +1,64 @@
+//! A fault: the gateway's no, or its own failure.
+
+use crate::reply::{MessageId, cleaned};
+use crate::tree::{Element, Malformed, Vocabulary};
+
+/// What a fault says. Which of these say anything definite is for the classifier.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FaultReply {
+    /// The message that it refuses, where it says so.
+    pub(crate) request: Option<MessageId>,
+    /// The local part of its type, such as `UnknownMeterEx`.
+    pub(crate) kind: Option<String>,
+    /// Every text in it, the one fit for customers first.
+    texts: Vec<String>,
+}
+
+impl FaultReply {
+    /// Whether this element is a fault message; one vendor writes it capitalised and without namespace.
+    pub(super) fn is(message: &Element) -> bool {
+        message.name().eq_ignore_ascii_case("xmlvendFaultResp")
+            && matches!(message.vocabulary(), Vocabulary::XmlVend | Vocabulary::Unqualified)
+    }
+
+    /// Reads `xmlvendFaultResp`, or a `lastResponse` of that type.
+    pub(super) fn read(message: &Element) -> Result<Self, Malformed> {
+        let fault = message.only("fault")?.ok_or(Malformed::Missing("fault"))?;
+        let said = [
+            message.only("custMsg")?,
+            message.only("operatorMsg")?,
+            fault.only("desc")?,
+            fault.only("faultCode")?,
+        ];
+        Ok(Self {
+            request: MessageId::read(message, "reqMsgID")?,
+            kind: fault.kind().map(str::to_owned),
+            texts: said.into_iter().flatten().filter_map(Element::text).filter_map(cleaned).collect(),
+        })
+    }
+
+    /// Reads a SOAP fault of either version. Without a message of the protocol in its detail, nothing
+    /// but its text is known.
+    pub(super) fn from_soap(fault: &Element) -> Result<Self, Malformed> {
+        if let Some(message) = find(fault, &Self::is) {
+            return Self::read(message);
+        }
+        let is_wording = |element: &Element| matches!(element.name(), "faultstring" | "Text");
+        let texts = find(fault, &is_wording).and_then(Element::text).and_then(cleaned);
+        Ok(Self { texts: texts.into_iter().collect(), ..Self::default() })
+    }
+
+    /// The provider's wording, as it may be passed on.
+    pub(crate) fn wording(&self) -> Option<String> {
+        self.texts.first().cloned()
+    }
+
+    /// Whether any of its texts contains this one, without regard to case.
+    pub(crate) fn says(&self, lower_case_text: &str) -> bool {
+        self.texts.iter().any(|text| text.to_lowercase().contains(lower_case_text))
+    }
+}
+
+fn find<'a>(element: &'a Element, wanted: &dyn Fn(&Element) -> bool) -> Option<&'a Element> {
+    element.children().iter().find_map(|child| if wanted(child) { Some(child) } else { find(child, wanted) })
+}

@@ -1,0 +1,138 @@
+//! The answer to a vend or a trial vend: lines of a receipt, one of which holds the token.
+
+use meter_token::MeterToken;
+use rust_decimal::Decimal;
+
+use crate::amount::{Amount, decimal};
+use crate::reply::customer::{customer_name, meter_number};
+use crate::reply::{MessageId, cleaned};
+use crate::tree::{Element, Malformed};
+
+/// `creditVendResp`, `trialCreditVendResp`, or a `lastResponse` of that type.
+pub(crate) struct SaleReply {
+    pub(crate) request: Option<MessageId>,
+    pub(crate) customer: Option<String>,
+    pub(crate) receipt: Option<String>,
+    pub(crate) transactions: Vec<Transaction>,
+    pub(crate) tendered: Option<Amount>,
+    pub(crate) rounding: Option<Amount>,
+}
+
+/// One line of the receipt.
+pub(crate) struct Transaction {
+    pub(crate) amount: Amount,
+    pub(crate) taxes: Vec<Amount>,
+    pub(crate) line: Line,
+}
+
+/// What the line is for.
+pub(crate) enum Line {
+    /// The part that bought units.
+    Credit { issue: CreditIssue, key_change: Option<KeyChange> },
+    /// A charge, a debt, a tax.
+    Other { description: Option<String> },
+}
+
+/// What was issued for the part that bought units.
+#[derive(Default)]
+pub(crate) struct CreditIssue {
+    pub(crate) meter: Option<String>,
+    pub(crate) token: Option<MeterToken>,
+    pub(crate) quantity: Option<Decimal>,
+    pub(crate) unit: Option<String>,
+}
+
+/// The two tokens that give the meter a new key; both are entered before the credit token.
+pub(crate) struct KeyChange {
+    pub(crate) meter: Option<String>,
+    pub(crate) first: Option<MeterToken>,
+    pub(crate) second: Option<MeterToken>,
+}
+
+impl SaleReply {
+    pub(super) fn read(message: &Element) -> Result<Self, Malformed> {
+        let receipt = message.only("creditVendReceipt")?.ok_or(Malformed::Missing("receipt"))?;
+        let lines = receipt.only("transactions")?.ok_or(Malformed::Missing("transactions"))?;
+        Ok(Self {
+            request: MessageId::read(message, "reqMsgID")?,
+            customer: customer_name(message)?,
+            receipt: receipt_number(receipt, lines),
+            transactions: lines.all("tx").map(Transaction::read).collect::<Result<_, _>>()?,
+            tendered: lines.only("tenderAmt")?.map(Amount::read).transpose()?,
+            rounding: lines.only("lessRound")?.map(Amount::read).transpose()?,
+        })
+    }
+
+    /// What was issued, line by line.
+    pub(crate) fn issues(&self) -> impl Iterator<Item = (&CreditIssue, Option<&KeyChange>)> {
+        self.transactions.iter().filter_map(|transaction| match &transaction.line {
+            Line::Credit { issue, key_change } => Some((issue, key_change.as_ref())),
+            Line::Other { .. } => None,
+        })
+    }
+}
+
+impl Transaction {
+    fn read(tx: &Element) -> Result<Self, Malformed> {
+        let amount = tx.only("amt")?.ok_or(Malformed::Missing("amount"))?;
+        let taxes = tx.all("tax").map(tax).collect::<Result<_, _>>()?;
+        let issue = tx.only("creditTokenIssue")?;
+        let key_change = tx.only("kcTokenIssue")?;
+        let line = if tx.kind() == Some("CreditVendTx") || issue.is_some() || key_change.is_some() {
+            Line::Credit {
+                issue: issue.map(CreditIssue::read).transpose()?.unwrap_or_default(),
+                key_change: key_change.map(KeyChange::read).transpose()?,
+            }
+        } else {
+            let description = tx.only("accDesc")?.and_then(Element::text).and_then(cleaned);
+            Line::Other { description }
+        };
+        Ok(Self { amount: Amount::read(amount)?, taxes, line })
+    }
+}
+
+impl CreditIssue {
+    fn read(issue: &Element) -> Result<Self, Malformed> {
+        let units = issue.only("units")?;
+        let quantity = units.and_then(|units| units.attribute("value"));
+        let token = issue.only("token")?;
+        Ok(Self {
+            meter: meter_number(issue)?,
+            token: token.map(cipher).transpose()?.flatten(),
+            quantity: quantity.map(|text| decimal(text).ok_or(Malformed::BadValue("units"))).transpose()?,
+            unit: units.and_then(|units| units.attribute("siUnit")).and_then(cleaned),
+        })
+    }
+}
+
+impl KeyChange {
+    fn read(issue: &Element) -> Result<Self, Malformed> {
+        let token = issue.only("token")?.ok_or(Malformed::Missing("key-change token"))?;
+        // The standard has two slots. Meters exist that need more tokens, and to leave one out would cost
+        // the customer the meter.
+        if token.children().len() > 2 {
+            return Err(Malformed::BadValue("key change"));
+        }
+        let slot = |name| token.only(name)?.map(cipher).transpose().map(Option::flatten);
+        Ok(Self {
+            meter: meter_number(issue)?,
+            first: slot("set1stMeterKey")?,
+            second: slot("set2ndMeterKey")?,
+        })
+    }
+}
+
+fn cipher(holder: &Element) -> Result<Option<MeterToken>, Malformed> {
+    let text = holder.only("stsCipher")?.and_then(Element::text);
+    text.map(MeterToken::parse).transpose().map_err(|_not_a_token| Malformed::BadValue("token"))
+}
+
+fn tax(tax: &Element) -> Result<Amount, Malformed> {
+    Amount::read(tax.only("amt")?.ok_or(Malformed::Missing("tax amount"))?)
+}
+
+/// On the receipt as the standard has it, else on the first line that has one.
+fn receipt_number(receipt: &Element, lines: &Element) -> Option<String> {
+    let on_lines = || lines.all("tx").find_map(|tx| tx.attribute("receiptNo"));
+    receipt.attribute("receiptNo").or_else(on_lines).and_then(cleaned)
+}

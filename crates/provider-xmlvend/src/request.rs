@@ -1,0 +1,188 @@
+//! The four messages that we send, strictly as the schemas have them.
+//!
+//! A child element takes the namespace of the schema that declares the type around it, not that of the
+//! message. So `idMethod` is a *base* element in requests that vend and a *revenue* element in
+//! `confirmCustomerReq`, and what is inside it is a base element in both.
+
+use secrecy::ExposeSecret;
+use vend::{CallId, Product, Sale, SubscriberIdentifier, VendOrder};
+
+use crate::settings::{Credentials, DeviceId};
+use crate::tag::Tag;
+
+/// A message and the operation that it belongs to.
+pub(crate) struct Message {
+    /// The name in the `SOAPAction` header.
+    pub(crate) action: &'static str,
+    /// The element for the envelope's body.
+    pub(crate) content: Tag,
+}
+
+/// Who asks: the part of every message that stays the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Sender {
+    pub(crate) client: DeviceId,
+    pub(crate) terminal: DeviceId,
+    pub(crate) credentials: Option<Credentials>,
+}
+
+impl Sender {
+    /// Who is this subscriber, and may it buy?
+    pub(crate) fn confirm_customer(&self, call: CallId, subscriber: &SubscriberIdentifier) -> Message {
+        let mut parts = self.header(call);
+        parts.push(id_method("r:idMethod", subscriber));
+        Message { action: "ConfirmCustomerRequest", content: Tag::new("r:confirmCustomerReq").around(parts) }
+    }
+
+    /// What would this sale yield?
+    pub(crate) fn trial_credit_vend(&self, call: CallId, sale: &Sale) -> Message {
+        let content = Tag::new("r:trialCreditVendReq").around(self.sale_parts(call, sale));
+        Message { action: "TrialCreditVendRequest", content }
+    }
+
+    /// Vend.
+    pub(crate) fn credit_vend(&self, order: &VendOrder) -> Message {
+        let parts = self.sale_parts(order.reference.call(), &order.sale);
+        Message { action: "CreditVendRequest", content: Tag::new("r:creditVendReq").around(parts) }
+    }
+
+    /// What did you answer to the vend of this reference?
+    pub(crate) fn last_response(&self, call: CallId, order: &VendOrder) -> Message {
+        let mut parts = self.header(call);
+        parts.push(message_id("b:adviceReqMsgID", order.reference.call()));
+        let content = Tag::new("b:adviceReq").with("xsi:type", "b:LastRespAdviceReq").around(parts);
+        Message { action: "AdviceRequest", content }
+    }
+
+    fn sale_parts(&self, call: CallId, sale: &Sale) -> Vec<Tag> {
+        let amount = Tag::new("r:amt")
+            .with("value", sale.amount.amount().to_string())
+            .with("symbol", sale.amount.currency().as_str());
+        let mut parts = self.header(call);
+        parts.extend([
+            Tag::new("b:resource").with("xsi:type", resource(sale.product)),
+            id_method("b:idMethod", &sale.subscriber),
+            Tag::new("r:purchaseValue").with("xsi:type", "r:PurchaseValueCurrency").around([amount]),
+        ]);
+        parts
+    }
+
+    fn header(&self, call: CallId) -> Vec<Tag> {
+        let mut parts = vec![
+            device("b:clientID", &self.client),
+            device("b:terminalID", &self.terminal),
+            message_id("b:msgID", call),
+        ];
+        parts.extend(self.credentials.as_ref().map(authentication));
+        parts
+    }
+}
+
+fn device(name: &'static str, id: &DeviceId) -> Tag {
+    match id {
+        DeviceId::Ean(ean) => Tag::new(name).with("xsi:type", "b:EANDeviceID").with("ean", ean),
+        DeviceId::Id(id) => Tag::new(name).with("xsi:type", "b:GenericDeviceID").with("id", id),
+    }
+}
+
+fn message_id(name: &'static str, call: CallId) -> Tag {
+    Tag::new(name).with("dateTime", call.second().to_string()).with("uniqueNumber", call.number().to_string())
+}
+
+fn authentication(credentials: &Credentials) -> Tag {
+    Tag::new("b:authCred").around([
+        Tag::new("b:opName").saying(&credentials.op_name),
+        Tag::new("b:password").saying(credentials.password.expose_secret()),
+    ])
+}
+
+fn id_method(name: &'static str, subscriber: &SubscriberIdentifier) -> Tag {
+    let meter =
+        Tag::new("b:meterIdentifier").with("xsi:type", "b:MeterNumber").with("msno", subscriber.as_str());
+    Tag::new(name).with("xsi:type", "b:VendIDMethod").around([meter])
+}
+
+/// The protocol has no airtime; `ConnectionTime` is something else, and the adapter refuses before this.
+const fn resource(product: Product) -> &'static str {
+    match product {
+        Product::Electricity => "b:Electricity",
+        Product::Water => "b:Water",
+        Product::Airtime => "b:ConnectionTime",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{TimeZone, Utc};
+    use money::Money;
+    use vend::ProviderReference;
+
+    use super::*;
+    use crate::envelope;
+    use crate::settings::SoapVersion;
+
+    fn sender() -> Sender {
+        Sender {
+            client: DeviceId::Ean("2670000000015".to_owned()),
+            terminal: DeviceId::Id("till-7".to_owned()),
+            credentials: Some(Credentials { op_name: "shop".to_owned(), password: "a<b&c\"d".into() }),
+        }
+    }
+
+    fn call(minute: u32, number: u32) -> CallId {
+        CallId::new(number, Utc.with_ymd_and_hms(2026, 11, 20, 9, minute, 0).unwrap()).unwrap()
+    }
+
+    fn order() -> VendOrder {
+        let sale = Sale {
+            product: Product::Electricity,
+            subscriber: SubscriberIdentifier::parse("14301118432").unwrap(),
+            amount: Money::parse_wire("BWP 100.00").unwrap(),
+        };
+        VendOrder { reference: ProviderReference::new(call(30, 42)), sale }
+    }
+
+    fn written(version: SoapVersion, message: Message) -> String {
+        String::from_utf8(envelope::seal(version, message.content)).unwrap()
+    }
+
+    /// The fixtures are broken into lines for reading; what is sent is not.
+    fn golden(fixture: &str) -> String {
+        fixture.lines().collect()
+    }
+
+    #[test]
+    fn a_customer_check_has_its_id_method_in_the_revenue_namespace() {
+        let message = sender().confirm_customer(call(29, 41), &order().sale.subscriber);
+        let fixture = include_str!("../tests/fixtures/confirm_customer.request.xml");
+        assert_eq!(written(SoapVersion::V1_1, message), golden(fixture));
+    }
+
+    #[test]
+    fn a_vend_has_its_id_method_in_the_base_namespace() {
+        let fixture = include_str!("../tests/fixtures/credit_vend.request.xml");
+        assert_eq!(written(SoapVersion::V1_1, sender().credit_vend(&order())), golden(fixture));
+    }
+
+    #[test]
+    fn a_trial_differs_from_a_vend_in_its_name_and_its_id_alone() {
+        let trial = written(SoapVersion::V1_1, sender().trial_credit_vend(call(29, 41), &order().sale));
+        let as_vend = trial
+            .replace("trialCreditVendReq", "creditVendReq")
+            .replace("20261120092900\" uniqueNumber=\"41", "20261120093000\" uniqueNumber=\"42");
+        assert_eq!(as_vend, golden(include_str!("../tests/fixtures/credit_vend.request.xml")));
+    }
+
+    #[test]
+    fn an_enquiry_names_the_order_under_a_fresh_id() {
+        let message = sender().last_response(call(29, 41), &order());
+        let fixture = include_str!("../tests/fixtures/last_response.request.xml");
+        assert_eq!(written(SoapVersion::V1_2, message), golden(fixture));
+    }
+
+    #[test]
+    fn without_credentials_none_are_sent() {
+        let anonymous = Sender { credentials: None, ..sender() };
+        assert!(!written(SoapVersion::V1_1, anonymous.credit_vend(&order())).contains("authCred"));
+    }
+}

@@ -1,0 +1,41 @@
+//! What a deployment's settings say about reading, checked once.
+
+use money::Currency;
+use vend::Product;
+
+use crate::fault_texts::FaultTexts;
+use crate::settings::{LineDescriptions, SettingsError, XmlVendSettings};
+
+/// Everything that judging a reply depends on besides the reply and the question.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// For amounts without a symbol.
+    pub(crate) currency: Currency,
+    pub(crate) tax_included: bool,
+    pub(crate) lines: LineDescriptions,
+    pub(crate) fault_texts: FaultTexts,
+    pub(crate) electricity_unit: String,
+    pub(crate) water_unit: String,
+}
+
+impl Rules {
+    pub(crate) fn new(settings: &XmlVendSettings) -> Result<Self, SettingsError> {
+        Ok(Self {
+            currency: settings.currency()?,
+            tax_included: settings.tax_included,
+            lines: settings.lines.clone(),
+            fault_texts: FaultTexts::new(&settings.fault_texts)?,
+            electricity_unit: settings.electricity_unit.clone(),
+            water_unit: settings.water_unit.clone(),
+        })
+    }
+
+    /// The unit of a product where the gateway names none.
+    pub(crate) fn unit(&self, product: Product) -> &str {
+        match product {
+            Product::Electricity => &self.electricity_unit,
+            Product::Water => &self.water_unit,
+            Product::Airtime => "",
+        }
+    }
+}

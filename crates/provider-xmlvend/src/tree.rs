@@ -1,0 +1,297 @@
+//! A reply as a small, bounded tree of elements, so that nothing is ever read by position or by prefix.
+
+use quick_xml::XmlVersion;
+use quick_xml::escape::resolve_xml_entity;
+use quick_xml::events::{BytesRef, BytesStart, Event};
+use quick_xml::name::ResolveResult;
+use quick_xml::reader::NsReader;
+
+use crate::names;
+
+const DEPTH_MAX: usize = 32;
+const ELEMENTS_MAX: usize = 10_000;
+const ATTRIBUTES_MAX: usize = 32;
+const UTF_8_BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Why a reply cannot be read. Never carries any of it: it may hold tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Malformed {
+    #[error("the reply is not UTF-8")]
+    NotUtf8,
+    #[error("the reply is not well-formed XML")]
+    NotXml,
+    #[error("the reply nests deeper or is larger than any honest one")]
+    TooLarge,
+    #[error("the reply is not one of the protocol's messages")]
+    NotOurs,
+    #[error("the reply has more than one {0}")]
+    Ambiguous(&'static str),
+    #[error("the reply has no {0}")]
+    Missing(&'static str),
+    #[error("the reply's {0} cannot be read")]
+    BadValue(&'static str),
+}
+
+/// Which vocabulary a name belongs to, as far as reading cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vocabulary {
+    XmlVend,
+    Soap,
+    Unqualified,
+    Foreign,
+}
+
+/// One element with all that is in it, tokens too: no `Debug` outside tests.
+#[cfg_attr(test, derive(Debug, PartialEq, Eq))]
+pub(crate) struct Element {
+    name: String,
+    vocabulary: Vocabulary,
+    kind: Option<String>,
+    attributes: Vec<(String, String)>,
+    text: String,
+    children: Vec<Element>,
+}
+
+impl Element {
+    /// Reads a whole document and returns its root.
+    pub(crate) fn parse(document: &[u8]) -> Result<Self, Malformed> {
+        let text = std::str::from_utf8(document).map_err(|_position| Malformed::NotUtf8)?;
+        let mut reader = NsReader::from_str(text.trim_start_matches(UTF_8_BYTE_ORDER_MARK));
+        let mut growing = Growing::default();
+        loop {
+            let (resolved, event) = reader.read_resolved_event().map_err(|_position| Malformed::NotXml)?;
+            match event {
+                Event::Start(start) => growing.open(Self::from_start(&resolved, &start)?)?,
+                Event::Empty(start) => {
+                    growing.open(Self::from_start(&resolved, &start)?)?;
+                    growing.close()?;
+                }
+                Event::End(_) => growing.close()?,
+                Event::Text(text) => growing.write(&text.xml10_content())?,
+                Event::CData(text) => growing.write(&text.xml10_content())?,
+                Event::GeneralRef(entity) => growing.write(&expand(&entity)?)?,
+                Event::DocType(_) => return Err(Malformed::NotXml),
+                Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
+                Event::Eof => return growing.finish(),
+            }
+        }
+    }
+
+    fn from_start(resolved: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Self, Malformed> {
+        let vocabulary = match resolved {
+            ResolveResult::Unbound => Vocabulary::Unqualified,
+            ResolveResult::Bound(namespace) if namespace.0.starts_with(names::XMLVEND_FAMILY) => {
+                Vocabulary::XmlVend
+            }
+            ResolveResult::Bound(namespace) if [names::SOAP_1_1, names::SOAP_1_2].contains(&namespace.0) => {
+                Vocabulary::Soap
+            }
+            ResolveResult::Bound(_) => Vocabulary::Foreign,
+            ResolveResult::Unknown(_) => return Err(Malformed::NotXml),
+        };
+        let name = start.local_name().as_ref().to_owned();
+        let mut element = Self {
+            name,
+            vocabulary,
+            kind: None,
+            attributes: Vec::new(),
+            text: String::new(),
+            children: Vec::new(),
+        };
+        for (index, attribute) in start.attributes().enumerate() {
+            if index == ATTRIBUTES_MAX {
+                return Err(Malformed::TooLarge);
+            }
+            let attribute = attribute.map_err(|_position| Malformed::NotXml)?;
+            let value =
+                attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_escape| Malformed::NotXml)?;
+            element.take_attribute(attribute.key, &value);
+        }
+        Ok(element)
+    }
+
+    /// The protocol's own attributes are unqualified; of the others only `xsi:type` matters, under
+    /// whatever prefix, and of its value only the local part.
+    fn take_attribute(&mut self, name: quick_xml::name::QName<'_>, value: &str) {
+        if name.as_namespace_binding().is_some() {
+            return;
+        }
+        let (local, prefix) = name.decompose();
+        if local.as_ref() == "type" {
+            let value = value.trim();
+            self.kind = Some(value.rsplit_once(':').map_or(value, |(_prefix, local)| local).to_owned());
+        } else if prefix.is_none() {
+            self.attributes.push((local.as_ref().to_owned(), value.trim().to_owned()));
+        }
+    }
+
+    /// The local name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the name comes from.
+    pub(crate) const fn vocabulary(&self) -> Vocabulary {
+        self.vocabulary
+    }
+
+    /// The local part of `xsi:type`.
+    pub(crate) fn kind(&self) -> Option<&str> {
+        self.kind.as_deref()
+    }
+
+    /// The text directly inside, trimmed; none when blank.
+    pub(crate) fn text(&self) -> Option<&str> {
+        Some(self.text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// An attribute's value, trimmed; none when absent or blank.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self.attributes.iter().find(|(known, _value)| known == name);
+        found.map(|(_name, value)| value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Every child element, of any vocabulary.
+    pub(crate) fn children(&self) -> &[Self] {
+        &self.children
+    }
+
+    /// The protocol's children of this name, in document order. A vendor's extension of the same name is
+    /// another element.
+    pub(crate) fn all<'a>(&'a self, name: &'static str) -> impl Iterator<Item = &'a Self> {
+        self.children.iter().filter(move |child| {
+            child.name == name && matches!(child.vocabulary, Vocabulary::XmlVend | Vocabulary::Unqualified)
+        })
+    }
+
+    /// The protocol's child of this name. Two of what must be one cannot be trusted.
+    pub(crate) fn only(&self, name: &'static str) -> Result<Option<&Self>, Malformed> {
+        let mut found = self.all(name);
+        let first = found.next();
+        if found.next().is_some() { Err(Malformed::Ambiguous(name)) } else { Ok(first) }
+    }
+}
+
+/// The elements that are open, outermost first, and the root once it has closed.
+#[derive(Default)]
+struct Growing {
+    open: Vec<Element>,
+    root: Option<Element>,
+    count: usize,
+}
+
+impl Growing {
+    fn open(&mut self, element: Element) -> Result<(), Malformed> {
+        if self.root.is_some() {
+            return Err(Malformed::NotXml);
+        }
+        self.count = self.count.saturating_add(1);
+        if self.open.len() == DEPTH_MAX || self.count > ELEMENTS_MAX {
+            return Err(Malformed::TooLarge);
+        }
+        self.open.push(element);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), Malformed> {
+        let closed = self.open.pop().ok_or(Malformed::NotXml)?;
+        match self.open.last_mut() {
+            Some(parent) => parent.children.push(closed),
+            None => self.root = Some(closed),
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Malformed> {
+        match self.open.last_mut() {
+            Some(element) => element.text.push_str(text),
+            None if text.trim().is_empty() => {}
+            None => return Err(Malformed::NotXml),
+        }
+        Ok(())
+    }
+
+    /// A reply cut short leaves an element open.
+    fn finish(self) -> Result<Element, Malformed> {
+        if self.open.is_empty() { self.root.ok_or(Malformed::NotXml) } else { Err(Malformed::NotXml) }
+    }
+}
+
+/// The five entities of XML and characters by number; a document that defines its own is refused.
+fn expand(entity: &BytesRef<'_>) -> Result<String, Malformed> {
+    let by_number = entity.resolve_char_ref().map_err(|_not_a_character| Malformed::NotXml)?;
+    if let Some(character) = by_number {
+        return Ok(character.to_string());
+    }
+    resolve_xml_entity(&entity.xml10_content()).map(str::to_owned).ok_or(Malformed::NotXml)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Element, Malformed> {
+        Element::parse(text.as_bytes())
+    }
+
+    #[test]
+    fn names_are_resolved_and_types_lose_their_prefix() {
+        let root = parse(concat!(
+            "\u{feff}<?xml version='1.0'?><!-- a note --><x:a xmlns:x='http://www.nrs.eskom.co.za/xmlvend/base/2.1/schema' ",
+            "xmlns:s='http://www.w3.org/2001/XMLSchema-instance' s:type='q:Some' id=' 7 ' x:id='8' blank=''>",
+            "&lt;&#65;<![CDATA[<B>]]><b xmlns='urn:other'/><x:b/></x:a>"
+        ))
+        .unwrap();
+        assert_eq!((root.name(), root.vocabulary(), root.kind()), ("a", Vocabulary::XmlVend, Some("Some")));
+        assert_eq!((root.attribute("id"), root.attribute("blank")), (Some("7"), None));
+        assert_eq!(root.text(), Some("<A<B>"));
+        assert_eq!(root.all("b").count(), 1, "the other vocabulary's is another element");
+        assert_eq!(root.children().len(), 2);
+    }
+
+    #[test]
+    fn two_of_what_must_be_one_are_not_chosen_between() {
+        let root = parse("<a><b/><b/><c/></a>").unwrap();
+        assert_eq!(root.only("b"), Err(Malformed::Ambiguous("b")));
+        assert_eq!(root.only("c").unwrap().map(Element::name), Some("c"));
+        assert_eq!(root.only("d"), Ok(None));
+    }
+
+    #[test]
+    fn what_is_not_one_whole_document_is_refused() {
+        for text in [
+            "",
+            " ",
+            "text",
+            "<a>",
+            "<a><b></a>",
+            "<a/><b/>",
+            "<a/>text",
+            "</a>",
+            "<a b=1/>",
+            "<a b='1' b='2'/>",
+            "<p:a/>",
+            "<a>&nosuch;</a>",
+            "<a>&#xFFFFFFFF;</a>",
+            "<!DOCTYPE a><a/>",
+            "<!DOCTYPE a [<!ENTITY e 'x'>]><a>&e;</a>",
+            "<a",
+            "<a>&",
+            "<a b='&nosuch;'/>",
+        ] {
+            assert_eq!(parse(text), Err(Malformed::NotXml), "{text:?}");
+        }
+        assert_eq!(Element::parse(b"<a>\xe9</a>"), Err(Malformed::NotUtf8));
+    }
+
+    #[test]
+    fn depth_and_numbers_are_bounded() {
+        let nested = |depth: usize| format!("{}{}", "<a>".repeat(depth), "</a>".repeat(depth));
+        assert!(parse(&nested(DEPTH_MAX)).is_ok());
+        assert_eq!(parse(&nested(DEPTH_MAX + 1)), Err(Malformed::TooLarge));
+        assert_eq!(parse(&nested(100_000)), Err(Malformed::TooLarge));
+        assert_eq!(parse(&format!("<a>{}</a>", "<b/>".repeat(ELEMENTS_MAX))), Err(Malformed::TooLarge));
+        let attributes: Vec<String> = (0..=ATTRIBUTES_MAX).map(|number| format!("a{number}='1'")).collect();
+        assert_eq!(parse(&format!("<a {}/>", attributes.join(" "))), Err(Malformed::TooLarge));
+    }
+}

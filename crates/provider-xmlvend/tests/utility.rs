@@ -1,0 +1,11 @@
+//! The adapter against the simulated utility.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
+#[path = "utility/conformance.rs"]
+mod conformance;
+#[path = "transport/connection.rs"]
+mod connection;
+#[path = "utility/scenarios.rs"]
+mod scenarios;
+#[path = "utility/town.rs"]
+mod town;

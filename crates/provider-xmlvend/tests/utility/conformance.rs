@@ -1,0 +1,119 @@
+//! The adapter keeps the port's laws against the simulated utility, however that behaves.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use provider::Provider;
+use provider::conformance::{Mishap, World, judge};
+use provider_xmlvend::SoapVersion;
+use serde_json::json;
+use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario};
+use vend::{CallId, Capabilities, Sale, VendOrder};
+
+use crate::connection::adapter;
+use crate::town::{Town, connection_to, sale_for};
+
+struct Utility {
+    town: Town,
+    settings: SimulatorSettings,
+    next_is_blocked: AtomicBool,
+}
+
+impl Utility {
+    fn open(settings: SimulatorSettings) -> Self {
+        Self {
+            town: Town::open(&settings, SoapVersion::V1_1),
+            settings,
+            next_is_blocked: AtomicBool::new(false),
+        }
+    }
+}
+
+#[async_trait]
+impl World for Utility {
+    fn provider(&self) -> &dyn Provider {
+        &self.town.provider
+    }
+
+    fn provider_of_nowhere(&self) -> Box<dyn Provider> {
+        Box::new(adapter(connection_to("http://127.0.0.1:1/xmlvend", &self.settings)))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let remembers_vends = self.settings.remembers != Remembers::Nothing;
+        Capabilities {
+            repeat_is_safe: remembers_vends && self.settings.on_repeat != OnRepeat::VendAgain,
+            remembers_refusals: self.settings.remembers == Remembers::Everything,
+            not_found_counts: remembers_vends,
+        }
+    }
+
+    fn fresh_call(&self) -> CallId {
+        self.town.call()
+    }
+
+    fn fresh_sale(&self) -> Sale {
+        let blocked = self.next_is_blocked.swap(false, Ordering::Relaxed);
+        let name = if blocked { "account_blocked" } else { "active_11_digit" };
+        sale_for(scenario(name).unwrap().number, "BWP 100.00")
+    }
+
+    async fn arrange(&self, mishap: Mishap) -> bool {
+        let line = match mishap {
+            Mishap::RequestLost => json!({"fault": "drop_before"}),
+            Mishap::ReplyLost => json!({"fault": "drop_after"}),
+            Mishap::FailsAfterVending => json!({"fault": "http_500_after"}),
+            Mishap::ReplyGarbled => json!({"fault": "garbage"}),
+            Mishap::AnswersAnotherReference => json!({"fault": "wrong_reference"}),
+            Mishap::AnswersAnotherSubscriber => json!({"fault": "wrong_meter"}),
+            Mishap::AnswersAnotherAmount => json!({"fault": "wrong_amount"}),
+            Mishap::TokenLeftOut => json!({"fault": "no_token"}),
+            Mishap::Refused => json!({"fault": "refuse", "exception": "BlockedMeterEx"}),
+            Mishap::RefusedForAnother => {
+                self.next_is_blocked.store(true, Ordering::Relaxed);
+                json!({"fault": "wrong_reference"})
+            }
+        };
+        self.town.script(line).await;
+        true
+    }
+
+    async fn vends_of(&self, order: &VendOrder) -> usize {
+        let reference = order.reference.to_string();
+        self.town.vends().await.iter().filter(|line| line["reference"] == reference.as_str()).count()
+    }
+
+    async fn vends_in_all(&self) -> usize {
+        self.town.vends().await.len()
+    }
+}
+
+#[tokio::test]
+async fn no_law_is_broken_and_none_is_left_untested() {
+    for on_repeat in [OnRepeat::Reject, OnRepeat::Replay] {
+        for gzip in [true, false] {
+            let world = Utility::open(SimulatorSettings { on_repeat, gzip, ..SimulatorSettings::default() });
+            let judgement = judge(&world).await;
+            assert_eq!(judgement.broken, [], "{on_repeat:?}");
+            assert_eq!(judgement.untested, Vec::<&str>::new(), "{on_repeat:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_utility_that_remembers_vends_alone_leaves_two_laws_untested() {
+    let settings = SimulatorSettings {
+        remembers: Remembers::Vends,
+        on_repeat: OnRepeat::VendAgain,
+        ..SimulatorSettings::default()
+    };
+    let judgement = judge(&Utility::open(settings)).await;
+    assert_eq!(judgement.broken, []);
+    assert_eq!(
+        judgement.untested,
+        [
+            "a refusal is remembered where that is declared",
+            "a repeated reference vends once where that is declared"
+        ]
+    );
+}

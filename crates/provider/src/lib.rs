@@ -1,0 +1,41 @@
+//! The port to a vending provider.
+//!
+//! The vendor is outside our control and must be scripted in tests, so it gets a trait, an adapter
+//! crate per vendor, a double beside the trait, and a conformance kit that any adapter can run.
+#![warn(missing_docs)]
+
+pub mod conformance;
+mod gate;
+pub mod scripted;
+
+use async_trait::async_trait;
+use vend::{
+    CallId, Customer, Enquiry, Product, Quotation, Sale, SubscriberIdentifier, Unanswered, VendOrder,
+    VendOutcome,
+};
+
+pub use gate::Gate;
+
+/// One connection to one vendor. Every method is required and every outcome is typed: a half-written
+/// adapter does not compile. An adapter holds no database connection and retries nothing.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// Asks who the subscriber is and whether, and within which limits, it may buy. Moves nothing.
+    async fn check(
+        &self,
+        call: CallId,
+        product: Product,
+        subscriber: &SubscriberIdentifier,
+    ) -> Result<Customer, Unanswered>;
+
+    /// Asks what this sale would yield now. Moves nothing and binds nobody.
+    async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;
+
+    /// Sends the order: one request, no retry, no redirect, one total deadline. The gate is looked at
+    /// once more when the connection stands and the first byte of the body is about to leave; a closed
+    /// gate is a refusal that proves that nothing was sent.
+    async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome;
+
+    /// Asks what became of an order sent earlier. Never vends.
+    async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry;
+}
