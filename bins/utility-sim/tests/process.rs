@@ -1,0 +1,42 @@
+//! The process itself: one line out, requests served, a clean end on SIGTERM.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    process::{Command, Stdio},
+};
+
+#[test]
+fn it_prints_its_address_serves_there_and_ends_well_when_asked_to_stop() {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_utility-sim-server"))
+        .env("VENDGATE__SIMULATOR__POPULATION", "5")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let url = lines.next().unwrap().unwrap();
+    let address = url.strip_prefix("http://").unwrap();
+
+    let mut connection = TcpStream::connect(address).unwrap();
+    connection.write_all(b"GET /healthz HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with(r#"{"status":"ok"}"#), "{answer}");
+
+    let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+    assert!(told.success());
+    assert!(process.wait().unwrap().success());
+    assert!(lines.next().is_none(), "the address is the only line");
+}
+
+#[test]
+fn a_misspelt_setting_stops_it_before_it_listens() {
+    let output = Command::new(env!("CARGO_BIN_EXE_utility-sim-server"))
+        .env("VENDGATE__SIMULATOR__POPULASHUN", "5")
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert!(output.stdout.is_empty());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("populashun"));
+}

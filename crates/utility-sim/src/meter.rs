@@ -1,0 +1,292 @@
+//! A meter on a wall, and the utility's record of it: keys, token identifiers, what was typed in.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use chrono::NaiveDateTime;
+use sts::{
+    Acceptance, BaseDate, CreditAmount, CreditKind, EncryptionAlgorithm, Entry, KeyExpiry, KeyParameters,
+    KeyRevision, KeyType, MeterNumber, MeterPan, Rnd, StsToken, SupplyGroupCode, TariffIndex, Tid,
+    TokenIssuer, VendingKey, VirtualMeter, next_tid,
+};
+
+use crate::scenario::Scenario;
+
+/// The vending key of the published STS conformance vectors: worth nothing on a real meter.
+const TEST_VENDING_KEY: [u8; 20] =
+    *b"\xab\xab\xab\xab\xab\xab\xab\xab\x94\x94\x94\x94\x94\x94\x94\x94\x01\x23\x45\x67";
+const TEST_SUPPLY_GROUP: &str = "123457";
+
+/// A registered meter.
+///
+/// The key-change meter speaks EA09, whose key change has the two tokens that an XMLVend reply has room for. Each
+/// vend takes it from the key that it holds *now* to the next one: whatever was bought and never typed in, the
+/// tokens of the latest purchase work when they are typed in order. Purchases that wait together carry the same key
+/// change; after the first of them is entered, the credit tokens of the others work at once.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    number: MeterNumber,
+    scenario: Scenario,
+    issuer: TokenIssuer,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    on_the_wall: VirtualMeter,
+    last_tid: Option<Tid>,
+    /// Key changes whose first token was typed in and whose second was not. The next one takes another key, since
+    /// the meter would call a repeated first token used.
+    begun_key_changes: u8,
+    vends_asked: u64,
+}
+
+/// What a receipt says about a meter.
+#[derive(Clone, Debug)]
+pub(crate) struct MeterData {
+    pub(crate) number: MeterNumber,
+    pub(crate) algorithm: EncryptionAlgorithm,
+    pub(crate) key: KeyParameters,
+}
+
+/// The tokens of one vend.
+#[derive(Clone, Debug)]
+pub(crate) struct Issue {
+    /// The meter as it will be when they are entered.
+    pub(crate) meter: MeterData,
+    /// Absent only where a script took it away.
+    pub(crate) credit: Option<StsToken>,
+    pub(crate) key_change: Option<KeyChange>,
+}
+
+/// The tokens that take a meter to its next key.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyChange {
+    pub(crate) first: StsToken,
+    pub(crate) second: StsToken,
+    pub(crate) from: KeyParameters,
+}
+
+/// Why no token can be made: the meter's time has run out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IssueError {
+    #[error("no token identifier is left")]
+    Tid(#[from] sts::TidError),
+    #[error("the meter's key has expired")]
+    Expired(#[from] sts::IssueError),
+}
+
+impl Meter {
+    pub(crate) fn new(number: MeterNumber, scenario: Scenario) -> Self {
+        let issuer = issuer(algorithm(scenario), first_key(), &number);
+        let on_the_wall =
+            VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &[CreditKind::Electricity]);
+        let state = State { on_the_wall, last_tid: None, begun_key_changes: 0, vends_asked: 0 };
+        Self { number, scenario, issuer, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn scenario(&self) -> Scenario {
+        self.scenario
+    }
+
+    /// The meter as it is now.
+    pub(crate) fn data(&self) -> MeterData {
+        self.data_with(*self.state().on_the_wall.parameters())
+    }
+
+    /// Counts the vends asked of this meter; the answer is the number of those before.
+    pub(crate) fn count_vend(&self) -> u64 {
+        let mut state = self.state();
+        let before = state.vends_asked;
+        state.vends_asked = before.saturating_add(1);
+        before
+    }
+
+    /// Makes the tokens of one vend. `rnd` colours them, so that equal purchases look different.
+    pub(crate) fn issue(
+        &self,
+        units: CreditAmount,
+        local: NaiveDateTime,
+        rnd: Rnd,
+    ) -> Result<Issue, IssueError> {
+        let mut state = self.state();
+        let tid = next_tid(state.last_tid, local, BaseDate::Year2014)?;
+        let issue = if self.scenario == Scenario::KeyChange {
+            self.issue_with_key_change(&state, units, tid, rnd)?
+        } else {
+            self.issue_under(&self.issuer, None, units, tid, rnd)?
+        };
+        state.last_tid = Some(tid);
+        Ok(issue)
+    }
+
+    /// A credit token of zeros, as a trial vend shows one.
+    pub(crate) fn trial(&self) -> Issue {
+        let credit = StsToken::parse("00000000000000000000").expect("twenty zeros are twenty digits");
+        Issue { meter: self.data(), credit: Some(credit), key_change: None }
+    }
+
+    /// Types a token into the meter; the second value is all that was ever credited, in tenths of a kWh.
+    pub(crate) fn enter(&self, digits: &str) -> (Entry, u64) {
+        let mut state = self.state();
+        let entry = state.on_the_wall.enter(digits);
+        match &entry {
+            Entry::Accepted(Acceptance::KeySection(_)) => {
+                state.begun_key_changes = state.begun_key_changes.saturating_add(1);
+            }
+            Entry::Accepted(Acceptance::KeyChanged { .. }) => state.begun_key_changes = 0,
+            Entry::Accepted(Acceptance::Credit { .. } | Acceptance::CreditCleared) | Entry::Refused(_) => {}
+        }
+        let tenths = state.on_the_wall.tenths(CreditKind::Electricity).unwrap_or_default();
+        (entry, tenths)
+    }
+
+    fn issue_with_key_change(
+        &self,
+        state: &State,
+        units: CreditAmount,
+        tid: Tid,
+        rnd: Rnd,
+    ) -> Result<Issue, IssueError> {
+        let mut next = *state.on_the_wall.parameters();
+        for _key in 0..=state.begun_key_changes {
+            next = key_after(next);
+        }
+        let from = issuer(EncryptionAlgorithm::Ea09, *state.on_the_wall.parameters(), &self.number);
+        let to = issuer(EncryptionAlgorithm::Ea09, next, &self.number);
+        let tokens = from.key_change_to(&to).expect("meter, cipher and base date are the same");
+        let [first, second] = tokens.try_into().expect("a key change for EA09 has two tokens");
+        let key_change = KeyChange { first, second, from: *from.parameters() };
+        self.issue_under(&to, Some(key_change), units, tid, rnd)
+    }
+
+    fn issue_under(
+        &self,
+        issuer: &TokenIssuer,
+        key_change: Option<KeyChange>,
+        units: CreditAmount,
+        tid: Tid,
+        rnd: Rnd,
+    ) -> Result<Issue, IssueError> {
+        let credit = issuer.credit(CreditKind::Electricity, units, tid, rnd)?;
+        Ok(Issue { meter: self.data_with(*issuer.parameters()), credit: Some(credit), key_change })
+    }
+
+    fn data_with(&self, key: KeyParameters) -> MeterData {
+        MeterData { number: self.number.clone(), algorithm: algorithm(self.scenario), key }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Issue {
+    /// The digits, in the order in which they are entered.
+    pub(crate) fn digits(&self) -> Vec<String> {
+        let key_change = self.key_change.iter().flat_map(|change| [&change.first, &change.second]);
+        key_change.chain(&self.credit).map(|token| token.digits().to_owned()).collect()
+    }
+}
+
+fn algorithm(scenario: Scenario) -> EncryptionAlgorithm {
+    if scenario == Scenario::KeyChange { EncryptionAlgorithm::Ea09 } else { EncryptionAlgorithm::Ea11 }
+}
+
+fn first_key() -> KeyParameters {
+    KeyParameters {
+        supply_group: SupplyGroupCode::parse(TEST_SUPPLY_GROUP).expect("it has six digits"),
+        tariff_index: TariffIndex::try_new(1).expect("1 is a tariff index"),
+        revision: KeyRevision::try_new(4).expect("4 is a key revision"),
+        key_type: KeyType::Unique,
+        base_date: BaseDate::Year2014,
+        expiry: KeyExpiry::NEVER,
+    }
+}
+
+/// The next tariff index; after the last one, the first of the next revision. The meter never forgets a token, so
+/// keys must not come round soon.
+fn key_after(key: KeyParameters) -> KeyParameters {
+    match TariffIndex::try_new(key.tariff_index.get() + 1) {
+        Ok(tariff_index) => KeyParameters { tariff_index, ..key },
+        Err(_past_the_last) => {
+            let revision =
+                KeyRevision::try_new(key.revision.get() % 9 + 1).expect("1 to 9 are key revisions");
+            KeyParameters { tariff_index: first_key().tariff_index, revision, ..key }
+        }
+    }
+}
+
+fn issuer(algorithm: EncryptionAlgorithm, key: KeyParameters, number: &MeterNumber) -> TokenIssuer {
+    TokenIssuer::new(&VendingKey::from_bytes(TEST_VENDING_KEY), algorithm, key, MeterPan::of(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::NaiveDate;
+    use sts::EntryRefusal;
+
+    use super::*;
+
+    fn key_change_meter() -> Meter {
+        Meter::new(MeterNumber::parse("07000010111").unwrap(), Scenario::KeyChange)
+    }
+
+    fn buy(meter: &Meter) -> Vec<String> {
+        let at = NaiveDate::from_ymd_opt(2026, 11, 20).unwrap().and_hms_opt(9, 30, 0).unwrap();
+        let issue = meter.issue(CreditAmount::rounding_up(452).unwrap(), at, Rnd::from_byte(5)).unwrap();
+        issue.digits()
+    }
+
+    fn all_accepted(meter: &Meter, digits: &[String]) -> bool {
+        digits.iter().all(|token| meter.enter(token).0.is_accepted())
+    }
+
+    #[test]
+    fn an_ordinary_meter_takes_the_token_of_the_published_example() {
+        let meter = Meter::new(MeterNumber::parse("07040904562").unwrap(), Scenario::Active);
+        let digits = buy(&meter);
+        assert_eq!(digits, ["08086259498974263587"]);
+        assert_eq!(meter.enter(&digits[0]).1, 452);
+        assert_eq!(meter.enter(&digits[0]), (Entry::Refused(EntryRefusal::AlreadyUsed), 452));
+    }
+
+    #[test]
+    fn key_change_purchases_entered_in_order_work_one_after_another() {
+        let meter = key_change_meter();
+        for _purchase in 0..250 {
+            assert!(all_accepted(&meter, &buy(&meter)));
+        }
+    }
+
+    #[test]
+    fn a_purchase_that_was_never_typed_in_does_not_spoil_the_next() {
+        let meter = key_change_meter();
+        let _forgotten = buy(&meter);
+        assert!(all_accepted(&meter, &buy(&meter)));
+    }
+
+    #[test]
+    fn a_key_change_given_up_half_way_does_not_spoil_the_next() {
+        let meter = key_change_meter();
+        let abandoned = buy(&meter);
+        assert!(meter.enter(&abandoned[0]).0.is_accepted());
+        assert!(all_accepted(&meter, &buy(&meter)));
+    }
+
+    #[test]
+    fn out_of_order_is_refused_and_in_order_still_works_after() {
+        let meter = key_change_meter();
+        let digits = buy(&meter);
+        assert_eq!(meter.enter(&digits[2]).0, Entry::Refused(EntryRefusal::WrongKey));
+        assert!(matches!(meter.enter(&digits[1]).0, Entry::Refused(EntryRefusal::OutOfOrder { .. })));
+        assert!(all_accepted(&meter, &digits));
+    }
+
+    #[test]
+    fn of_purchases_that_waited_together_the_later_credit_works_at_once() {
+        let meter = key_change_meter();
+        let (first, second) = (buy(&meter), buy(&meter));
+        assert!(all_accepted(&meter, &first));
+        assert!(meter.enter(&second[2]).0.is_accepted());
+    }
+}

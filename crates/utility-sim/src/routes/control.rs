@@ -1,0 +1,110 @@
+//! The simulator's own interface: what happened, what is typed into meters, what is to go wrong.
+
+use actix_web::{
+    HttpResponse,
+    web::{Bytes, Data, Path, Query},
+};
+use serde::{Deserialize, Serialize};
+use sts::{Acceptance, Entry, EntryRefusal};
+
+use crate::{script::Misbehaviour, world::World};
+
+#[derive(Deserialize)]
+pub(super) struct VendsQuery {
+    subscriber: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct TokenEntry {
+    token: String,
+}
+
+/// What a meter made of a token.
+#[derive(Serialize)]
+struct Verdict {
+    accepted: bool,
+    /// What it did; null if nothing.
+    kind: Option<&'static str>,
+    /// Why it did nothing; null if it did something.
+    reason: Option<&'static str>,
+    /// All kWh ever credited.
+    units_total: String,
+}
+
+/// `GET /vends?subscriber=`.
+pub(super) async fn vends(world: Data<World>, query: Query<VendsQuery>) -> HttpResponse {
+    let log = world.utility.log.to_json(query.subscriber.as_deref());
+    HttpResponse::Ok().content_type("application/json").body(log)
+}
+
+/// `POST /meters/{number}/enter`.
+pub(super) async fn enter(world: Data<World>, number: Path<String>, body: Bytes) -> HttpResponse {
+    let entry: TokenEntry = match serde_json::from_slice(&body) {
+        Ok(entry) => entry,
+        Err(why) => return bad_request(&why),
+    };
+    let digits: String = entry.token.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
+    match world.utility.enter(&number, &digits) {
+        Some((entry, tenths)) => HttpResponse::Ok().json(Verdict::new(&entry, tenths)),
+        None => HttpResponse::NotFound().json(serde_json::json!({ "error": "there is no such meter" })),
+    }
+}
+
+/// `POST /faults`: one line of a script.
+pub(super) async fn script(world: Data<World>, body: Bytes) -> HttpResponse {
+    match serde_json::from_slice::<Misbehaviour>(&body) {
+        Ok(line) => {
+            world.utility.script.add(line);
+            HttpResponse::NoContent().finish()
+        }
+        Err(why) => bad_request(&why),
+    }
+}
+
+/// `DELETE /faults`.
+pub(super) async fn clear(world: Data<World>) -> HttpResponse {
+    world.utility.script.clear();
+    HttpResponse::NoContent().finish()
+}
+
+/// `GET /healthz`.
+pub(super) async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().json(serde_json::json!({ "status": "ok" }))
+}
+
+fn bad_request(why: &serde_json::Error) -> HttpResponse {
+    HttpResponse::BadRequest().json(serde_json::json!({ "error": why.to_string() }))
+}
+
+impl Verdict {
+    fn new(entry: &Entry, tenths: u64) -> Self {
+        let (kind, reason) = match entry {
+            Entry::Accepted(acceptance) => (Some(kind(*acceptance)), None),
+            Entry::Refused(refusal) => (None, Some(reason(refusal))),
+        };
+        let units_total = format!("{}.{}", tenths / 10, tenths % 10);
+        Self { accepted: entry.is_accepted(), kind, reason, units_total }
+    }
+}
+
+fn kind(acceptance: Acceptance) -> &'static str {
+    match acceptance {
+        Acceptance::Credit { .. } => "credit",
+        Acceptance::CreditCleared => "credit_cleared",
+        Acceptance::KeySection(_) => "key_section",
+        Acceptance::KeyChanged { .. } => "key_changed",
+    }
+}
+
+fn reason(refusal: &EntryRefusal) -> &'static str {
+    match refusal {
+        EntryRefusal::Malformed(_) => "malformed",
+        EntryRefusal::WrongKey => "wrong_key",
+        EntryRefusal::Unsupported => "unsupported",
+        EntryRefusal::AlreadyUsed => "already_used",
+        EntryRefusal::TooOld => "too_old",
+        EntryRefusal::OutOfOrder { .. } => "out_of_order",
+        EntryRefusal::WrongCreditKind { .. } => "wrong_credit_kind",
+        EntryRefusal::KeyExpired => "key_expired",
+    }
+}

@@ -1,0 +1,187 @@
+//! Misbehaviour on demand: what the next replies are to do wrong.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use serde::Deserialize;
+
+use crate::refusal::Refusal;
+
+/// What can go wrong with one reply.
+///
+/// "After" means that the vend was made, logged and remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mishap {
+    /// Answers late, after.
+    Delay,
+    /// Looks at the request late, whether its sender still waits or not.
+    DelayBefore,
+    /// Cuts the connection, before.
+    DropBefore,
+    /// Cuts the connection, after.
+    DropAfter,
+    /// Answers with something that is not XML, after.
+    Garbage,
+    /// Answers HTTP 500 without any SOAP, after.
+    #[serde(rename = "http_500_after")]
+    Http500After,
+    /// Answers with a `SystemEx`, after.
+    SystemExAfter,
+    /// Promises the whole answer, sends half of it and cuts the connection, after.
+    Truncated,
+    /// Answers with ten megabytes, after.
+    Oversized,
+    /// Answers about another meter, after.
+    WrongMeter,
+    /// Answers about another amount, after.
+    WrongAmount,
+    /// Answers in another currency, after.
+    WrongCurrency,
+    /// Answers under another message id, after.
+    WrongReference,
+    /// Leaves the credit token out, after.
+    NoToken,
+    /// Waits for another vend that is to be swapped, and sends each the other's answer, after.
+    Swapped,
+    /// Writes elements in another order, after.
+    OutOfOrder,
+    /// Refuses with a fault in no namespace: the meter's own refusal, or that it is busy.
+    UnprefixedFault,
+    /// Refuses with a fault without detail: the meter's own refusal, or that it is busy.
+    FaultWithoutDetail,
+    /// Refuses: too busy.
+    Busy,
+    /// Refuses with the exception and the text that the script gives.
+    Refuse,
+    /// Says of a transaction that there is none, although there is. For enquiries.
+    MissingThenPresent,
+}
+
+/// The operations that a script can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Operation {
+    /// `creditVendReq`.
+    Vend,
+    /// `confirmCustomerReq`.
+    Check,
+    /// `trialCreditVendReq`.
+    Quote,
+    /// `adviceReq`.
+    Enquiry,
+    /// Whatever comes.
+    Any,
+}
+
+/// One line of a script.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Misbehaviour {
+    pub(crate) fault: Mishap,
+    /// For this meter only. An enquiry is for the meter that the vend it asks about made tokens for.
+    subscriber: Option<String>,
+    /// For this operation only: vends, if not given; enquiries, for `missing_then_present`.
+    operation: Option<Operation>,
+    /// For so many replies.
+    #[serde(default = "once")]
+    times: u32,
+    delay_ms: Option<u64>,
+    /// The type of the fault to refuse with.
+    exception: Option<String>,
+    /// What that fault is to say.
+    text: Option<String>,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// How long a delay lasts that does not say.
+const DELAY_MS: u64 = 1_000;
+
+impl Misbehaviour {
+    pub(crate) fn delay(&self) -> Duration {
+        Duration::from_millis(self.delay_ms.unwrap_or(DELAY_MS))
+    }
+
+    /// What the utility is made to refuse with, unless it refuses anyway.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        match self.fault {
+            Mishap::Busy | Mishap::UnprefixedFault | Mishap::FaultWithoutDetail => Some(Refusal::busy()),
+            Mishap::Refuse => Some(Refusal::scripted(self.exception.as_deref(), self.text.as_deref())),
+            Mishap::Delay
+            | Mishap::DelayBefore
+            | Mishap::DropBefore
+            | Mishap::DropAfter
+            | Mishap::Garbage
+            | Mishap::Http500After
+            | Mishap::SystemExAfter
+            | Mishap::Truncated
+            | Mishap::Oversized
+            | Mishap::WrongMeter
+            | Mishap::WrongAmount
+            | Mishap::WrongCurrency
+            | Mishap::WrongReference
+            | Mishap::NoToken
+            | Mishap::Swapped
+            | Mishap::OutOfOrder
+            | Mishap::MissingThenPresent => None,
+        }
+    }
+
+    fn operation(&self) -> Operation {
+        let usual =
+            if self.fault == Mishap::MissingThenPresent { Operation::Enquiry } else { Operation::Vend };
+        self.operation.unwrap_or(usual)
+    }
+
+    fn applies_to(&self, operation: Operation, subscriber: Option<&str>) -> bool {
+        let wanted = self.operation();
+        let right_meter = self.subscriber.is_none() || self.subscriber.as_deref() == subscriber;
+        (wanted == Operation::Any || wanted == operation) && right_meter
+    }
+}
+
+/// What the next replies are to do wrong, in the order in which it was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    lines: Mutex<VecDeque<Misbehaviour>>,
+}
+
+impl Script {
+    pub(crate) fn add(&self, line: Misbehaviour) {
+        if line.times > 0 {
+            self.lines().push_back(line);
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        self.lines().clear();
+    }
+
+    /// The misbehaviour for this reply, if one is due; it is used up by this. The subscriber is looked up only if
+    /// there is any script at all.
+    pub(crate) fn take(
+        &self,
+        operation: Operation,
+        subscriber: impl FnOnce() -> Option<String>,
+    ) -> Option<Misbehaviour> {
+        let mut lines = self.lines();
+        if lines.is_empty() {
+            return None;
+        }
+        let subscriber = subscriber();
+        let index = lines.iter().position(|line| line.applies_to(operation, subscriber.as_deref()))?;
+        let line = lines.get_mut(index)?;
+        line.times -= 1;
+        if line.times == 0 { lines.remove(index) } else { Some(line.clone()) }
+    }
+
+    fn lines(&self) -> MutexGuard<'_, VecDeque<Misbehaviour>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,137 @@
+//! Starting the simulated world, and ending it.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use actix_web::{
+    App, HttpServer,
+    dev::{Server, ServerHandle},
+    web::Data,
+};
+use clock::SharedClock;
+
+use crate::{
+    routes,
+    settings::{SettingsError, SimulatorSettings},
+    swap::SwapDesk,
+    utility::{OpeningError, Utility},
+    world::World,
+};
+
+/// Longer than any client leaves a connection idle, so that it is never the server who closes one that is about to
+/// be used.
+const KEEP_ALIVE: Duration = Duration::from_mins(5);
+
+/// A running simulator, on a thread of its own. Dropping it stops it.
+#[derive(Debug)]
+pub struct Simulator {
+    address: SocketAddr,
+    server: ServerHandle,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+/// Why the simulator did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The settings describe no possible world.
+    #[error("the simulator's settings are wrong")]
+    Settings(#[source] SettingsError),
+    /// The file for the vend log cannot be opened.
+    #[error("the vend log cannot be opened")]
+    VendLog(#[source] io::Error),
+    /// The address is taken, or the thread cannot be made.
+    #[error("the simulator cannot listen on {address}")]
+    Listen {
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// What prevented it.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Simulator {
+    /// Starts a simulator and returns when it accepts connections. Needs no runtime of the caller's.
+    pub fn start(settings: &SimulatorSettings, clock: SharedClock) -> Result<Self, StartError> {
+        let utility = Utility::open(settings, clock).map_err(|why| match why {
+            OpeningError::Settings(source) => StartError::Settings(source),
+            OpeningError::VendLog(source) => StartError::VendLog(source),
+        })?;
+        let world = World { utility: Arc::new(utility), swap_desk: SwapDesk::default(), gzip: settings.gzip };
+        let failed = |source| StartError::Listen { address: settings.listen, source };
+        let listener = TcpListener::bind(settings.listen).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (server, thread) = serve(world, listener, settings.workers).map_err(failed)?;
+        Ok(Self { address, server, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base of its URLs, without a slash at the end: `http://127.0.0.1:4711`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Where XMLVend requests are posted.
+    pub fn xmlvend_url(&self) -> String {
+        format!("{}/xmlvend", self.url())
+    }
+
+    /// Stops at once: connections are cut, whoever waits for an answer gets none.
+    pub async fn stop(mut self) {
+        self.server.stop(false).await;
+        self.join();
+    }
+
+    fn join(&mut self) {
+        let outcome = self.thread.take().map(JoinHandle::join);
+        if let Some(Ok(Err(why))) = outcome {
+            tracing::warn!(%why, "the simulator ended badly");
+        }
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            // The command is on its way once the future exists; only its completion would have to be awaited.
+            drop(self.server.stop(false));
+            self.join();
+        }
+    }
+}
+
+type Serving = (ServerHandle, JoinHandle<io::Result<()>>);
+
+fn serve(world: World, listener: TcpListener, workers: usize) -> io::Result<Serving> {
+    let (made, handle) = std::sync::mpsc::sync_channel(1);
+    let thread = std::thread::Builder::new().name("utility-sim".to_owned()).spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let server = server(world, listener, workers);
+            let kept = server.as_ref().map(Server::handle).map_err(|why| io::Error::from(why.kind()));
+            // Nobody waits for the handle only if the caller is gone, and then there is nothing to tell.
+            let _told = made.send(kept);
+            server?.await
+        })
+    })?;
+    let handle = handle.recv().map_err(io::Error::other)??;
+    Ok((handle, thread))
+}
+
+fn server(world: World, listener: TcpListener, workers: usize) -> io::Result<Server> {
+    let world = Data::new(world);
+    let server = HttpServer::new(move || App::new().app_data(world.clone()).configure(routes::configure))
+        .workers(workers.max(1))
+        .keep_alive(KEEP_ALIVE)
+        .disable_signals()
+        .listen(listener)?;
+    Ok(server.run())
+}

@@ -1,0 +1,202 @@
+//! What an amount buys: the lines of a receipt, which always add up to what was tendered.
+
+use money::{Currency, Money};
+use rust_decimal::{Decimal, RoundingStrategy};
+use sts::CreditAmount;
+
+use crate::{refusal::Refusal, scenario::Scenario, xmlvend::Order};
+
+/// Value added tax, per cent; included in what electricity costs.
+pub(crate) const VAT_PERCENT: i64 = 14;
+
+/// What meters with a small tariff charge pay on each purchase: 5.00.
+const TARIFF_CHARGE_MINOR: i64 = 500;
+/// The share of what is left that goes to the debt on the sub-account, per cent.
+const SUB_ACCOUNT_PERCENT: i64 = 10;
+/// What fixed-charge meters pay on each purchase (specification, section 8): 1000.00.
+const FIXED_CHARGE_MINOR: i64 = 100_000;
+/// The most that the maximum-vend meter may buy at once (specification, section 8): 100000.00.
+const MAXIMUM_MINOR: i64 = 10_000_000;
+
+/// Prices, and the rules for rounding them.
+#[derive(Debug)]
+pub(crate) struct Tariff {
+    currency: Currency,
+    price_per_kwh: Decimal,
+}
+
+/// How a tendered amount is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Split {
+    /// What was paid.
+    pub(crate) tender: Money,
+    /// What bought electricity, tax included.
+    pub(crate) credit: Money,
+    /// The tax within `credit`.
+    pub(crate) vat: Money,
+    /// The fixed charge, if the meter has one.
+    pub(crate) fixed_charge: Option<Money>,
+    /// What went to the debt on the sub-account, if the meter has one.
+    pub(crate) debt_recovery: Option<Money>,
+    /// What the meter will be credited with.
+    pub(crate) units: CreditAmount,
+}
+
+/// What a customer may buy at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) minimum: Option<Money>,
+    pub(crate) maximum: Option<Money>,
+}
+
+impl Tariff {
+    pub(crate) fn new(currency: Currency, price_per_kwh: Decimal) -> Self {
+        Self { currency, price_per_kwh }
+    }
+
+    pub(crate) fn currency(&self) -> Currency {
+        self.currency
+    }
+
+    /// The amount of an order, where the currency is ours and the number an amount.
+    pub(crate) fn tender(&self, order: &Order) -> Result<Money, Refusal> {
+        if order.currency.as_deref().is_some_and(|symbol| symbol != self.currency.as_str()) {
+            return Err(Refusal::other_currency());
+        }
+        money::parse_amount(&order.amount, self.currency).map_err(|why| Refusal::schema(why.to_string()))
+    }
+
+    /// The least is a thebe more than the fixed charge, so that something is left to buy electricity with.
+    pub(crate) fn limits(&self, scenario: Scenario) -> Limits {
+        Limits {
+            minimum: fixed_charge(scenario).map(|charge| self.money(charge + 1)),
+            maximum: (scenario == Scenario::MaximumVend).then(|| self.money(MAXIMUM_MINOR)),
+        }
+    }
+
+    /// Divides what is tendered for a meter, or says why that cannot be sold.
+    ///
+    /// Units are rounded down to a tenth of a kWh, but nobody pays for nothing: the least is one tenth.
+    pub(crate) fn split(&self, scenario: Scenario, tender: Money) -> Result<Split, Refusal> {
+        let limits = self.limits(scenario);
+        if limits.minimum.is_some_and(|minimum| tender.minor() < minimum.minor()) {
+            return Err(Refusal::below_minimum());
+        }
+        if let Some(maximum) = limits.maximum.filter(|maximum| tender.minor() > maximum.minor()) {
+            return Err(Refusal::above_maximum(maximum));
+        }
+        let fixed_charge = fixed_charge(scenario);
+        let after_fixed_charge = tender.minor() - fixed_charge.unwrap_or(0);
+        let debt_recovery = debt_recovery(scenario, after_fixed_charge);
+        let credit = self.money(after_fixed_charge - debt_recovery.unwrap_or(0));
+        Ok(Split {
+            tender,
+            credit,
+            vat: self.money(vat_within(credit.minor())),
+            fixed_charge: fixed_charge.map(|minor| self.money(minor)),
+            debt_recovery: debt_recovery.map(|minor| self.money(minor)),
+            units: self.units_for(credit)?,
+        })
+    }
+
+    fn units_for(&self, credit: Money) -> Result<CreditAmount, Refusal> {
+        let tenths = credit
+            .to_decimal()
+            .checked_mul(Decimal::TEN)
+            .and_then(|tenfold| tenfold.checked_div(self.price_per_kwh))
+            .and_then(|tenths| u64::try_from(tenths.floor()).ok())
+            .ok_or_else(Refusal::too_much_for_one_token)?;
+        CreditAmount::rounding_up(tenths.max(1)).map_err(|_overflow| Refusal::too_much_for_one_token())
+    }
+
+    fn money(&self, minor: i64) -> Money {
+        Money::from_minor(minor, self.currency)
+    }
+}
+
+impl Split {
+    /// The same lines with every amount replaced, for a reply that is to be wrong.
+    pub(crate) fn map(self, change: impl Fn(Money) -> Money) -> Self {
+        Self {
+            tender: change(self.tender),
+            credit: change(self.credit),
+            vat: change(self.vat),
+            fixed_charge: self.fixed_charge.map(&change),
+            debt_recovery: self.debt_recovery.map(&change),
+            units: self.units,
+        }
+    }
+
+    /// The units as a receipt prints them: `45.2`.
+    pub(crate) fn units_text(&self) -> String {
+        Decimal::new(i64::from(self.units.tenths()), 1).to_string()
+    }
+}
+
+fn fixed_charge(scenario: Scenario) -> Option<i64> {
+    if matches!(scenario, Scenario::TariffCharge | Scenario::TariffChargeSubAccount) {
+        Some(TARIFF_CHARGE_MINOR)
+    } else if matches!(scenario, Scenario::KeyChange | Scenario::FixedCharge) {
+        Some(FIXED_CHARGE_MINOR)
+    } else {
+        None
+    }
+}
+
+fn debt_recovery(scenario: Scenario, after_fixed_charge: i64) -> Option<i64> {
+    (scenario == Scenario::TariffChargeSubAccount).then(|| after_fixed_charge * SUB_ACCOUNT_PERCENT / 100)
+}
+
+fn vat_within(credit: i64) -> i64 {
+    let exact = Decimal::from(credit) * Decimal::from(VAT_PERCENT) / Decimal::from(100 + VAT_PERCENT);
+    i64::try_from(exact.round_dp_with_strategy(0, RoundingStrategy::MidpointAwayFromZero))
+        .expect("the tax is less than the amount that contains it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tariff() -> Tariff {
+        Tariff::new(Currency::parse("BWP").unwrap(), Decimal::new(150, 2))
+    }
+
+    fn split(scenario: Scenario, minor: i64) -> Result<Split, Refusal> {
+        tariff().split(scenario, tariff().money(minor))
+    }
+
+    #[test]
+    fn an_ordinary_purchase_buys_electricity_with_all_of_it() {
+        let split = split(Scenario::Active, 10_000).unwrap();
+        assert_eq!((split.credit.minor(), split.vat.minor()), (10_000, 1_228));
+        assert_eq!(split.units_text(), "66.6");
+    }
+
+    #[test]
+    fn the_lines_add_up_to_what_was_tendered() {
+        for minor in [501, 1_000, 10_001, 99_999] {
+            let split = split(Scenario::TariffChargeSubAccount, minor).unwrap();
+            let charges = [split.fixed_charge, split.debt_recovery].map(|line| line.unwrap().minor());
+            assert_eq!(split.credit.minor() + charges.iter().sum::<i64>(), minor);
+            assert!(split.credit.is_positive());
+        }
+    }
+
+    #[test]
+    fn a_fixed_charge_meter_sells_from_a_thebe_above_its_charge() {
+        assert_eq!(split(Scenario::FixedCharge, 100_000), Err(Refusal::below_minimum()));
+        let least = split(Scenario::FixedCharge, 100_001).unwrap();
+        assert_eq!((least.credit.minor(), least.units.tenths()), (1, 1));
+    }
+
+    #[test]
+    fn the_maximum_itself_may_be_bought() {
+        assert!(split(Scenario::MaximumVend, 10_000_000).is_ok());
+        assert!(split(Scenario::MaximumVend, 10_000_001).is_err());
+    }
+
+    #[test]
+    fn more_than_a_token_can_carry_is_refused() {
+        assert_eq!(split(Scenario::Active, 99_999_999_999), Err(Refusal::too_much_for_one_token()));
+    }
+}

@@ -1,0 +1,97 @@
+//! A sale: what can refuse it, the tokens, the money, the record; and how its answer is sent.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use sts::Rnd;
+
+use super::{
+    Answer, Utility,
+    house_rules::{self, Stage},
+};
+use crate::{
+    memory::Recollection,
+    meter::Meter,
+    refusal::Refusal,
+    scenario::Scenario,
+    settings::OnRepeat,
+    vend_log::{VendRecord, VendResult},
+    xmlvend::{Message, Order, Receipt, Reply, Sender},
+};
+
+impl Utility {
+    /// Vends, unless the message id was answered before.
+    pub(super) fn vend(&self, sender: &Sender, order: &Order, scripted: Option<Refusal>) -> Answer {
+        let recollection = self.memory.vend_once(sender, || {
+            let sale = self.sell(sender, order, scripted);
+            let reply = self.logged(sender, order, sale).map_or_else(Reply::Fault, Reply::Vend);
+            self.message(sender, reply)
+        });
+        match recollection {
+            Recollection::Fresh(message) if message.is_vend() => self.sent_as_configured(order, message),
+            Recollection::Fresh(message) => Answer::prompt(message),
+            Recollection::Known(message) if self.on_repeat == OnRepeat::Replay => Answer::prompt(message),
+            Recollection::Known(_) | Recollection::Taken => {
+                self.refuse(sender, Refusal::repeated_message_id())
+            }
+        }
+    }
+
+    fn sent_as_configured(&self, order: &Order, message: Arc<Message>) -> Answer {
+        let scenario = self.meters.find(&order.meter).map(Meter::scenario);
+        if scenario == Ok(Scenario::LostReply) {
+            Answer::Silence
+        } else if scenario == Ok(Scenario::Delayed) {
+            Answer::prompt(message).after(self.delayed)
+        } else {
+            Answer::prompt(message)
+        }
+    }
+
+    /// The sale itself: all that can refuse it, then the tokens, then the money.
+    fn sell(
+        &self,
+        sender: &Sender,
+        order: &Order,
+        scripted: Option<Refusal>,
+    ) -> Result<Box<Receipt>, Refusal> {
+        let meter = self.meters.find(&order.meter)?;
+        house_rules::object(Stage::Vend, meter)?;
+        let split = self.tariff.split(meter.scenario(), self.tariff.tender(order)?)?;
+        if let Some(refusal) = scripted {
+            return Err(refusal);
+        }
+        let colour = Rnd::from_byte(sender.msg_id.unique_number.to_le_bytes()[0]);
+        let issue = meter.issue(split.units, self.now().naive_local(), colour).map_err(|why| {
+            tracing::warn!(%why, "no token can be made");
+            Refusal::unsupported_meter()
+        })?;
+        let available_credit = self.float.take(split.tender)?;
+        let number = format!("R{}", self.next_receipt.fetch_add(1, Ordering::Relaxed));
+        Ok(Box::new(Receipt { number, split, issue, available_credit }))
+    }
+
+    /// Puts a sale on record, before anybody hears of it; what cannot be put on record has an unknown end.
+    fn logged(
+        &self,
+        sender: &Sender,
+        order: &Order,
+        sale: Result<Box<Receipt>, Refusal>,
+    ) -> Result<Box<Receipt>, Refusal> {
+        let currency = self.tariff.currency();
+        let record = VendRecord {
+            reference: sender.msg_id.to_string(),
+            subscriber: &order.meter,
+            product_type: "ELECTRICITY",
+            amount: &order.amount,
+            currency: order.currency.as_deref().unwrap_or(currency.as_str()),
+            tokens: sale.as_ref().map(|receipt| receipt.issue.digits()).unwrap_or_default(),
+            at: self.now().to_rfc3339(),
+            outcome: if sale.is_ok() { VendResult::Vended } else { VendResult::Refused },
+        };
+        self.log.append(&record).map_err(|why| {
+            tracing::error!(%why, "the vend log cannot be written");
+            Refusal::system_failure()
+        })?;
+        sale
+    }
+}
