@@ -1,0 +1,79 @@
+//! Why there is no Postgres, or why it did not do what it was told.
+
+use std::{error::Error, io, path::PathBuf};
+
+use thiserror::Error;
+
+/// What can go wrong with a private Postgres.
+#[derive(Debug, Error)]
+pub enum LocalPostgresError {
+    /// No complete installation was found, and none could be made.
+    #[error(
+        "no PostgreSQL {oldest} or newer was found: install its server package \
+         (Debian, Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; \
+         macOS: brew install postgresql)"
+    )]
+    NotInstalled {
+        /// The oldest major version that will do.
+        oldest: u32,
+    },
+    /// A program of the system could not be started at all.
+    #[error("cannot run {program}")]
+    CannotRun {
+        /// The program.
+        program: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A program of the system ran and failed.
+    #[error("{program} failed: {said}")]
+    ProgramFailed {
+        /// The program, or the statement it was given.
+        program: String,
+        /// Its own words.
+        said: String,
+    },
+    /// The server's directory could not be prepared.
+    #[error("cannot prepare {}", path.display())]
+    Directory {
+        /// The directory or file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// Root may not run Postgres, and there is nobody to run it instead.
+    #[error("PostgreSQL refuses to run as root, and there is neither a user `postgres` nor `nobody`")]
+    NobodyToRunIt,
+    /// No port, or no randomness, could be had from the system.
+    #[error("cannot get {what} from the system")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// The server ended while starting, or took too long.
+    #[error("PostgreSQL did not start: {log}")]
+    DidNotStart {
+        /// The end of its log.
+        log: String,
+    },
+    /// A database name that would need quoting.
+    #[error("{name:?} is no database name: 1 to 50 lower-case letters, digits and underscores")]
+    BadName {
+        /// The name.
+        name: String,
+    },
+    /// The caller's preparation of a template database failed.
+    #[error("the template database {template} could not be prepared")]
+    Template {
+        /// The template.
+        template: String,
+        /// What the preparation said.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}

@@ -1,0 +1,136 @@
+//! Where Postgres lies on this machine.
+//!
+//! Distributions put the server's programs outside `PATH` and several versions side by side, so the
+//! usual places are searched; a place counts only if everything needed lies in it.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{LocalPostgresError, apt};
+
+/// The oldest major version that will do.
+const OLDEST: u32 = 15;
+
+/// How the paths of installations that stand side by side begin; a version and `/bin` follow.
+const VERSIONED: [&str; 4] =
+    ["/usr/lib/postgresql/", "/usr/pgsql-", "/opt/homebrew/opt/postgresql@", "/usr/local/opt/postgresql@"];
+
+/// Directories that hold the programs of one version.
+const PLAIN: [&str; 4] =
+    ["/usr/local/pgsql/bin", "/opt/homebrew/opt/postgresql/bin", "/opt/homebrew/bin", "/usr/local/bin"];
+
+/// A directory with `postgres`, `initdb` and `psql` of one version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Installation {
+    bin: PathBuf,
+}
+
+impl Installation {
+    /// The installation to use: one that is there, else one that apt brings.
+    pub(crate) fn find_or_install() -> Result<Self, LocalPostgresError> {
+        if let Some(found) = Self::find() {
+            return Ok(found);
+        }
+        if apt::can_install() {
+            apt::install_postgres()?;
+        }
+        Self::find().ok_or(LocalPostgresError::NotInstalled { oldest: OLDEST })
+    }
+
+    /// The first complete installation that is new enough: what `PATH` names, then the usual places.
+    fn find() -> Option<Self> {
+        candidates().iter().find_map(|bin| Self::in_directory(bin))
+    }
+
+    fn in_directory(bin: &Path) -> Option<Self> {
+        // Followed to its end, because a link in a `bin` of many things has no `psql` of its version beside it.
+        let bin = fs::canonicalize(bin.join("postgres")).ok()?.parent()?.to_owned();
+        let complete = ["initdb", "psql"].iter().all(|program| bin.join(program).is_file());
+        (complete && major_version(&bin.join("postgres"))? >= OLDEST).then_some(Self { bin })
+    }
+
+    pub(crate) fn bin(&self) -> &Path {
+        &self.bin
+    }
+
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.bin.join(name)
+    }
+}
+
+fn candidates() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = env::var_os("PATH")
+        .map(|path| env::split_paths(&path).filter(|directory| directory.is_absolute()).collect())
+        .unwrap_or_default();
+    for prefix in VERSIONED {
+        found.extend(newest_first(beginning_with(prefix)).iter().map(|version| version.join("bin")));
+    }
+    found.extend(PLAIN.map(PathBuf::from));
+    found.extend(bindir_of_pg_config());
+    found
+}
+
+/// The paths that begin with `prefix`, a directory and perhaps the first letters of a name in it.
+fn beginning_with(prefix: &str) -> Vec<PathBuf> {
+    let Some((directory, name)) = prefix.rsplit_once('/') else { return Vec::new() };
+    fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(name.as_bytes()))
+        .map(|entry| entry.path())
+        .collect()
+}
+
+fn newest_first(mut versions: Vec<PathBuf>) -> Vec<PathBuf> {
+    versions.sort_by_key(|path| std::cmp::Reverse(trailing_number(path)));
+    versions
+}
+
+fn trailing_number(path: &Path) -> Option<u32> {
+    let name = path.file_name()?.to_str()?;
+    name.trim_start_matches(|character: char| !character.is_ascii_digit()).split('.').next()?.parse().ok()
+}
+
+fn bindir_of_pg_config() -> Option<PathBuf> {
+    let output = Command::new("pg_config").arg("--bindir").output().ok()?;
+    Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
+}
+
+/// From `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`: 15.
+fn major_version(postgres: &Path) -> Option<u32> {
+    let output = Command::new(postgres).arg("--version").output().ok()?;
+    read_major_version(&String::from_utf8(output.stdout).ok()?)
+}
+
+fn read_major_version(banner: &str) -> Option<u32> {
+    let version = banner.split_once("(PostgreSQL)")?.1.trim_start();
+    version.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_read_from_the_banner_of_releases_and_betas() {
+        assert_eq!(read_major_version("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n"), Some(15));
+        assert_eq!(read_major_version("postgres (PostgreSQL) 19beta2\n"), Some(19));
+        assert_eq!(read_major_version("postgres 17\n"), None);
+    }
+
+    #[test]
+    fn the_newest_version_is_tried_first_by_number_and_not_by_spelling() {
+        let versions = ["/x/9.6", "/x/18", "/x/postgresql@16", "/x/common"].map(PathBuf::from).to_vec();
+        let expected = ["/x/18", "/x/postgresql@16", "/x/9.6", "/x/common"].map(PathBuf::from).to_vec();
+        assert_eq!(newest_first(versions), expected);
+    }
+
+    #[test]
+    fn a_directory_without_every_program_is_no_installation() {
+        assert_eq!(Installation::in_directory(Path::new("/etc")), None);
+    }
+}

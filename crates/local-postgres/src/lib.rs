@@ -1,0 +1,31 @@
+//! A private Postgres on loopback for the sandbox and the tests.
+//!
+//! [`LocalPostgres::start`] finds an installed Postgres (on a Debian-family system root may also have it
+//! installed), makes a fresh cluster in a directory of its own and serves it on a free port of
+//! 127.0.0.1 behind a random password. The server and its directory go when the value is dropped, and
+//! also when the process that owns it ends in any other way, `kill -9` included.
+//!
+//! Never part of a server that handles money: nothing here survives its owner.
+//!
+//! ```no_run
+//! use local_postgres::{Durability, LocalPostgres};
+//!
+//! let postgres = LocalPostgres::start(Durability::Durable)?;
+//! let shop = postgres.create_database("shop")?;
+//! println!("{}", shop.url());
+//! # Ok::<(), local_postgres::LocalPostgresError>(())
+//! ```
+
+mod account;
+mod apt;
+mod database;
+mod directory;
+mod error;
+mod installation;
+mod psql;
+mod server;
+mod watcher;
+
+pub use database::Database;
+pub use error::LocalPostgresError;
+pub use server::{Durability, LocalPostgres};

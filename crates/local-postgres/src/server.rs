@@ -1,0 +1,191 @@
+//! The server itself: started, addressed, and gone with its owner.
+
+use std::{
+    fmt, io,
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    sync::{OnceLock, atomic::AtomicU64},
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    Database, LocalPostgresError,
+    account::Account,
+    database::{DatabaseName, Templates},
+    directory::{Directory, random_word},
+    installation::Installation,
+    psql::Psql,
+    watcher::Watcher,
+};
+
+const POLL: Duration = Duration::from_millis(5);
+
+/// How often a starting server is looked at before it is given up: a minute, on a very busy machine.
+const POLLS: u32 = 12_000;
+
+/// Another program may take the port between its choice and the server's start.
+const ATTEMPTS: u32 = 3;
+
+/// What the server does so that a commit outlives a crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Every commit is synced to disk, as in production: for the sandbox and for benchmarks.
+    Durable,
+    /// Nothing is synced, which loses data only if the whole machine fails: for tests.
+    Throwaway,
+}
+
+/// A running private Postgres. Dropping it ends the server and removes everything it stored.
+pub struct LocalPostgres {
+    pub(crate) psql: Psql,
+    pub(crate) templates: Templates,
+    pub(crate) databases_made: AtomicU64,
+    installation: Installation,
+    directory: Directory,
+    // Its drop is the end of the server.
+    _watcher: Watcher,
+}
+
+impl LocalPostgres {
+    /// Starts a server of its own: about a second, or some minutes where Postgres must be installed first.
+    pub fn start(durability: Durability) -> Result<Self, LocalPostgresError> {
+        let installation = Installation::find_or_install()?;
+        for _ in 1..ATTEMPTS {
+            match Self::attempt(&installation, durability) {
+                Err(LocalPostgresError::DidNotStart { log }) if log.contains("could not bind") => {}
+                outcome => return outcome,
+            }
+        }
+        Self::attempt(&installation, durability)
+    }
+
+    /// The server that all tests of this process share, started by the first to ask and ended with the process.
+    ///
+    /// # Panics
+    /// When no server can be started: no test that needs one can go on.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Result<LocalPostgres, LocalPostgresError>> = OnceLock::new();
+        match SHARED.get_or_init(|| Self::start(Durability::Throwaway)) {
+            Ok(server) => server,
+            #[expect(clippy::panic, reason = "the end of a test, and of every other one in its process")]
+            Err(error) => panic!("{}", chain(error)),
+        }
+    }
+
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.psql.port()
+    }
+
+    /// The directory with the server's data and log, which goes with it.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Where one of the programs that came with the server lies, such as `psql` or `pg_dump`.
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.installation.program(name)
+    }
+
+    /// The superuser's address of the maintenance database, password included.
+    pub fn superuser_url(&self) -> String {
+        self.psql.url("postgres")
+    }
+
+    /// The superuser's address of the database `name`, password included.
+    pub fn database_url(&self, name: &str) -> Result<String, LocalPostgresError> {
+        Ok(self.psql.url(DatabaseName::parse(name)?.as_str()))
+    }
+
+    /// Makes an empty database.
+    pub fn create_database(&self, name: &str) -> Result<Database, LocalPostgresError> {
+        let name = DatabaseName::parse(name)?;
+        self.psql.run("postgres", &format!("CREATE DATABASE {}", name.as_str()))?;
+        Ok(Database::new(&self.psql, name))
+    }
+
+    fn attempt(installation: &Installation, durability: Durability) -> Result<Self, LocalPostgresError> {
+        let runs_as = Account::standing_in_for_root()?;
+        let password = random_word()? + &random_word()?;
+        let port = free_port()
+            .map_err(|source| LocalPostgresError::System { what: "a free port on 127.0.0.1", source })?;
+        let directory = Directory::make(durability, runs_as, &password)?;
+        let settings = settings(durability, directory.path(), port);
+        let watcher = Watcher::start(installation, directory.path(), runs_as, &settings)?;
+        wait_until_ready(&directory)?;
+        Ok(Self {
+            psql: Psql::new(installation.program("psql"), port, password),
+            templates: Templates::default(),
+            databases_made: AtomicU64::new(0),
+            installation: installation.clone(),
+            directory,
+            _watcher: watcher,
+        })
+    }
+}
+
+impl fmt::Debug for LocalPostgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (port, directory) = (self.port(), self.directory());
+        f.debug_struct("LocalPostgres")
+            .field("port", &port)
+            .field("directory", &directory)
+            .finish_non_exhaustive()
+    }
+}
+
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// The server's command line: `-c name=value` for each setting.
+fn settings(durability: Durability, directory: &Path, port: u16) -> Vec<String> {
+    let mut settings = vec![
+        "listen_addresses=127.0.0.1".to_owned(),
+        format!("port={port}"),
+        format!("unix_socket_directories={}", directory.display()),
+        "max_connections=300".to_owned(),
+        "shared_buffers=128MB".to_owned(),
+        // Not in `/dev/shm`, which is small in containers and outlives a killed server.
+        "dynamic_shared_memory_type=mmap".to_owned(),
+        "timezone=UTC".to_owned(),
+        "log_timezone=UTC".to_owned(),
+    ];
+    match durability {
+        Durability::Durable => {}
+        // `synchronous_commit` stays on: programs under test insist on it, and without fsync it costs nothing.
+        Durability::Throwaway => {
+            settings.extend(["fsync=off", "full_page_writes=off"].map(str::to_owned));
+        }
+    }
+    settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "polls with a deadline, on a thread that has nothing else to do"
+)]
+fn wait_until_ready(directory: &Directory) -> Result<(), LocalPostgresError> {
+    for _ in 0..POLLS {
+        if directory.server_is_ready() {
+            return Ok(());
+        }
+        if directory.server_has_ended() {
+            break;
+        }
+        thread::sleep(POLL);
+    }
+    Err(LocalPostgresError::DidNotStart { log: directory.log_tail() })
+}
+
+/// An error with everything that caused it, on one line.
+fn chain(error: &LocalPostgresError) -> String {
+    let mut sentence = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        sentence = format!("{sentence}: {source}");
+        cause = source.source();
+    }
+    sentence
+}

@@ -1,0 +1,89 @@
+//! The shell script that runs the server and outlives its owner by a moment, to clear up.
+//!
+//! `Drop` does not run when a process is killed, nor for a `static`; a pipe that closes always does.
+
+use std::{
+    fs, io,
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Child, ChildStdin, Command, Stdio},
+};
+
+use crate::{LocalPostgresError, account::Account, installation::Installation};
+
+const SCRIPT: &str = include_str!("watcher.sh");
+
+/// A running watcher. While it lives, so may the server; when it is dropped, both end.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    process: Child,
+    /// The pipe whose closing ends the server.
+    leash: Option<ChildStdin>,
+}
+
+impl Watcher {
+    /// Starts preparing and then running the server in `directory`, with `settings` on its command line.
+    pub(crate) fn start(
+        installation: &Installation,
+        directory: &Path,
+        runs_as: Option<Account>,
+        settings: &[String],
+    ) -> Result<Self, LocalPostgresError> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", SCRIPT, "watcher.sh"]).arg(installation.bin()).arg(directory).args(settings);
+        command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.current_dir(directory);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A group of its own, so that a Ctrl-C in a terminal stops its owner first, in good order.
+        command.process_group(0);
+        if let Some(account) = runs_as {
+            account.runs(&mut command);
+        }
+        let mut process = command.spawn().map_err(|source| {
+            // Nobody is there to clear up; that the shell cannot be run is the thing to tell.
+            let _: io::Result<()> = fs::remove_dir_all(directory);
+            LocalPostgresError::CannotRun { program: "/bin/sh".into(), source }
+        })?;
+        let leash = process.stdin.take();
+        Ok(Self { process, leash })
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        drop(self.leash.take());
+        // A watcher that cannot be waited for has ended.
+        let _: io::Result<_> = self.process.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread, time::Duration};
+
+    use super::*;
+    use crate::{Durability, directory::Directory};
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the moments of a start lie some milliseconds apart")]
+    fn a_leash_let_go_at_any_moment_of_the_start_ends_the_server_and_removes_its_directory() {
+        let installation = Installation::find_or_install().unwrap();
+        let runs_as = Account::standing_in_for_root().unwrap();
+        for moment in [0, 50, 200, 400, 500, 600, 700, 800] {
+            let directory = Directory::make(Durability::Throwaway, runs_as, "secret").unwrap();
+            let socket = format!("unix_socket_directories={}", directory.path().display());
+            let settings = ["-c", "listen_addresses=", "-c", &socket].map(str::to_owned);
+            let watcher = Watcher::start(&installation, directory.path(), runs_as, &settings).unwrap();
+            thread::sleep(Duration::from_millis(moment));
+
+            let (ended, has_ended) = mpsc::channel();
+            thread::spawn(move || {
+                drop(watcher);
+                ended.send(()).unwrap();
+            });
+
+            has_ended.recv_timeout(Duration::from_secs(30)).expect("the server ends with its leash");
+            assert!(!directory.path().exists(), "let go after {moment} ms");
+        }
+    }
+}

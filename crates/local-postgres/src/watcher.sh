@@ -1,0 +1,31 @@
+# Prepares and runs one Postgres, and ends it together with whoever holds the other end of standard input.
+#
+#   sh watcher.sh <bin> <directory> <a setting of the server>...
+#
+# The owner may vanish at any moment, by kill -9 too: the system then closes its end of the pipe, which is
+# the only sign this script waits for. Signals to a terminal or a service group are not meant for it.
+trap '' HUP INT TERM
+bin=$1 directory=$2
+shift 2
+exec 3<&0 </dev/null >>"$directory/log" 2>&1
+
+wait_for_the_end_of_the_owner() { while read -r _ <&3; do :; done; }
+
+# Again and again, because a server that has hardly begun does not listen to signals yet.
+end_the_server() { while kill -QUIT "$server"; do sleep 0.1; done; }
+
+# Nothing is synced here: a cluster that dies with its owner need not outlive the machine either.
+if "$bin/initdb" --pgdata="$directory/data" --username=postgres --pwfile="$directory/password" \
+    --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync --no-instructions
+then
+    rm -f "$directory/password"
+    "$bin/postgres" -D "$directory/data" "$@" &
+    server=$!
+    { wait_for_the_end_of_the_owner; end_the_server; } &
+    sentinel=$!
+    wait "$server"
+    kill -KILL "$sentinel"
+fi
+: >"$directory/ended"
+wait_for_the_end_of_the_owner
+rm -rf "$directory"
