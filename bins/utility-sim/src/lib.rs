@@ -1,9 +1,9 @@
 //! The simulator as a process: settings in, one line with its address out, serving until it is told to stop.
 
-use std::io;
+use std::{error::Error, io, path::PathBuf, sync::Arc};
 
 use boot::TelemetrySettings;
-use clock::SharedClock;
+use clock::{SharedClock, SystemClock};
 use serde::Deserialize;
 use utility_sim::{Simulator, SimulatorSettings, StartError};
 
@@ -26,6 +26,19 @@ pub enum RunError {
     /// Signals cannot be listened for.
     #[error("the simulator cannot be told to stop")]
     Signals(#[source] io::Error),
+}
+
+/// The whole program: `utility-sim-server [settings.toml]`.
+///
+/// # Errors
+/// Whatever kept it from serving, with its causes.
+pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    let file = arguments.into_iter().next().map(PathBuf::from);
+    let settings: Settings = boot::load(file.as_deref())?;
+    boot::telemetry::start(&settings.telemetry)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(run(&settings, Arc::new(SystemClock)))?;
+    Ok(())
 }
 
 /// Serves until SIGTERM or SIGINT. Prints the address it listens on, `http://127.0.0.1:4711`, as its only line.

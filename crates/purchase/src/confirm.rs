@@ -141,6 +141,7 @@ mod tests {
     use vend::{Doubt, Refusal, RefusalReason};
 
     use super::*;
+    use crate::Told;
 
     const FENCE: Fence = Fence(1);
 
@@ -198,7 +199,8 @@ mod tests {
         let mut confirm = begun();
         confirm.on(reserved_after(0, 0)).unwrap();
         let refusal = Refusal::because(RefusalReason::Blocked);
-        let refused = ConfirmCommand::Record(Fact::Refused { fence: FENCE, refusal: refusal.clone() });
+        let told = Told::InAnswer;
+        let refused = ConfirmCommand::Record(Fact::Refused { fence: FENCE, refusal: refusal.clone(), told });
         let answered = ConfirmEvent::Answered(VendOutcome::Refused(refusal));
         assert_eq!(confirm.on(answered), Ok(refused.clone()));
         assert_eq!(confirm.on(ConfirmEvent::RecordUnacknowledged), Ok(refused));

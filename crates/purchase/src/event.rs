@@ -22,12 +22,14 @@ pub enum Fact {
         /// What the provider gave.
         vend: Box<Vend>,
     },
-    /// A definite refusal, from an answer or found by an enquiry.
+    /// A definite refusal.
     Refused {
         /// In whose name.
         fence: Fence,
         /// What the provider said.
         refusal: Refusal,
+        /// When it said so.
+        told: Told,
     },
     /// The latest copy, though on record, is proven not to have left us.
     NeverSent {
@@ -86,6 +88,15 @@ pub enum Fact {
         /// In whose name.
         fence: Fence,
     },
+}
+
+/// When a provider told of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Told {
+    /// In the answer to the order: about the copy that it answers.
+    InAnswer,
+    /// When asked what became of the order: about all that it knows of it.
+    WhenAsked,
 }
 
 /// A fact without what it carries.
@@ -162,7 +173,7 @@ impl Fact {
             VendOutcome::Refused(refusal) if refusal.reason == vend::RefusalReason::NeverSent => {
                 Self::NeverSent { fence }
             }
-            VendOutcome::Refused(refusal) => Self::Refused { fence, refusal },
+            VendOutcome::Refused(refusal) => Self::Refused { fence, refusal, told: Told::InAnswer },
             VendOutcome::Unknown(doubt) => Self::Lost { fence, doubt },
         }
     }

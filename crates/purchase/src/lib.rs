@@ -23,7 +23,7 @@ mod timing;
 pub use authority::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
 pub use catalogue::{FormatError, Offer, PatternError, SubscriberFormat};
 pub use confirm::{Confirm, ConfirmCommand, ConfirmEvent, OutOfTurn};
-pub use event::{Event, Fact, FactKind};
+pub use event::{Event, Fact, FactKind, Told};
 pub use life::{Fence, Handling, Life, Sending, State, StateName};
 pub use next::{Effect, Illegal, Incident, Next, Why};
 pub use pricing::{FeeSchedule, Price, PriceError, Terms};

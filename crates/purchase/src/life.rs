@@ -32,9 +32,18 @@ impl Handling {
     }
 }
 
-/// Raised by every claim. Who acts under an older fence has been replaced.
+/// Raised by every claim and by every further send. Who acts under an older fence has been replaced, and
+/// what was learnt before a send says nothing about what was sent then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fence(pub i64);
+
+impl Fence {
+    /// The one after this.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
 
 /// What is true of an attempt whose outcome is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +60,12 @@ impl Sending {
     /// The first copy of a new attempt.
     pub const fn first(at: DateTime<Utc>) -> Self {
         Self { copies: 1, last_sent_at: at, no_record_since: None }
+    }
+
+    /// The provider has shown that it knows the order, so no earlier "no record" counts.
+    #[must_use]
+    pub const fn known_of(self) -> Self {
+        Self { no_record_since: None, ..self }
     }
 }
 
@@ -173,6 +188,14 @@ impl Life {
     /// Whether somebody holds it at this moment of the database's clock.
     pub fn is_leased(&self, at: DateTime<Utc>) -> bool {
         self.lease_until.is_some_and(|until| at < until)
+    }
+
+    /// Whether another vend request may be made. Only the service's own are counted out.
+    pub const fn has_requests_left(&self) -> bool {
+        match self.handling {
+            Handling::SelfManaged => true,
+            Handling::Managed => self.requests < Timing::MANAGED_REQUESTS_MAX,
+        }
     }
 
     /// Whether the window for sending has closed.

@@ -4,10 +4,12 @@
 //! of the order, sends the same order again only where that is declared safe, and records whatever is
 //! proven. What is not proven stays open.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use vend::{Capabilities, Doubt, Enquiry, VendOutcome};
 
-use crate::{Fact, Fence, Handling, Life, OutOfTurn, State, StateName};
+use crate::{Fact, Fence, Handling, Life, OutOfTurn, Rules, State, StateName, Told};
 
 /// Who wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,10 +39,17 @@ pub enum ResolveEvent {
         /// When it began.
         asked_at: DateTime<Utc>,
     },
-    /// The next send is on record; it may leave.
-    SendRecorded,
-    /// The next send is not on record, or nobody knows; it must not leave.
-    SendNotRecorded,
+    /// The next send is on record; it may leave if the gate is open.
+    SendRecorded {
+        /// The fence under which it leaves.
+        fence: Fence,
+        /// Monotonic time since before it was put on record.
+        since_record: Duration,
+    },
+    /// The next send has no place any more; it must not leave.
+    SendRefused,
+    /// Nobody knows whether the next send is on record; it must not leave.
+    SendUnacknowledged,
     /// The one request is over.
     Answered(VendOutcome),
     /// The fact is on record, or had no place there any more; this is how the purchase stands.
@@ -88,10 +97,18 @@ pub enum ResolveAnswer {
 enum Phase {
     Claiming,
     Enquiring,
-    RecordingSend,
-    Sending,
+    /// Put on record is a repeat, after an enquiry that began at this instant found nothing; or a new attempt.
+    RecordingSend {
+        asked_at: Option<DateTime<Utc>>,
+    },
+    Sending {
+        is_repeat: bool,
+    },
     EnquiringAgain,
-    Recording { fact: Fact, otherwise: ResolveAnswer },
+    Recording {
+        fact: Fact,
+        otherwise: ResolveAnswer,
+    },
     Over,
 }
 
@@ -100,12 +117,13 @@ enum Phase {
 pub struct Resolve {
     asker: Asker,
     declared: Capabilities,
+    gate: Duration,
     phase: Phase,
     held: Option<Held>,
 }
 
 /// What the claim brought.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Held {
     fence: Fence,
     state: StateName,
@@ -115,12 +133,7 @@ struct Held {
 
 impl Resolve {
     /// Looks at an open or ended purchase as it was found at `at` and decides whether to claim it.
-    pub fn begin(
-        asker: Asker,
-        found: &Life,
-        at: DateTime<Utc>,
-        declared: Capabilities,
-    ) -> (Self, ResolveCommand) {
+    pub fn begin(asker: Asker, found: &Life, at: DateTime<Utc>, rules: &Rules) -> (Self, ResolveCommand) {
         let command = match &found.state {
             State::Successful { .. } | State::Failed => ResolveCommand::Answer(ResolveAnswer::Final),
             State::InFlight(_) | State::InDoubt(_) | State::Review(_) | State::RetryDue
@@ -134,7 +147,8 @@ impl Resolve {
             }
         };
         let phase = if command == ResolveCommand::Claim { Phase::Claiming } else { Phase::Over };
-        (Self { asker, declared, phase, held: None }, command)
+        let (declared, gate) = (rules.declared, rules.timing.gate);
+        (Self { asker, declared, gate, phase, held: None }, command)
     }
 
     /// What follows from `event`.
@@ -149,24 +163,37 @@ impl Resolve {
                 self.held = Some(held);
                 next
             }
-            (Phase::Claiming, None, ResolveEvent::NotClaimed)
-            | (Phase::RecordingSend, Some(_), ResolveEvent::SendNotRecorded) => over(ResolveAnswer::Pending),
+            (Phase::Claiming, None, ResolveEvent::NotClaimed) => over(ResolveAnswer::Pending),
             (Phase::Enquiring, Some(held), ResolveEvent::Enquired { enquiry, asked_at }) => {
                 self.after_enquiry(held, enquiry, asked_at)
             }
-            (Phase::RecordingSend, Some(_), ResolveEvent::SendRecorded) => {
-                (Phase::Sending, ResolveCommand::Send)
-            }
             (
-                Phase::Sending,
-                Some(_),
-                ResolveEvent::Answered(VendOutcome::Unknown(Doubt::RepeatedReference)),
-            ) => (Phase::EnquiringAgain, ResolveCommand::Enquire),
-            (Phase::Sending, Some(held), ResolveEvent::Answered(outcome)) => {
-                record(Fact::reported(outcome, held.fence), ResolveAnswer::Pending)
+                Phase::RecordingSend { asked_at },
+                Some(held),
+                ResolveEvent::SendRecorded { fence, since_record },
+            ) => {
+                let is_repeat = asked_at.is_some();
+                self.held = Some(Held { fence, ..*held });
+                self.at_the_gate(fence, since_record, is_repeat)
+            }
+            (Phase::RecordingSend { asked_at }, Some(held), ResolveEvent::SendRefused) => {
+                record(nothing_is_sent(held.fence, *asked_at), ResolveAnswer::Pending)
+            }
+            // If it was kept after all, it stands under the next fence, and nobody else's does.
+            (Phase::RecordingSend { .. }, Some(held), ResolveEvent::SendUnacknowledged) => {
+                record(Fact::NeverSent { fence: held.fence.next() }, ResolveAnswer::Pending)
+            }
+            (Phase::Sending { is_repeat }, Some(held), ResolveEvent::Answered(outcome)) => {
+                after_answer(outcome, *is_repeat, held.fence)
             }
             (Phase::EnquiringAgain, Some(held), ResolveEvent::Enquired { enquiry, .. }) => {
-                record(what_the_repeat_brought(enquiry, held.fence), ResolveAnswer::Pending)
+                let otherwise = match enquiry {
+                    Enquiry::Unanswered(_) => ResolveAnswer::Unreachable,
+                    Enquiry::Vended(_) | Enquiry::Refused(_) | Enquiry::NoRecord | Enquiry::StillOpen => {
+                        ResolveAnswer::Pending
+                    }
+                };
+                record(what_the_repeat_brought(enquiry, held.fence), otherwise)
             }
             (Phase::Recording { otherwise, .. }, Some(held), ResolveEvent::Recorded { life, at }) => {
                 self.after_record(held, &life, at, *otherwise)
@@ -177,8 +204,8 @@ impl Resolve {
             (
                 Phase::Claiming
                 | Phase::Enquiring
-                | Phase::RecordingSend
-                | Phase::Sending
+                | Phase::RecordingSend { .. }
+                | Phase::Sending { .. }
                 | Phase::EnquiringAgain
                 | Phase::Recording { .. }
                 | Phase::Over,
@@ -186,8 +213,9 @@ impl Resolve {
                 ResolveEvent::Claimed { .. }
                 | ResolveEvent::NotClaimed
                 | ResolveEvent::Enquired { .. }
-                | ResolveEvent::SendRecorded
-                | ResolveEvent::SendNotRecorded
+                | ResolveEvent::SendRecorded { .. }
+                | ResolveEvent::SendRefused
+                | ResolveEvent::SendUnacknowledged
                 | ResolveEvent::Answered(_)
                 | ResolveEvent::Recorded { .. }
                 | ResolveEvent::RecordUnacknowledged,
@@ -207,8 +235,16 @@ impl Resolve {
         Held {
             fence: life.fence,
             state: life.state.name(),
-            may_send: asker_may_send && !past_window,
+            may_send: asker_may_send && !past_window && life.has_requests_left(),
             past_window,
+        }
+    }
+
+    fn at_the_gate(&self, fence: Fence, since_record: Duration, is_repeat: bool) -> (Phase, ResolveCommand) {
+        if since_record <= self.gate {
+            (Phase::Sending { is_repeat }, ResolveCommand::Send)
+        } else {
+            record(Fact::NeverSent { fence }, ResolveAnswer::Pending)
         }
     }
 
@@ -221,9 +257,11 @@ impl Resolve {
         let fence = held.fence;
         match enquiry {
             Enquiry::Vended(vend) => record(Fact::Vended { vend }, ResolveAnswer::Pending),
-            Enquiry::Refused(refusal) => record(Fact::Refused { fence, refusal }, ResolveAnswer::Pending),
+            Enquiry::Refused(refusal) => {
+                record(Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
+            }
             Enquiry::NoRecord if self.may_repeat(held) => {
-                (Phase::RecordingSend, ResolveCommand::RecordRepeat(fence))
+                (Phase::RecordingSend { asked_at: Some(asked_at) }, ResolveCommand::RecordRepeat(fence))
             }
             Enquiry::NoRecord => record(Fact::NoRecord { fence, asked_at }, ResolveAnswer::Pending),
             Enquiry::StillOpen => {
@@ -259,7 +297,9 @@ fn after_claim(held: &Held) -> (Phase, ResolveCommand) {
         StateName::RetryDue if held.past_window => {
             record(Fact::WindowClosed { fence }, ResolveAnswer::Pending)
         }
-        StateName::RetryDue if held.may_send => (Phase::RecordingSend, ResolveCommand::RecordAttempt(fence)),
+        StateName::RetryDue if held.may_send => {
+            (Phase::RecordingSend { asked_at: None }, ResolveCommand::RecordAttempt(fence))
+        }
         StateName::RetryDue => {
             record(Fact::LetGo { fence, doubt: Doubt::NeverReported }, ResolveAnswer::Pending)
         }
@@ -270,11 +310,42 @@ fn after_claim(held: &Held) -> (Phase, ResolveCommand) {
     }
 }
 
-/// A rejected repeat means that the order exists. Only what is then known for sure counts.
+/// What is left to say when a send had no place any more: what the enquiry before it found, or nothing.
+fn nothing_is_sent(fence: Fence, asked_at: Option<DateTime<Utc>>) -> Fact {
+    match asked_at {
+        Some(asked_at) => Fact::NoRecord { fence, asked_at },
+        None => Fact::LetGo { fence, doubt: Doubt::NeverReported },
+    }
+}
+
+/// A repeat that is rejected, or refused, says little about the copies before it: ask about all of them.
+fn after_answer(outcome: VendOutcome, is_repeat: bool, fence: Fence) -> (Phase, ResolveCommand) {
+    let fact = Fact::reported(outcome, fence);
+    match &fact {
+        Fact::Lost { doubt: Doubt::RepeatedReference, .. } => {
+            (Phase::EnquiringAgain, ResolveCommand::Enquire)
+        }
+        Fact::Refused { .. } if is_repeat => (Phase::EnquiringAgain, ResolveCommand::Enquire),
+        Fact::Vended { .. }
+        | Fact::Refused { .. }
+        | Fact::NeverSent { .. }
+        | Fact::Lost { .. }
+        | Fact::Claimed
+        | Fact::NoRecord { .. }
+        | Fact::LetGo { .. }
+        | Fact::SentAgain { .. }
+        | Fact::AttemptStarted { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::OperatorVended { .. }
+        | Fact::OperatorNotVended { .. } => record(fact, ResolveAnswer::Pending),
+    }
+}
+
+/// What is known for sure after a repeat was rejected or refused.
 fn what_the_repeat_brought(enquiry: Enquiry, fence: Fence) -> Fact {
     match enquiry {
         Enquiry::Vended(vend) => Fact::Vended { vend },
-        Enquiry::Refused(refusal) => Fact::Refused { fence, refusal },
+        Enquiry::Refused(refusal) => Fact::Refused { fence, refusal, told: Told::WhenAsked },
         Enquiry::NoRecord => Fact::Lost { fence, doubt: Doubt::RepeatedReference },
         Enquiry::StillOpen => Fact::Lost { fence, doubt: Doubt::StillOpen },
         Enquiry::Unanswered(doubt) => Fact::Lost { fence, doubt },

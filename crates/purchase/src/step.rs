@@ -2,15 +2,15 @@
 //!
 //! Four rules carry the safety. Evidence beats leases: a success settles an open purchase under any
 //! fence. Release needs proof under the current fence. A refusal proves something only about the only
-//! copy ever sent, unless the connection is declared to remember refusals. A success that arrives after
+//! copy ever sent, unless a connection that is declared to remember refusals tells of it when asked. A success that arrives after
 //! the end changes nothing: it opens an incident.
 
 use chrono::{DateTime, Utc};
-use vend::{Capabilities, RefusalReason, Vend};
+use vend::{Capabilities, Doubt, RefusalReason, Vend};
 
 use crate::timing::after;
 use crate::{
-    Effect, Event, Fact, Fence, Handling, Illegal, Incident, Life, Next, Sending, State, Timing, Why,
+    Effect, Event, Fact, Fence, Handling, Illegal, Incident, Life, Next, Sending, State, Timing, Told, Why,
 };
 
 /// The settings that a step depends on.
@@ -30,12 +30,12 @@ pub fn step(life: &Life, event: &Event, rules: &Rules) -> Result<Next, Illegal> 
     let at = event.at;
     let outcome = match &event.fact {
         Fact::Vended { vend } => Ok(vended(life, vend)),
-        Fact::Refused { fence, refusal } => refused(life, *fence, refusal.reason, at, rules),
+        Fact::Refused { fence, refusal, told } => refused(life, *fence, (refusal.reason, *told), at, rules),
         Fact::NeverSent { fence } => never_sent(life, *fence, at),
         Fact::Lost { fence, .. } => lost(life, *fence),
         Fact::Claimed => claimed(life, at, &rules.timing),
         Fact::NoRecord { fence, asked_at } => no_record(life, *fence, *asked_at, at, rules),
-        Fact::LetGo { fence, .. } => let_go(life, *fence),
+        Fact::LetGo { fence, doubt } => let_go(life, *fence, *doubt),
         Fact::SentAgain { fence } => sent_again(life, *fence, at, rules),
         Fact::AttemptStarted { fence, .. } => attempt_started(life, *fence, at, &rules.timing),
         Fact::WindowClosed { fence } => window_closed(life, *fence, at),
@@ -59,29 +59,37 @@ fn vended(life: &Life, vend: &Vend) -> Next {
 fn refused(
     life: &Life,
     fence: Fence,
-    reason: RefusalReason,
+    (reason, told): (RefusalReason, Told),
     at: DateTime<Utc>,
     rules: &Rules,
 ) -> Result<Next, Why> {
     match &life.state {
         State::InFlight(sending) | State::InDoubt(sending) => {
             current(life, fence)?;
-            let proves_all_copies = sending.copies == 1 || rules.declared.remembers_refusals;
-            if proves_all_copies {
+            if is_about_all_copies(sending, told, rules) {
                 Ok(not_vended(life, reason.is_transient(), at))
             } else {
-                Ok(given_up(life, State::InDoubt(*sending)))
+                Ok(given_up(life, State::InDoubt(sending.known_of())))
             }
         }
         State::Review(sending) => {
             current(life, fence)?;
-            let proves_all_copies = sending.copies == 1 || rules.declared.remembers_refusals;
-            if proves_all_copies { Ok(failed(life)) } else { Ok(given_up(life, State::Review(*sending))) }
+            if is_about_all_copies(sending, told, rules) {
+                Ok(failed(life))
+            } else {
+                Ok(given_up(life, State::Review(sending.known_of())))
+            }
         }
         State::RetryDue | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
         State::RetryDue => Err(Why::StaleFence),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
+}
+
+/// A refusal is about the only copy ever sent. Of several, only a provider that remembers refusals can say
+/// that none was vended, and only when it is asked.
+fn is_about_all_copies(sending: &Sending, told: Told, rules: &Rules) -> bool {
+    sending.copies == 1 || (rules.declared.remembers_refusals && told == Told::WhenAsked)
 }
 
 fn never_sent(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
@@ -108,6 +116,7 @@ fn lost(life: &Life, fence: Fence) -> Result<Next, Why> {
             Ok(given_up(life, State::InDoubt(*sending)))
         }
         State::InDoubt(_) if life.fence == fence => Ok(Next::AlreadyThere),
+        State::RetryDue | State::Review(_) if life.fence == fence => Err(Why::NotHere),
         State::InDoubt(_) | State::RetryDue | State::Review(_) => Err(Why::StaleFence),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
@@ -122,9 +131,8 @@ fn claimed(life: &Life, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why>
         State::InDoubt(_) | State::RetryDue | State::Review(_) => life.state.clone(),
         State::Successful { .. } | State::Failed => return Err(Why::Ended),
     };
-    let fence = Fence(life.fence.0.saturating_add(1));
     let lease_until = Some(after(at, timing.lease));
-    Ok(Next::Moved(Life { state, fence, lease_until, ..life.clone() }, Vec::new()))
+    Ok(Next::Moved(Life { state, fence: life.fence.next(), lease_until, ..life.clone() }, Vec::new()))
 }
 
 fn no_record(
@@ -175,18 +183,18 @@ fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, rules: &Rules) ->
     }
 }
 
-fn let_go(life: &Life, fence: Fence) -> Result<Next, Why> {
-    match &life.state {
-        State::InDoubt(_) | State::RetryDue | State::Review(_) => {
-            current(life, fence)?;
-            if life.lease_until.is_none() {
-                return Ok(Next::AlreadyThere);
-            }
-            Ok(given_up(life, life.state.clone()))
-        }
-        State::InFlight(_) => Err(Why::NotHere),
-        State::Successful { .. } | State::Failed => Err(Why::Ended),
-    }
+fn let_go(life: &Life, fence: Fence, doubt: Doubt) -> Result<Next, Why> {
+    let is_known = doubt == Doubt::StillOpen;
+    let state = match &life.state {
+        State::InDoubt(sending) if is_known => State::InDoubt(sending.known_of()),
+        State::Review(sending) if is_known => State::Review(sending.known_of()),
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => life.state.clone(),
+        State::InFlight(_) => return Err(Why::NotHere),
+        State::Successful { .. } | State::Failed => return Err(Why::Ended),
+    };
+    current(life, fence)?;
+    let is_given_up = life.lease_until.is_none();
+    if is_given_up && state == life.state { Ok(Next::AlreadyThere) } else { Ok(given_up(life, state)) }
 }
 
 fn sent_again(life: &Life, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Result<Next, Why> {
@@ -276,16 +284,14 @@ fn may_send(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<(), Why> {
     if life.is_past_window(at) {
         return Err(Why::WindowClosed);
     }
-    match life.handling {
-        Handling::Managed if life.requests >= Timing::MANAGED_REQUESTS_MAX => Err(Why::RequestsSpent),
-        Handling::Managed | Handling::SelfManaged => Ok(()),
-    }
+    if life.has_requests_left() { Ok(()) } else { Err(Why::RequestsSpent) }
 }
 
 fn sending_now(life: &Life, attempt: u16, sending: Sending, at: DateTime<Utc>, timing: &Timing) -> Next {
     let moved = Life {
         state: State::InFlight(sending),
         attempt,
+        fence: life.fence.next(),
         requests: life.requests.saturating_add(1),
         lease_until: Some(after(at, timing.lease)),
         ..life.clone()
@@ -306,9 +312,7 @@ fn failed(life: &Life) -> Next {
 fn not_vended(life: &Life, transient: bool, at: DateTime<Utc>) -> Next {
     let another_is_due = match life.handling {
         Handling::SelfManaged => false,
-        Handling::Managed => {
-            transient && life.requests < Timing::MANAGED_REQUESTS_MAX && !life.is_past_window(at)
-        }
+        Handling::Managed => transient && life.has_requests_left() && !life.is_past_window(at),
     };
     if another_is_due { given_up(life, State::RetryDue) } else { failed(life) }
 }

@@ -51,8 +51,9 @@ impl Timing {
     /// Vend requests that a managed purchase may cause after its first (specification, section 8).
     pub const MANAGED_REQUESTS_MAX: u8 = 5;
 
-    /// Checked at start-up: `gate < intake < provider_timeout < lease < quarantine < window`, with a
-    /// gap between not-founds that fits the window.
+    /// Checked at start-up: `gate < intake < provider_timeout < lease < quarantine < window`; a vend that
+    /// leaves at the last moment of the gate is over within its lease; and there is a gap between
+    /// not-founds, which fits the window.
     pub fn checked(self) -> Result<Self, TimingError> {
         let chain = [
             ("gate", self.gate),
@@ -69,6 +70,12 @@ impl Timing {
         }
         if self.not_found_gap >= self.window {
             return Err(TimingError { shorter: "not_found_gap", longer: "window" });
+        }
+        if self.not_found_gap.is_zero() {
+            return Err(TimingError { shorter: "nothing", longer: "not_found_gap" });
+        }
+        if self.gate.saturating_add(self.provider_timeout) >= self.lease {
+            return Err(TimingError { shorter: "gate and provider_timeout together", longer: "lease" });
         }
         Ok(self)
     }
@@ -90,6 +97,19 @@ mod tests {
     fn the_default_chain_is_in_order_and_outlasts_the_delayed_meter() {
         let timing = Timing::default().checked().unwrap();
         assert!(timing.provider_timeout > Duration::from_secs(95));
+    }
+
+    #[test]
+    fn a_vend_that_leaves_late_must_still_be_over_within_its_lease() {
+        let timing = Timing { lease: Duration::from_secs(125), ..Timing::default() };
+        assert!(timing.checked().is_err());
+        assert!(Timing { lease: Duration::from_secs(126), ..timing }.checked().is_ok());
+    }
+
+    #[test]
+    fn one_answer_is_never_its_own_second() {
+        let timing = Timing { not_found_gap: Duration::ZERO, ..Timing::default() };
+        assert!(timing.checked().is_err());
     }
 
     #[test]
