@@ -1,0 +1,88 @@
+//! Numbers that must never come twice: purchase numbers, and the names of calls to a provider.
+//!
+//! Both are taken in blocks, so that the hot path does not ask the database for each.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Integer, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use purchase::PurchaseId;
+
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+/// A block of names for calls to one provider: these numbers, all of one second. That second is the
+/// database's own, so that a restored backup cannot issue an old name again; a block is therefore to be
+/// used up or thrown away within a minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallIdBlock {
+    /// The first number.
+    pub first: u32,
+    /// The last number.
+    pub last: u32,
+    /// The second.
+    pub at: DateTime<Utc>,
+}
+
+struct TakeCalls;
+
+impl Statement for TakeCalls {
+    const SQL: &str = include_str!("sql/take_calls.sql");
+}
+
+struct TakePurchases;
+
+impl Statement for TakePurchases {
+    const SQL: &str = "-- take_purchase_ids
+SELECT nextval('purchase_ids') AS id FROM generate_series(1, $1)";
+}
+
+#[derive(diesel::QueryableByName)]
+struct CallRow {
+    #[diesel(sql_type = BigInt)]
+    first: i64,
+    #[diesel(sql_type = BigInt)]
+    last: i64,
+    #[diesel(sql_type = Timestamptz)]
+    at: DateTime<Utc>,
+}
+
+#[derive(diesel::QueryableByName)]
+struct PurchaseRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+impl Store {
+    /// A block of `count` names for calls to this provider.
+    pub async fn take_call_ids(&self, provider_code: &str, count: u16) -> Result<CallIdBlock, StoreError> {
+        let store = self.clone();
+        let provider = provider_code.to_owned();
+        self.on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let taken = prepared::<TakeCalls>()
+                .bind::<Text, _>(provider.as_str())
+                .bind::<Integer, _>(i32::from(count))
+                .get_result::<CallRow>(&mut *transaction)
+                .await;
+            let row = transaction.end(taken.map_err(StoreError::from)).await?;
+            let number = |number| {
+                u32::try_from(number).map_err(|_outside| {
+                    StoreError::corrupt("provider_call_counters", "next_number", &provider)
+                })
+            };
+            Ok(CallIdBlock { first: number(row.first)?, last: number(row.last)?, at: row.at })
+        })
+        .await
+    }
+
+    /// `count` purchase numbers, rising. Numbers that are taken and not used are lost.
+    pub async fn take_purchase_ids(&self, count: u16) -> Result<Vec<PurchaseId>, StoreError> {
+        let store = self.clone();
+        self.on_engine(async move {
+            let taken = prepared::<TakePurchases>().bind::<Integer, _>(i32::from(count));
+            let rows: Vec<PurchaseRow> = taken.load(&mut *store.general.get().await?).await?;
+            Ok(rows.into_iter().map(|row| PurchaseId(row.id)).collect())
+        })
+        .await
+    }
+}

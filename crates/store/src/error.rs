@@ -1,0 +1,172 @@
+//! What can go wrong between here and the database, sorted by what a caller may do next.
+//!
+//! The one distinction that money depends on is between *nothing was kept* and *a commit may have happened*.
+
+use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as QueryError};
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a store operation has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The database could not be reached, or was lost before a commit was asked for: nothing was kept.
+    #[error("the database is not available")]
+    Unavailable {
+        #[source]
+        source: Source,
+    },
+    /// A commit was asked for and its answer never came: the change may or may not have been kept. The same
+    /// operation may be run again with the same keys.
+    #[error("the commit was not acknowledged")]
+    Unacknowledged {
+        #[source]
+        source: Source,
+    },
+    /// The engine's task ended without an answer: to be treated like [`StoreError::Unacknowledged`].
+    #[error("the operation was lost with its task")]
+    Lost {
+        #[source]
+        source: tokio::task::JoinError,
+    },
+    /// The lane that had it has stopped: to be treated like [`StoreError::Unacknowledged`].
+    #[error("the lane has stopped")]
+    Stopped,
+    /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long):
+    /// nothing was kept, and running it again may succeed.
+    #[error("the database is too busy with others")]
+    Busy {
+        #[source]
+        source: Source,
+    },
+    /// Somebody else changed the row first.
+    #[error("{what} was changed by somebody else")]
+    Stale { what: &'static str },
+    /// What was named is not there.
+    #[error("there is no {what} {key}")]
+    Absent { what: &'static str, key: String },
+    /// A row with the same key is there already.
+    #[error("a row with the same key exists (constraint {constraint})")]
+    Duplicate { constraint: String },
+    /// The database refused a value that breaks one of its rules: a defect on our side.
+    #[error("the database refused a value (constraint {constraint})")]
+    Rejected {
+        constraint: String,
+        #[source]
+        source: Source,
+    },
+    /// What is stored cannot be what was written.
+    #[error("{table}.{column} of row {key} is corrupt")]
+    Corrupt {
+        table: &'static str,
+        column: &'static str,
+        key: String,
+        #[source]
+        source: Option<Source>,
+    },
+    /// A statement failed for another reason: a defect on our side.
+    #[error("a statement failed")]
+    Query {
+        #[source]
+        source: Source,
+    },
+    /// The server or the session is set up in a way that this program does not trust money to.
+    #[error("the database setting {name} is {value:?} and must be {required}")]
+    Setting { name: &'static str, value: String, required: &'static str },
+    /// The database's schema is not the one that this program was built for.
+    #[error("the schema is at version {found} and this program needs {expected}")]
+    Schema { found: String, expected: String },
+    /// A migration could not be applied; those before it are.
+    #[error("a migration could not be applied")]
+    Migration {
+        #[source]
+        source: Source,
+    },
+}
+
+impl StoreError {
+    /// Whether the operation may have been kept although it has no result.
+    pub fn may_have_been_kept(&self) -> bool {
+        matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "a key is a number or a borrowed text at every call")]
+    pub(crate) fn corrupt(table: &'static str, column: &'static str, key: impl ToString) -> Self {
+        Self::Corrupt { table, column, key: key.to_string(), source: None }
+    }
+}
+
+/// How far an operation had come when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// No commit had been asked for.
+    Statement,
+    /// The commit was on its way.
+    Commit,
+}
+
+/// A failure before any commit. A write outside a [`Transaction`](crate::transaction::Transaction) commits
+/// by itself, so there must be none.
+impl From<QueryError> for StoreError {
+    fn from(error: QueryError) -> Self {
+        classify(error, Phase::Statement)
+    }
+}
+
+/// Sorts a failure. While a commit is on its way, only what the server can say about a transaction that it
+/// did not keep is taken for proof that it was not kept.
+pub(crate) fn classify(error: QueryError, phase: Phase) -> StoreError {
+    let QueryError::DatabaseError(kind, information) = &error else {
+        return undecided(error, phase, |source| StoreError::Query { source });
+    };
+    match kind {
+        DatabaseErrorKind::UniqueViolation => {
+            StoreError::Duplicate { constraint: constraint(information.as_ref()) }
+        }
+        DatabaseErrorKind::ForeignKeyViolation
+        | DatabaseErrorKind::CheckViolation
+        | DatabaseErrorKind::NotNullViolation
+        | DatabaseErrorKind::ExclusionViolation
+        | DatabaseErrorKind::RestrictViolation => {
+            StoreError::Rejected { constraint: constraint(information.as_ref()), source: error.into() }
+        }
+        DatabaseErrorKind::SerializationFailure => StoreError::Busy { source: error.into() },
+        DatabaseErrorKind::UnableToSendCommand
+        | DatabaseErrorKind::ClosedConnection
+        | DatabaseErrorKind::ReadOnlyTransaction => {
+            undecided(error, phase, |source| StoreError::Unavailable { source })
+        }
+        DatabaseErrorKind::Unknown | _ => {
+            let message = information.message().to_owned();
+            by_message(error, &message, phase)
+        }
+    }
+}
+
+/// diesel-async keeps no SQLSTATE, so the rest goes by the message, which
+/// [`Connection::open`](crate::connection::Connection::open) has made sure is in English.
+fn by_message(error: QueryError, message: &str, phase: Phase) -> StoreError {
+    let busy = ["deadlock detected", "due to lock timeout", "due to statement timeout"];
+    let gone = ["terminating connection", "the database system is", "connection closed"];
+    if message.contains("current transaction is aborted") {
+        StoreError::Query { source: error.into() }
+    } else if busy.iter().any(|sign| message.contains(sign)) {
+        undecided(error, phase, |source| StoreError::Busy { source })
+    } else if gone.iter().any(|sign| message.contains(sign)) {
+        undecided(error, phase, |source| StoreError::Unavailable { source })
+    } else {
+        undecided(error, phase, |source| StoreError::Query { source })
+    }
+}
+
+fn undecided(error: QueryError, phase: Phase, before: impl FnOnce(Source) -> StoreError) -> StoreError {
+    match phase {
+        Phase::Statement => before(error.into()),
+        Phase::Commit => StoreError::Unacknowledged { source: error.into() },
+    }
+}
+
+fn constraint(information: &(dyn DatabaseErrorInformation + Send + Sync)) -> String {
+    let name = information.constraint_name().or_else(|| information.column_name());
+    name.unwrap_or("unnamed").to_owned()
+}

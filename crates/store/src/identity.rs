@@ -1,0 +1,38 @@
+//! Organisations, their clients and users, and the tokens that they hold, as rows and whole operations.
+//!
+//! What a secret, password or token *is* belongs to the room above; here are only their hashes.
+
+mod audit;
+mod caller;
+mod login;
+mod onboarding;
+mod refresh;
+mod schema;
+mod words;
+
+pub use audit::Act;
+pub(crate) use audit::{AuditEntry, append};
+pub use caller::{CallerRecord, find_caller};
+pub use login::{FamilyOpened, LoginRecord, LoginUser, NewFamily, find_login, open_family};
+pub use onboarding::{
+    ClientRecord, NewClient, NewOrganisation, NewSecret, NewUser, OrganisationRecord, Party, SecretRecord,
+    add_secret, create_client, create_organisation, create_user, expire_secret, find_client,
+    find_organisation, revoke_secret, set_status,
+};
+pub use refresh::{Exchange, Exchanged, exchange};
+pub use words::{Environment, Role, Status};
+
+use chrono::{DateTime, Utc};
+
+/// The SHA-256 of a secret or token: all that is kept of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CredentialHash(pub [u8; 32]);
+
+/// An access token and a refresh token that are issued together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewPair {
+    pub access_hash: CredentialHash,
+    pub access_expires_at: DateTime<Utc>,
+    pub refresh_hash: CredentialHash,
+    pub refresh_expires_at: DateTime<Utc>,
+}

@@ -1,0 +1,183 @@
+//! Logging in: what is known about the presented credentials, and the family of tokens that a login opens.
+
+use chrono::{DateTime, Utc};
+use diesel::{
+    OptionalExtension, QueryableByName,
+    sql_types::{BigInt, Bytea, Nullable, Text, Timestamptz},
+};
+use diesel_async::RunQueryDsl;
+
+use super::{CredentialHash, Environment, NewPair, Role, Status, words::Word};
+use crate::{
+    Store, StoreError,
+    statement::{Statement, prepared},
+};
+
+/// What is known of presented credentials whose client exists. The rest fits together or is `None`.
+#[derive(Debug, Clone)]
+pub struct LoginRecord {
+    pub oauth_client_id: i64,
+    pub client_status: Status,
+    /// The secret that was presented, if it is the client's and live.
+    pub client_secret_id: Option<i64>,
+    /// The organisation that was named, if it is the client's: id, environment, status.
+    pub organisation: Option<(i64, Environment, Status)>,
+    /// The user who was named, if the organisation has such a one.
+    pub user: Option<LoginUser>,
+}
+
+/// The user that a login is for.
+#[derive(Debug, Clone)]
+pub struct LoginUser {
+    pub id: i64,
+    /// A PHC string.
+    pub password_hash: String,
+    pub role: Role,
+    pub status: Status,
+}
+
+/// A login that succeeded.
+#[derive(Debug, Clone, Copy)]
+pub struct NewFamily {
+    pub organisation_id: i64,
+    pub oauth_client_id: i64,
+    pub user_id: i64,
+    pub client_secret_id: i64,
+    pub at: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
+    pub first: NewPair,
+}
+
+/// What a login opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, QueryableByName)]
+pub struct FamilyOpened {
+    #[diesel(sql_type = BigInt)]
+    pub family_id: i64,
+    #[diesel(sql_type = BigInt)]
+    pub access_token_id: i64,
+}
+
+/// Looks presented credentials up, as of `at`. `None`: no such client.
+pub async fn find_login(
+    store: &Store,
+    client_id: String,
+    secret: CredentialHash,
+    organisation_code: String,
+    username: String,
+    at: DateTime<Utc>,
+) -> Result<Option<LoginRecord>, StoreError> {
+    let store = store.clone();
+    let row: Option<Row> = store
+        .clone()
+        .on_engine(async move {
+            let mut connection = store.general.get().await?;
+            let row = prepared::<FindLogin>()
+                .bind::<Text, _>(client_id)
+                .bind::<Bytea, _>(secret.0.as_slice())
+                .bind::<Text, _>(organisation_code)
+                .bind::<Text, _>(username)
+                .bind::<Timestamptz, _>(at)
+                .get_result(&mut connection);
+            Ok(row.await.optional()?)
+        })
+        .await?;
+    row.map(LoginRecord::try_from).transpose()
+}
+
+/// Opens a family of tokens with its first pair.
+///
+/// # Errors
+/// [`StoreError::Stale`] when the secret was revoked meanwhile.
+pub async fn open_family(store: &Store, new: NewFamily) -> Result<FamilyOpened, StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let opened = prepared::<OpenFamily>()
+                .bind::<BigInt, _>(new.organisation_id)
+                .bind::<BigInt, _>(new.oauth_client_id)
+                .bind::<BigInt, _>(new.user_id)
+                .bind::<BigInt, _>(new.client_secret_id)
+                .bind::<Timestamptz, _>(new.at)
+                .bind::<Timestamptz, _>(new.expires_at)
+                .bind::<Bytea, _>(new.first.access_hash.0.as_slice())
+                .bind::<Timestamptz, _>(new.first.access_expires_at)
+                .bind::<Bytea, _>(new.first.refresh_hash.0.as_slice())
+                .bind::<Timestamptz, _>(new.first.refresh_expires_at)
+                .get_result(&mut transaction)
+                .await;
+            let opened = opened.optional().map_err(StoreError::from);
+            let stale = StoreError::Stale { what: "the client secret" };
+            transaction.end(opened.and_then(|opened| opened.ok_or(stale))).await
+        })
+        .await
+}
+
+struct FindLogin;
+
+impl Statement for FindLogin {
+    const SQL: &str = include_str!("find_login.sql");
+}
+
+struct OpenFamily;
+
+impl Statement for OpenFamily {
+    const SQL: &str = include_str!("open_family.sql");
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    oauth_client_id: i64,
+    #[diesel(sql_type = Text)]
+    client_status: String,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    client_secret_id: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    organisation_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    environment: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    organisation_status: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    user_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    password_hash: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    role: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    user_status: Option<String>,
+}
+
+impl TryFrom<Row> for LoginRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let organisation = match (row.organisation_id, row.environment, row.organisation_status) {
+            (Some(id), Some(environment), Some(status)) => Some((
+                id,
+                Environment::read(&environment, "organisations", "environment", id)?,
+                Status::read(&status, "organisations", "status", id)?,
+            )),
+            _ => None,
+        };
+        let user = match (row.user_id, row.password_hash, row.role, row.user_status) {
+            (Some(id), Some(password_hash), Some(role), Some(status)) => Some(LoginUser {
+                id,
+                password_hash,
+                role: Role::read(&role, "users", "role", id)?,
+                status: Status::read(&status, "users", "status", id)?,
+            }),
+            _ => None,
+        };
+        let id = row.oauth_client_id;
+        Ok(Self {
+            oauth_client_id: id,
+            client_status: Status::read(&row.client_status, "oauth_clients", "status", id)?,
+            client_secret_id: row.client_secret_id,
+            organisation,
+            user,
+        })
+    }
+}

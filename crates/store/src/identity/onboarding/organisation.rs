@@ -1,0 +1,90 @@
+//! Organisations: who the service is sold to.
+
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+use diesel_async::RunQueryDsl;
+use serde_json::json;
+
+use crate::{
+    Store, StoreError,
+    identity::{
+        Act, AuditEntry, Environment, Status, append,
+        schema::organisations::{code, environment, id, name, status, table},
+        words::Word,
+    },
+    transaction::Transaction,
+};
+
+/// An organisation to be let in.
+#[derive(Debug, Clone)]
+pub struct NewOrganisation {
+    /// What its users give as `org_code`: 1 to 64 letters, digits, `_` and `-`.
+    pub code: String,
+    pub name: String,
+    pub environment: Environment,
+}
+
+/// An organisation as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrganisationRecord {
+    pub id: i64,
+    pub code: String,
+    pub name: String,
+    pub environment: Environment,
+    pub status: Status,
+}
+
+/// Lets an organisation in, and returns its id.
+///
+/// # Errors
+/// [`StoreError::Duplicate`] when the code is taken.
+pub async fn create_organisation(store: &Store, new: NewOrganisation, act: Act) -> Result<i64, StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let outcome = insert(&mut transaction, &new, &act).await;
+            transaction.end(outcome).await
+        })
+        .await
+}
+
+/// The organisation with this code.
+pub async fn find_organisation(
+    store: &Store,
+    by_code: String,
+) -> Result<Option<OrganisationRecord>, StoreError> {
+    let store = store.clone();
+    let found: Option<(i64, String, String, String, String)> = store
+        .clone()
+        .on_engine(async move {
+            let rows = table.filter(code.eq(by_code)).select((id, code, name, environment, status));
+            Ok(rows.first(&mut store.general.get().await?).await.optional()?)
+        })
+        .await?;
+    let Some((key, its_code, its_name, its_environment, its_status)) = found else { return Ok(None) };
+    Ok(Some(OrganisationRecord {
+        id: key,
+        code: its_code,
+        name: its_name,
+        environment: Environment::read(&its_environment, "organisations", "environment", key)?,
+        status: Status::read(&its_status, "organisations", "status", key)?,
+    }))
+}
+
+async fn insert(transaction: &mut Transaction, new: &NewOrganisation, act: &Act) -> Result<i64, StoreError> {
+    let inserted = diesel::insert_into(table)
+        .values((code.eq(&new.code), name.eq(&new.name), environment.eq(new.environment.code())))
+        .returning(id)
+        .get_result(transaction);
+    let organisation_id = inserted.await?;
+    let entry = AuditEntry {
+        act,
+        action: "organisation.created",
+        organisation_id: Some(organisation_id),
+        subject: format!("organisation:{organisation_id}"),
+        details: json!({ "code": new.code, "name": new.name, "environment": new.environment.code() }),
+    };
+    append(transaction, entry).await?;
+    Ok(organisation_id)
+}

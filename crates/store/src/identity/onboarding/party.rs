@@ -1,0 +1,79 @@
+//! Suspending and readmitting, at every level alike.
+
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+use diesel_async::RunQueryDsl;
+use serde_json::json;
+
+use crate::{
+    Store, StoreError,
+    identity::{
+        Act, AuditEntry, Status, append,
+        schema::{oauth_clients, organisations, users},
+    },
+    transaction::Transaction,
+};
+
+/// Somebody who can be suspended, by id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Party {
+    Organisation(i64),
+    Client(i64),
+    User(i64),
+}
+
+/// Suspends or readmits. Where money moves it holds at once, elsewhere within seconds.
+pub async fn set_status(store: &Store, party: Party, status: Status, act: Act) -> Result<(), StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let outcome = update(&mut transaction, party, status, &act).await;
+            transaction.end(outcome).await
+        })
+        .await
+}
+
+async fn update(
+    transaction: &mut Transaction,
+    party: Party,
+    status: Status,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let organisation_id: Option<i64> = match party {
+        Party::Organisation(id) => diesel::update(organisations::table.find(id))
+            .set(organisations::status.eq(status.code()))
+            .returning(organisations::id)
+            .get_result(&mut *transaction)
+            .await
+            .optional()?,
+        Party::Client(id) => diesel::update(oauth_clients::table.find(id))
+            .set(oauth_clients::status.eq(status.code()))
+            .returning(oauth_clients::organisation_id)
+            .get_result(&mut *transaction)
+            .await
+            .optional()?,
+        Party::User(id) => diesel::update(users::table.find(id))
+            .set(users::status.eq(status.code()))
+            .returning(users::organisation_id)
+            .get_result(&mut *transaction)
+            .await
+            .optional()?,
+    };
+    let (what, id, action) = party.described();
+    if organisation_id.is_none() {
+        return Err(StoreError::Absent { what, key: id.to_string() });
+    }
+    let (subject, details) = (format!("{what}:{id}"), json!({ "status": status.code() }));
+    append(transaction, AuditEntry { act, action, organisation_id, subject, details }).await
+}
+
+impl Party {
+    fn described(self) -> (&'static str, i64, &'static str) {
+        match self {
+            Self::Organisation(id) => ("organisation", id, "organisation.status_set"),
+            Self::Client(id) => ("client", id, "client.status_set"),
+            Self::User(id) => ("user", id, "user.status_set"),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Client secrets: added while others live, ended at a time to come, or revoked at once.
+
+use chrono::{DateTime, Utc};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use serde_json::json;
+
+use crate::{
+    Store, StoreError,
+    identity::{
+        Act, AuditEntry, CredentialHash, append,
+        schema::{
+            client_secrets::{created_at, expires_at, id, oauth_client_id, revoked_at, secret_hash, table},
+            oauth_clients, token_families,
+        },
+    },
+    transaction::Transaction,
+};
+
+/// A secret to be accepted from now on.
+#[derive(Debug, Clone)]
+pub struct NewSecret {
+    pub hash: CredentialHash,
+    pub created_at: DateTime<Utc>,
+    /// `None`: until it is revoked.
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+/// What may be seen of a secret.
+#[derive(Debug, Clone, PartialEq, Eq, diesel::Queryable)]
+pub struct SecretRecord {
+    pub id: i64,
+    pub created_at: DateTime<Utc>,
+    pub expires_at: Option<DateTime<Utc>>,
+    pub revoked_at: Option<DateTime<Utc>>,
+}
+
+/// Gives a client one more secret, beside those that it has, and returns its id.
+pub async fn add_secret(store: &Store, client: i64, new: NewSecret, act: Act) -> Result<i64, StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let outcome = add(&mut transaction, client, &new, &act).await;
+            transaction.end(outcome).await
+        })
+        .await
+}
+
+/// Ends a secret at `at`, for a change without an interruption: what was opened with it goes on.
+pub async fn expire_secret(
+    store: &Store,
+    secret: i64,
+    at: DateTime<Utc>,
+    act: Act,
+) -> Result<(), StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let outcome = expire(&mut transaction, secret, at, &act).await;
+            transaction.end(outcome).await
+        })
+        .await
+}
+
+/// Ends a secret that is in the wrong hands: every token that was obtained with it ends with it.
+pub async fn revoke_secret(
+    store: &Store,
+    secret: i64,
+    at: DateTime<Utc>,
+    act: Act,
+) -> Result<(), StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let outcome = revoke(&mut transaction, secret, at, &act).await;
+            transaction.end(outcome).await
+        })
+        .await
+}
+
+/// All the secrets that a client ever had, the newest last.
+pub(super) async fn list(
+    connection: &mut AsyncPgConnection,
+    client: i64,
+) -> Result<Vec<SecretRecord>, StoreError> {
+    let rows = table.filter(oauth_client_id.eq(client)).order(id);
+    Ok(rows.select((id, created_at, expires_at, revoked_at)).load(connection).await?)
+}
+
+pub(super) async fn insert(
+    transaction: &mut Transaction,
+    client: i64,
+    organisation_id: i64,
+    new: &NewSecret,
+    act: &Act,
+) -> Result<i64, StoreError> {
+    let inserted = diesel::insert_into(table)
+        .values((
+            oauth_client_id.eq(client),
+            secret_hash.eq(new.hash.0.as_slice()),
+            created_at.eq(new.created_at),
+            expires_at.eq(new.expires_at),
+        ))
+        .returning(id)
+        .get_result(&mut *transaction);
+    let secret = inserted.await?;
+    let details = json!({ "secret": secret, "expires_at": new.expires_at.map(|at| at.to_rfc3339()) });
+    record(transaction, "client.secret_added", client, organisation_id, details, act).await?;
+    Ok(secret)
+}
+
+async fn add(
+    transaction: &mut Transaction,
+    client: i64,
+    new: &NewSecret,
+    act: &Act,
+) -> Result<i64, StoreError> {
+    let organisation_id = organisation_of(transaction, client).await?;
+    insert(transaction, client, organisation_id, new, act).await
+}
+
+async fn expire(
+    transaction: &mut Transaction,
+    secret: i64,
+    at: DateTime<Utc>,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let updated = diesel::update(table.find(secret))
+        .set(expires_at.eq(at))
+        .returning(oauth_client_id)
+        .get_result(&mut *transaction);
+    let client = updated.await.optional()?.ok_or_else(|| absent(secret))?;
+    let organisation_id = organisation_of(transaction, client).await?;
+    let details = json!({ "secret": secret, "expires_at": at.to_rfc3339() });
+    record(transaction, "client.secret_expired", client, organisation_id, details, act).await
+}
+
+async fn revoke(
+    transaction: &mut Transaction,
+    secret: i64,
+    at: DateTime<Utc>,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let updated = diesel::update(table.find(secret).filter(revoked_at.is_null()))
+        .set(revoked_at.eq(at))
+        .returning(oauth_client_id)
+        .get_result(&mut *transaction);
+    let client = updated.await.optional()?.ok_or_else(|| absent(secret))?;
+    let families = diesel::update(token_families::table)
+        .filter(token_families::client_secret_id.eq(secret))
+        .filter(token_families::revoked_at.is_null())
+        .set((token_families::revoked_at.eq(at), token_families::revoked_because.eq("SECRET_REVOKED")))
+        .execute(&mut *transaction);
+    let families = families.await?;
+    let organisation_id = organisation_of(transaction, client).await?;
+    let details = json!({ "secret": secret, "token_families_ended": families });
+    record(transaction, "client.secret_revoked", client, organisation_id, details, act).await
+}
+
+async fn record(
+    transaction: &mut Transaction,
+    action: &'static str,
+    client: i64,
+    organisation_id: i64,
+    details: serde_json::Value,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let (organisation_id, subject) = (Some(organisation_id), format!("client:{client}"));
+    append(transaction, AuditEntry { act, action, organisation_id, subject, details }).await
+}
+
+async fn organisation_of(transaction: &mut Transaction, client: i64) -> Result<i64, StoreError> {
+    let row = oauth_clients::table.find(client).select(oauth_clients::organisation_id);
+    let found = row.first(transaction).await.optional()?;
+    found.ok_or_else(|| StoreError::Absent { what: "client", key: client.to_string() })
+}
+
+fn absent(secret: i64) -> StoreError {
+    StoreError::Absent { what: "live client secret", key: secret.to_string() }
+}

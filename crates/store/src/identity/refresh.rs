@@ -1,0 +1,179 @@
+//! Exchanging a refresh token for its successors: once, or again while nobody can have used them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::{ExpressionMethods, QueryDsl};
+use diesel_async::RunQueryDsl;
+use serde_json::json;
+
+use self::row::Presented;
+use super::{
+    Act, AuditEntry, CredentialHash, Role, append,
+    schema::{access_tokens, refresh_tokens, token_families},
+};
+use crate::{Store, StoreError, transaction::Transaction};
+
+mod row;
+
+/// A refresh token, presented by a client for its successors.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    pub client_id: String,
+    pub secret_hash: CredentialHash,
+    pub presented: CredentialHash,
+    /// Derived from the presented token, so the same at every repetition.
+    pub access_hash: CredentialHash,
+    /// Derived from the presented token, so the same at every repetition.
+    pub refresh_hash: CredentialHash,
+    pub at: DateTime<Utc>,
+    pub access_lifetime: TimeDelta,
+    pub idle_lifetime: TimeDelta,
+    /// How long after an exchange it may be repeated by somebody who missed the answer.
+    pub grace: TimeDelta,
+}
+
+/// What presenting a refresh token led to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exchanged {
+    /// The successors are good; the access token until `access_expires_at`.
+    Pair { access_expires_at: DateTime<Utc>, role: Role },
+    /// Everything is right, and the organisation is suspended.
+    OrganisationSuspended,
+    /// The token was used before, so it is in two hands: its whole family has been revoked.
+    Reused { family_id: i64 },
+    /// Unknown, expired, revoked, or not this client's.
+    Refused,
+}
+
+/// Exchanges a refresh token.
+pub async fn exchange(store: &Store, exchange: Exchange) -> Result<Exchanged, StoreError> {
+    let store = store.clone();
+    store
+        .clone()
+        .on_engine(async move {
+            let mut transaction = store.general.begin().await?;
+            let outcome = run(&mut transaction, &exchange).await;
+            transaction.end(outcome).await
+        })
+        .await
+}
+
+async fn run(transaction: &mut Transaction, exchange: &Exchange) -> Result<Exchanged, StoreError> {
+    if !row::lock_family(transaction, exchange.presented).await? {
+        return Ok(Exchanged::Refused);
+    }
+    let Some(presented) = row::find(transaction, exchange).await? else { return Ok(Exchanged::Refused) };
+    match presented.decide(exchange) {
+        Decision::Issue => issue(transaction, exchange, &presented).await,
+        Decision::Answer(exchanged) => Ok(exchanged),
+        Decision::Revoke => revoke(transaction, exchange, &presented).await,
+    }
+}
+
+enum Decision {
+    Issue,
+    Revoke,
+    Answer(Exchanged),
+}
+
+impl Presented {
+    fn decide(&self, exchange: &Exchange) -> Decision {
+        let alive = self.revoked_at.is_none() && self.family_expires_at > exchange.at;
+        if !alive || !self.client_and_user_are_active {
+            return Decision::Answer(Exchanged::Refused);
+        }
+        let Some(exchanged_at) = self.exchanged_at else {
+            return if self.expires_at <= exchange.at {
+                Decision::Answer(Exchanged::Refused)
+            } else if self.organisation_is_active {
+                Decision::Issue
+            } else {
+                Decision::Answer(Exchanged::OrganisationSuspended)
+            };
+        };
+        match self.successor {
+            Some(successor) if !successor.exchanged && exchange.at - exchanged_at <= exchange.grace => {
+                self.repeat(exchange, successor.refresh_hash, successor.access_expires_at)
+            }
+            _ => Decision::Revoke,
+        }
+    }
+
+    fn repeat(
+        &self,
+        exchange: &Exchange,
+        successor: CredentialHash,
+        access_expires_at: DateTime<Utc>,
+    ) -> Decision {
+        if successor != exchange.refresh_hash {
+            // The key that successors are derived under was changed meanwhile: nobody's fault.
+            return Decision::Answer(Exchanged::Refused);
+        }
+        if !self.organisation_is_active {
+            return Decision::Answer(Exchanged::OrganisationSuspended);
+        }
+        Decision::Answer(Exchanged::Pair { access_expires_at, role: self.role })
+    }
+}
+
+async fn issue(
+    transaction: &mut Transaction,
+    exchange: &Exchange,
+    presented: &Presented,
+) -> Result<Exchanged, StoreError> {
+    let access_expires_at = (exchange.at + exchange.access_lifetime).min(presented.family_expires_at);
+    let refresh_expires_at = (exchange.at + exchange.idle_lifetime).min(presented.family_expires_at);
+    diesel::update(refresh_tokens::table)
+        .filter(refresh_tokens::token_hash.eq(exchange.presented.0.as_slice()))
+        .set(refresh_tokens::exchanged_at.eq(exchange.at))
+        .execute(&mut *transaction)
+        .await?;
+    diesel::insert_into(refresh_tokens::table)
+        .values((
+            refresh_tokens::family_id.eq(presented.family_id),
+            refresh_tokens::generation.eq(presented.next_generation),
+            refresh_tokens::token_hash.eq(exchange.refresh_hash.0.as_slice()),
+            refresh_tokens::created_at.eq(exchange.at),
+            refresh_tokens::expires_at.eq(refresh_expires_at),
+        ))
+        .execute(&mut *transaction)
+        .await?;
+    diesel::insert_into(access_tokens::table)
+        .values((
+            access_tokens::family_id.eq(presented.family_id),
+            access_tokens::generation.eq(presented.next_generation),
+            access_tokens::token_hash.eq(exchange.access_hash.0.as_slice()),
+            access_tokens::created_at.eq(exchange.at),
+            access_tokens::expires_at.eq(access_expires_at),
+        ))
+        .execute(&mut *transaction)
+        .await?;
+    Ok(Exchanged::Pair { access_expires_at, role: presented.role })
+}
+
+async fn revoke(
+    transaction: &mut Transaction,
+    exchange: &Exchange,
+    presented: &Presented,
+) -> Result<Exchanged, StoreError> {
+    let family_id = presented.family_id;
+    diesel::update(token_families::table.find(family_id))
+        .set((
+            token_families::revoked_at.eq(exchange.at),
+            token_families::revoked_because.eq("REFRESH_TOKEN_REUSED"),
+        ))
+        .execute(&mut *transaction)
+        .await?;
+    let act = Act {
+        actor: "identity".to_owned(),
+        reason: "a refresh token was presented again after it had been exchanged".to_owned(),
+    };
+    let entry = AuditEntry {
+        act: &act,
+        action: "token_family.revoked",
+        organisation_id: Some(presented.organisation_id),
+        subject: format!("token_family:{family_id}"),
+        details: json!({ "client_id": exchange.client_id, "user": presented.user_id }),
+    };
+    append(transaction, entry).await?;
+    Ok(Exchanged::Reused { family_id })
+}

@@ -1,0 +1,149 @@
+//! A presented refresh token as the database knows it, read under the lock on its family.
+
+use chrono::{DateTime, Utc};
+use diesel::{
+    OptionalExtension, QueryableByName,
+    sql_types::{BigInt, Bytea, Integer, Nullable, Text, Timestamptz},
+};
+use diesel_async::RunQueryDsl;
+
+use super::Exchange;
+use crate::{
+    StoreError,
+    identity::{CredentialHash, Role, Status, words::Word},
+    statement::{Statement, prepared},
+    transaction::Transaction,
+};
+
+/// A refresh token that the presenting client may present.
+pub(super) struct Presented {
+    pub(super) family_id: i64,
+    pub(super) organisation_id: i64,
+    pub(super) user_id: i64,
+    pub(super) role: Role,
+    pub(super) next_generation: i32,
+    pub(super) expires_at: DateTime<Utc>,
+    pub(super) family_expires_at: DateTime<Utc>,
+    pub(super) revoked_at: Option<DateTime<Utc>>,
+    pub(super) client_and_user_are_active: bool,
+    pub(super) organisation_is_active: bool,
+    pub(super) exchanged_at: Option<DateTime<Utc>>,
+    /// What it was exchanged for.
+    pub(super) successor: Option<Successor>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Successor {
+    pub(super) refresh_hash: CredentialHash,
+    pub(super) access_expires_at: DateTime<Utc>,
+    pub(super) exchanged: bool,
+}
+
+/// Locks the family that `token` is of; `false` when there is none.
+pub(super) async fn lock_family(
+    transaction: &mut Transaction,
+    token: CredentialHash,
+) -> Result<bool, StoreError> {
+    let locked = prepared::<LockFamily>().bind::<Bytea, _>(token.0.as_slice()).execute(transaction);
+    Ok(locked.await? == 1)
+}
+
+/// The presented token, if it is of this client and the secret is the client's and live.
+pub(super) async fn find(
+    transaction: &mut Transaction,
+    exchange: &Exchange,
+) -> Result<Option<Presented>, StoreError> {
+    let row = prepared::<FindExchange>()
+        .bind::<Bytea, _>(exchange.presented.0.as_slice())
+        .bind::<Text, _>(&exchange.client_id)
+        .bind::<Bytea, _>(exchange.secret_hash.0.as_slice())
+        .bind::<Timestamptz, _>(exchange.at)
+        .get_result::<Row>(transaction);
+    row.await.optional()?.map(Presented::try_from).transpose()
+}
+
+struct LockFamily;
+
+impl Statement for LockFamily {
+    const SQL: &str = include_str!("../lock_family.sql");
+}
+
+struct FindExchange;
+
+impl Statement for FindExchange {
+    const SQL: &str = include_str!("../find_exchange.sql");
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = Integer)]
+    generation: i32,
+    #[diesel(sql_type = Timestamptz)]
+    expires_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    exchanged_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = BigInt)]
+    family_id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    family_expires_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    revoked_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = BigInt)]
+    organisation_id: i64,
+    #[diesel(sql_type = Text)]
+    organisation_status: String,
+    #[diesel(sql_type = BigInt)]
+    oauth_client_id: i64,
+    #[diesel(sql_type = Text)]
+    client_status: String,
+    #[diesel(sql_type = BigInt)]
+    user_id: i64,
+    #[diesel(sql_type = Text)]
+    user_status: String,
+    #[diesel(sql_type = Text)]
+    role: String,
+    #[diesel(sql_type = Nullable<Bytea>)]
+    successor_hash: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    successor_exchanged_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    successor_access_expires_at: Option<DateTime<Utc>>,
+}
+
+impl TryFrom<Row> for Presented {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let (client, organisation, user) = (row.oauth_client_id, row.organisation_id, row.user_id);
+        let client_status = Status::read(&row.client_status, "oauth_clients", "status", client)?;
+        let user_status = Status::read(&row.user_status, "users", "status", user)?;
+        let organisation_status =
+            Status::read(&row.organisation_status, "organisations", "status", organisation)?;
+        let corrupt = |column| StoreError::corrupt("refresh_tokens", column, row.family_id);
+        let successor = match (row.successor_hash, row.successor_access_expires_at) {
+            (Some(hash), Some(access_expires_at)) => {
+                let hash = <[u8; 32]>::try_from(hash.as_slice()).ok();
+                Some(Successor {
+                    refresh_hash: CredentialHash(hash.ok_or_else(|| corrupt("token_hash"))?),
+                    access_expires_at,
+                    exchanged: row.successor_exchanged_at.is_some(),
+                })
+            }
+            _ => None,
+        };
+        Ok(Self {
+            family_id: row.family_id,
+            organisation_id: organisation,
+            user_id: user,
+            role: Role::read(&row.role, "users", "role", user)?,
+            next_generation: row.generation.checked_add(1).ok_or_else(|| corrupt("generation"))?,
+            expires_at: row.expires_at,
+            family_expires_at: row.family_expires_at,
+            revoked_at: row.revoked_at,
+            client_and_user_are_active: client_status == Status::Active && user_status == Status::Active,
+            organisation_is_active: organisation_status == Status::Active,
+            exchanged_at: row.exchanged_at,
+            successor,
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Group commit lanes. Reserve and record are the hot path, and one integrator's wallet is one row, so
+//! what waits for the same lane is run as one transaction; the next group forms while it commits.
+//!
+//! Lanes are speed only. Correctness rests on row locks and unique indexes, with any number of
+//! processes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use purchase::{OrganisationId, Timing};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::house::HouseAccounts;
+use crate::pool::Pool;
+use crate::purchases::{Entry, RecordError, Recorded, Reservation, ReserveError, Reserved};
+use crate::{StoreError, StoreSettings};
+
+mod facts;
+mod group;
+mod insert;
+mod on_file;
+mod queue;
+mod record;
+mod reserve;
+mod wallets;
+mod write;
+
+use queue::Queue;
+
+/// Most reserves that may wait in one lane; beyond that they are refused. Records are never refused:
+/// there are no more of them than reserves before them.
+const WAITING_MAX: usize = 1_024;
+
+/// A reserve and whom to tell.
+struct ReserveJob {
+    reservation: Reservation,
+    /// Since when it has waited here: its request grows older meanwhile.
+    since: Instant,
+    answer: oneshot::Sender<Result<Reserved, ReserveError>>,
+}
+
+/// A fact and whom to tell.
+struct RecordJob {
+    entry: Entry,
+    answer: oneshot::Sender<Result<Recorded, RecordError>>,
+}
+
+/// The lanes of this process. An organisation always maps to the same one.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    lanes: Vec<Lane>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    reserves: mpsc::Sender<ReserveJob>,
+    records: mpsc::UnboundedSender<RecordJob>,
+}
+
+/// What every group needs.
+#[derive(Clone)]
+pub(crate) struct LaneContext {
+    pub(crate) pool: Pool,
+    pub(crate) house: Arc<HouseAccounts>,
+    pub(crate) timing: Timing,
+    /// Most reserves and records that one transaction takes.
+    pub(crate) group_max: usize,
+    /// How long a group may take up to its commit, whatever the server and the network do.
+    pub(crate) deadline: Duration,
+}
+
+impl Lanes {
+    /// Starts the lanes on the engine. They end when the last handle on them is gone.
+    pub(crate) fn start(settings: &StoreSettings, context: &LaneContext, engine: &Handle) -> Self {
+        let lane = |_number| {
+            let (reserves, waiting_reserves) = mpsc::channel(WAITING_MAX);
+            let (records, waiting_records) = mpsc::unbounded_channel();
+            engine.spawn(Queue::new(waiting_reserves, waiting_records).run(context.clone()));
+            Lane { reserves, records }
+        };
+        Self { lanes: (0..settings.lanes.max(1)).map(lane).collect() }
+    }
+
+    pub(crate) async fn reserve(&self, reservation: Reservation) -> Result<Reserved, ReserveError> {
+        let lane = self.lane_of(reservation.authority.organisation);
+        let (answer, answered) = oneshot::channel();
+        lane.reserves
+            .try_send(ReserveJob { reservation, since: now(), answer })
+            .map_err(|_full_or_closed| ReserveError::Overloaded)?;
+        answered
+            .await
+            .unwrap_or_else(|_stopped| Err(ReserveError::Unacknowledged(Arc::new(StoreError::Stopped))))
+    }
+
+    pub(crate) async fn record(&self, of: OrganisationId, entry: Entry) -> Result<Recorded, RecordError> {
+        let (answer, answered) = oneshot::channel();
+        let stopped = || RecordError::Unacknowledged(Arc::new(StoreError::Stopped));
+        self.lane_of(of).records.send(RecordJob { entry, answer }).map_err(|_job| stopped())?;
+        answered.await.unwrap_or_else(|_stopped| Err(stopped()))
+    }
+
+    fn lane_of(&self, organisation: OrganisationId) -> &Lane {
+        let number = usize::try_from(organisation.0.unsigned_abs()).unwrap_or_default();
+        let index = number.checked_rem(self.lanes.len()).unwrap_or_default();
+        self.lanes.get(index).expect("a remainder is smaller than the number of lanes, and there is a lane")
+    }
+}
+
+impl ReserveJob {
+    /// The age of its request at a later moment.
+    fn age_at(&self, moment: Instant) -> Duration {
+        self.reservation.age.saturating_add(moment.saturating_duration_since(self.since))
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "measures a wait inside this room, and reaches no rule of the trade"
+)]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,159 @@
+//! What the database says about the reserves of a group, read under the locks of their wallets.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use ledger::AccountId;
+use money::Currency;
+use purchase::PurchaseId;
+use tokio::time::Instant;
+
+use super::ReserveJob;
+use crate::StoreError;
+use crate::statement::{Statement, prepared};
+
+struct FindCallers;
+
+impl Statement for FindCallers {
+    const SQL: &str = include_str!("../sql/find_callers.sql");
+}
+
+struct ReserveFacts;
+
+impl Statement for ReserveFacts {
+    const SQL: &str = include_str!("../sql/reserve_facts.sql");
+}
+
+/// What must be known about one reservation.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub(super) at: DateTime<Utc>,
+    pub(super) caller: Caller,
+    pub(super) is_on_file: bool,
+    pub(super) open_purchase: Option<PurchaseId>,
+    pub(super) reference_is_closed: bool,
+}
+
+/// What must be known about whoever asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller {
+    pub(super) organisation_is_active: bool,
+    pub(super) authority_is_live: bool,
+    pub(super) commission_account: Option<AccountId>,
+}
+
+#[derive(diesel::QueryableByName)]
+struct CallerRow {
+    #[diesel(sql_type = BigInt)]
+    ordinal: i64,
+    #[diesel(sql_type = Bool)]
+    organisation_is_active: bool,
+    #[diesel(sql_type = Bool)]
+    authority_is_live: bool,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    commission_account_id: Option<i64>,
+}
+
+#[derive(diesel::QueryableByName)]
+struct Row {
+    #[diesel(sql_type = Timestamptz)]
+    at: DateTime<Utc>,
+    #[diesel(sql_type = Bool)]
+    is_on_file: bool,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    open_purchase_id: Option<i64>,
+    #[diesel(sql_type = Bool)]
+    reference_is_closed: bool,
+}
+
+/// Organisation, client, user and access token, and the currency of the purchase.
+type CallerKey = (i64, i64, i64, i64, Currency);
+
+/// Reads the facts about each reservation, in their order, in a transaction that had begun by `began`.
+pub(super) async fn read(
+    connection: &AsyncPgConnection,
+    jobs: &[ReserveJob],
+    began: Instant,
+) -> Result<Vec<Facts>, StoreError> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (callers, rows) =
+        tokio::try_join!(biased; find_callers(connection, jobs), load(connection, jobs, began))?;
+    if rows.len() != jobs.len() {
+        return Err(StoreError::Stale { what: "a reservation of the group" });
+    }
+    let facts = jobs.iter().zip(rows).map(|(job, row)| {
+        let caller = callers.get(&caller_key(job)).copied();
+        Ok(Facts {
+            at: row.at,
+            caller: caller.ok_or(StoreError::Stale { what: "an organisation" })?,
+            is_on_file: row.is_on_file,
+            open_purchase: row.open_purchase_id.map(PurchaseId),
+            reference_is_closed: row.reference_is_closed,
+        })
+    });
+    facts.collect()
+}
+
+async fn find_callers(
+    mut connection: &AsyncPgConnection,
+    jobs: &[ReserveJob],
+) -> Result<BTreeMap<CallerKey, Caller>, StoreError> {
+    let mut keys: Vec<CallerKey> = jobs.iter().map(caller_key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let rows: Vec<CallerRow> = prepared::<FindCallers>()
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.0).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.1).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.2).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.3).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(keys.iter().map(|key| key.4.as_str()).collect::<Vec<_>>())
+        .load(&mut connection)
+        .await?;
+    let known = rows.into_iter().filter_map(|row| {
+        let position = usize::try_from(row.ordinal).ok()?.checked_sub(1)?;
+        let caller = Caller {
+            organisation_is_active: row.organisation_is_active,
+            authority_is_live: row.authority_is_live,
+            commission_account: row.commission_account_id.map(AccountId),
+        };
+        Some((*keys.get(position)?, caller))
+    });
+    Ok(known.collect())
+}
+
+async fn load(
+    mut connection: &AsyncPgConnection,
+    jobs: &[ReserveJob],
+    began: Instant,
+) -> Result<Vec<Row>, StoreError> {
+    let asked = || jobs.iter().map(|job| &job.reservation);
+    let rows: Vec<Row> = prepared::<ReserveFacts>()
+        .bind::<Array<BigInt>, _>(asked().map(|r| r.id.0).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(asked().map(|r| r.authority.organisation.0).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(asked().map(|r| r.request.product.as_str()).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(asked().map(|r| r.request.subscriber.as_str()).collect::<Vec<_>>())
+        .bind::<Array<Nullable<Text>>, _>(
+            asked().map(|r| r.request.external_reference.as_deref()).collect::<Vec<_>>(),
+        )
+        .bind::<Array<BigInt>, _>(jobs.iter().map(|job| microseconds(job.age_at(began))).collect::<Vec<_>>())
+        .load(&mut connection)
+        .await?;
+    Ok(rows)
+}
+
+fn caller_key(job: &ReserveJob) -> CallerKey {
+    let authority = &job.reservation.authority;
+    let currency = job.reservation.price.total.currency();
+    (authority.organisation.0, authority.client.0, authority.user.0, authority.access_token.0, currency)
+}
+
+/// Rounded up, and never more than a day: nothing waits that long.
+fn microseconds(age: Duration) -> i64 {
+    const DAY: i64 = 86_400_000_000;
+    i64::try_from(age.as_micros().saturating_add(1)).unwrap_or(DAY).min(DAY)
+}

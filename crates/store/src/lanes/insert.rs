@@ -1,0 +1,65 @@
+//! The accepted reserves of a group, written: purchase, first attempt, first line of history.
+
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+
+use super::reserve::{Accepted, Reserves};
+use crate::StoreError;
+use crate::statement::{Statement, prepared};
+
+struct InsertPurchases;
+
+impl Statement for InsertPurchases {
+    const SQL: &str = include_str!("../sql/insert_purchases.sql");
+}
+
+impl Reserves<'_> {
+    /// Writes what was accepted. A subscriber that another process took meanwhile collides here.
+    pub(super) async fn write(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        if self.accepted.is_empty() {
+            return Ok(());
+        }
+        let a = &self.accepted;
+        prepared::<InsertPurchases>()
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.id.0))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.reference.as_str()))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.authority.organisation.0))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.authority.client.0))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.authority.user.0))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.request.debited_account.0))
+            .bind::<Array<Nullable<BigInt>>, _>(each(a, |x| x.commission_account.map(|id| id.0)))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.source_channel.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.language.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.product.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.provider_code.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.subscriber.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.beneficiary_phone_number.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.price.total.currency().to_string()))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.entry.minor()))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.charge.minor()))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.net.minor()))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.total.minor()))
+            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.commission.minor()))
+            .bind::<Array<Nullable<Text>>, _>(each(a, |x| {
+                x.reservation.request.external_reference.as_deref()
+            }))
+            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request.comment.as_deref()))
+            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_sms))
+            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.beneficiary_sms))
+            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_email))
+            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.beneficiary_email))
+            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.subscriber_details.as_deref()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reserved.life.handling.as_str()))
+            .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.reserved.life.lease_until))
+            .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.life.window_closes_at))
+            .bind::<Array<Text>, _>(each(a, |x| x.reservation.provider_reference.to_string()))
+            .execute(&mut connection)
+            .await?;
+        Ok(())
+    }
+}
+
+fn each<'a, T>(accepted: &'a [Accepted<'a>], value: impl Fn(&'a Accepted<'a>) -> T) -> Vec<T> {
+    accepted.iter().map(value).collect()
+}

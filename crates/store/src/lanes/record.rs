@@ -1,0 +1,224 @@
+//! The facts of a group: offered to their purchases by the one transition function, in order of
+//! arrival, with every effect kept for one write.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use ledger::{AccountId, EntryKind, JournalEntry, LedgerError, Posting, SettlementAccounts};
+use money::Currency;
+use purchase::{
+    Effect, Event, Fact, Failure, Fence, Incident, Next, PurchaseId, Rules, StateName, Timing, step,
+};
+use vend::{Refusal, RefusalReason, Vend};
+
+use super::on_file::OnFile;
+use super::wallets::{ApplyError, Wallets};
+use crate::StoreError;
+use crate::purchases::{Entry, Recorded, SealedVend, Verdict};
+
+/// The accounts of the house in one currency.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct House {
+    pub(super) provider_payable: AccountId,
+    pub(super) fee_income: AccountId,
+    pub(super) commission_expense: AccountId,
+    pub(super) suspense: AccountId,
+}
+
+/// A purchase that moved.
+#[derive(Debug)]
+pub(super) struct Change<'a> {
+    pub(super) from: (StateName, Fence),
+    pub(super) to: OnFile,
+    pub(super) bought: Option<(&'a Vend, &'a SealedVend)>,
+}
+
+/// A line of a purchase's history.
+#[derive(Debug)]
+pub(super) struct HistoryLine<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) after: OnFile,
+}
+
+/// Evidence that came too late.
+#[derive(Debug)]
+pub(super) struct OpenedIncident<'a> {
+    pub(super) incident: Incident,
+    pub(super) of: OnFile,
+    pub(super) vend: &'a Vend,
+    pub(super) sealed: &'a SealedVend,
+}
+
+/// A journal entry about a purchase.
+#[derive(Debug)]
+pub(super) struct PurchaseEntry {
+    pub(super) purchase: PurchaseId,
+    pub(super) at: DateTime<Utc>,
+    pub(super) journal: JournalEntry,
+}
+
+/// Everything that a group's facts do.
+#[derive(Debug, Default)]
+pub(super) struct Records<'a> {
+    pub(super) changes: BTreeMap<PurchaseId, Change<'a>>,
+    pub(super) history: Vec<HistoryLine<'a>>,
+    pub(super) entries: Vec<PurchaseEntry>,
+    pub(super) incidents: Vec<OpenedIncident<'a>>,
+    pub(super) attempts: Vec<OnFile>,
+}
+
+impl<'a> Records<'a> {
+    /// Offers one fact to its purchase, which is `on_file` as the facts before it left it.
+    pub(super) fn offer(
+        &mut self,
+        entry: &'a Entry,
+        on_file: &mut OnFile,
+        wallets: &mut Wallets,
+        houses: &BTreeMap<Currency, House>,
+        timing: &Timing,
+    ) -> Result<Recorded, StoreError> {
+        let event = Event { at: on_file.at, fact: entry.fact.clone() };
+        let rules = Rules { declared: on_file.declared, timing: *timing };
+        let verdict = match step(&on_file.life, &event, &rules) {
+            Err(illegal) => Verdict::Illegal(illegal),
+            Ok(Next::AlreadyThere) => Verdict::AlreadyThere,
+            Ok(Next::Moved(_, effects)) if is_known(entry, &effects, on_file) => Verdict::AlreadyThere,
+            Ok(Next::Moved(life, effects)) => {
+                let house = houses
+                    .get(&on_file.currency())
+                    .ok_or_else(|| StoreError::corrupt("accounts", "house", on_file.currency()))?;
+                for effect in effects {
+                    self.perform(effect, entry, on_file, wallets, house)?;
+                }
+                self.move_on(entry, on_file, life);
+                Verdict::Moved
+            }
+        };
+        Ok(Recorded { life: on_file.life.clone(), at: on_file.at, verdict })
+    }
+
+    fn perform(
+        &mut self,
+        effect: Effect,
+        entry: &'a Entry,
+        on_file: &mut OnFile,
+        wallets: &mut Wallets,
+        house: &House,
+    ) -> Result<(), StoreError> {
+        let refused = |error| unkept(on_file.id, error);
+        match effect {
+            Effect::ReleaseHold => {
+                wallets.apply(on_file.wallet, |wallet| wallet.release_hold(on_file.total)).map_err(refused)
+            }
+            Effect::CaptureHold => {
+                let journal =
+                    settlement(on_file, house).map_err(|error| refused(ApplyError::Ledger(error)))?;
+                wallets
+                    .apply(on_file.wallet, |wallet| wallet.capture_hold(on_file.total))
+                    .map_err(refused)?;
+                let commission = on_file.settlement.commission;
+                if let (Some(account), false) = (on_file.commission_account, commission.is_zero()) {
+                    wallets.apply(account, |wallet| wallet.credit(commission)).map_err(refused)?;
+                }
+                self.entries.push(PurchaseEntry { purchase: on_file.id, at: on_file.at, journal });
+                Ok(())
+            }
+            Effect::OpenIncident(incident) => {
+                let Some((vend, sealed)) = evidence(entry) else { return Ok(()) };
+                on_file.incidents.push(vend.provider_transaction.clone());
+                let journal = suspense(on_file, house)
+                    .map_err(|error| unkept(on_file.id, ApplyError::Ledger(error)))?;
+                self.entries.push(PurchaseEntry { purchase: on_file.id, at: on_file.at, journal });
+                self.incidents.push(OpenedIncident { incident, of: on_file.clone(), vend, sealed });
+                Ok(())
+            }
+        }
+    }
+
+    fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life) {
+        let from = (on_file.life.state.name(), on_file.life.fence);
+        on_file.life = life;
+        on_file.failure = failure_after(&entry.fact, on_file);
+        if let Fact::AttemptStarted { reference, .. } = &entry.fact {
+            on_file.provider_reference = *reference;
+            self.attempts.push(on_file.clone());
+        }
+        self.history.push(HistoryLine { entry, after: on_file.clone() });
+        if !from.0.is_open() {
+            return;
+        }
+        let is_bought = on_file.life.state.name() == StateName::Successful;
+        let bought = evidence(entry).filter(|_| is_bought);
+        let change = Change { from, to: on_file.clone(), bought };
+        self.changes
+            .entry(on_file.id)
+            .and_modify(|earlier| {
+                earlier.to = change.to.clone();
+                earlier.bought = change.bought;
+            })
+            .or_insert(change);
+    }
+}
+
+/// Whether all that follows is an incident that is open already.
+fn is_known(entry: &Entry, effects: &[Effect], on_file: &OnFile) -> bool {
+    let opens_incident = effects.iter().any(|effect| matches!(effect, Effect::OpenIncident(_)));
+    let on_record = |(vend, _): (&Vend, _)| on_file.incidents.contains(&vend.provider_transaction);
+    opens_incident && evidence(entry).is_some_and(on_record)
+}
+
+fn evidence(entry: &Entry) -> Option<(&Vend, &SealedVend)> {
+    match (&entry.fact, &entry.sealed) {
+        (Fact::Vended { vend } | Fact::OperatorVended { vend, .. }, Some(sealed)) => Some((vend, sealed)),
+        _ => None,
+    }
+}
+
+fn failure_after(fact: &Fact, after: &OnFile) -> Option<Failure> {
+    let failure = match fact {
+        Fact::Refused { refusal, .. } => Some(Failure::Refused(refusal.clone())),
+        Fact::NeverSent { .. } => Some(Failure::Refused(Refusal::because(RefusalReason::NeverSent))),
+        Fact::NoRecord { .. } => Some(Failure::NoRecord),
+        Fact::OperatorNotVended { .. } => Some(Failure::Operator),
+        Fact::Vended { .. }
+        | Fact::Lost { .. }
+        | Fact::Claimed
+        | Fact::LetGo { .. }
+        | Fact::SentAgain { .. }
+        | Fact::AttemptStarted { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::OperatorVended { .. } => after.failure.clone(),
+    };
+    match after.life.state.name() {
+        StateName::Failed | StateName::RetryDue => failure,
+        StateName::Successful => None,
+        StateName::InFlight | StateName::InDoubt | StateName::Review => after.failure.clone(),
+    }
+}
+
+fn settlement(on_file: &OnFile, house: &House) -> Result<JournalEntry, LedgerError> {
+    let accounts = SettlementAccounts {
+        wallet: on_file.wallet,
+        // Without commission there is no move to it, and without an account there is no commission.
+        commission: on_file.commission_account.unwrap_or(on_file.wallet),
+        provider_payable: house.provider_payable,
+        fee_income: house.fee_income,
+        commission_expense: house.commission_expense,
+    };
+    on_file.settlement.entry(&accounts)
+}
+
+/// We owe the provider for a vend that nobody paid for.
+fn suspense(on_file: &OnFile, house: &House) -> Result<JournalEntry, LedgerError> {
+    let posting = Posting::new(house.suspense, house.provider_payable, on_file.settlement.net)?;
+    JournalEntry::new(EntryKind::Incident, vec![posting])
+}
+
+/// The ledger and the purchase contradict each other: a defect, and nothing is kept.
+fn unkept(id: PurchaseId, error: ApplyError) -> StoreError {
+    let source: Box<dyn std::error::Error + Send + Sync> = match error {
+        ApplyError::NotLocked(account) => format!("account {} is not locked", account.0).into(),
+        ApplyError::Ledger(error) => error.into(),
+    };
+    StoreError::Corrupt { table: "purchases", column: "total", key: id.0.to_string(), source: Some(source) }
+}

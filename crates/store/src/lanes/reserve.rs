@@ -1,0 +1,107 @@
+//! The reserves of a group, decided in order of arrival by facts read under the wallets' locks.
+
+use std::collections::{BTreeMap, HashSet};
+
+use ledger::{AccountId, LedgerError};
+use purchase::{Life, OrganisationId, PurchaseId, Timing};
+use vend::{Product, SubscriberIdentifier};
+
+use super::facts::Facts;
+use super::on_file::OnFile;
+use super::wallets::{ApplyError, LockedWallet, Wallets};
+use crate::purchases::{Reservation, ReserveRefusal, Reserved};
+
+/// A reservation that is to be written.
+pub(super) struct Accepted<'a> {
+    pub(super) reservation: &'a Reservation,
+    pub(super) commission_account: Option<AccountId>,
+    pub(super) reserved: Reserved,
+}
+
+/// The decided reserves of a group.
+pub(super) struct Reserves<'a> {
+    pub(super) accepted: Vec<Accepted<'a>>,
+    busy: HashSet<(OrganisationId, Product, &'a SubscriberIdentifier)>,
+    timing: &'a Timing,
+}
+
+impl<'a> Reserves<'a> {
+    pub(super) fn new(timing: &'a Timing) -> Self {
+        Self { accepted: Vec::new(), busy: HashSet::new(), timing }
+    }
+
+    /// Decides one reservation; the facts that its group records, in `on_file`, and the reservations
+    /// decided before it count.
+    pub(super) fn decide(
+        &mut self,
+        reservation: &'a Reservation,
+        facts: &Facts,
+        on_file: &BTreeMap<PurchaseId, OnFile>,
+        wallets: &mut Wallets,
+    ) -> Result<Reserved, ReserveRefusal> {
+        let wallet = admit(reservation, facts, wallets)?;
+        let authority = &reservation.authority;
+        let subscriber =
+            (authority.organisation, reservation.request.product, &reservation.request.subscriber);
+        let is_open = |id| on_file.get(&id).is_none_or(|purchase| purchase.life.state.name().is_open());
+        if facts.open_purchase.is_some_and(is_open) || self.busy.contains(&subscriber) {
+            return Err(ReserveRefusal::Pending);
+        }
+        if facts.reference_is_closed {
+            return Err(ReserveRefusal::ReferenceClosed);
+        }
+        let commission_account = facts.caller.commission_account;
+        if commission_account.is_none() && !reservation.price.commission.is_zero() {
+            return Err(ReserveRefusal::NoCommissionAccount);
+        }
+        place_hold(reservation, wallets)?;
+        self.busy.insert(subscriber);
+        let life = Life::reserved(wallet.handling, facts.at, self.timing);
+        let reserved = Reserved { life, at: facts.at };
+        self.accepted.push(Accepted { reservation, commission_account, reserved: reserved.clone() });
+        Ok(reserved)
+    }
+}
+
+/// Whether this caller may debit this wallet at all.
+fn admit(
+    reservation: &Reservation,
+    facts: &Facts,
+    wallets: &Wallets,
+) -> Result<LockedWallet, ReserveRefusal> {
+    if !facts.caller.organisation_is_active {
+        return Err(ReserveRefusal::Suspended);
+    }
+    if !facts.caller.authority_is_live {
+        return Err(ReserveRefusal::Revoked);
+    }
+    let owner = reservation.authority.organisation;
+    let wallet = wallets
+        .get(reservation.request.debited_account)
+        .filter(|wallet| wallet.organisation == owner)
+        .ok_or(ReserveRefusal::UnknownAccount)?;
+    if !wallet.is_active || !wallet.category.can_be_debited() {
+        return Err(ReserveRefusal::NotDebitable);
+    }
+    if wallet.wallet.currency() != reservation.price.total.currency() {
+        return Err(ReserveRefusal::OtherCurrency(wallet.wallet.currency()));
+    }
+    Ok(*wallet)
+}
+
+fn place_hold(reservation: &Reservation, wallets: &mut Wallets) -> Result<(), ReserveRefusal> {
+    let total = reservation.price.total;
+    let placed = wallets.apply(reservation.request.debited_account, |wallet| wallet.place_hold(total));
+    placed.map_err(|error| match error {
+        ApplyError::Ledger(LedgerError::Insufficient { gap }) => ReserveRefusal::Insufficient { gap },
+        ApplyError::Ledger(
+            LedgerError::NotHeld
+            | LedgerError::NotPositive(_)
+            | LedgerError::SameAccount
+            | LedgerError::NoPostings
+            | LedgerError::Contradiction
+            | LedgerError::Money(_),
+        ) => ReserveRefusal::NotDebitable,
+        ApplyError::NotLocked(_) => ReserveRefusal::UnknownAccount,
+    })
+}

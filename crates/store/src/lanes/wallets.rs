@@ -1,0 +1,141 @@
+//! The wallets of a group: locked, changed in memory by the ledger's rules, written back once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diesel::sql_types::{Array, BigInt, Nullable, Text};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use ledger::{AccountId, Category, LedgerError, Wallet};
+use money::{Currency, Money};
+use purchase::{Handling, OrganisationId};
+
+use crate::StoreError;
+use crate::statement::{Statement, prepared};
+
+struct LockWallets;
+
+impl Statement for LockWallets {
+    const SQL: &str = include_str!("../sql/lock_wallets.sql");
+}
+
+struct UpdateWallets;
+
+impl Statement for UpdateWallets {
+    const SQL: &str = include_str!("../sql/update_wallets.sql");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    organisation_id: i64,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    category: Option<String>,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Text)]
+    handling: String,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    posted: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    held: Option<i64>,
+}
+
+/// A wallet under our lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LockedWallet {
+    pub(super) organisation: OrganisationId,
+    pub(super) is_active: bool,
+    pub(super) category: Category,
+    pub(super) handling: Handling,
+    pub(super) wallet: Wallet,
+}
+
+/// All wallets of a group.
+#[derive(Debug, Default)]
+pub(super) struct Wallets {
+    locked: BTreeMap<AccountId, LockedWallet>,
+    changed: BTreeSet<AccountId>,
+}
+
+impl Wallets {
+    /// Locks these wallets and those of these purchases.
+    pub(super) async fn lock(
+        mut connection: &AsyncPgConnection,
+        accounts: &[i64],
+        purchases: &[i64],
+    ) -> Result<Self, StoreError> {
+        let rows: Vec<Row> = prepared::<LockWallets>()
+            .bind::<Array<BigInt>, _>(accounts)
+            .bind::<Array<BigInt>, _>(purchases)
+            .load(&mut connection)
+            .await?;
+        let mut locked = BTreeMap::new();
+        for row in rows {
+            locked.insert(AccountId(row.id), LockedWallet::try_from(row)?);
+        }
+        Ok(Self { locked, changed: BTreeSet::new() })
+    }
+
+    pub(super) fn get(&self, id: AccountId) -> Option<&LockedWallet> {
+        self.locked.get(&id)
+    }
+
+    /// Applies one of the ledger's rules; a refused one changes nothing.
+    pub(super) fn apply(
+        &mut self,
+        id: AccountId,
+        rule: impl FnOnce(Wallet) -> Result<Wallet, LedgerError>,
+    ) -> Result<(), ApplyError> {
+        let locked = self.locked.get_mut(&id).ok_or(ApplyError::NotLocked(id))?;
+        locked.wallet = rule(locked.wallet).map_err(ApplyError::Ledger)?;
+        self.changed.insert(id);
+        Ok(())
+    }
+
+    /// Writes back what changed.
+    pub(super) async fn write(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        let changed = || self.changed.iter().filter_map(|id| self.locked.get(id)).map(|locked| locked.wallet);
+        if self.changed.is_empty() {
+            return Ok(());
+        }
+        let rows = prepared::<UpdateWallets>()
+            .bind::<Array<BigInt>, _>(changed().map(|wallet| wallet.id().0).collect::<Vec<_>>())
+            .bind::<Array<BigInt>, _>(changed().map(|wallet| wallet.posted().minor()).collect::<Vec<_>>())
+            .bind::<Array<BigInt>, _>(changed().map(|wallet| wallet.held().minor()).collect::<Vec<_>>())
+            .execute(&mut connection)
+            .await?;
+        if rows == self.changed.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked wallet" }) }
+    }
+}
+
+/// Why a rule was not applied.
+#[derive(Debug)]
+pub(super) enum ApplyError {
+    /// The account is not among the locked wallets.
+    NotLocked(AccountId),
+    /// The ledger refused.
+    Ledger(LedgerError),
+}
+
+impl TryFrom<Row> for LockedWallet {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let corrupt = |column| StoreError::corrupt("accounts", column, row.id);
+        let currency = Currency::parse(&row.currency).map_err(|_malformed| corrupt("currency"))?;
+        let amount = |minor: Option<i64>, column| {
+            minor.map(|minor| Money::from_minor(minor, currency)).ok_or_else(|| corrupt(column))
+        };
+        let (posted, held) = (amount(row.posted, "posted")?, amount(row.held, "held")?);
+        Ok(Self {
+            organisation: OrganisationId(row.organisation_id),
+            is_active: row.status == "ACTIVE",
+            category: row.category.as_deref().and_then(Category::parse).ok_or_else(|| corrupt("category"))?,
+            handling: Handling::parse(&row.handling).ok_or_else(|| corrupt("handling"))?,
+            wallet: Wallet::new(AccountId(row.id), posted, held).map_err(|_contradiction| corrupt("held"))?,
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! Everything that a group's facts do, written with one statement per table.
+
+use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use ledger::Posting;
+use money::Money;
+use purchase::Fact;
+use vend::Breakdown;
+
+use super::on_file::OnFile;
+use super::record::{Change, HistoryLine, Records};
+use crate::StoreError;
+use crate::purchases::SealedVend;
+use crate::row::{failure_columns, minor, sending_of};
+use crate::statement::{Statement, prepared};
+
+macro_rules! statements {
+    ($($name:ident = $file:literal;)+) => {$(
+        struct $name;
+
+        impl Statement for $name {
+            const SQL: &str = include_str!(concat!("../sql/", $file));
+        }
+    )+};
+}
+
+statements! {
+    UpdatePurchases = "update_purchases.sql";
+    InsertEvents = "insert_events.sql";
+    InsertEntries = "insert_entries.sql";
+    InsertReplies = "insert_replies.sql";
+    InsertAttempts = "insert_attempts.sql";
+    InsertIncidents = "insert_incidents.sql";
+}
+
+impl Records<'_> {
+    /// Writes it all; the wallets are written by their keeper. The statements are sent together and run one
+    /// after the other.
+    pub(super) async fn write(&self, connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        tokio::try_join!(
+            biased;
+            self.update_purchases(connection),
+            self.insert_attempts(connection),
+            self.insert_events(connection),
+            self.insert_entries(connection),
+            self.insert_replies(connection),
+            self.insert_incidents(connection),
+        )?;
+        Ok(())
+    }
+
+    async fn update_purchases(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        let changes: Vec<&Change<'_>> = self.changes.values().collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let c = &changes;
+        let rows = prepared::<UpdatePurchases>()
+            .bind::<Array<BigInt>, _>(each(c, |c| c.to.id.0))
+            .bind::<Array<Text>, _>(each(c, |c| c.from.0.as_str()))
+            .bind::<Array<BigInt>, _>(each(c, |c| c.from.1.0))
+            .bind::<Array<Text>, _>(each(c, |c| c.to.life.state.name().as_str()))
+            .bind::<Array<BigInt>, _>(each(c, |c| c.to.life.fence.0))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.lease_until))
+            .bind::<Array<SmallInt>, _>(each(c, |c| small(c.to.life.attempt)))
+            .bind::<Array<SmallInt>, _>(each(c, |c| i16::from(c.to.life.requests)))
+            .bind::<Array<Nullable<SmallInt>>, _>(each(c, |c| {
+                sending_of(&c.to.life.state).map(|s| small(s.copies))
+            }))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
+                sending_of(&c.to.life.state).map(|s| s.last_sent_at)
+            }))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
+                sending_of(&c.to.life.state).and_then(|s| s.no_record_since)
+            }))
+            .bind::<Array<Text>, _>(each(c, |c| c.to.provider_reference.to_string()))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
+                (!c.to.life.state.name().is_open()).then_some(c.to.at)
+            }))
+            .bind::<Array<Nullable<Integer>>, _>(each(c, |c| sealed_tokens(c).map(|sealed| sealed.key_id)))
+            .bind::<Array<Nullable<Bytea>>, _>(each(c, |c| {
+                sealed_tokens(c).map(|sealed| sealed.bytes.as_slice())
+            }))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+                c.bought.and_then(|(vend, _)| vend.units.as_ref().map(|units| units.quantity.to_string()))
+            }))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+                c.bought.and_then(|(vend, _)| vend.units.as_ref().map(|units| units.unit.as_str()))
+            }))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+                c.bought.map(|(vend, _)| vend.provider_transaction.as_str())
+            }))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+                c.bought.and_then(|(vend, _)| vend.subscriber_details.as_deref())
+            }))
+            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.cost))))
+            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.vat))))
+            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.levy))))
+            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| {
+                minor(breakdown(c).map(|parts| parts.regulatory_fee))
+            }))
+            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.charge))))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).0))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).1))
+            .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).2))
+            .execute(&mut connection)
+            .await?;
+        if rows == changes.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
+    }
+
+    async fn insert_attempts(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        if self.attempts.is_empty() {
+            return Ok(());
+        }
+        let attempts: Vec<&OnFile> = self.attempts.iter().collect();
+        prepared::<InsertAttempts>()
+            .bind::<Array<BigInt>, _>(each(&attempts, |a| a.id.0))
+            .bind::<Array<SmallInt>, _>(each(&attempts, |a| small(a.life.attempt)))
+            .bind::<Array<Text>, _>(each(&attempts, |a| a.provider_code.as_str()))
+            .bind::<Array<Text>, _>(each(&attempts, |a| a.provider_reference.to_string()))
+            .bind::<Array<Timestamptz>, _>(each(&attempts, |a| a.at))
+            .execute(&mut connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn insert_events(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        if self.history.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<&HistoryLine<'_>> = self.history.iter().collect();
+        prepared::<InsertEvents>()
+            .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.id.0))
+            .bind::<Array<Timestamptz>, _>(each(&lines, |line| line.after.at))
+            .bind::<Array<Text>, _>(each(&lines, |line| line.entry.fact.kind().as_str()))
+            .bind::<Array<Nullable<Text>>, _>(each(&lines, |line| detail(&line.entry.fact)))
+            .bind::<Array<Text>, _>(each(&lines, |line| line.after.life.state.name().as_str()))
+            .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.life.fence.0))
+            .bind::<Array<SmallInt>, _>(each(&lines, |line| small(line.after.life.attempt)))
+            .execute(&mut connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn insert_entries(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        if self.entries.is_empty() {
+            return Ok(());
+        }
+        let numbered = || (1_i64..).zip(&self.entries);
+        let moves: Vec<(i64, &Posting)> = numbered()
+            .flat_map(|(number, entry)| entry.journal.postings().iter().map(move |posting| (number, posting)))
+            .collect();
+        prepared::<InsertEntries>()
+            .bind::<Array<Text>, _>(each(&self.entries, |entry| entry.journal.kind().as_str()))
+            .bind::<Array<BigInt>, _>(each(&self.entries, |entry| entry.purchase.0))
+            .bind::<Array<Timestamptz>, _>(each(&self.entries, |entry| entry.at))
+            .bind::<Array<BigInt>, _>(each(&moves, |(number, _)| *number))
+            .bind::<Array<BigInt>, _>(each(&moves, |(_, posting)| posting.debit().0))
+            .bind::<Array<BigInt>, _>(each(&moves, |(_, posting)| posting.credit().0))
+            .bind::<Array<Text>, _>(each(&moves, |(_, posting)| posting.amount().currency().to_string()))
+            .bind::<Array<BigInt>, _>(each(&moves, |(_, posting)| posting.amount().minor()))
+            .execute(&mut connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn insert_replies(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        let replies: Vec<(&OnFile, &SealedVend)> = self
+            .history
+            .iter()
+            .filter_map(|line| line.entry.sealed.as_ref().map(|sealed| (&line.after, sealed)))
+            .collect();
+        if replies.is_empty() {
+            return Ok(());
+        }
+        prepared::<InsertReplies>()
+            .bind::<Array<BigInt>, _>(each(&replies, |(purchase, _)| purchase.id.0))
+            .bind::<Array<SmallInt>, _>(each(&replies, |(purchase, _)| small(purchase.life.attempt)))
+            .bind::<Array<Timestamptz>, _>(each(&replies, |(purchase, _)| purchase.at))
+            .bind::<Array<Integer>, _>(each(&replies, |(_, sealed)| sealed.reply.key_id))
+            .bind::<Array<Bytea>, _>(each(&replies, |(_, sealed)| sealed.reply.bytes.as_slice()))
+            .execute(&mut connection)
+            .await?;
+        Ok(())
+    }
+
+    async fn insert_incidents(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+        if self.incidents.is_empty() {
+            return Ok(());
+        }
+        let i = &self.incidents;
+        prepared::<InsertIncidents>()
+            .bind::<Array<BigInt>, _>(each(i, |i| i.of.id.0))
+            .bind::<Array<Text>, _>(each(i, |i| i.incident.as_str()))
+            .bind::<Array<Timestamptz>, _>(each(i, |i| i.of.at))
+            .bind::<Array<Text>, _>(each(i, |i| i.vend.provider_transaction.as_str()))
+            .bind::<Array<Nullable<Integer>>, _>(each(i, |i| {
+                i.sealed.tokens.as_ref().map(|sealed| sealed.key_id)
+            }))
+            .bind::<Array<Nullable<Bytea>>, _>(each(i, |i| {
+                i.sealed.tokens.as_ref().map(|sealed| sealed.bytes.as_slice())
+            }))
+            .execute(&mut connection)
+            .await?;
+        Ok(())
+    }
+}
+
+fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {
+    items.iter().map(value).collect()
+}
+
+/// Counters that cannot come near the column's end within a window.
+fn small(count: u16) -> i16 {
+    i16::try_from(count).unwrap_or(i16::MAX)
+}
+
+fn sealed_tokens<'a>(change: &Change<'a>) -> Option<&'a crate::Sealed> {
+    change.bought.and_then(|(_, sealed)| sealed.tokens.as_ref())
+}
+
+/// A split that does not add up to what was vended is left out: it must not stop a vend from being kept.
+fn breakdown<'a>(change: &Change<'a>) -> Option<&'a Breakdown> {
+    let net = change.to.settlement.net;
+    let parts = change.bought.and_then(|(vend, _)| vend.breakdown.as_ref())?;
+    let sum = parts.parts().into_iter().try_fold(Money::zero(net.currency()), Money::plus);
+    (sum == Ok(net)).then_some(parts)
+}
+
+/// What a history line says beside the kind of fact. Never a token.
+fn detail(fact: &Fact) -> Option<String> {
+    match fact {
+        Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some(vend.provider_transaction.clone()),
+        Fact::Refused { refusal, .. } => Some(refusal.reason.as_str().to_owned()),
+        Fact::Lost { doubt, .. } | Fact::LetGo { doubt, .. } => Some(doubt.as_str().to_owned()),
+        Fact::AttemptStarted { reference, .. } => Some(reference.to_string()),
+        Fact::NeverSent { .. }
+        | Fact::Claimed
+        | Fact::NoRecord { .. }
+        | Fact::SentAgain { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::OperatorNotVended { .. } => None,
+    }
+}

@@ -1,0 +1,128 @@
+//! Postgres: whole atomic operations on owned values.
+//!
+//! A transaction begins and ends inside one function of this room; no connection and no open transaction
+//! leaves it. So nobody can wait for a provider while holding a row.
+
+use std::{fmt, sync::Arc};
+
+use purchase::Timing;
+use tokio::{runtime::Handle, sync::Semaphore, time::timeout};
+
+mod accounts;
+mod calls;
+mod catalogue;
+mod connection;
+mod error;
+mod house;
+pub mod identity;
+mod lanes;
+mod migrate;
+mod pool;
+mod purchases;
+mod records;
+mod role;
+mod row;
+mod seal;
+mod settings;
+mod statement;
+#[cfg(test)]
+mod test_database;
+mod transaction;
+
+pub use accounts::NewAccount;
+pub use calls::CallIdBlock;
+pub use catalogue::{Catalogue, CatalogueAccount, CatalogueProduct, NewProvider};
+pub use error::StoreError;
+pub use migrate::{migrate, schema_version};
+pub use purchases::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict};
+pub use records::{ForRetry, RetryKey};
+pub use seal::{Aad, SealError, Sealed, SealingKey, SealingKeys};
+pub use settings::StoreSettings;
+
+use connection::Purpose;
+use house::HouseAccounts;
+use lanes::{LaneContext, Lanes};
+use pool::Pool;
+
+/// How many may wait for an organisation's wallets in order to close a reference.
+const CLOSING_MAX: usize = 2;
+
+/// The database, as everybody above it sees it. Clones are handles on the same one.
+#[derive(Clone)]
+pub struct Store {
+    /// For everything but reserves and records: the lanes have connections of their own, so that no read can
+    /// starve them.
+    pub(crate) general: Pool,
+    #[cfg(test)]
+    pub(crate) money: Pool,
+    pub(crate) sealing: Arc<SealingKeys>,
+    pub(crate) settings: Arc<StoreSettings>,
+    pub(crate) house: Arc<HouseAccounts>,
+    pub(crate) lanes: Arc<Lanes>,
+    /// Whoever closes a reference waits for wallets: only a few at a time may do so on our connections.
+    pub(crate) closing: Arc<Semaphore>,
+    engine: Handle,
+}
+
+impl Store {
+    /// Connects, and checks that this is a database to trust money to and of this program's schema. Every
+    /// connection lives on `engine`.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`], [`StoreError::Setting`] or [`StoreError::Schema`].
+    pub async fn connect(
+        settings: StoreSettings,
+        sealing: SealingKeys,
+        timing: Timing,
+        engine: Handle,
+    ) -> Result<Self, StoreError> {
+        let money = Pool::new(&settings, settings.money_pool_size, Purpose::Money, &engine);
+        let general = Pool::new(&settings, settings.pool_size, Purpose::General, &engine);
+        let (sealing, settings) = (Arc::new(sealing), Arc::new(settings));
+        let house = Arc::<HouseAccounts>::default();
+        let context = LaneContext {
+            pool: money.clone(),
+            house: house.clone(),
+            timing,
+            group_max: settings.group_max.max(1),
+            deadline: settings.operation_deadline(),
+        };
+        let closing = Arc::new(Semaphore::new(CLOSING_MAX));
+        let lanes = Arc::new(Lanes::start(&settings, &context, &engine));
+        let store = Self {
+            general,
+            #[cfg(test)]
+            money,
+            sealing,
+            settings,
+            house,
+            lanes,
+            closing,
+            engine,
+        };
+        let checked = store.clone();
+        store
+            .on_engine(async move { migrate::check_schema(&mut *checked.general.get().await?).await })
+            .await?;
+        Ok(store)
+    }
+
+    /// Runs an operation on the engine, where nothing can abandon it half way, and waits for its result.
+    pub(crate) async fn on_engine<T: Send + 'static>(
+        &self,
+        operation: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let deadline = self.settings.operation_deadline();
+        let task = self.engine.spawn(async move {
+            let outcome = timeout(deadline, operation).await;
+            outcome.unwrap_or_else(|elapsed| Err(StoreError::Unacknowledged { source: elapsed.into() }))
+        });
+        task.await.map_err(|source| StoreError::Lost { source })?
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,87 @@
+//! The schema, embedded in the binaries: applied as the owner, compared by everybody else.
+
+use diesel::{QueryableByName, migration::MigrationSource, pg::Pg, sql_types::Text};
+use diesel_async::{
+    AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
+    async_connection_wrapper::AsyncConnectionWrapper,
+};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::StoreError;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
+
+/// Any number that nobody else takes a lock on in the same database.
+const TAKE_LOCK: &str = "SELECT pg_advisory_lock(7286446395)";
+
+const NONE: &str = "none";
+
+/// Brings the database at `owner_url` to this program's schema, as its owner, and says which versions that
+/// took. Several may be started at once: they wait for each other.
+///
+/// # Errors
+/// [`StoreError::Schema`] when the database knows a version that this program does not, and
+/// [`StoreError::Migration`] when a version cannot be applied.
+pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError> {
+    let connection = AsyncPgConnection::establish(owner_url.expose_secret()).await;
+    let mut connection = connection.map_err(|source| StoreError::Unavailable { source: source.into() })?;
+    connection.batch_execute(TAKE_LOCK).await?;
+    let applied = tokio::task::spawn_blocking(move || apply(connection)).await;
+    applied.map_err(|source| StoreError::Lost { source })?
+}
+
+/// The newest version that this program's schema consists of.
+pub fn schema_version() -> String {
+    embedded_versions().pop().unwrap_or_else(|| NONE.to_owned())
+}
+
+/// Refuses a database whose schema is not exactly this program's.
+pub(crate) async fn check_schema(connection: &mut AsyncPgConnection) -> Result<(), StoreError> {
+    let exists = "SELECT coalesce(to_regclass('public.__diesel_schema_migrations')::text, '') AS version";
+    let table: Version = diesel::sql_query(exists).get_result(connection).await?;
+    let mut found = Vec::new();
+    if !table.version.is_empty() {
+        let versions = "SELECT version FROM public.__diesel_schema_migrations ORDER BY version";
+        found = diesel::sql_query(versions).load(connection).await?;
+    }
+    compare(&found.into_iter().map(|Version { version }| version).collect::<Vec<_>>())
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+/// Dropping the connection at the end gives the lock up.
+fn apply(connection: AsyncPgConnection) -> Result<Vec<String>, StoreError> {
+    let mut connection = AsyncConnectionWrapper::<AsyncPgConnection>::from(connection);
+    let found = connection.applied_migrations().map_err(|source| StoreError::Migration { source })?;
+    let known = embedded_versions();
+    if let Some(stranger) = found.iter().map(ToString::to_string).find(|found| !known.contains(found)) {
+        return Err(StoreError::Schema { found: stranger, expected: schema_version() });
+    }
+    let applied = connection.run_pending_migrations(MIGRATIONS);
+    let applied = applied.map_err(|source| StoreError::Migration { source })?;
+    Ok(applied.iter().map(ToString::to_string).collect())
+}
+
+fn compare(found: &[String]) -> Result<(), StoreError> {
+    let expected = embedded_versions();
+    if found == expected.as_slice() {
+        return Ok(());
+    }
+    let found = found.last().map_or(NONE, String::as_str).to_owned();
+    Err(StoreError::Schema { found, expected: schema_version() })
+}
+
+/// In the order in which they are applied.
+fn embedded_versions() -> Vec<String> {
+    let migrations = MigrationSource::<Pg>::migrations(&MIGRATIONS);
+    let migrations = migrations.expect("migrations that were embedded when compiling can be listed");
+    let mut versions: Vec<_> =
+        migrations.iter().map(|migration| migration.name().version().to_string()).collect();
+    versions.sort_unstable();
+    versions
+}

@@ -1,0 +1,233 @@
+//! Purchases: what is asked of the lanes, and what they answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use money::{Currency, Money};
+use purchase::{
+    Authority, Fact, Illegal, Life, OrganisationId, Price, PurchaseId, PurchaseRequest, Record, Reference,
+    Success,
+};
+use vend::{ProviderReference, Vend};
+use zeroize::Zeroizing;
+
+use crate::{Aad, SealError, Sealed, Store, StoreError};
+
+/// Where a meter token is sealed for.
+pub(crate) const TOKEN_COLUMN: &str = "purchases.sealed_token";
+/// Where a provider's reply is sealed for.
+const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
+
+/// A purchase to be reserved: everything that is known before money is held. Run again with the same
+/// numbers after a lost acknowledgement.
+#[derive(Clone, Debug)]
+pub struct Reservation {
+    /// Its number, from [`Store::take_purchase_ids`].
+    pub id: PurchaseId,
+    /// Its name for people.
+    pub reference: Reference,
+    /// In whose name.
+    pub authority: Authority,
+    /// What was asked.
+    pub request: PurchaseRequest,
+    /// What it costs.
+    pub price: Price,
+    /// The name of its first attempt.
+    pub provider_reference: ProviderReference,
+    /// The consumer's name as the check gave it.
+    pub subscriber_details: Option<String>,
+    /// How long ago the request arrived.
+    pub age: Duration,
+}
+
+impl Reservation {
+    /// The record that this reservation and its vend make together, without reading it back.
+    pub fn record(&self, created_at: DateTime<Utc>, life: Life, vend: &Vend) -> Record {
+        let request = &self.request;
+        Record {
+            id: self.id,
+            reference: self.reference.clone(),
+            organisation: self.authority.organisation,
+            client: self.authority.client,
+            user: self.authority.user,
+            account: request.debited_account,
+            source_channel: request.source_channel,
+            language: request.language.clone(),
+            product: request.product,
+            provider_code: request.provider_code.clone(),
+            subscriber: request.subscriber.clone(),
+            beneficiary_phone_number: request.beneficiary_phone_number.clone(),
+            price: self.price,
+            external_reference: request.external_reference.clone(),
+            comment: request.comment.clone(),
+            notifications: request.notifications,
+            created_at,
+            subscriber_details: self.subscriber_details.clone(),
+            provider_reference: self.provider_reference,
+            life,
+            success: Some(Success {
+                tokens: vend.tokens.clone(),
+                units: vend.units.clone(),
+                provider_transaction: vend.provider_transaction.clone(),
+                breakdown: vend.breakdown,
+                subscriber_details: vend.subscriber_details.clone(),
+            }),
+            failure: None,
+        }
+    }
+}
+
+/// Money is held and the first send is on record.
+#[derive(Clone, Debug)]
+pub struct Reserved {
+    /// As the reserve left it.
+    pub life: Life,
+    /// The database's time of the reserve.
+    pub at: DateTime<Utc>,
+}
+
+/// Why nothing was reserved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReserveRefusal {
+    /// Token, client or user are no longer live.
+    #[error("the caller's authority has been revoked")]
+    Revoked,
+    /// The organisation is suspended.
+    #[error("the organisation is suspended")]
+    Suspended,
+    /// No such account of this organisation.
+    #[error("the account is not one of the organisation's")]
+    UnknownAccount,
+    /// The account is not active, or not of a kind that pays.
+    #[error("the account cannot be debited")]
+    NotDebitable,
+    /// The account is in another currency.
+    #[error("the account is in {0}")]
+    OtherCurrency(Currency),
+    /// Too little is available.
+    #[error("the balance is {gap} too low")]
+    Insufficient {
+        /// How much is missing.
+        gap: Money,
+    },
+    /// An earlier purchase for the same subscriber is open.
+    #[error("an earlier purchase for the same subscriber is open")]
+    Pending,
+    /// A retry has answered that there is no such purchase, after this one was asked for.
+    #[error("the external reference was closed by a retry")]
+    ReferenceClosed,
+    /// Commission is due and the organisation has no account for it.
+    #[error("the organisation has no commission account in this currency")]
+    NoCommissionAccount,
+}
+
+/// Why there is no reserve, or nobody knows.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ReserveError {
+    /// Refused by a rule; nothing is held.
+    #[error("the reserve was refused")]
+    Refused(#[source] ReserveRefusal),
+    /// Too many are waiting, or others keep what is needed; nothing is held.
+    #[error("too many reserves are waiting, or others keep the wallet")]
+    Overloaded,
+    /// The commit was not acknowledged: run it again with the same numbers.
+    #[error("the reserve was not acknowledged")]
+    Unacknowledged(#[source] Arc<StoreError>),
+    /// The database failed before a commit; nothing is held.
+    #[error("the reserve failed")]
+    Failed(#[source] Arc<StoreError>),
+}
+
+/// How a purchase stands after a fact was offered to it.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// As it stands now.
+    pub life: Life,
+    /// The database's time.
+    pub at: DateTime<Utc>,
+    /// What the fact did.
+    pub verdict: Verdict,
+}
+
+/// What a fact did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It moved the purchase.
+    Moved,
+    /// It was on record already.
+    AlreadyThere,
+    /// It had no place; nothing changed.
+    Illegal(Illegal),
+}
+
+/// Why a fact may not be on record.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RecordError {
+    /// No purchase has this number.
+    #[error("there is no such purchase")]
+    NoSuchPurchase,
+    /// Nobody knows whether it was kept, or it was not: run it again.
+    #[error("the fact was not acknowledged")]
+    Unacknowledged(#[source] Arc<StoreError>),
+    /// What must not be read could not be sealed.
+    #[error("the vend could not be sealed")]
+    Sealing(#[source] Arc<SealError>),
+}
+
+/// A fact about a purchase, ready for the lanes: what must not be read is sealed already.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: PurchaseId,
+    pub(crate) fact: Fact,
+    pub(crate) sealed: Option<SealedVend>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct SealedVend {
+    pub(crate) tokens: Option<Sealed>,
+    pub(crate) reply: Sealed,
+}
+
+impl Store {
+    /// Holds the money and writes the purchase with its first attempt, as one durable transaction.
+    pub async fn reserve(&self, reservation: Reservation) -> Result<Reserved, ReserveError> {
+        self.lanes.reserve(reservation).await
+    }
+
+    /// Offers a fact to a purchase and keeps whatever it does, as one durable transaction: the state,
+    /// the hold, the journal, the history.
+    pub async fn record(
+        &self,
+        id: PurchaseId,
+        of: OrganisationId,
+        fact: Fact,
+    ) -> Result<Recorded, RecordError> {
+        let sealed = match &fact {
+            Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some(self.seal_vend(id, vend)?),
+            Fact::Refused { .. }
+            | Fact::NeverSent { .. }
+            | Fact::Lost { .. }
+            | Fact::Claimed
+            | Fact::NoRecord { .. }
+            | Fact::LetGo { .. }
+            | Fact::SentAgain { .. }
+            | Fact::AttemptStarted { .. }
+            | Fact::WindowClosed { .. }
+            | Fact::OperatorNotVended { .. } => None,
+        };
+        self.lanes.record(of, Entry { id, fact, sealed }).await
+    }
+
+    fn seal_vend(&self, id: PurchaseId, vend: &Vend) -> Result<SealedVend, RecordError> {
+        let seal = |plaintext: &[u8], column| {
+            let sealed = self.sealing.seal(plaintext, Aad { purchase_id: id.0, column });
+            sealed.map_err(|error| RecordError::Sealing(Arc::new(error)))
+        };
+        let wire_form = vend.tokens.as_ref().map(|tokens| Zeroizing::new(tokens.wire_form()));
+        Ok(SealedVend {
+            tokens: wire_form.map(|text| seal(text.as_bytes(), TOKEN_COLUMN)).transpose()?,
+            reply: seal(&vend.raw_reply.0, REPLY_COLUMN)?,
+        })
+    }
+}

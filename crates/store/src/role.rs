@@ -1,0 +1,42 @@
+//! Whether the role that we connect as could undo what the schema promises.
+
+use diesel::{
+    QueryableByName,
+    sql_types::{Bool, Text},
+};
+use diesel_async::RunQueryDsl;
+
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Refuses a role that could rewrite the audit log, as the owner and every superuser could. A server that
+    /// handles money asks this before it serves.
+    ///
+    /// # Errors
+    /// [`StoreError::Setting`], naming the role.
+    pub async fn refuse_powerful_role(&self) -> Result<(), StoreError> {
+        let store = self.clone();
+        let role: Role = self
+            .on_engine(async move {
+                let mut connection = store.general.get().await?;
+                Ok(diesel::sql_query(ASK).get_result(&mut connection).await?)
+            })
+            .await?;
+        if role.powerful {
+            let required = "a role that is only a member of vendgate_api or vendgate_operator";
+            return Err(StoreError::Setting { name: "role", value: role.name, required });
+        }
+        Ok(())
+    }
+}
+
+const ASK: &str = "SELECT current_user::text AS name,
+                          has_table_privilege('public.audit_log', 'UPDATE, DELETE, TRUNCATE') AS powerful";
+
+#[derive(QueryableByName)]
+struct Role {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Bool)]
+    powerful: bool,
+}

@@ -1,0 +1,202 @@
+//! Sealing at rest: what the database keeps of meter tokens and raw provider replies is unreadable without
+//! the deployment's keys, and cannot be moved to another purchase or column.
+
+use std::fmt;
+
+use aes_gcm_siv::{
+    Aes256GcmSiv, Nonce,
+    aead::{Aead, KeyInit, Payload},
+};
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+const NONCE_LENGTH: usize = 12;
+
+/// The keys of a deployment: one that seals, and any number that still open.
+#[derive(Debug, Clone)]
+pub struct SealingKeys {
+    current: SealingKey,
+    older: Vec<SealingKey>,
+}
+
+/// One key with the number by which rows name it.
+#[derive(Clone)]
+pub struct SealingKey {
+    id: i32,
+    cipher: Aes256GcmSiv,
+}
+
+/// Where a sealed value belongs. It opens nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aad {
+    pub purchase_id: i64,
+    pub column: &'static str,
+}
+
+/// A sealed value as it is stored: the number of its key, and nonce and ciphertext in one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sealed {
+    pub key_id: i32,
+    pub bytes: Vec<u8>,
+}
+
+/// Why something could not be sealed or opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SealError {
+    /// A key is 64 hexadecimal digits.
+    #[error("sealing key {id} is not 64 hexadecimal digits")]
+    Malformed {
+        id: i32,
+        #[source]
+        source: hex::FromHexError,
+    },
+    /// Two keys have the same number.
+    #[error("sealing key {id} is given twice")]
+    KeyTwice { id: i32 },
+    /// The deployment was not given the key that sealed this.
+    #[error("sealing key {id} is not known")]
+    KeyUnknown { id: i32 },
+    /// The value was changed, or moved from another purchase or column, or sealed under another key.
+    #[error("the sealed {column} of purchase {purchase_id} does not open")]
+    Broken { purchase_id: i64, column: &'static str },
+    /// The operating system gave no randomness.
+    #[error("no randomness for a nonce")]
+    NoRandomness {
+        #[source]
+        source: getrandom::Error,
+    },
+}
+
+impl SealingKey {
+    /// The key numbered `id`.
+    pub fn new(id: i32, key: &[u8; 32]) -> Self {
+        Self { id, cipher: Aes256GcmSiv::new(key.into()) }
+    }
+
+    /// The key numbered `id`, from 64 hexadecimal digits.
+    pub fn from_hex(id: i32, digits: &SecretString) -> Result<Self, SealError> {
+        let mut key = Zeroizing::new([0; 32]);
+        hex::decode_to_slice(digits.expose_secret(), key.as_mut_slice())
+            .map_err(|source| SealError::Malformed { id, source })?;
+        Ok(Self::new(id, &key))
+    }
+}
+
+impl fmt::Debug for SealingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealingKey").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl SealingKeys {
+    /// Seals with `current`, and opens with `older` too.
+    pub fn try_new(current: SealingKey, older: Vec<SealingKey>) -> Result<Self, SealError> {
+        let mut ids: Vec<_> = older.iter().map(|key| key.id).chain([current.id]).collect();
+        ids.sort_unstable();
+        match ids.iter().zip(ids.iter().skip(1)).find(|(id, next)| id == next) {
+            Some((&id, _)) => Err(SealError::KeyTwice { id }),
+            None => Ok(Self { current, older }),
+        }
+    }
+
+    /// Seals `plaintext` for the place `aad`.
+    pub fn seal(&self, plaintext: &[u8], aad: Aad) -> Result<Sealed, SealError> {
+        let mut nonce = [0; NONCE_LENGTH];
+        getrandom::fill(&mut nonce).map_err(|source| SealError::NoRandomness { source })?;
+        let payload = Payload { msg: plaintext, aad: &aad.bytes() };
+        let ciphertext = self.current.cipher.encrypt(&Nonce::from(nonce), payload);
+        let ciphertext = ciphertext.expect("nothing that is sealed here comes near the cipher's 64 GiB");
+        Ok(Sealed { key_id: self.current.id, bytes: [nonce.as_slice(), &ciphertext].concat() })
+    }
+
+    /// Opens what was sealed for the place `aad`.
+    pub fn open(&self, sealed: &Sealed, aad: Aad) -> Result<Zeroizing<Vec<u8>>, SealError> {
+        let key = self.key(sealed.key_id)?;
+        let broken = SealError::Broken { purchase_id: aad.purchase_id, column: aad.column };
+        let Some((nonce, ciphertext)) = sealed.bytes.split_first_chunk::<NONCE_LENGTH>() else {
+            return Err(broken);
+        };
+        let payload = Payload { msg: ciphertext, aad: &aad.bytes() };
+        key.cipher.decrypt(&Nonce::from(*nonce), payload).map(Zeroizing::new).or(Err(broken))
+    }
+
+    fn key(&self, id: i32) -> Result<&SealingKey, SealError> {
+        let mut keys = std::iter::once(&self.current).chain(&self.older);
+        keys.find(|key| key.id == id).ok_or(SealError::KeyUnknown { id })
+    }
+}
+
+impl Aad {
+    fn bytes(self) -> Vec<u8> {
+        [self.purchase_id.to_be_bytes().as_slice(), self.column.as_bytes()].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &[u8] = b"1234 5678 9012 3456 7890";
+
+    fn aad(purchase_id: i64, column: &'static str) -> Aad {
+        Aad { purchase_id, column }
+    }
+
+    fn keys() -> SealingKeys {
+        SealingKeys::try_new(SealingKey::new(2, &[2; 32]), vec![SealingKey::new(1, &[1; 32])]).unwrap()
+    }
+
+    #[test]
+    fn what_was_sealed_opens_in_its_own_place_and_in_no_other() {
+        let (keys, home) = (keys(), aad(7, "token"));
+        let sealed = keys.seal(TOKEN, home).unwrap();
+
+        assert_eq!(keys.open(&sealed, home).unwrap().as_slice(), TOKEN);
+        for elsewhere in [aad(8, "token"), aad(7, "reply")] {
+            assert!(matches!(keys.open(&sealed, elsewhere), Err(SealError::Broken { .. })));
+        }
+    }
+
+    #[test]
+    fn a_changed_or_cut_value_does_not_open() {
+        let (keys, home) = (keys(), aad(7, "token"));
+        let sealed = keys.seal(TOKEN, home).unwrap();
+        for position in 0..sealed.bytes.len() {
+            let mut changed = sealed.clone();
+            changed.bytes[position] ^= 1;
+            assert!(matches!(keys.open(&changed, home), Err(SealError::Broken { .. })));
+            changed.bytes.truncate(position);
+            assert!(matches!(keys.open(&changed, home), Err(SealError::Broken { .. })));
+        }
+    }
+
+    #[test]
+    fn an_older_key_opens_what_it_sealed_and_seals_no_more() {
+        let old = SealingKeys::try_new(SealingKey::new(1, &[1; 32]), Vec::new()).unwrap();
+        let sealed = old.seal(TOKEN, aad(7, "token")).unwrap();
+
+        assert_eq!(keys().open(&sealed, aad(7, "token")).unwrap().as_slice(), TOKEN);
+        assert_eq!(keys().seal(TOKEN, aad(7, "token")).unwrap().key_id, 2);
+        let newer = keys().seal(TOKEN, aad(7, "token")).unwrap();
+        assert!(matches!(old.open(&newer, aad(7, "token")), Err(SealError::KeyUnknown { id: 2 })));
+    }
+
+    #[test]
+    fn the_same_value_sealed_twice_does_not_look_the_same() {
+        let keys = keys();
+        assert_ne!(keys.seal(TOKEN, aad(7, "token")).unwrap(), keys.seal(TOKEN, aad(7, "token")).unwrap());
+    }
+
+    #[test]
+    fn two_keys_with_one_number_are_refused() {
+        let twice = SealingKeys::try_new(SealingKey::new(1, &[1; 32]), vec![SealingKey::new(1, &[2; 32])]);
+        assert!(matches!(twice, Err(SealError::KeyTwice { id: 1 })));
+    }
+
+    #[test]
+    fn a_key_shows_its_number_and_nothing_of_itself() {
+        let key = SealingKey::from_hex(3, &"ab".repeat(32).into()).unwrap();
+        assert_eq!(format!("{key:?}"), "SealingKey { id: 3, .. }");
+        assert!(matches!(SealingKey::from_hex(3, &"ab".into()), Err(SealError::Malformed { id: 3, .. })));
+    }
+}

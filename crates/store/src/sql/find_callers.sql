@@ -1,0 +1,17 @@
+-- find_callers
+-- Once for each caller of a group: whether it may still debit, for revocation and not for expiry.
+SELECT c.ordinal,
+    o.status = 'ACTIVE' AS organisation_is_active,
+    f.id IS NOT NULL AND f.revoked_at IS NULL AND l.status = 'ACTIVE' AND u.status = 'ACTIVE' AS authority_is_live,
+    (
+        SELECT a.id FROM accounts a
+        WHERE a.organisation_id = c.organisation_id AND a.currency = c.currency AND a.category = 'COMMISSION'
+    ) AS commission_account_id
+FROM unnest($1, $2, $3, $4, $5)
+    WITH ORDINALITY AS c (organisation_id, client_id, user_id, access_token_id, currency, ordinal)
+JOIN organisations o ON o.id = c.organisation_id
+LEFT JOIN access_tokens t ON t.id = c.access_token_id
+LEFT JOIN token_families f ON f.id = t.family_id
+    AND f.organisation_id = c.organisation_id AND f.oauth_client_id = c.client_id AND f.user_id = c.user_id
+LEFT JOIN oauth_clients l ON l.id = f.oauth_client_id
+LEFT JOIN users u ON u.id = f.user_id

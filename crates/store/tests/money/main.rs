@@ -1,0 +1,20 @@
+//! Money and purchases against a real database: what is held, settled, given back and refused, and what
+//! remains true when acknowledgements are lost, when many come at once, and when others hold the locks.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what a test prepares may fail loudly"
+)]
+
+mod crowd;
+mod guards;
+mod lost;
+mod proxy;
+mod reading;
+mod recording;
+mod references;
+mod reserving;
+mod town;
+mod trouble;

@@ -1,0 +1,146 @@
+//! Trouble in a group: one job that breaks a rule harms no other, and what others keep locked is waited for
+//! by records and not by reserves.
+
+use std::time::Duration;
+
+use purchase::StateName;
+use store::{RecordError, ReserveError};
+
+use crate::town::{Town, connect, lock_of, pula, settings, until, vend, vended};
+
+#[tokio::test]
+async fn one_poisoned_reserve_fails_alone() {
+    let town = Town::open().await;
+    let shop = town.shop_with(1_000_000).await;
+    let mut orders = Vec::new();
+    for number in 0..9 {
+        orders.push(town.order(&shop, &format!("0400000000{number}"), 1_000).await);
+    }
+    // A total that is not net and charge breaks a rule of the schema.
+    orders[5].price.total = pula(9_999);
+    let reserving = orders.iter().map(|order| town.store.reserve(order.clone()));
+    let outcomes = futures_util::future::join_all(reserving).await;
+    for (number, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            Ok(_) => assert_ne!(number, 5),
+            Err(error) => {
+                assert!(number == 5 && matches!(error, ReserveError::Failed(_)), "{number}: {error:?}");
+            }
+        }
+    }
+    assert_eq!(town.count("purchases"), 8);
+    assert_eq!(town.balances(shop.wallet), format!("1000000|{}", 8 * 1_150));
+}
+
+#[tokio::test]
+async fn one_poisoned_record_fails_alone() {
+    let town = Town::open().await;
+    let shop = town.shop_with(1_000_000).await;
+    let mut orders = Vec::new();
+    for number in 0..7 {
+        orders.push(town.reserved(&shop, &format!("0400000000{number}"), 1_000).await.0);
+    }
+    let recording = (0..).zip(&orders).map(|(number, order)| {
+        let mut sold = vend(&format!("V{number}"), 1_000);
+        if number == 3 {
+            // Electricity without a token is no success, and the schema knows it.
+            sold.tokens = None;
+        }
+        let fact = purchase::Fact::Vended { vend: Box::new(sold) };
+        town.store.record(order.id, order.authority.organisation, fact)
+    });
+    let outcomes = futures_util::future::join_all(recording).await;
+    for (number, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            Ok(recorded) => {
+                assert_eq!((number != 3, recorded.life.state.name()), (true, StateName::Successful));
+            }
+            Err(error) => {
+                assert!(number == 3 && matches!(error, RecordError::Unacknowledged(_)), "{error:?}");
+            }
+        }
+    }
+    assert_eq!(town.state(orders[3].id), "IN_FLIGHT");
+    assert_eq!(town.balances(shop.wallet), format!("{}|1150", 1_000_000 - 6 * 1_150));
+}
+
+#[tokio::test]
+async fn while_somebody_keeps_a_wallet_locked_reserves_are_turned_away_and_records_are_kept_trying() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let (order, _) = town.reserved(&shop, "04000000001", 1_000).await;
+    let mut hasty = settings(&town.database);
+    hasty.lock_timeout_ms = 100;
+    let store = connect(hasty).await;
+    let holder = town.session().await;
+    holder.batch_execute(&format!("BEGIN; {}", lock_of(shop.wallet))).await.unwrap();
+
+    let recording = tokio::spawn({
+        let (store, order) = (store.clone(), order.clone());
+        async move { store.record(order.id, order.authority.organisation, vended("V1", 1_000)).await }
+    });
+    for number in 2..5 {
+        let order = town.order(&shop, &format!("0400000000{number}"), 1_000).await;
+        let turned_away = store.reserve(order).await;
+        assert!(matches!(turned_away, Err(ReserveError::Overloaded)), "{turned_away:?}");
+    }
+    assert!(!recording.is_finished());
+    assert_eq!(town.balances(shop.wallet), "50000|1150");
+
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    let recorded = tokio::time::timeout(Duration::from_secs(30), recording).await.unwrap().unwrap();
+    assert_eq!(recorded.unwrap().life.state.name(), StateName::Successful);
+    assert_eq!(town.balances(shop.wallet), "48850|0");
+}
+
+#[tokio::test]
+async fn a_wallet_that_is_kept_locked_holds_up_the_reserves_of_no_other_for_long() {
+    let town = Town::open().await;
+    let (locked, free) = (town.shop_with(50_000).await, town.shop_with(50_000).await);
+    let (order, _) = town.reserved(&locked, "04000000001", 1_000).await;
+    let mut hasty = settings(&town.database);
+    (hasty.lock_timeout_ms, hasty.lanes) = (100, 1);
+    let store = connect(hasty).await;
+    let holder = town.session().await;
+    holder.batch_execute(&format!("BEGIN; {}", lock_of(locked.wallet))).await.unwrap();
+    let recording = tokio::spawn({
+        let store = store.clone();
+        async move { store.record(order.id, order.authority.organisation, vended("V1", 1_000)).await }
+    });
+    // Once the record is kept back, it is tried apart from them.
+    let mut reserved = 0;
+    for number in 2..12 {
+        let order = town.order(&free, &format!("04000000{number:03}"), 1_000).await;
+        reserved += u32::from(store.reserve(order).await.is_ok());
+    }
+    assert!(reserved >= 9, "{reserved} of 10");
+    holder.batch_execute("ROLLBACK").await.unwrap();
+    recording.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_database_that_goes_away_turns_reserves_away_and_keeps_the_records_for_its_return() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let (order, _) = town.reserved(&shop, "04000000001", 1_000).await;
+    let late = town.order(&shop, "04000000002", 1_000).await;
+    let name = town.database.name().to_owned();
+    let elsewhere = local_postgres::LocalPostgres::shared().create_database(&format!("{name}_door")).unwrap();
+    let close = format!(
+        "ALTER DATABASE {name} ALLOW_CONNECTIONS false;
+         SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+    );
+    elsewhere.run_sql(&close).unwrap();
+
+    let recording = tokio::spawn({
+        let store = town.store.clone();
+        async move { store.record(order.id, order.authority.organisation, vended("V1", 1_000)).await }
+    });
+    let turned_away = town.store.reserve(late).await;
+    assert!(matches!(turned_away, Err(ReserveError::Overloaded)), "{turned_away:?}");
+    assert!(!recording.is_finished());
+    elsewhere.run_sql(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")).unwrap();
+    let recorded = tokio::time::timeout(Duration::from_secs(30), recording).await.unwrap().unwrap();
+    assert_eq!(recorded.unwrap().life.state.name(), StateName::Successful);
+    until("the settlement is there", || town.balances(shop.wallet) == "48850|0").await;
+}
