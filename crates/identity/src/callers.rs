@@ -1,0 +1,158 @@
+//! Callers that were looked up a moment ago.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use clock::Monotonic;
+use store::identity::CredentialHash;
+
+use crate::Caller;
+
+/// The good callers of the last seconds. Refusals are not remembered: they cost only their sender.
+#[derive(Debug)]
+pub(crate) struct Callers {
+    keep: Duration,
+    max: usize,
+    remembered: Mutex<HashMap<CredentialHash, Remembered>>,
+}
+
+#[derive(Debug)]
+struct Remembered {
+    caller: Arc<Caller>,
+    family_id: i64,
+    expires_at: DateTime<Utc>,
+    since: Monotonic,
+}
+
+impl Callers {
+    pub(crate) fn new(keep: Duration, max: usize) -> Self {
+        Self { keep, max, remembered: Mutex::default() }
+    }
+
+    /// The caller behind a token, unless that is too long ago or the token has expired since.
+    pub(crate) fn recall(
+        &self,
+        token: CredentialHash,
+        now: DateTime<Utc>,
+        monotonic: Monotonic,
+    ) -> Option<Arc<Caller>> {
+        let remembered = self.remembered();
+        let found = remembered.get(&token)?;
+        let good = monotonic.elapsed_since(found.since) < self.keep && now < found.expires_at;
+        good.then(|| Arc::clone(&found.caller))
+    }
+
+    /// Remembers a caller who was looked up at `since`.
+    pub(crate) fn remember(
+        &self,
+        token: CredentialHash,
+        caller: &Arc<Caller>,
+        family_id: i64,
+        expires_at: DateTime<Utc>,
+        since: Monotonic,
+    ) {
+        let mut remembered = self.remembered();
+        if remembered.len() >= self.max {
+            remembered.retain(|_, other| since.elapsed_since(other.since) < self.keep);
+        }
+        // A crowd within a few seconds: whoever finds no room is looked up again.
+        if remembered.len() < self.max {
+            let caller = Arc::clone(caller);
+            remembered.insert(token, Remembered { caller, family_id, expires_at, since });
+        }
+    }
+
+    /// Forgets everybody of a family that was revoked here.
+    pub(crate) fn forget_family(&self, family_id: i64) {
+        self.remembered().retain(|_, other| other.family_id != family_id);
+    }
+
+    fn remembered(&self) -> MutexGuard<'_, HashMap<CredentialHash, Remembered>> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::identity::{Environment, Role, Status};
+
+    use super::*;
+    use crate::{CallerOrganisation, CallerUser};
+
+    const KEEP: Duration = Duration::from_secs(5);
+
+    fn caller() -> Arc<Caller> {
+        Arc::new(Caller {
+            access_token_id: 1,
+            client_id: 2,
+            organisation: CallerOrganisation {
+                id: 3,
+                code: "KGALE".into(),
+                name: "Kgale Stores".into(),
+                environment: Environment::Staging,
+            },
+            user: CallerUser {
+                id: 4,
+                username: "till".into(),
+                full_name: "Till One".into(),
+                phone_number: Some("26771000000".into()),
+                email: None,
+                status: Status::Active,
+            },
+            role: Role::Viewer,
+        })
+    }
+
+    fn at(seconds: u64) -> Monotonic {
+        Monotonic::from_origin(Duration::from_secs(seconds))
+    }
+
+    fn token(number: u8) -> CredentialHash {
+        CredentialHash([number; 32])
+    }
+
+    const NEVER: DateTime<Utc> = DateTime::<Utc>::MAX_UTC;
+    const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+    #[test]
+    fn a_caller_is_forgotten_after_five_seconds_and_when_the_token_expires() {
+        let callers = Callers::new(KEEP, 10);
+        callers.remember(token(1), &caller(), 7, NEVER, at(10));
+        callers.remember(token(2), &caller(), 7, NOW, at(10));
+        assert_eq!(callers.recall(token(1), NOW, at(14)), Some(caller()));
+        assert_eq!(callers.recall(token(1), NOW, at(15)), None);
+        assert_eq!(callers.recall(token(2), NOW, at(10)), None);
+    }
+
+    #[test]
+    fn no_more_callers_are_remembered_than_there_is_room_for() {
+        let callers = Callers::new(KEEP, 2);
+        for number in 0..10 {
+            callers.remember(token(number), &caller(), 7, NEVER, at(10));
+        }
+        assert_eq!(callers.remembered().len(), 2);
+        callers.remember(token(11), &caller(), 7, NEVER, at(15));
+        assert_eq!(callers.recall(token(11), NOW, at(15)), Some(caller()));
+        assert_eq!(callers.remembered().len(), 1);
+    }
+
+    #[test]
+    fn a_revoked_family_is_forgotten_at_once() {
+        let callers = Callers::new(KEEP, 10);
+        callers.remember(token(1), &caller(), 7, NEVER, at(10));
+        callers.remember(token(2), &caller(), 8, NEVER, at(10));
+        callers.forget_family(7);
+        assert_eq!(callers.recall(token(1), NOW, at(10)), None);
+        assert_eq!(callers.recall(token(2), NOW, at(10)), Some(caller()));
+    }
+
+    #[test]
+    fn who_a_user_is_does_not_show_in_a_log() {
+        let shown = format!("{:?}", caller());
+        assert!(!shown.contains("Till One") && !shown.contains("26771000000"), "{shown}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Secrets and tokens: 256 unguessable bits behind a prefix that says what they are and which world they open.
+//!
+//! The prefix lets a person, a log filter or a secret scanner recognise one, and lets a server refuse the other
+//! world's without looking it up.
+
+use std::{fmt, marker::PhantomData};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
+use store::identity::{CredentialHash, Environment};
+use zeroize::Zeroizing;
+
+use crate::{Entropy, EntropyError};
+
+/// 32 bytes in URL-safe base64 without padding.
+const BODY_LENGTH: usize = 43;
+
+/// Opens a session for a client; shown once, when it is made.
+pub type ClientSecret = Credential<Secret>;
+/// Stands for a caller, for a quarter of an hour.
+pub type AccessToken = Credential<Access>;
+/// Is exchanged once for the next pair of tokens.
+pub type RefreshToken = Credential<Refresh>;
+
+/// One secret text of the kind `Kind`. Its `Debug` shows the prefix alone.
+#[derive(Clone)]
+pub struct Credential<Kind> {
+    text: SecretString,
+    kind: PhantomData<fn() -> Kind>,
+}
+
+/// What a credential is for.
+pub trait CredentialKind {
+    /// The part of the prefix that says so.
+    const MARK: &'static str;
+}
+
+#[derive(Debug, Clone)]
+pub enum Secret {}
+
+#[derive(Debug, Clone)]
+pub enum Access {}
+
+#[derive(Debug, Clone)]
+pub enum Refresh {}
+
+impl CredentialKind for Secret {
+    const MARK: &'static str = "cs_";
+}
+
+impl CredentialKind for Access {
+    const MARK: &'static str = "at_";
+}
+
+impl CredentialKind for Refresh {
+    const MARK: &'static str = "rt_";
+}
+
+impl<Kind: CredentialKind> Credential<Kind> {
+    /// Reads a credential of `environment`; `None` when it cannot be one.
+    pub fn parse(text: &str, environment: Environment) -> Option<Self> {
+        let body = text.strip_prefix(world(environment))?.strip_prefix(Kind::MARK)?;
+        let shaped = body.len() == BODY_LENGTH
+            && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        shaped.then(|| Self { text: text.into(), kind: PhantomData })
+    }
+
+    /// The text itself, for the one answer that hands it over.
+    pub fn expose(&self) -> &str {
+        self.text.expose_secret()
+    }
+
+    pub(crate) fn generate(environment: Environment, entropy: &dyn Entropy) -> Result<Self, EntropyError> {
+        let mut bytes = Zeroizing::new([0; 32]);
+        entropy.fill(bytes.as_mut_slice())?;
+        Ok(Self::from_bytes(environment, &bytes))
+    }
+
+    pub(crate) fn from_bytes(environment: Environment, bytes: &[u8; 32]) -> Self {
+        let body = Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes));
+        let text =
+            format!("{world}{mark}{body}", world = world(environment), mark = Kind::MARK, body = *body);
+        Self { text: text.into(), kind: PhantomData }
+    }
+
+    pub(crate) fn hash(&self) -> CredentialHash {
+        CredentialHash(Sha256::digest(self.expose()).into())
+    }
+}
+
+impl<Kind: CredentialKind> fmt::Debug for Credential<Kind> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}…]", Kind::MARK)
+    }
+}
+
+/// What everything that belongs to `environment` begins with.
+pub(crate) const fn world(environment: Environment) -> &'static str {
+    match environment {
+        Environment::Staging => "vg_test_",
+        Environment::Production => "vg_live_",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token() -> AccessToken {
+        AccessToken::from_bytes(Environment::Staging, &[0xff; 32])
+    }
+
+    #[test]
+    fn a_token_says_what_it_is_and_carries_256_bits() {
+        assert_eq!(token().expose(), "vg_test_at___________________________________________8");
+        assert_eq!(token().expose().len(), "vg_test_at_".len() + BODY_LENGTH);
+    }
+
+    #[test]
+    fn a_credential_of_another_kind_or_world_or_shape_is_none() {
+        let text = token().expose().to_owned();
+        assert!(AccessToken::parse(&text, Environment::Staging).is_some());
+        assert!(AccessToken::parse(&text, Environment::Production).is_none());
+        assert!(RefreshToken::parse(&text, Environment::Staging).is_none());
+        for wrong in [&text[1..], &text[..text.len() - 1], "", "vg_test_at_", &text.replace('8', "é")] {
+            assert!(AccessToken::parse(wrong, Environment::Staging).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_credential_can_be_read_in_a_log() {
+        assert_eq!(format!("{:?}", token()), "[at_…]");
+    }
+}

@@ -1,0 +1,81 @@
+//! Who is calling, and what they may do.
+//!
+//! [`Identity`] is what the servers ask: it exchanges credentials for tokens ([`Identity::login`],
+//! [`Identity::refresh`]) and tokens for callers ([`Identity::authenticate`]). [`Onboarding`] is what the
+//! operator's tools ask: it lets organisations, clients and users in.
+//!
+//! The password grant is obsolete for people in browsers (RFC 9700, section 2.4). It is kept here for
+//! integrators' own servers, where a password is worth nothing without a client secret of 256 random bits.
+
+mod authenticate;
+mod caller;
+mod callers;
+mod credential;
+mod entropy;
+mod login;
+mod onboarding;
+mod password;
+mod permission;
+mod refresh;
+mod settings;
+mod successors;
+
+pub use authenticate::AuthError;
+pub use caller::{Caller, CallerOrganisation, CallerUser};
+pub use credential::{AccessToken, ClientSecret, Credential, CredentialKind, RefreshToken};
+pub use entropy::{Entropy, EntropyError, SystemEntropy};
+pub use login::{IssuedTokens, LoginCredentials, LoginError};
+pub use onboarding::{ClientCredentials, NewSecretShown, Onboarding, OnboardingError, UserDetails};
+pub use password::HashError;
+pub use permission::{Permission, scope};
+pub use refresh::RefreshCredentials;
+pub use settings::{IdentitySettings, IdentitySettingsError};
+pub use store::identity::{Act, Environment, OrganisationRecord, Party, Role, Status};
+
+use std::{fmt, sync::Arc};
+
+use clock::SharedClock;
+use store::Store;
+
+use callers::Callers;
+use password::Passwords;
+use successors::SuccessorKey;
+
+/// The servers' answer to *who is this?* One per process, shared by reference.
+pub struct Identity {
+    store: Store,
+    clock: SharedClock,
+    entropy: Arc<dyn Entropy>,
+    settings: IdentitySettings,
+    successor_key: SuccessorKey,
+    passwords: Passwords,
+    callers: Callers,
+}
+
+impl Identity {
+    /// # Errors
+    /// When the settings contradict themselves or their key is malformed.
+    pub fn try_new(
+        settings: IdentitySettings,
+        store: Store,
+        clock: SharedClock,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, IdentitySettingsError> {
+        settings.check()?;
+        let successor_key = SuccessorKey::from_hex(&settings.refresh_key)?;
+        let passwords = Passwords::new(settings.password_queue_max);
+        let callers = Callers::new(settings.cache(), settings.cache_max);
+        Ok(Self { store, clock, entropy, settings, successor_key, passwords, callers })
+    }
+
+    /// The world that this deployment serves.
+    pub fn environment(&self) -> Environment {
+        self.settings.environment
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

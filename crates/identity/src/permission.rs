@@ -1,0 +1,69 @@
+//! What a caller may do, and which role may do it.
+
+use store::identity::Role;
+
+/// One thing that a caller may be allowed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Permission {
+    AccountsRead,
+    ProductsRead,
+    PurchasesValidate,
+    PurchasesConfirm,
+    PurchasesRetry,
+    PurchasesRead,
+}
+
+impl Permission {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::AccountsRead,
+        Self::ProductsRead,
+        Self::PurchasesValidate,
+        Self::PurchasesConfirm,
+        Self::PurchasesRetry,
+        Self::PurchasesRead,
+    ];
+
+    /// Its public name.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::AccountsRead => "accounts.read",
+            Self::ProductsRead => "products.read",
+            Self::PurchasesValidate => "purchases.validate",
+            Self::PurchasesConfirm => "purchases.confirm",
+            Self::PurchasesRetry => "purchases.retry",
+            Self::PurchasesRead => "purchases.read",
+        }
+    }
+
+    /// What `role` may do.
+    pub const fn of(role: Role) -> &'static [Self] {
+        match role {
+            Role::Integrator => &Self::ALL,
+            Role::Viewer => {
+                &[Self::AccountsRead, Self::ProductsRead, Self::PurchasesValidate, Self::PurchasesRead]
+            }
+        }
+    }
+}
+
+/// The OAuth scope that a role's tokens are issued with.
+pub const fn scope(role: Role) -> &'static str {
+    match role {
+        Role::Integrator => "read write",
+        Role::Viewer => "read",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_integrator_may_do_everything_and_a_viewer_nothing_that_moves_money() {
+        assert_eq!(Permission::of(Role::Integrator), Permission::ALL);
+        let viewer: Vec<_> = Permission::of(Role::Viewer).iter().map(|one| one.code()).collect();
+        assert_eq!(viewer, ["accounts.read", "products.read", "purchases.validate", "purchases.read"]);
+        assert_eq!([Role::Integrator, Role::Viewer].map(scope), ["read write", "read"]);
+    }
+}

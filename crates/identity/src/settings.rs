@@ -1,0 +1,152 @@
+//! What the deployment tells this room: which world it serves, and how long things live.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use secrecy::SecretString;
+use serde::Deserialize;
+use store::identity::Environment;
+
+/// Longer than this, a revoked token would be honoured for longer than the documentation promises.
+const CACHE_MS_MAX: u64 = 5_000;
+
+/// Identity's part of a server's settings. The world and the key have no default.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdentitySettings {
+    /// `STAGING` or `PRODUCTION`. Credentials of the other one are refused.
+    pub environment: Environment,
+    /// 64 hexadecimal digits, the same in every process: successors of refresh tokens are derived under it.
+    pub refresh_key: SecretString,
+    /// How long an access token is good for.
+    #[serde(default = "default::access_lifetime_s")]
+    pub access_lifetime_s: u32,
+    /// How long a refresh token may lie unused.
+    #[serde(default = "default::refresh_idle_lifetime_s")]
+    pub refresh_idle_lifetime_s: u32,
+    /// How long everything refreshed from one login lives at most.
+    #[serde(default = "default::family_lifetime_s")]
+    pub family_lifetime_s: u32,
+    /// How long a refresh may be repeated by a client that missed the answer.
+    #[serde(default = "default::refresh_grace_s")]
+    pub refresh_grace_s: u32,
+    /// No refusal of credentials is answered sooner, so that its time tells nothing about its reason.
+    #[serde(default = "default::refusal_floor_ms")]
+    pub refusal_floor_ms: u64,
+    /// How long a caller is remembered without asking the database again; at most 5,000.
+    #[serde(default = "default::cache_ms")]
+    pub cache_ms: u64,
+    /// How many callers are remembered.
+    #[serde(default = "default::cache_max")]
+    pub cache_max: usize,
+    /// How many logins may wait for their password to be checked before more are turned away.
+    #[serde(default = "default::password_queue_max")]
+    pub password_queue_max: usize,
+}
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentitySettingsError {
+    /// The key is not 64 hexadecimal digits.
+    #[error("refresh_key is not 64 hexadecimal digits")]
+    Key {
+        #[source]
+        source: hex::FromHexError,
+    },
+    /// A length of time is impossible beside the others.
+    #[error("{name} must be {required}")]
+    Length { name: &'static str, required: &'static str },
+}
+
+impl IdentitySettings {
+    /// The defaults, for one world and under one key.
+    pub fn new(environment: Environment, refresh_key: SecretString) -> Self {
+        Self {
+            environment,
+            refresh_key,
+            access_lifetime_s: default::access_lifetime_s(),
+            refresh_idle_lifetime_s: default::refresh_idle_lifetime_s(),
+            family_lifetime_s: default::family_lifetime_s(),
+            refresh_grace_s: default::refresh_grace_s(),
+            refusal_floor_ms: default::refusal_floor_ms(),
+            cache_ms: default::cache_ms(),
+            cache_max: default::cache_max(),
+            password_queue_max: default::password_queue_max(),
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), IdentitySettingsError> {
+        let refuse = |name, required| Err(IdentitySettingsError::Length { name, required });
+        if self.access_lifetime_s == 0 || self.access_lifetime_s > self.refresh_idle_lifetime_s {
+            return refuse("access_lifetime_s", "above 0 and no longer than refresh_idle_lifetime_s");
+        }
+        if self.refresh_idle_lifetime_s > self.family_lifetime_s {
+            return refuse("refresh_idle_lifetime_s", "no longer than family_lifetime_s");
+        }
+        if self.refresh_grace_s > self.access_lifetime_s {
+            return refuse("refresh_grace_s", "no longer than access_lifetime_s");
+        }
+        if self.cache_ms > CACHE_MS_MAX {
+            return refuse("cache_ms", "at most 5000");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn access_lifetime(&self) -> TimeDelta {
+        TimeDelta::seconds(self.access_lifetime_s.into())
+    }
+
+    pub(crate) fn idle_lifetime(&self) -> TimeDelta {
+        TimeDelta::seconds(self.refresh_idle_lifetime_s.into())
+    }
+
+    pub(crate) fn family_lifetime(&self) -> TimeDelta {
+        TimeDelta::seconds(self.family_lifetime_s.into())
+    }
+
+    pub(crate) fn grace(&self) -> TimeDelta {
+        TimeDelta::seconds(self.refresh_grace_s.into())
+    }
+
+    pub(crate) fn refusal_floor(&self) -> Duration {
+        Duration::from_millis(self.refusal_floor_ms)
+    }
+
+    pub(crate) fn cache(&self) -> Duration {
+        Duration::from_millis(self.cache_ms)
+    }
+}
+
+mod default {
+    pub(super) const fn access_lifetime_s() -> u32 {
+        900
+    }
+
+    pub(super) const fn refresh_idle_lifetime_s() -> u32 {
+        7 * 24 * 60 * 60
+    }
+
+    pub(super) const fn family_lifetime_s() -> u32 {
+        30 * 24 * 60 * 60
+    }
+
+    pub(super) const fn refresh_grace_s() -> u32 {
+        60
+    }
+
+    pub(super) const fn refusal_floor_ms() -> u64 {
+        250
+    }
+
+    pub(super) const fn cache_ms() -> u64 {
+        5_000
+    }
+
+    pub(super) const fn cache_max() -> usize {
+        10_000
+    }
+
+    pub(super) const fn password_queue_max() -> usize {
+        50
+    }
+}

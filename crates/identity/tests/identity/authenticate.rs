@@ -1,0 +1,65 @@
+//! From an access token to its caller, and when there is none.
+
+use chrono::TimeDelta;
+use identity::{AuthError, Party, Status};
+
+use crate::office::{Office, act};
+
+#[tokio::test]
+async fn what_is_no_good_token_has_no_caller() {
+    let office = Office::open().await;
+    let tokens = office.logs_in().await;
+    let good = tokens.access_token.expose();
+    let unknown = format!("vg_test_at_{}", "A".repeat(43));
+    let live = good.replace("vg_test_", "vg_live_");
+    let refresh = tokens.refresh_token.expose();
+    let secret = office.client.secret.expose();
+    for text in ["", "Bearer", &unknown, &live, refresh, secret, &format!("{good} "), &good[..50]] {
+        let refused = office.identity.authenticate(text).await;
+        assert!(matches!(refused, Err(AuthError::InvalidToken)), "{text}: {refused:?}");
+    }
+    assert!(office.knows(&tokens).await);
+}
+
+#[tokio::test]
+async fn an_access_token_is_good_for_fifteen_minutes_remembered_or_not() {
+    let office = Office::open().await;
+    let tokens = office.logs_in().await;
+    office.passes(TimeDelta::minutes(15) - TimeDelta::seconds(1));
+    assert!(office.knows(&tokens).await);
+    office.passes(TimeDelta::seconds(1));
+    assert!(!office.knows(&tokens).await);
+}
+
+#[tokio::test]
+async fn a_revocation_elsewhere_is_noticed_within_five_seconds_and_no_database_is_asked_before() {
+    let office = Office::open().await;
+    let tokens = office.logs_in().await;
+    assert!(office.knows(&tokens).await);
+    let elsewhere = "UPDATE token_families SET revoked_at = now(), revoked_because = 'SECRET_REVOKED'";
+    office.database.run_sql(elsewhere).unwrap();
+
+    office.passes(TimeDelta::milliseconds(4_999));
+    assert!(office.knows(&tokens).await);
+    office.passes(TimeDelta::milliseconds(1));
+    assert!(!office.knows(&tokens).await);
+}
+
+#[tokio::test]
+async fn a_suspended_organisation_is_told_so_and_a_suspended_client_or_user_is_not_known() {
+    let office = Office::open().await;
+    let tokens = office.logs_in().await;
+    let caller = office.identity.authenticate(tokens.access_token.expose()).await.unwrap();
+    let (organisation, client, user) = (caller.organisation.id, caller.client_id, caller.user.id);
+    for party in [Party::Organisation(organisation), Party::Client(client), Party::User(user)] {
+        office.onboarding.set_status(party, Status::Suspended, act()).await.unwrap();
+        office.passes(TimeDelta::seconds(5));
+        let refused = office.identity.authenticate(tokens.access_token.expose()).await;
+        match party {
+            Party::Organisation(_) => assert!(matches!(refused, Err(AuthError::OrganisationSuspended))),
+            Party::Client(_) | Party::User(_) => assert!(matches!(refused, Err(AuthError::InvalidToken))),
+        }
+        office.onboarding.set_status(party, Status::Active, act()).await.unwrap();
+        assert!(office.knows(&tokens).await, "a refusal is not remembered");
+    }
+}

@@ -1,0 +1,159 @@
+//! Refreshing: once, once more when the answer was lost, and never when the token is in two hands.
+
+use chrono::TimeDelta;
+use identity::{Environment, LoginError, Party, Status};
+
+use crate::office::{Office, act, settings, texts, wrong};
+
+#[tokio::test]
+async fn a_refresh_token_is_exchanged_for_the_next_pair() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    office.passes(TimeDelta::minutes(14));
+    let next = office.refreshes(&first).await.unwrap();
+    assert_eq!((next.access_in, next.scope), (900, "read write"));
+    assert_ne!(texts(&next).0, texts(&first).0);
+    assert_ne!(texts(&next).1, texts(&first).1);
+    assert!(office.knows(&first).await && office.knows(&next).await);
+    office.passes(TimeDelta::minutes(1));
+    assert!(!office.knows(&first).await && office.knows(&next).await);
+}
+
+#[tokio::test]
+async fn a_client_that_lost_the_answer_gets_the_same_pair_again_for_a_minute() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    let next = office.refreshes(&first).await.unwrap();
+    for seconds in [0, 30, 30] {
+        office.passes(TimeDelta::seconds(seconds));
+        let again = office.refreshes(&first).await.unwrap();
+        assert_eq!(texts(&again), texts(&next));
+    }
+    assert_eq!(office.refreshes(&first).await.unwrap().access_in, 840, "the same token, a minute older");
+    assert_eq!(office.count("refresh_tokens"), 2);
+    office.refreshes(&next).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_workers_that_refresh_at_once_get_the_same_pair() {
+    let office = Office::open().await;
+    let mut tokens = office.logs_in().await;
+    // The first round also makes the second connection; the others are a race.
+    for _ in 0..5 {
+        let (one, other) = tokio::join!(office.refreshes(&tokens), office.refreshes(&tokens));
+        let (one, other) = (one.unwrap(), other.unwrap());
+        assert_eq!(texts(&one), texts(&other));
+        tokens = one;
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_comes_back_too_late_revokes_everything_from_the_same_login() {
+    let office = Office::open().await;
+    let (first, apart) = (office.logs_in().await, office.logs_in().await);
+    let next = office.refreshes(&first).await.unwrap();
+    office.passes(TimeDelta::seconds(61));
+    assert!(office.knows(&first).await && office.knows(&next).await);
+
+    assert!(wrong(&office.refreshes(&first).await));
+    assert!(!office.knows(&first).await && !office.knows(&next).await, "and it shows at once");
+    assert!(wrong(&office.refreshes(&next).await));
+    assert!(office.knows(&apart).await);
+    office.refreshes(&apart).await.unwrap();
+    let audit = "SELECT actor, action FROM audit_log WHERE action LIKE 'token%'";
+    assert_eq!(office.database.run_sql(audit).unwrap(), "identity|token_family.revoked");
+}
+
+#[tokio::test]
+async fn a_token_that_comes_back_after_its_successor_was_used_revokes_even_within_the_minute() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    let second = office.refreshes(&first).await.unwrap();
+    let third = office.refreshes(&second).await.unwrap();
+    assert!(wrong(&office.refreshes(&first).await));
+    assert!(wrong(&office.refreshes(&third).await));
+    assert!(!office.knows(&third).await);
+}
+
+#[tokio::test]
+async fn nobody_without_the_clients_secret_can_use_a_token_or_get_it_revoked() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    let next = office.refreshes(&first).await.unwrap();
+    office.passes(TimeDelta::minutes(5));
+    let other = office.onboarding.create_client("KGALE", "thief", act()).await.unwrap();
+    let (mut stolen, other_id) = (office.refresh_with(&first), other.client_id.clone());
+    (stolen.client_id, stolen.client_secret) = (other.client_id, other.secret.expose().into());
+    assert!(wrong(&office.identity.refresh(stolen).await));
+    let mut misnamed = office.refresh_with(&first);
+    misnamed.client_id = other_id;
+    assert!(wrong(&office.identity.refresh(misnamed).await));
+    let mut guessed = office.refresh_with(&first);
+    guessed.client_secret = "vg_test_cs_guessed".into();
+    assert!(wrong(&office.identity.refresh(guessed).await));
+    let mut garbled = office.refresh_with(&first);
+    garbled.client_id = "vg_test_\0".into();
+    assert!(wrong(&office.identity.refresh(garbled).await));
+    let mut as_access = office.refresh_with(&first);
+    as_access.refresh_token = first.access_token.expose().into();
+    assert!(wrong(&office.identity.refresh(as_access).await));
+
+    assert!(office.knows(&next).await);
+    office.refreshes(&next).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_refresh_token_that_lies_unused_for_a_week_is_gone() {
+    let office = Office::open().await;
+    let (first, other) = (office.logs_in().await, office.logs_in().await);
+    office.passes(TimeDelta::days(7) - TimeDelta::seconds(1));
+    office.refreshes(&first).await.unwrap();
+    office.passes(TimeDelta::seconds(1));
+    assert!(wrong(&office.refreshes(&other).await));
+}
+
+#[tokio::test]
+async fn nothing_outlives_its_login_by_more_than_thirty_days() {
+    let office = Office::open().await;
+    let mut tokens = office.logs_in().await;
+    for _ in 0..4 {
+        office.passes(TimeDelta::days(6));
+        tokens = office.refreshes(&tokens).await.unwrap();
+    }
+    office.passes(TimeDelta::days(6) - TimeDelta::minutes(5));
+    tokens = office.refreshes(&tokens).await.unwrap();
+    assert_eq!(tokens.access_in, 300);
+    office.passes(TimeDelta::minutes(5));
+    assert!(!office.knows(&tokens).await);
+    assert!(wrong(&office.refreshes(&tokens).await));
+}
+
+#[tokio::test]
+async fn a_changed_server_key_refuses_a_repetition_and_revokes_nothing() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    let next = office.refreshes(&first).await.unwrap();
+    let mut rekeyed = settings(Environment::Staging);
+    rekeyed.refresh_key = "b2".repeat(32).into();
+    let rekeyed = office.deployment(&rekeyed);
+    assert!(wrong(&rekeyed.refresh(office.refresh_with(&first)).await));
+    rekeyed.refresh(office.refresh_with(&next)).await.unwrap();
+}
+
+#[tokio::test]
+async fn whoever_is_suspended_cannot_refresh_until_readmitted() {
+    let office = Office::open().await;
+    let mut tokens = office.logs_in().await;
+    let caller = office.identity.authenticate(tokens.access_token.expose()).await.unwrap();
+    let (organisation, client, user) = (caller.organisation.id, caller.client_id, caller.user.id);
+    for party in [Party::Organisation(organisation), Party::Client(client), Party::User(user)] {
+        office.onboarding.set_status(party, Status::Suspended, act()).await.unwrap();
+        let refused = office.refreshes(&tokens).await;
+        match party {
+            Party::Organisation(_) => assert!(matches!(refused, Err(LoginError::OrganisationSuspended))),
+            Party::Client(_) | Party::User(_) => assert!(wrong(&refused), "{party:?}"),
+        }
+        office.onboarding.set_status(party, Status::Active, act()).await.unwrap();
+        tokens = office.refreshes(&tokens).await.unwrap();
+    }
+}
