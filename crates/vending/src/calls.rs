@@ -1,0 +1,102 @@
+//! Fresh numbers from blocks: purchases, and calls to providers.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use clock::Monotonic;
+use purchase::PurchaseId;
+use store::{CallIdBlock, Store, StoreError};
+use tokio::sync::Mutex;
+use vend::{CallId, CallIdError};
+
+/// Whatever is left of a block after a minute is thrown away, see [`CallIdBlock`].
+const BLOCK_LIFETIME: Duration = Duration::from_mins(1);
+const CALLS_PER_BLOCK: u16 = 1_000;
+const PURCHASES_PER_BLOCK: u16 = 100;
+
+/// The blocks that this process has taken.
+#[derive(Debug, Default)]
+pub(crate) struct CallIds {
+    calls: Mutex<HashMap<String, Block>>,
+    purchases: Mutex<Vec<PurchaseId>>,
+}
+
+#[derive(Debug)]
+struct Block {
+    rest: CallIdBlock,
+    taken: Monotonic,
+}
+
+/// Why there is no fresh number.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NumberError {
+    /// The database gave no block.
+    #[error("no block of numbers could be taken")]
+    Store(#[from] StoreError),
+    /// The block was not one of six digits.
+    #[error("the block of numbers is not usable")]
+    Block(#[from] CallIdError),
+}
+
+impl CallIds {
+    /// A name that no call to this provider has had.
+    pub(crate) async fn call(
+        &self,
+        store: &Store,
+        provider_code: &str,
+        now: Monotonic,
+    ) -> Result<CallId, NumberError> {
+        let mut blocks = self.calls.lock().await;
+        if let Some(block) = blocks.get_mut(provider_code)
+            && let Some(call) = block.take(now)
+        {
+            return Ok(call?);
+        }
+        let rest = store.take_call_ids(provider_code, CALLS_PER_BLOCK).await?;
+        let mut block = Block { rest, taken: now };
+        let call = block.take(now).ok_or(CallIdError::NumberOutOfRange(rest.first))?;
+        blocks.insert(provider_code.to_owned(), block);
+        Ok(call?)
+    }
+
+    /// A number that no purchase has had.
+    pub(crate) async fn purchase(&self, store: &Store) -> Result<PurchaseId, NumberError> {
+        let mut rest = self.purchases.lock().await;
+        if rest.is_empty() {
+            let block = store.take_purchase_ids(PURCHASES_PER_BLOCK).await?;
+            rest.extend(block.into_iter().rev());
+        }
+        Ok(rest.pop().ok_or(CallIdError::NumberOutOfRange(0))?)
+    }
+}
+
+impl Block {
+    fn take(&mut self, now: Monotonic) -> Option<Result<CallId, CallIdError>> {
+        let is_fresh = now.elapsed_since(self.taken) < BLOCK_LIFETIME;
+        if !is_fresh || self.rest.first > self.rest.last {
+            return None;
+        }
+        let call = CallId::new(self.rest.first, self.rest.at);
+        self.rest.first = self.rest.first.saturating_add(1);
+        Some(call)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+
+    use super::*;
+
+    #[test]
+    fn a_block_is_used_up_in_order_and_for_a_minute() {
+        let at = DateTime::UNIX_EPOCH;
+        let now = Monotonic::from_origin(Duration::ZERO);
+        let mut block = Block { rest: CallIdBlock { first: 7, last: 8, at }, taken: now };
+        assert_eq!(block.take(now), Some(CallId::new(7, at)));
+        let later = Monotonic::from_origin(BLOCK_LIFETIME);
+        assert_eq!(block.take(later), None);
+        assert_eq!(block.take(now), Some(CallId::new(8, at)));
+        assert_eq!(block.take(now), None);
+    }
+}

@@ -1,0 +1,230 @@
+//! Confirm: the money path, from top to bottom.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use clock::Monotonic;
+use provider::Gate;
+use purchase::{
+    Authority, Confirm, ConfirmCommand, ConfirmEvent, Fact, Handling, PurchaseRequest, Record, State,
+    StateName,
+};
+use store::{RecordError, Recorded, Reservation, ReserveError, Verdict};
+use vend::{ProviderReference, Sale, VendOrder};
+
+use crate::backoff::Backoff;
+use crate::{ConfirmError, Desk, Rejection, Vending};
+
+impl Vending {
+    /// Buys. `arrived` is when the request's head came in.
+    ///
+    /// The purchase runs on the engine to its end, whatever becomes of the caller; the caller waits for
+    /// one vend and a little longer, and is then told that the outcome is unknown.
+    pub async fn confirm(
+        &self,
+        authority: Authority,
+        request: PurchaseRequest,
+        arrived: Monotonic,
+    ) -> Result<Box<Record>, ConfirmError> {
+        let vending = self.clone();
+        let purchase = self.0.engine.run(async move {
+            let order = Order { authority, request, arrived };
+            vending.0.buy(order).await
+        });
+        match tokio::time::timeout(self.0.settings.longest_wait(), purchase).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_lost)) => Err(ConfirmError::Unknown),
+            Err(_elapsed) => Err(ConfirmError::Unknown),
+        }
+    }
+}
+
+/// What is to be bought, in whose name, and since when.
+struct Order {
+    authority: Authority,
+    request: PurchaseRequest,
+    arrived: Monotonic,
+}
+
+/// What one confirm remembers between the steps of its protocol.
+struct Purchase {
+    reservation: Reservation,
+    order: VendOrder,
+    arrived: Monotonic,
+    began: Monotonic,
+    backoff: Backoff,
+    rejection: Rejection,
+    reserved_at: Option<DateTime<Utc>>,
+    /// The outcome that is being put on record, and what the record said.
+    outcome: Option<(Fact, Recorded)>,
+}
+
+impl Desk {
+    async fn buy(&self, order: Order) -> Result<Box<Record>, ConfirmError> {
+        let purchase = self.prepare(order).await?;
+        self.carry_out(purchase).await
+    }
+
+    /// Everything that can be refused without money: price, provider's check, numbers.
+    async fn prepare(&self, order: Order) -> Result<Purchase, Rejection> {
+        let Order { authority, request, arrived } = order;
+        let price = self.price(authority.organisation, &request).await?;
+        let provider = self.provider(&request.provider_code).ok_or(Rejection::Internal)?;
+        let customer = self.admit_customer(provider.as_ref(), &request, price.net).await?;
+        let call = self.call_id(&request.provider_code).await.ok_or(Rejection::Internal)?;
+        let (id, reference) = self.next_purchase(self.clock.now()).await.ok_or(Rejection::Internal)?;
+        let provider_reference = ProviderReference::new(call);
+        let sale =
+            Sale { product: request.product, subscriber: request.subscriber.clone(), amount: price.net };
+        let reservation = Reservation {
+            id,
+            reference,
+            authority,
+            request,
+            price,
+            provider_reference,
+            subscriber_details: customer.name,
+            age: Duration::ZERO,
+        };
+        Ok(Purchase {
+            reservation,
+            order: VendOrder { reference: provider_reference, sale },
+            arrived,
+            began: self.clock.monotonic(),
+            backoff: Backoff::default(),
+            rejection: Rejection::Internal,
+            reserved_at: None,
+            outcome: None,
+        })
+    }
+
+    /// Drives the protocol: does what it says and tells it what came of it.
+    async fn carry_out(&self, mut purchase: Purchase) -> Result<Box<Record>, ConfirmError> {
+        let (mut protocol, mut command) = Confirm::begin(self.settings.timing());
+        loop {
+            let event = match command {
+                ConfirmCommand::Reserve => self.reserve(&mut purchase).await,
+                ConfirmCommand::Send => ConfirmEvent::Answered(self.send(&purchase).await),
+                ConfirmCommand::Record(fact) => match self.keep(&mut purchase, fact).await {
+                    Some(event) => event,
+                    None => return Err(ConfirmError::Unknown),
+                },
+                ConfirmCommand::Refuse => return Err(purchase.rejection.into()),
+                ConfirmCommand::Answer => return self.answer(purchase).await,
+            };
+            command = protocol.on(event).expect("each command above is answered with an event of its own");
+        }
+    }
+
+    async fn reserve(&self, purchase: &mut Purchase) -> ConfirmEvent {
+        let reservation = Reservation { age: self.since(purchase.arrived), ..purchase.reservation.clone() };
+        match self.store.reserve(reservation).await {
+            Ok(reserved) => {
+                purchase.reserved_at = Some(reserved.at);
+                ConfirmEvent::Reserved {
+                    fence: reserved.life.fence,
+                    since_reserve: self.since(purchase.began),
+                    since_arrival: self.since(purchase.arrived),
+                }
+            }
+            Err(ReserveError::Refused(refusal)) => {
+                purchase.rejection = refusal.into();
+                ConfirmEvent::ReserveRefused
+            }
+            Err(ReserveError::Overloaded) => {
+                purchase.rejection = Rejection::Overloaded;
+                purchase.backoff.pause().await;
+                ConfirmEvent::ReserveNotKept
+            }
+            Err(error @ ReserveError::Failed(_)) => {
+                log(&error, "a reserve failed", purchase);
+                purchase.backoff.pause().await;
+                ConfirmEvent::ReserveNotKept
+            }
+            Err(error @ ReserveError::Unacknowledged(_)) => {
+                log(&error, "a reserve was not acknowledged", purchase);
+                purchase.backoff.pause().await;
+                ConfirmEvent::ReserveUnacknowledged
+            }
+        }
+    }
+
+    /// One request, behind a gate that the adapter looks at once more before the order leaves.
+    async fn send(&self, purchase: &Purchase) -> vend::VendOutcome {
+        let timing = self.settings.timing();
+        let (clock, began, arrived) = (self.clock.clone(), purchase.began, purchase.arrived);
+        let gate = Gate::while_true(move || {
+            let now = clock.monotonic();
+            now.elapsed_since(began) <= timing.gate && now.elapsed_since(arrived) <= timing.intake
+        });
+        match self.provider(&purchase.reservation.request.provider_code) {
+            Some(provider) => provider.vend(&purchase.order, &gate).await,
+            None => vend::VendOutcome::Refused(vend::Refusal::because(vend::RefusalReason::NeverSent)),
+        }
+    }
+
+    /// Puts the outcome on record; again and again until somebody says how it stands.
+    async fn keep(&self, purchase: &mut Purchase, fact: Fact) -> Option<ConfirmEvent> {
+        let reservation = &purchase.reservation;
+        let of = reservation.authority.organisation;
+        match self.store.record(reservation.id, of, fact.clone()).await {
+            Ok(recorded) => {
+                purchase.outcome = Some((fact, recorded));
+                Some(ConfirmEvent::Recorded)
+            }
+            Err(error @ (RecordError::Unacknowledged(_) | RecordError::Sealing(_))) => {
+                log(&error, "an outcome was not acknowledged", purchase);
+                purchase.backoff.pause().await;
+                Some(ConfirmEvent::RecordUnacknowledged)
+            }
+            Err(error @ RecordError::NoSuchPurchase) => {
+                log(&error, "an acknowledged reserve has vanished", purchase);
+                None
+            }
+        }
+    }
+
+    /// As the record stands, whoever brought it there.
+    async fn answer(&self, purchase: Purchase) -> Result<Box<Record>, ConfirmError> {
+        let record = match purchase.success() {
+            Some(record) => record,
+            None => self.store.get_record(purchase.reservation.id).await.map_err(|error| {
+                log(&error, "a purchase could not be read back", &purchase);
+                ConfirmError::Unknown
+            })?,
+        };
+        let record = Box::new(record);
+        match record.life.state.name() {
+            StateName::Successful => Ok(record),
+            StateName::Failed => Err(ConfirmError::Failed(record)),
+            StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
+                match record.life.handling {
+                    Handling::Managed => Ok(record),
+                    Handling::SelfManaged => Err(ConfirmError::Unknown),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn since(&self, instant: Monotonic) -> Duration {
+        self.clock.monotonic().elapsed_since(instant)
+    }
+}
+
+impl Purchase {
+    /// The record of a success that this confirm has just written: nothing needs to be read back. Evidence
+    /// that came too late moves something too, but not the purchase.
+    fn success(&self) -> Option<Record> {
+        let (Fact::Vended { vend }, recorded) = self.outcome.as_ref()? else { return None };
+        let is_paid_for = matches!(
+            &recorded.life.state,
+            State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction
+        );
+        let created_at = self.reserved_at.filter(|_| is_paid_for && recorded.verdict == Verdict::Moved)?;
+        Some(self.reservation.record(created_at, recorded.life.clone(), vend))
+    }
+}
+
+fn log(error: &(dyn std::error::Error + 'static), what: &'static str, purchase: &Purchase) {
+    tracing::error!(cause = error, purchase = purchase.reservation.id.0, "{what}");
+}

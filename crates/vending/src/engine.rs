@@ -1,0 +1,77 @@
+//! Where money moves: tasks that nobody who waits for them can cancel.
+
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio_util::task::TaskTracker;
+
+/// A runtime of its own, and an account of what is under way on it. A client that hangs up, or a server
+/// that stops, ends nobody's task here.
+#[derive(Clone, Debug)]
+pub struct Engine {
+    runtime: Handle,
+    under_way: TaskTracker,
+}
+
+/// The task ended without a result: it panicked, or the engine was stopped.
+#[derive(Debug, thiserror::Error)]
+#[error("the engine lost the task")]
+pub(crate) struct Lost;
+
+impl Engine {
+    /// An engine on this runtime, which must outlive every server.
+    pub fn new(runtime: Handle) -> Self {
+        Self { runtime, under_way: TaskTracker::new() }
+    }
+
+    /// The runtime, for the store, whose connections live on it.
+    pub const fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
+    /// Runs a task to its end, whatever becomes of the caller.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Lost> {
+        self.under_way.spawn_on(task, &self.runtime).await.map_err(|error| {
+            tracing::error!(%error, "a task of the engine ended without a result");
+            Lost
+        })
+    }
+
+    /// Waits until nothing is under way, at most `deadline`. True if all is done; what is not done then
+    /// is found by whoever claims it once its lease has run out.
+    pub async fn drain(&self, deadline: Duration) -> bool {
+        self.under_way.close();
+        tokio::time::timeout(deadline, self.under_way.wait()).await.is_ok()
+    }
+
+    /// How many tasks are under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_outlives_whoever_waited_for_it() {
+        let engine = Engine::new(Handle::current());
+        let (release, released) = oneshot::channel::<()>();
+        let (done, is_done) = oneshot::channel();
+        let waiting = engine.run(async move {
+            let _released = released.await;
+            let _gone = done.send("vended");
+        });
+        assert!(tokio::time::timeout(Duration::from_millis(10), waiting).await.is_err());
+        assert_eq!(engine.under_way(), 1);
+        release.send(()).unwrap();
+        assert_eq!(is_done.await, Ok("vended"));
+        assert!(engine.drain(Duration::from_secs(5)).await);
+    }
+}

@@ -1,0 +1,105 @@
+//! The use cases: quote, confirm, retry, and the reads around them.
+//!
+//! This room interprets the protocols of `purchase` over the store and the providers. Everything that
+//! moves money runs on the engine, a runtime that no HTTP server can cancel; whoever asked merely waits.
+
+mod backoff;
+mod calls;
+mod catalogue;
+mod confirm;
+mod customer;
+mod engine;
+mod pricing;
+mod quote;
+mod reads;
+mod refusals;
+mod resolve;
+mod retry;
+mod settings;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use clock::SharedClock;
+use provider::Provider;
+use purchase::TimingError;
+use store::Store;
+
+pub use engine::Engine;
+pub use quote::Quote;
+pub use reads::{ProductListing, ProviderListing};
+pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
+pub use retry::{RetryQuestion, RetryScope};
+pub use settings::VendingSettings;
+
+use calls::CallIds;
+use catalogue::Catalogues;
+use customer::PassedChecks;
+
+/// Connections to providers, by the code of the catalogue.
+pub type Providers = HashMap<String, Arc<dyn Provider>>;
+
+/// The service desk. Clones are handles on the same one.
+#[derive(Clone)]
+pub struct Vending(Arc<Desk>);
+
+struct Desk {
+    store: Store,
+    providers: Providers,
+    clock: SharedClock,
+    engine: Engine,
+    settings: VendingSettings,
+    zone: Tz,
+    catalogues: Catalogues,
+    passed_checks: PassedChecks,
+    calls: CallIds,
+}
+
+impl Vending {
+    /// Opens the desk over a store and connections to providers.
+    ///
+    /// `zone` is the service's own, in which a purchase's reference names year and month.
+    ///
+    /// # Errors
+    /// [`TimingError`] when the time chain is out of order.
+    pub fn new(
+        store: Store,
+        providers: Providers,
+        clock: SharedClock,
+        engine: Engine,
+        settings: VendingSettings,
+        zone: Tz,
+    ) -> Result<Self, TimingError> {
+        settings.timing().checked()?;
+        Ok(Self(Arc::new(Desk {
+            catalogues: Catalogues::new(settings.catalogue_reuse()),
+            passed_checks: PassedChecks::new(settings.check_reuse()),
+            calls: CallIds::default(),
+            store,
+            providers,
+            clock,
+            engine,
+            settings,
+            zone,
+        })))
+    }
+}
+
+impl Desk {
+    /// The connection to the provider of this code.
+    fn provider(&self, code: &str) -> Option<&Arc<dyn Provider>> {
+        let provider = self.providers.get(code);
+        if provider.is_none() {
+            tracing::error!(provider = code, "the catalogue offers a provider that has no connection");
+        }
+        provider
+    }
+}
+
+impl fmt::Debug for Vending {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Vending").field("settings", &self.0.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,35 @@
+//! Everything about a request that can be decided from the catalogue alone.
+
+use purchase::{OrganisationId, Price, PurchaseRequest};
+use store::{Catalogue, CatalogueAccount};
+
+use crate::refusals::internal;
+use crate::{Desk, Rejection};
+
+impl Desk {
+    /// Whether the organisation can buy this at all, and what it costs.
+    pub(crate) async fn price(
+        &self,
+        organisation: OrganisationId,
+        request: &PurchaseRequest,
+    ) -> Result<Price, Rejection> {
+        let catalogue = self.catalogue(organisation).await;
+        let catalogue = catalogue.map_err(|error| internal("the catalogue could not be read", &error))?;
+        let account = debitable(&catalogue, request)?;
+        let product = catalogue.products.iter().find(|product| product.product == request.product);
+        let product = product.ok_or(Rejection::UnknownProduct)?;
+        let offer = product.offers.iter().find(|offer| offer.provider_code == request.provider_code);
+        let offer = offer.ok_or(Rejection::UnknownProvider)?;
+        if account.currency != request.amount.currency() {
+            return Err(Rejection::OtherCurrency { account: account.currency });
+        }
+        product.format.check(&request.subscriber).map_err(Rejection::SubscriberFormat)?;
+        Price::of(request.amount, request.charges_on_top, &offer.terms).map_err(Rejection::Price)
+    }
+}
+
+fn debitable(catalogue: &Catalogue, request: &PurchaseRequest) -> Result<CatalogueAccount, Rejection> {
+    let account = catalogue.accounts.iter().find(|account| account.id == request.debited_account);
+    let account = account.ok_or(Rejection::UnknownAccount)?;
+    if account.category.can_be_debited() { Ok(*account) } else { Err(Rejection::AccountNotDebitable) }
+}

@@ -1,0 +1,68 @@
+//! What an integrator may look at before it buys.
+
+use ledger::{Account, AccountId};
+use purchase::{OrganisationId, SubscriberFormat};
+use vend::Product;
+
+use crate::refusals::internal;
+use crate::{ReadError, Vending};
+
+/// A product with its format and its providers (specification, section 2.4).
+#[derive(Clone, Debug)]
+pub struct ProductListing {
+    /// What.
+    pub product: Product,
+    /// What its subscriber identifiers look like.
+    pub format: SubscriberFormat,
+    /// A hint that overrides one derived from the format.
+    pub hint: Option<String>,
+    /// From whom it can be bought.
+    pub providers: Vec<ProviderListing>,
+}
+
+/// Somebody to buy from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderListing {
+    /// The `provider_code` of a purchase.
+    pub code: String,
+    /// The name for people.
+    pub name: String,
+}
+
+impl Vending {
+    /// The active accounts of an organisation, with what is available on each.
+    pub async fn accounts(&self, organisation: OrganisationId) -> Result<Vec<Account>, ReadError> {
+        let accounts = self.0.store.list_accounts(organisation).await;
+        Ok(accounts.map_err(|error| internal("the accounts could not be read", &error))?)
+    }
+
+    /// One active account, if it is the organisation's.
+    pub async fn account(
+        &self,
+        organisation: OrganisationId,
+        id: AccountId,
+    ) -> Result<Option<Account>, ReadError> {
+        let accounts = self.accounts(organisation).await?;
+        Ok(accounts.into_iter().find(|account| account.id == id))
+    }
+
+    /// The products that an organisation can buy.
+    pub async fn products(&self, organisation: OrganisationId) -> Result<Vec<ProductListing>, ReadError> {
+        let catalogue = self.0.catalogue(organisation).await;
+        let catalogue = catalogue.map_err(|error| internal("the catalogue could not be read", &error))?;
+        let listing = |product: &store::CatalogueProduct| ProductListing {
+            product: product.product,
+            format: product.format.clone(),
+            hint: product.hint.clone(),
+            providers: product
+                .offers
+                .iter()
+                .map(|offer| ProviderListing {
+                    code: offer.provider_code.clone(),
+                    name: offer.provider_name.clone(),
+                })
+                .collect(),
+        };
+        Ok(catalogue.products.iter().map(listing).collect())
+    }
+}

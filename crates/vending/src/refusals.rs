@@ -1,0 +1,162 @@
+//! Every way in which a use case ends without success. The surfaces turn each into one error code.
+
+use money::{Currency, Money};
+use purchase::{FormatError, PriceError, Record};
+use store::{ReserveRefusal, StoreError};
+use vend::{RefusalReason, Unanswered};
+
+/// Refused before anything was reserved: nothing is held, nothing moved, nothing is stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Rejection {
+    /// No such account of this organisation.
+    #[error("the account is not one of the organisation's")]
+    UnknownAccount,
+    /// The account is not active, or not of a kind that pays.
+    #[error("the account cannot be debited")]
+    AccountNotDebitable,
+    /// The organisation is suspended.
+    #[error("the organisation is suspended")]
+    Suspended,
+    /// Token, client or user are no longer live.
+    #[error("the caller's authority has been revoked")]
+    Revoked,
+    /// The account is in another currency than the amount.
+    #[error("the account is in {account}")]
+    OtherCurrency {
+        /// The account's.
+        account: Currency,
+    },
+    /// The organisation cannot buy this product.
+    #[error("the product is not offered to the organisation")]
+    UnknownProduct,
+    /// The organisation cannot buy this product from this provider.
+    #[error("the provider does not offer the product to the organisation")]
+    UnknownProvider,
+    /// The identifier is not of the product's form.
+    #[error("the subscriber identifier does not fit the product")]
+    SubscriberFormat(#[source] FormatError),
+    /// The amount has no price.
+    #[error("the amount has no price")]
+    Price(#[source] PriceError),
+    /// The amount is outside what the provider lets this customer buy.
+    #[error("the amount is outside the customer's limit of {limit}")]
+    Limit {
+        /// `BelowMinimum` or `AboveMaximum`.
+        reason: RefusalReason,
+        /// The limit.
+        limit: Money,
+    },
+    /// The provider's check or quote gave no yes.
+    #[error("the provider's check did not pass")]
+    Check(Unanswered),
+    /// Too little is available.
+    #[error("the balance is {gap} too low")]
+    Insufficient {
+        /// How much is missing.
+        gap: Money,
+    },
+    /// An earlier purchase for the same subscriber is open.
+    #[error("an earlier purchase for the same subscriber is open")]
+    Pending,
+    /// A retry has answered "not found" for the external reference while this confirm was under way.
+    #[error("a retry closed the external reference")]
+    ReferenceClosed,
+    /// Too many are waiting.
+    #[error("the service is overloaded")]
+    Overloaded,
+    /// Our own fault; logged where it happened.
+    #[error("the service failed")]
+    Internal,
+}
+
+/// How a confirm ends without success.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfirmError {
+    /// Nothing was reserved.
+    #[error("the purchase was rejected")]
+    Rejected(#[from] Rejection),
+    /// Reserved, proven not to be vended, released. Final.
+    #[error("the purchase failed")]
+    Failed(Box<Record>),
+    /// Reserved, and nobody knows.
+    #[error("the outcome of the purchase is not known yet")]
+    Unknown,
+}
+
+/// How a retry ends without success.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RetryError {
+    /// There is no such purchase, and there will be none from a confirm that has begun.
+    #[error("there is no purchase of that reference")]
+    NotFound,
+    /// Retries are switched off for the account or the provider.
+    #[error("retries are switched off")]
+    Disabled,
+    /// It failed. Final; a fresh confirm is allowed.
+    #[error("the purchase failed")]
+    Failed(Box<Record>),
+    /// Still open.
+    #[error("the purchase is still open")]
+    Pending {
+        /// When asking again is worth while, in seconds.
+        retry_after_s: u32,
+    },
+    /// Still open, and the provider could not be asked.
+    #[error("the provider could not be asked")]
+    Unreachable,
+    /// Our own fault; logged where it happened. Nothing changed.
+    #[error("the service failed")]
+    Internal,
+}
+
+/// A read failed by our own fault; logged where it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the service failed")]
+pub struct ReadError;
+
+impl From<ReserveRefusal> for Rejection {
+    fn from(refusal: ReserveRefusal) -> Self {
+        match refusal {
+            ReserveRefusal::Revoked => Self::Revoked,
+            ReserveRefusal::Suspended => Self::Suspended,
+            ReserveRefusal::UnknownAccount => Self::UnknownAccount,
+            ReserveRefusal::NotDebitable => Self::AccountNotDebitable,
+            ReserveRefusal::OtherCurrency(account) => Self::OtherCurrency { account },
+            ReserveRefusal::Insufficient { gap } => Self::Insufficient { gap },
+            ReserveRefusal::Pending => Self::Pending,
+            ReserveRefusal::ReferenceClosed => Self::ReferenceClosed,
+            ReserveRefusal::NoCommissionAccount => {
+                tracing::error!("commission is due to an organisation without a commission account");
+                Self::Internal
+            }
+        }
+    }
+}
+
+/// Logs the whole chain once, here where it is handled.
+pub(crate) fn internal(what: &'static str, error: &StoreError) -> Failed {
+    let cause: &dyn std::error::Error = error;
+    tracing::error!(cause, "{what}");
+    Failed
+}
+
+/// Our own fault, already logged.
+pub(crate) struct Failed;
+
+impl From<Failed> for Rejection {
+    fn from(Failed: Failed) -> Self {
+        Self::Internal
+    }
+}
+
+impl From<Failed> for RetryError {
+    fn from(Failed: Failed) -> Self {
+        Self::Internal
+    }
+}
+
+impl From<Failed> for ReadError {
+    fn from(Failed: Failed) -> Self {
+        Self
+    }
+}

@@ -1,0 +1,83 @@
+//! How long everything may take.
+
+use std::time::Duration;
+
+use purchase::Timing;
+use serde::Deserialize;
+
+/// The desk's part of a binary's settings. Every length has the default that was proven safe; scale
+/// them together or not at all.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct VendingSettings {
+    /// From before the reserve until the order must have left.
+    pub gate_ms: u64,
+    /// From the request's arrival until the order must have left.
+    pub intake_ms: u64,
+    /// The total deadline of one vend request. The adapters are given the same.
+    pub provider_timeout_ms: u64,
+    /// How long the holder of a purchase is left alone with it.
+    pub lease_ms: u64,
+    /// From the last send until "no record" may mean anything.
+    pub quarantine_ms: u64,
+    /// Between two answers of "no record" that count.
+    pub not_found_gap_ms: u64,
+    /// From the first send until nothing is sent any more.
+    pub window_ms: u64,
+    /// What a caller waits longer than one vend before it is told that the outcome is unknown.
+    pub patience_ms: u64,
+    /// How long a customer check that passed may be used again.
+    pub check_reuse_ms: u64,
+    /// How long a catalogue may be used again.
+    pub catalogue_reuse_ms: u64,
+}
+
+impl Default for VendingSettings {
+    fn default() -> Self {
+        let timing = Timing::default();
+        Self {
+            gate_ms: milliseconds(timing.gate),
+            intake_ms: milliseconds(timing.intake),
+            provider_timeout_ms: milliseconds(timing.provider_timeout),
+            lease_ms: milliseconds(timing.lease),
+            quarantine_ms: milliseconds(timing.quarantine),
+            not_found_gap_ms: milliseconds(timing.not_found_gap),
+            window_ms: milliseconds(timing.window),
+            patience_ms: 30_000,
+            check_reuse_ms: 60_000,
+            catalogue_reuse_ms: 5_000,
+        }
+    }
+}
+
+impl VendingSettings {
+    /// The time chain.
+    pub fn timing(&self) -> Timing {
+        Timing {
+            gate: Duration::from_millis(self.gate_ms),
+            intake: Duration::from_millis(self.intake_ms),
+            provider_timeout: Duration::from_millis(self.provider_timeout_ms),
+            lease: Duration::from_millis(self.lease_ms),
+            quarantine: Duration::from_millis(self.quarantine_ms),
+            not_found_gap: Duration::from_millis(self.not_found_gap_ms),
+            window: Duration::from_millis(self.window_ms),
+        }
+    }
+
+    /// How long a caller waits at most.
+    pub(crate) fn longest_wait(&self) -> Duration {
+        Duration::from_millis(self.provider_timeout_ms.saturating_add(self.patience_ms))
+    }
+
+    pub(crate) const fn check_reuse(&self) -> Duration {
+        Duration::from_millis(self.check_reuse_ms)
+    }
+
+    pub(crate) const fn catalogue_reuse(&self) -> Duration {
+        Duration::from_millis(self.catalogue_reuse_ms)
+    }
+}
+
+fn milliseconds(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,14 @@
+//! The desk over a real database and a scripted provider: what a purchase pays, what it never pays twice,
+//! and what is true after everything that can go wrong in between.
+
+#![expect(clippy::unwrap_used, reason = "what a test prepares may fail loudly")]
+
+mod doubt;
+mod lost_database;
+mod memory;
+mod rejections;
+mod repeats;
+mod retries;
+mod sales;
+mod town;
+mod waiting;

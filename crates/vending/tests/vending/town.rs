@@ -1,0 +1,363 @@
+//! A town for one test: a migrated database of its own behind a wire that can be cut, a provider that does
+//! as it is told, the desk between them, and a clock that only the test moves.
+//!
+//! A test ends with `town.closes().await`, which checks the books; a town that is never closed fails its test.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use clock::{Clock, ManualClock, Monotonic};
+use identity::{
+    Act, Environment, Identity, IdentitySettings, LoginCredentials, Onboarding, Role, SystemEntropy,
+    UserDetails,
+};
+use ledger::Category;
+use local_postgres::{Database, LocalPostgres};
+use money::{Money, Rate};
+use provider::scripted::{Conduct, ScriptedProvider};
+use purchase::{
+    AccessTokenId, Authority, ClientId, FeeSchedule, Handling, OrganisationId, PurchaseId, SubscriberFormat,
+    Terms, UserId,
+};
+use store::{NewAccount, NewProvider, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
+use tokio::runtime::{Builder, Handle};
+use vend::{Capabilities, Product};
+use vending::{Engine, Providers, Vending, VendingSettings};
+
+mod books;
+mod line;
+mod shop;
+mod wire;
+
+pub use line::Line;
+pub use shop::{METER, REFERENCE, Shop, meter};
+pub use wire::{Lost, Wire};
+
+/// The provider of every offer.
+pub const PROVIDER: &str = "BPC";
+
+const PASSWORD: &str = "correct horse battery";
+
+const ROLES: &str = "
+    DO $$ BEGIN
+        CREATE ROLE test_server LOGIN PASSWORD 'test_server' IN ROLE vendgate_api;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+    DO $$ BEGIN
+        CREATE ROLE test_operator LOGIN PASSWORD 'test_operator' IN ROLE vendgate_operator;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
+
+/// What kind of town it is.
+pub struct Plan {
+    /// How the provider behaves.
+    pub conduct: Conduct,
+    /// What its connection is declared to do, truly or not.
+    pub declared: Capabilities,
+    pub settings: VendingSettings,
+}
+
+pub struct Town {
+    pub clock: ManualClock,
+    pub utility: Arc<ScriptedProvider>,
+    /// Between the desks and the provider.
+    pub line: Arc<Line>,
+    pub engine: Engine,
+    pub vending: Vending,
+    /// Between the desk and its database.
+    pub wire: Wire,
+    pub onboarding: Onboarding,
+    identity: Identity,
+    operator: Store,
+    database: Database,
+    plan: Plan,
+    shops: AtomicU32,
+    is_closed: bool,
+}
+
+/// Another process that serves the same town.
+pub struct OtherDesk {
+    pub vending: Vending,
+    pub wire: Wire,
+}
+
+pub fn pula(amount: &str) -> Money {
+    let cents = if amount.contains('.') { "" } else { ".00" };
+    Money::parse_wire(&format!("BWP {amount}{cents}")).unwrap()
+}
+
+pub fn act() -> Act {
+    Act { actor: "naledi".into(), reason: "contract 17".into() }
+}
+
+/// A fee of 1.50, a commission of one per cent.
+pub fn terms() -> Terms {
+    let fees = FeeSchedule { fixed: pula("1.50"), rate: Rate::ZERO, floor: None, cap: None };
+    Terms { fees, commission: Rate::parse("0.01").unwrap(), minimum: None, maximum: None }
+}
+
+impl Default for Plan {
+    /// A provider that rejects repeats and remembers everything, and is declared to do nothing.
+    fn default() -> Self {
+        Self {
+            conduct: Conduct::REJECTS_REPEATS,
+            declared: Capabilities::default(),
+            settings: VendingSettings::default(),
+        }
+    }
+}
+
+impl Plan {
+    /// A provider that is declared to do what it does.
+    pub fn declared_truly(conduct: Conduct) -> Self {
+        Self { conduct, declared: conduct.capabilities(), ..Self::default() }
+    }
+
+    /// A time chain of a third of a second, for callers who run out of patience.
+    pub fn of_short_patience() -> Self {
+        let settings = VendingSettings {
+            gate_ms: 50,
+            intake_ms: 100,
+            provider_timeout_ms: 200,
+            lease_ms: 300,
+            quarantine_ms: 400,
+            not_found_gap_ms: 100,
+            window_ms: 60_000,
+            patience_ms: 100,
+            ..VendingSettings::default()
+        };
+        Self { settings, ..Self::default() }
+    }
+}
+
+impl Town {
+    pub async fn open() -> Self {
+        Self::of(Plan::default()).await
+    }
+
+    pub async fn of(plan: Plan) -> Self {
+        let postgres = LocalPostgres::shared();
+        let database = postgres.database_from_template("vending", prepare).unwrap();
+        database.run_sql(ROLES).unwrap();
+        let wire = Wire::to(postgres.port()).await;
+        let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
+        // So that there is a past from which a request may come.
+        clock.advance(Duration::from_hours(1));
+        let server = connect(&wire.address(&database.url_as("test_server", "test_server")), &plan).await;
+        let operator = connect(&database.url_as("test_operator", "test_operator"), &plan).await;
+        let utility = Arc::new(ScriptedProvider::of_conduct(plan.conduct));
+        let line = Arc::new(Line::to(utility.clone(), clock.clone()));
+        let engine = Engine::new(Handle::current());
+        let town = Self {
+            vending: desk(&server, &line, &clock, &engine, plan.settings.clone()),
+            onboarding: Onboarding::new(operator.clone(), Arc::new(clock.clone()), Arc::new(SystemEntropy)),
+            identity: gatekeeper(server, &clock),
+            clock,
+            utility,
+            line,
+            engine,
+            wire,
+            operator,
+            database,
+            plan,
+            shops: AtomicU32::new(0),
+            is_closed: false,
+        };
+        town.enters_its_catalogue().await;
+        town
+    }
+
+    async fn enters_its_catalogue(&self) {
+        self.declares(self.plan.declared).await;
+        for product in Product::ALL {
+            let format = SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap();
+            self.operator.put_product(product, format, None, act()).await.unwrap();
+        }
+    }
+
+    pub async fn other_desk(&self) -> OtherDesk {
+        let wire = Wire::to(LocalPostgres::shared().port()).await;
+        let url = wire.address(&self.database.url_as("test_server", "test_server"));
+        let store = connect(&url, &self.plan).await;
+        let settings = self.plan.settings.clone();
+        OtherDesk { vending: desk(&store, &self.line, &self.clock, &self.engine, settings), wire }
+    }
+
+    /// What the connection to the provider is declared to do from now on.
+    pub async fn declares(&self, declared: Capabilities) {
+        let provider = NewProvider { code: PROVIDER.into(), name: "Botswana Power".into(), declared };
+        self.operator.put_provider(provider, act()).await.unwrap();
+    }
+
+    /// A self-managed shop with this much in its wallet.
+    pub async fn shop_with(&self, balance: &str) -> Shop<'_> {
+        self.shop(balance, Handling::SelfManaged).await
+    }
+
+    pub async fn managed_shop_with(&self, balance: &str) -> Shop<'_> {
+        self.shop(balance, Handling::Managed).await
+    }
+
+    async fn shop(&self, balance: &str, handling: Handling) -> Shop<'_> {
+        let code = format!("SHOP{}", self.shops.fetch_add(1, Ordering::Relaxed));
+        let (authority, secret_id) = self.lets_in(&code).await;
+        let account = NewAccount {
+            organisation: authority.organisation,
+            name: "Till".into(),
+            currency: pula("0").currency(),
+            category: Category::Current,
+            handling,
+            rank: 1,
+        };
+        let wallet = self.operator.open_account(account, act()).await.unwrap();
+        self.operator.top_up(wallet, pula(balance), act()).await.unwrap();
+        for product in Product::ALL {
+            self.offers(authority.organisation, product, terms()).await;
+        }
+        Shop { town: self, authority, wallet, secret_id }
+    }
+
+    /// Lets an organisation buy a product on these terms.
+    pub async fn offers(&self, to: OrganisationId, product: Product, terms: Terms) {
+        self.operator.put_offer(to, product, PROVIDER.into(), terms, act()).await.unwrap();
+    }
+
+    /// An organisation with somebody logged in, and the secret that they logged in with.
+    async fn lets_in(&self, code: &str) -> (Authority, i64) {
+        self.onboarding.create_organisation(code, "Shop", Environment::Staging, act()).await.unwrap();
+        let client = self.onboarding.create_client(code, "tills", act()).await.unwrap();
+        self.onboarding.create_user(code, till(), act()).await.unwrap();
+        let credentials = LoginCredentials {
+            client_id: client.client_id,
+            client_secret: client.secret.expose().into(),
+            organisation_code: code.into(),
+            username: "till".into(),
+            password: PASSWORD.into(),
+        };
+        let tokens = self.identity.login(credentials).await.unwrap();
+        let caller = self.identity.authenticate(tokens.access_token.expose()).await.unwrap();
+        let authority = Authority {
+            organisation: OrganisationId(caller.organisation.id),
+            client: ClientId(caller.client_id),
+            user: UserId(caller.user.id),
+            access_token: AccessTokenId(caller.access_token_id),
+        };
+        (authority, client.secret_id)
+    }
+
+    /// Lets time pass: on the clock, and for every open purchase as if it had been made earlier.
+    pub fn time_passes(&self, length: Duration) {
+        self.clock.advance(length);
+        let back = format!("interval '{} milliseconds'", length.as_millis());
+        self.sql(&format!(
+            "UPDATE purchases SET last_sent_at = last_sent_at - {back}, lease_until = lease_until - {back},
+                 no_record_since = no_record_since - {back}, window_closes_at = window_closes_at - {back}
+             WHERE ended_at IS NULL"
+        ));
+    }
+
+    /// The moment that lies this long before now.
+    pub fn ago(&self, length: Duration) -> Monotonic {
+        Monotonic::from_origin(self.clock.monotonic().since_origin().checked_sub(length).unwrap())
+    }
+
+    /// Waits until a vend request has left.
+    pub async fn is_vending(&self) {
+        let vending = || self.utility.calls().iter().any(|call| call.starts_with("vend"));
+        until("a vend request leaves", vending).await;
+    }
+
+    /// Waits until the only purchase is in this state.
+    pub async fn comes_to(&self, state: &str) {
+        until(&format!("the purchase is {state}"), || self.states() == state).await;
+    }
+
+    /// The states of all purchases, in the order of their numbers.
+    pub fn states(&self) -> String {
+        self.sql("SELECT string_agg(state, ' ' ORDER BY id) FROM purchases")
+    }
+
+    /// What happened to a purchase, fact by fact.
+    pub fn history(&self, id: PurchaseId) -> String {
+        let events = format!("purchase_events WHERE purchase_id = {}", id.0);
+        self.sql(&format!("SELECT string_agg(fact, ' ' ORDER BY id) FROM {events}"))
+    }
+
+    pub fn count(&self, from: &str) -> u32 {
+        self.sql(&format!("SELECT count(*) FROM {from}")).parse().unwrap()
+    }
+
+    /// As the owner of the database, past the desk and its wire.
+    pub fn sql(&self, sql: &str) -> String {
+        self.database.run_sql(sql).unwrap()
+    }
+
+    /// Waits for what is under way, and checks the books.
+    pub async fn closes(self) {
+        self.closes_with("").await;
+    }
+
+    /// As [`Self::closes`], where the provider's word and its deeds contradict each other in this way.
+    pub async fn closes_with(mut self, contradiction: &str) {
+        self.is_closed = true;
+        assert!(self.engine.drain(Duration::from_secs(30)).await, "something is under way for ever");
+        assert_eq!(self.contradictions(), contradiction, "the books do not add up");
+    }
+}
+
+impl Drop for Town {
+    fn drop(&mut self) {
+        assert!(self.is_closed || thread::panicking(), "the town was not closed, and its books not checked");
+    }
+}
+
+/// Asks until it is so, for half a minute.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let waited = tokio::time::timeout(Duration::from_secs(30), async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    assert!(waited.await.is_ok(), "it did not come about that {what}");
+}
+
+fn desk(
+    store: &Store,
+    line: &Arc<Line>,
+    clock: &ManualClock,
+    engine: &Engine,
+    settings: VendingSettings,
+) -> Vending {
+    let connection: Arc<dyn provider::Provider> = line.clone();
+    let providers = Providers::from([(PROVIDER.to_owned(), connection)]);
+    let (clock, zone) = (Arc::new(clock.clone()), chrono_tz::Africa::Gaborone);
+    Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone).unwrap()
+}
+
+fn gatekeeper(store: Store, clock: &ManualClock) -> Identity {
+    let settings = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
+    Identity::try_new(settings, store, Arc::new(clock.clone()), Arc::new(SystemEntropy)).unwrap()
+}
+
+fn till() -> UserDetails {
+    UserDetails {
+        username: "till".into(),
+        password: PASSWORD.into(),
+        full_name: "Till One".into(),
+        phone_number: None,
+        email: None,
+        role: Role::Integrator,
+    }
+}
+
+async fn connect(url: &str, plan: &Plan) -> Store {
+    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
+    let mut settings = StoreSettings::for_database(url.to_owned());
+    (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
+    Store::connect(settings, keys, plan.settings.timing(), Handle::current()).await.unwrap()
+}
+
+fn prepare(url: &str) -> Result<(), StoreError> {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(migrate(&url.into())).map(drop)
+}

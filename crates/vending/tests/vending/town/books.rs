@@ -1,0 +1,111 @@
+//! The check when a town closes: wallets, journal, purchases, their history and the provider's own log of
+//! vends must tell one story.
+
+use super::Town;
+
+impl Town {
+    /// Every way in which the books contradict each other; nothing, if all is well.
+    pub fn contradictions(&self) -> String {
+        [self.sql(WALLETS), self.sql(SETTLEMENTS), self.sql(HISTORY), self.sql(&self.vends()), self.sends()]
+            .into_iter()
+            .filter(|found| !found.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    fn vends(&self) -> String {
+        let vends = self.utility.vends();
+        let references: Vec<String> = vends.iter().map(|order| format!("'{}'", order.reference)).collect();
+        VENDS.replace("$1", &format!("ARRAY[{}]::text[]", references.join(", ")))
+    }
+
+    /// A copy leaves only after its record.
+    fn sends(&self) -> String {
+        let left = self.utility.calls().iter().filter(|call| call.starts_with("vend")).count();
+        let recorded = self.sql(
+            "SELECT count(*) FILTER (WHERE fact IN ('RESERVED', 'SENT_AGAIN', 'ATTEMPT_STARTED'))
+                  - count(*) FILTER (WHERE fact = 'NEVER_SENT') FROM purchase_events",
+        );
+        let is_covered = recorded.parse::<usize>().is_ok_and(|recorded| left <= recorded);
+        if is_covered { String::new() } else { format!("{left} copies left, {recorded} are on record") }
+    }
+}
+
+const WALLETS: &str = "
+    SELECT 'wallet ' || a.id || ' holds ' || a.held FROM accounts a
+    WHERE a.house IS NULL AND a.held <> (SELECT coalesce(sum(total), 0) FROM purchases p
+        WHERE p.account_id = a.id AND p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW'))
+    UNION ALL
+    SELECT 'wallet ' || a.id || ' has ' || a.posted FROM accounts a
+    WHERE a.house IS NULL AND a.posted <>
+        (SELECT coalesce(sum(amount), 0) FROM postings WHERE credit_account_id = a.id)
+        - (SELECT coalesce(sum(amount), 0) FROM postings WHERE debit_account_id = a.id)
+    UNION ALL
+    SELECT 'entry ' || e.id || ' moves nothing' FROM journal_entries e
+    WHERE NOT EXISTS (SELECT FROM postings WHERE entry_id = e.id)";
+
+const SETTLEMENTS: &str = "
+    SELECT 'purchase ' || p.id || ' is ' || p.state || ' and has ' || count(e.id) || ' settlements'
+    FROM purchases p LEFT JOIN journal_entries e ON e.purchase_id = p.id AND e.kind = 'SETTLE'
+    GROUP BY p.id
+    HAVING count(e.id) <> CASE p.state WHEN 'SUCCESSFUL' THEN 1 ELSE 0 END
+    UNION ALL
+    SELECT 'purchase ' || p.id || ' was settled otherwise than priced'
+    FROM purchases p
+    JOIN journal_entries e ON e.purchase_id = p.id AND e.kind = 'SETTLE'
+    JOIN postings m ON m.entry_id = e.id
+    JOIN accounts d ON d.id = m.debit_account_id
+    JOIN accounts c ON c.id = m.credit_account_id
+    GROUP BY p.id
+    HAVING (p.net, p.charge, p.commission, p.net + p.charge + p.commission) IS DISTINCT FROM (
+        coalesce(sum(m.amount) FILTER (WHERE d.id = p.account_id AND c.house = 'PROVIDER_PAYABLE'), 0),
+        coalesce(sum(m.amount) FILTER (WHERE d.id = p.account_id AND c.house = 'FEE_INCOME'), 0),
+        coalesce(sum(m.amount) FILTER (WHERE d.house = 'COMMISSION_EXPENSE' AND c.id = p.commission_account_id), 0),
+        sum(m.amount))
+    UNION ALL
+    SELECT 'purchase ' || p.id || ' has incidents without entries, or entries without' FROM purchases p
+    WHERE (SELECT count(*) FROM incidents i WHERE i.purchase_id = p.id)
+        <> (SELECT count(*) FROM journal_entries e WHERE e.purchase_id = p.id AND e.kind = 'INCIDENT')";
+
+const HISTORY: &str = "
+    WITH told AS (
+        SELECT v.*, lag(v.state) OVER story AS state_before, lag(v.fence) OVER story AS fence_before,
+            lead(v.id) OVER story IS NULL AS is_last
+        FROM purchase_events v WINDOW story AS (PARTITION BY v.purchase_id ORDER BY v.id)
+    )
+    SELECT 'purchase ' || purchase_id || ' was reserved out of order' FROM told
+    WHERE (fact = 'RESERVED') <> (state_before IS NULL)
+    UNION ALL
+    SELECT 'purchase ' || purchase_id || ' left ' || state_before FROM told
+    WHERE state_before IN ('SUCCESSFUL', 'FAILED') AND state <> state_before
+    UNION ALL
+    SELECT 'purchase ' || purchase_id || ' went back to fence ' || fence FROM told WHERE fence < fence_before
+    UNION ALL
+    SELECT 'purchase ' || p.id || ' ends its history otherwise' FROM purchases p
+    LEFT JOIN told t ON t.purchase_id = p.id AND t.is_last
+    WHERE (t.state, t.fence, t.attempt) IS DISTINCT FROM (p.state, p.fence, p.attempt)
+    UNION ALL
+    SELECT 'purchase ' || p.id || ' has other attempts than it says' FROM purchases p
+    WHERE p.attempt <> (SELECT count(*) FROM attempts t WHERE t.purchase_id = p.id)
+        OR NOT EXISTS (SELECT FROM attempts t WHERE t.purchase_id = p.id AND t.number = p.attempt
+            AND t.provider_reference = p.provider_reference)";
+
+/// The provider names each vend after its reference.
+const VENDS: &str = "
+    WITH log AS (SELECT v.reference, t.purchase_id FROM unnest($1) AS v (reference)
+        LEFT JOIN attempts t ON t.provider_reference = v.reference)
+    SELECT 'vend ' || reference || ' is of no purchase' FROM log WHERE purchase_id IS NULL
+    UNION ALL
+    SELECT 'vend ' || reference || ' was made ' || count(*) || ' times' FROM log
+    GROUP BY reference HAVING count(*) > 1
+    UNION ALL
+    SELECT 'vend ' || l.reference || ' of purchase ' || p.id || ', which is ' || p.state || ', was not paid for'
+    FROM log l JOIN purchases p ON p.id = l.purchase_id
+    WHERE p.ended_at IS NOT NULL
+        AND p.provider_transaction IS DISTINCT FROM 'S' || l.reference
+        AND NOT EXISTS (SELECT FROM incidents i
+            WHERE i.purchase_id = p.id AND i.provider_transaction = 'S' || l.reference)
+    UNION ALL
+    SELECT 'purchase ' || p.id || ' was paid for and not vended' FROM purchases p
+    WHERE p.state = 'SUCCESSFUL' AND NOT EXISTS (SELECT FROM log l
+        WHERE l.purchase_id = p.id AND p.provider_transaction = 'S' || l.reference)";

@@ -1,0 +1,115 @@
+//! An integrator: an organisation with a wallet, somebody logged in, and one meter that it mostly buys for.
+
+use std::time::Duration;
+
+use ledger::AccountId;
+use purchase::{Authority, NotificationFlags, PurchaseRequest, Record, SourceChannel};
+use vend::{Product, SubscriberIdentifier};
+use vending::{ConfirmError, Quote, Rejection, RetryError, RetryQuestion, RetryScope, Vending};
+
+use super::{PROVIDER, Town, pula};
+
+/// Whom a shop buys for.
+pub const METER: &str = "04257670465";
+/// What a shop calls its purchase.
+pub const REFERENCE: &str = "till-3/0001";
+
+#[derive(Clone, Copy)]
+pub struct Shop<'town> {
+    pub(super) town: &'town Town,
+    pub authority: Authority,
+    pub wallet: AccountId,
+    /// The client secret that it logged in with.
+    pub secret_id: i64,
+}
+
+impl Shop<'_> {
+    /// Electricity for this much on top of charges, for the meter of these tests.
+    pub fn request(&self, amount: &str) -> PurchaseRequest {
+        PurchaseRequest {
+            source_channel: SourceChannel::Pos,
+            language: "en".into(),
+            product: Product::Electricity,
+            provider_code: PROVIDER.into(),
+            debited_account: self.wallet,
+            beneficiary_phone_number: "26771234567".into(),
+            subscriber: meter(METER),
+            amount: pula(amount),
+            charges_on_top: true,
+            comment: Some("till 3".into()),
+            external_reference: Some(REFERENCE.into()),
+            notifications: NotificationFlags { requester_email: false, ..NotificationFlags::default() },
+        }
+    }
+
+    /// Buys for this much.
+    pub async fn buys(&self, amount: &str) -> Result<Box<Record>, ConfirmError> {
+        self.confirms(self.request(amount)).await
+    }
+
+    pub async fn confirms(&self, request: PurchaseRequest) -> Result<Box<Record>, ConfirmError> {
+        self.confirms_from(Duration::ZERO, request).await
+    }
+
+    /// Confirms what arrived this long ago.
+    pub async fn confirms_from(
+        &self,
+        ago: Duration,
+        request: PurchaseRequest,
+    ) -> Result<Box<Record>, ConfirmError> {
+        self.town.vending.confirm(self.authority, request, self.town.ago(ago)).await
+    }
+
+    pub async fn quotes(&self, amount: &str) -> Result<Quote, Rejection> {
+        self.town.vending.quote(&self.authority, &self.request(amount)).await
+    }
+
+    /// Asks what became of its purchase.
+    pub async fn retries(&self) -> Result<Box<Record>, RetryError> {
+        self.retries_in(RetryScope::AnyProduct).await
+    }
+
+    pub async fn retries_in(&self, scope: RetryScope) -> Result<Box<Record>, RetryError> {
+        self.town.vending.retry(self.authority, question(METER, scope)).await
+    }
+
+    /// Asks another desk.
+    pub async fn retries_at(&self, desk: &Vending) -> Result<Box<Record>, RetryError> {
+        desk.retry(self.authority, question(METER, RetryScope::AnyProduct)).await
+    }
+
+    /// Asks about another meter.
+    pub async fn retries_for(&self, number: &str) -> Result<Box<Record>, RetryError> {
+        self.town.vending.retry(self.authority, question(number, RetryScope::AnyProduct)).await
+    }
+
+    /// Buys for this much, learns nothing, and has the money held.
+    pub async fn is_left_in_doubt(&self, amount: &str) {
+        assert_eq!(self.buys(amount).await, Err(ConfirmError::Unknown));
+        self.town.comes_to("IN_DOUBT").await;
+    }
+
+    /// Asserts what is posted to its wallet and how much of that is held.
+    #[track_caller]
+    pub fn has(&self, posted: &str, held: &str) {
+        let wallet = format!("SELECT posted, held FROM accounts WHERE id = {}", self.wallet.0);
+        let expected = format!("{}|{}", pula(posted).minor(), pula(held).minor());
+        assert_eq!(self.town.sql(&wallet), expected, "posted and held");
+    }
+
+    /// Asserts how much commission it has earned.
+    #[track_caller]
+    pub fn has_earned(&self, commission: &str) {
+        let own = format!("organisation_id = {} AND category = 'COMMISSION'", self.authority.organisation.0);
+        let posted = self.town.sql(&format!("SELECT posted FROM accounts WHERE {own}"));
+        assert_eq!(posted, pula(commission).minor().to_string(), "commission");
+    }
+}
+
+fn question(number: &str, scope: RetryScope) -> RetryQuestion {
+    RetryQuestion { subscriber: meter(number), external_reference: REFERENCE.into(), scope }
+}
+
+pub fn meter(number: &str) -> SubscriberIdentifier {
+    SubscriberIdentifier::parse(number).unwrap()
+}
