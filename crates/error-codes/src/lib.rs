@@ -1,0 +1,42 @@
+//! The one table of error codes: code, type, HTTP status, retryable, usual field, documentation text.
+//!
+//! Every error answer of the service, its documentation page and the tests read this table, so that they
+//! cannot disagree (specification, section 7).
+//!
+//! ```
+//! use error_codes::{ErrorCode, Retryable};
+//!
+//! let code = ErrorCode::parse("provider_timeout").expect("a code of the specification");
+//! assert_eq!((code.error_type().as_str(), code.status()), ("provider_timeout", 504));
+//! assert_eq!(code.retryable(), Retryable::Always);
+//! ```
+#![warn(missing_docs)]
+
+mod code;
+mod error_type;
+mod table;
+
+pub use code::ErrorCode;
+pub use error_type::ErrorType;
+
+/// Whether the very same request may be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Retryable {
+    /// It may.
+    Always,
+    /// It would meet the same answer.
+    Never,
+    /// Only where the provider hinted that its refusal was passing; each answer says so itself.
+    WhenProviderHinted,
+}
+
+impl Retryable {
+    /// The `retryable` of one answer; `hinted` tells whether the provider called its refusal transient.
+    pub const fn given(self, hinted: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::WhenProviderHinted => hinted,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The versioned surface, `/public/v1` (specification, sections 2, 4.1 and 5).
+//!
+//! Handlers parse, call one use case, and render; every decision is made elsewhere.
+
+pub mod requests;
+mod routes;
+pub mod wire;
+
+pub use routes::routes;

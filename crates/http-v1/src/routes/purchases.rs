@@ -1,0 +1,67 @@
+//! Validate, confirm, retry (specification, section 4.1).
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    web::{Data, Payload},
+};
+
+use identity::{Identity, Permission};
+use vending::{RetryQuestion, RetryScope, Vending};
+use web::{
+    ApiError, Asked, Front, Visit, authorised, authority, not_confirmed, not_resolved, read_fields, rejected,
+};
+
+use crate::{requests, wire};
+
+/// `POST /public/v1/purchases/validate`
+pub async fn validate(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::PurchasesValidate).await?;
+    let wanted = requests::purchase_request(&read_fields(&request, payload).await?)?;
+    let quote = vending
+        .quote(&authority(&caller), &wanted)
+        .await
+        .map_err(|rejection| rejected(&rejection, wanted.product, Asked::ForAQuote))?;
+    Ok(HttpResponse::Ok().json(wire::Purchase::quoted(&wanted, quote, &caller, &Front::of(&request))))
+}
+
+/// `POST /public/v1/purchases/confirm`
+pub async fn confirm(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::PurchasesConfirm).await?;
+    let wanted = requests::purchase_request(&read_fields(&request, payload).await?)?;
+    let (visit, product) = (Visit::of(&request), wanted.product);
+    visit.money_may_move();
+    let record = vending
+        .confirm(authority(&caller), wanted, visit.arrived_at())
+        .await
+        .map_err(|error| not_confirmed(&error, product))?;
+    Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
+}
+
+/// `POST /public/v1/purchases/retry`
+pub async fn retry(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
+    let wanted = requests::retry_request(&read_fields(&request, payload).await?)?;
+    Visit::of(&request).money_may_move();
+    let question = RetryQuestion {
+        subscriber: wanted.subscriber,
+        external_reference: wanted.external_reference,
+        scope: RetryScope::AnyProduct,
+    };
+    let record = vending.retry(authority(&caller), question).await.map_err(|error| not_resolved(&error))?;
+    Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
+}

@@ -1,0 +1,14 @@
+//! What leaves this surface, field by field in the order of the specification. Always written qualified:
+//! `wire::Purchase` is the JSON, `purchase::Record` the thing.
+
+mod account;
+mod actor;
+mod product;
+mod purchase;
+mod session;
+
+pub use account::Account;
+pub use actor::{Actor, Beneficiary, Payer};
+pub use product::Product;
+pub use purchase::Purchase;
+pub use session::{Me, Session};

@@ -1,0 +1,170 @@
+//! The transaction envelope of validate, confirm and retry (specification, section 2.1).
+
+use serde::Serialize;
+
+use identity::Caller;
+use meter_token::TokenSet;
+use money::Money;
+use purchase::{PurchaseRequest, Record, State, Success};
+use vend::Breakdown;
+use vending::Quote;
+use web::Front;
+
+use super::{Actor, Beneficiary, Payer};
+
+/// A quote or a purchase.
+#[derive(Debug, Serialize)]
+pub struct Purchase {
+    id: i64,
+    channel: &'static str,
+    date: String,
+    status: &'static str,
+    r#type: &'static str,
+    reference: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<Actor>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requester: Option<Actor>,
+    payer: Payer,
+    beneficiary: Beneficiary,
+    total: String,
+    net: String,
+    charge: String,
+    commission: String,
+    entry: String,
+    subscriber_identifier: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscriber_details: Option<String>,
+    product: Product,
+    metadata: Metadata,
+}
+
+/// The product block. Airtime has neither token nor units.
+#[derive(Debug, Serialize)]
+struct Product {
+    r#type: &'static str,
+    provider: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    units: Option<String>,
+}
+
+/// What the provider tells about the cost, and its own name for a finished vend.
+#[derive(Debug, Default, Serialize)]
+struct Metadata {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vat: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    levy: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    regulatory_fee: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    charge: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_subscriber_details: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_transaction_identifier: Option<String>,
+}
+
+impl Purchase {
+    /// The answer to validate: what was asked, and what it would cost and yield.
+    pub fn quoted(request: &PurchaseRequest, quote: Quote, caller: &Caller, front: &Front) -> Self {
+        Self {
+            id: quote.id.0,
+            channel: request.source_channel.as_str(),
+            date: front.date(quote.at),
+            status: "ON_GOING",
+            r#type: "TOPUP",
+            reference: quote.reference.to_string(),
+            operator: Some(Actor::user(caller)),
+            requester: Some(Actor::user(caller)),
+            payer: Payer::Nobody {},
+            beneficiary: Beneficiary::at(&request.beneficiary_phone_number),
+            total: quote.price.total.to_string(),
+            net: quote.price.net.to_string(),
+            charge: quote.price.charge.to_string(),
+            commission: quote.price.commission.to_string(),
+            entry: quote.price.entry.to_string(),
+            subscriber_identifier: request.subscriber.to_string(),
+            subscriber_details: quote.subscriber_details.clone(),
+            product: Product {
+                r#type: request.product.as_str(),
+                provider: request.provider_code.clone(),
+                token: None,
+                units: quote.units.map(|units| units.to_string()),
+            },
+            metadata: Metadata::quoted(quote.breakdown.as_ref(), quote.subscriber_details),
+        }
+    }
+
+    /// The answer to confirm and to retry: the same from the same record, whenever it is asked for. The
+    /// user is left out where a colleague asks, who is not told who bought.
+    pub fn made(record: &Record, caller: &Caller, front: &Front) -> Self {
+        let success = record.success.as_ref();
+        let vended_details = success.and_then(|success| success.subscriber_details.clone());
+        let subscriber_details = vended_details.or_else(|| record.subscriber_details.clone());
+        let user = (record.user.0 == caller.user.id).then(|| Actor::user(caller));
+        Self {
+            id: record.id.0,
+            channel: record.source_channel.as_str(),
+            date: front.date(record.created_at),
+            status: status(&record.life.state),
+            r#type: "TOPUP",
+            reference: record.reference.to_string(),
+            operator: user.clone(),
+            requester: user,
+            payer: Payer::Organisation(Actor::organisation(caller)),
+            beneficiary: Beneficiary::at(&record.beneficiary_phone_number),
+            total: record.price.total.to_string(),
+            net: record.price.net.to_string(),
+            charge: record.price.charge.to_string(),
+            commission: record.price.commission.to_string(),
+            entry: record.price.entry.to_string(),
+            subscriber_identifier: record.subscriber.to_string(),
+            subscriber_details: subscriber_details.clone(),
+            product: Product {
+                r#type: record.product.as_str(),
+                provider: record.provider_code.clone(),
+                token: success.and_then(|success| success.tokens.as_ref()).map(TokenSet::wire_form),
+                units: success.and_then(|success| success.units.as_ref()).map(ToString::to_string),
+            },
+            metadata: success
+                .map(|success| Metadata::vended(success, subscriber_details))
+                .unwrap_or_default(),
+        }
+    }
+}
+
+impl Metadata {
+    fn quoted(breakdown: Option<&Breakdown>, subscriber_details: Option<String>) -> Self {
+        let part = |pick: fn(&Breakdown) -> Money| breakdown.map(|parts| pick(parts).to_string());
+        Self {
+            vat: part(|parts| parts.vat),
+            levy: part(|parts| parts.levy),
+            regulatory_fee: part(|parts| parts.regulatory_fee),
+            charge: part(|parts| parts.charge),
+            cost: part(|parts| parts.cost),
+            provider_subscriber_details: breakdown.and(subscriber_details),
+            provider_transaction_identifier: None,
+        }
+    }
+
+    fn vended(success: &Success, subscriber_details: Option<String>) -> Self {
+        Self {
+            provider_transaction_identifier: Some(success.provider_transaction.clone()),
+            ..Self::quoted(success.breakdown.as_ref(), subscriber_details)
+        }
+    }
+}
+
+/// The state is ours, the status is what an integrator sees of it.
+const fn status(state: &State) -> &'static str {
+    match state {
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => "PENDING",
+        State::Successful { .. } => "SUCCESSFUL",
+        State::Failed => "FAILED",
+    }
+}

@@ -1,0 +1,255 @@
+//! The JSON of every answer, to the letter: names, order, presence, form of money and dates.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use clock::ManualClock;
+use http_v1::wire;
+use identity::{Caller, CallerOrganisation, CallerUser, Environment, Role, Status};
+use ledger::{AccountId, Category};
+use meter_token::TokenSet;
+use money::{Currency, Money};
+use purchase::{
+    ClientId, Fence, Handling, Life, NotificationFlags, OrganisationId, Price, PurchaseId, PurchaseRequest,
+    Record, Reference, SourceChannel, State, SubscriberFormat, Success, UserId,
+};
+use vend::{Breakdown, CallId, Product, ProviderReference, SubscriberIdentifier, Units};
+use vending::{ProductListing, ProviderListing, Quote};
+use web::{Front, Language, WebSettings};
+
+fn bwp(amount: &str) -> Money {
+    Money::parse_wire(&format!("BWP {amount}")).unwrap()
+}
+
+fn noon() -> DateTime<Utc> {
+    DateTime::parse_from_rfc3339("2026-11-20T10:00:00Z").unwrap().to_utc()
+}
+
+fn front() -> Front {
+    Front::new(&WebSettings::default(), Arc::new(ManualClock::at(noon()))).unwrap()
+}
+
+fn caller() -> Caller {
+    Caller {
+        access_token_id: 1,
+        client_id: 2,
+        organisation: CallerOrganisation {
+            id: 3,
+            code: "KGALAGADI".to_owned(),
+            name: "Kgalagadi Shops".to_owned(),
+            environment: Environment::Staging,
+        },
+        user: CallerUser {
+            id: 4,
+            username: "till-1".to_owned(),
+            full_name: "Till One".to_owned(),
+            phone_number: None,
+            email: None,
+            status: Status::Active,
+        },
+        role: Role::Viewer,
+    }
+}
+
+fn request() -> PurchaseRequest {
+    PurchaseRequest {
+        source_channel: SourceChannel::Web,
+        language: "en-BW".to_owned(),
+        product: Product::Electricity,
+        provider_code: "BPC".to_owned(),
+        debited_account: AccountId(7),
+        beneficiary_phone_number: "26771234567".to_owned(),
+        subscriber: SubscriberIdentifier::parse("04257670465").unwrap(),
+        amount: bwp("100.00"),
+        charges_on_top: true,
+        comment: None,
+        external_reference: Some("INV-1".to_owned()),
+        notifications: NotificationFlags::default(),
+    }
+}
+
+fn price() -> Price {
+    Price {
+        entry: bwp("100.00"),
+        charge: bwp("2.00"),
+        net: bwp("100.00"),
+        total: bwp("102.00"),
+        commission: bwp("1.50"),
+    }
+}
+
+fn breakdown() -> Breakdown {
+    Breakdown {
+        cost: bwp("80.00"),
+        vat: bwp("12.00"),
+        levy: bwp("5.00"),
+        regulatory_fee: bwp("1.00"),
+        charge: bwp("2.00"),
+    }
+}
+
+fn units() -> Units {
+    Units { quantity: "45.2".parse().unwrap(), unit: "kWh".to_owned() }
+}
+
+fn record() -> Record {
+    let token = "KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587";
+    Record {
+        id: PurchaseId(42),
+        reference: Reference::new(PurchaseId(42), 2026, 11),
+        organisation: OrganisationId(3),
+        client: ClientId(2),
+        user: UserId(4),
+        account: AccountId(7),
+        source_channel: SourceChannel::Pos,
+        language: "en-BW".to_owned(),
+        product: Product::Electricity,
+        provider_code: "BPC".to_owned(),
+        subscriber: SubscriberIdentifier::parse("04257670465").unwrap(),
+        beneficiary_phone_number: "26771234567".to_owned(),
+        price: price(),
+        external_reference: None,
+        comment: None,
+        notifications: NotificationFlags::default(),
+        created_at: noon(),
+        subscriber_details: Some("T MOLEFE".to_owned()),
+        provider_reference: ProviderReference::new(CallId::new(1, noon()).unwrap()),
+        life: life(State::Successful { provider_transaction: "R-9".to_owned() }),
+        success: Some(Success {
+            tokens: Some(TokenSet::parse(token).unwrap()),
+            units: Some(units()),
+            provider_transaction: "R-9".to_owned(),
+            breakdown: Some(breakdown()),
+            subscriber_details: None,
+        }),
+        failure: None,
+    }
+}
+
+fn life(state: State) -> Life {
+    Life {
+        handling: Handling::Managed,
+        state,
+        fence: Fence(1),
+        lease_until: None,
+        attempt: 1,
+        requests: 0,
+        window_closes_at: noon(),
+    }
+}
+
+/// The exact text of `value`, whose expectation is written over several lines.
+fn assert_json(value: &impl serde::Serialize, expected: &str) {
+    let expected: String = expected.lines().map(str::trim_start).collect();
+    assert_eq!(serde_json::to_string(value).unwrap(), expected);
+}
+
+#[test]
+fn a_quote_has_no_payer_no_token_and_no_provider_transaction() {
+    let quote = Quote {
+        id: PurchaseId(42),
+        reference: Reference::new(PurchaseId(42), 2026, 11),
+        price: price(),
+        subscriber_details: Some("T MOLEFE".to_owned()),
+        units: Some(units()),
+        breakdown: Some(breakdown()),
+        at: noon(),
+    };
+    assert_json(
+        &wire::Purchase::quoted(&request(), quote, &caller(), &front()),
+        r#"{"id":42,"channel":"WEB","date":"2026-11-20 12:00:00","status":"ON_GOING","type":"TOPUP",
+        "reference":"TOP/2026/11/0000000042",
+        "operator":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
+        "requester":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
+        "payer":{},
+        "beneficiary":{"id":0,"full_name":"","phone_number":"26771234567","status":""},
+        "total":"BWP 102.00","net":"BWP 100.00","charge":"BWP 2.00","commission":"BWP 1.50","entry":"BWP 100.00",
+        "subscriber_identifier":"04257670465","subscriber_details":"T MOLEFE",
+        "product":{"type":"ELECTRICITY","provider":"BPC","units":"45.2 kWh"},
+        "metadata":{"vat":"BWP 12.00","levy":"BWP 5.00","regulatory_fee":"BWP 1.00","charge":"BWP 2.00",
+        "cost":"BWP 80.00","provider_subscriber_details":"T MOLEFE"}}"#,
+    );
+}
+
+#[test]
+fn a_successful_purchase_has_all_its_tokens_in_order() {
+    assert_json(
+        &wire::Purchase::made(&record(), &caller(), &front()),
+        r#"{"id":42,"channel":"POS","date":"2026-11-20 12:00:00","status":"SUCCESSFUL","type":"TOPUP",
+        "reference":"TOP/2026/11/0000000042",
+        "operator":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
+        "requester":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
+        "payer":{"id":3,"full_name":"Kgalagadi Shops","phone_number":"","username":"KGALAGADI","status":"ACTIVE"},
+        "beneficiary":{"id":0,"full_name":"","phone_number":"26771234567","status":""},
+        "total":"BWP 102.00","net":"BWP 100.00","charge":"BWP 2.00","commission":"BWP 1.50","entry":"BWP 100.00",
+        "subscriber_identifier":"04257670465","subscriber_details":"T MOLEFE",
+        "product":{"type":"ELECTRICITY","provider":"BPC",
+        "token":"KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587","units":"45.2 kWh"},
+        "metadata":{"vat":"BWP 12.00","levy":"BWP 5.00","regulatory_fee":"BWP 1.00","charge":"BWP 2.00",
+        "cost":"BWP 80.00","provider_subscriber_details":"T MOLEFE","provider_transaction_identifier":"R-9"}}"#,
+    );
+}
+
+#[test]
+fn an_open_purchase_is_pending_and_shows_no_token() {
+    let open = Record { life: life(State::RetryDue), success: None, ..record() };
+    let json = serde_json::to_value(wire::Purchase::made(&open, &caller(), &front())).unwrap();
+    assert_eq!(json["status"], "PENDING");
+    assert_eq!(json["product"].to_string(), r#"{"provider":"BPC","type":"ELECTRICITY"}"#);
+    assert_eq!(json["metadata"].to_string(), "{}");
+}
+
+#[test]
+fn a_colleague_is_not_told_who_bought() {
+    let bought_by_another = Record { user: UserId(5), ..record() };
+    let json = serde_json::to_value(wire::Purchase::made(&bought_by_another, &caller(), &front())).unwrap();
+    assert!(json.get("operator").is_none() && json.get("requester").is_none());
+    assert_eq!(json["payer"]["id"], 3);
+}
+
+#[test]
+fn an_account_is_an_active_wallet() {
+    let account = ledger::Account {
+        id: AccountId(7),
+        name: "Shop float".to_owned(),
+        currency: Currency::parse("BWP").unwrap(),
+        category: Category::TopUp,
+        rank: 2,
+        available: bwp("1000000.00"),
+    };
+    assert_json(
+        &wire::Account::from(account),
+        r#"{"id":7,"name":"Shop float","currency":"BWP","category":"TOPUP","type":"WALLET","status":"ACTIVE",
+        "rank":2,"balance":"BWP 1000000.00"}"#,
+    );
+}
+
+#[test]
+fn a_product_speaks_the_callers_language() {
+    let listing = ProductListing {
+        product: Product::Electricity,
+        format: SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap(),
+        hint: None,
+        providers: vec![ProviderListing { code: "BPC".to_owned(), name: "Power Corporation".to_owned() }],
+    };
+    assert_json(
+        &wire::Product::listed(listing, Language::French, &front()),
+        r#"{"product_type":"ELECTRICITY","display_name":"Électricité","subscriber_id_label":"Numéro de compteur",
+        "subscriber_id_min_length":11,"subscriber_id_max_length":13,"subscriber_id_pattern":"^[0-9]+$",
+        "subscriber_id_hint":null,"providers":[{"code":"BPC","name":"Power Corporation"}]}"#,
+    );
+}
+
+#[test]
+fn me_is_an_actor_a_role_and_an_organisation() {
+    assert_json(
+        &wire::Me::from(&caller()),
+        r#"{"actor":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
+        "role":{"code":"VIEWER","name":"Viewer",
+        "permissions":["accounts.read","products.read","purchases.validate","purchases.read"]},
+        "organisation":{"id":3,"code":"KGALAGADI","name":"Kgalagadi Shops","environment":"STAGING"}}"#,
+    );
+}

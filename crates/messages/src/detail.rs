@@ -1,0 +1,182 @@
+//! Finer points of an error code, for those whose one sentence would not tell what to mend.
+
+use error_codes::ErrorCode;
+
+/// A detail that has a sentence of its own. Its comment names the values that the sentence needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// A login was refused.
+    Login,
+    /// A refresh token was refused.
+    Refresh,
+    /// The organisation is suspended.
+    OrganisationSuspended,
+    /// The account takes no debits. `field`.
+    AccountNotDebitable,
+    /// Not a JSON string. `field`.
+    ExpectedText,
+    /// Not a JSON integer. `field`.
+    ExpectedInteger,
+    /// Neither `true` nor `false`. `field`.
+    ExpectedFlag,
+    /// A text without characters. `field`.
+    Empty,
+    /// More characters than allowed. `field`, `limit`.
+    TooLong,
+    /// A control or bidirectional formatting character. `field`.
+    ForbiddenCharacter,
+    /// Not in the list. `field`, `allowed`.
+    UnknownValue,
+    /// A key appears twice in one object. `field`.
+    RepeatedKey,
+    /// The body is no JSON. `line`, `column`.
+    NotJson,
+    /// The body is some other JSON value.
+    NotAnObject,
+    /// Objects or lists are nested too deep. `limit`.
+    TooDeep,
+    /// The body is too large. `limit`, in bytes.
+    BodyTooLarge,
+    /// The body took too long. `limit`, in seconds.
+    BodyTooSlow,
+    /// The body broke off.
+    BodyBroken,
+    /// Not a language tag. `field`.
+    BadLanguageTag,
+    /// Not a currency code. `field`.
+    BadCurrency,
+    /// Not the currency of the account. `field`, `currency`.
+    CurrencyDiffers,
+    /// No such provider of this product. `field`.
+    UnknownProvider,
+    /// Not of the form that the product asks for. `field`.
+    BadIdentifier,
+    /// More than twelve digits. `field`.
+    AmountTooLarge,
+    /// Finer than a hundredth. `field`.
+    AmountTooFine,
+    /// Zero. `field`.
+    AmountNotPositive,
+    /// The minimum is known. `field`, `limit`.
+    MinimumIs,
+    /// The maximum is known. `field`, `limit`.
+    MaximumIs,
+    /// The charges are known. `field`, `charge`.
+    ChargesAre,
+    /// An account named in a field. `field`.
+    Account,
+    /// A purchase that is asked about has failed, for a reason that tells the integrator nothing more.
+    EarlierAttemptFailed,
+    /// A question that moves no money went unanswered.
+    OnQuote,
+}
+
+impl Detail {
+    /// Every detail.
+    pub const ALL: [Self; 32] = [
+        Self::Login,
+        Self::Refresh,
+        Self::OrganisationSuspended,
+        Self::AccountNotDebitable,
+        Self::ExpectedText,
+        Self::ExpectedInteger,
+        Self::ExpectedFlag,
+        Self::Empty,
+        Self::TooLong,
+        Self::ForbiddenCharacter,
+        Self::UnknownValue,
+        Self::RepeatedKey,
+        Self::NotJson,
+        Self::NotAnObject,
+        Self::TooDeep,
+        Self::BodyTooLarge,
+        Self::BodyTooSlow,
+        Self::BodyBroken,
+        Self::BadLanguageTag,
+        Self::BadCurrency,
+        Self::CurrencyDiffers,
+        Self::UnknownProvider,
+        Self::BadIdentifier,
+        Self::AmountTooLarge,
+        Self::AmountTooFine,
+        Self::AmountNotPositive,
+        Self::MinimumIs,
+        Self::MaximumIs,
+        Self::ChargesAre,
+        Self::Account,
+        Self::EarlierAttemptFailed,
+        Self::OnQuote,
+    ];
+
+    /// The code that it belongs to.
+    pub const fn code(self) -> ErrorCode {
+        match self {
+            Self::Login | Self::Refresh => ErrorCode::InvalidCredentials,
+            Self::OrganisationSuspended | Self::AccountNotDebitable => ErrorCode::Forbidden,
+            Self::ExpectedText
+            | Self::ExpectedInteger
+            | Self::ExpectedFlag
+            | Self::Empty
+            | Self::TooLong
+            | Self::ForbiddenCharacter
+            | Self::UnknownValue
+            | Self::RepeatedKey
+            | Self::NotJson
+            | Self::NotAnObject
+            | Self::TooDeep
+            | Self::BodyTooLarge
+            | Self::BodyTooSlow
+            | Self::BodyBroken
+            | Self::BadLanguageTag
+            | Self::BadCurrency
+            | Self::CurrencyDiffers
+            | Self::UnknownProvider
+            | Self::BadIdentifier => ErrorCode::InvalidArgument,
+            Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
+            Self::MinimumIs => ErrorCode::AmountBelowMinimum,
+            Self::MaximumIs => ErrorCode::AmountAboveMaximum,
+            Self::ChargesAre => ErrorCode::AmountBelowCharges,
+            Self::Account => ErrorCode::ResourceNotFound,
+            Self::EarlierAttemptFailed => ErrorCode::ProviderError,
+            Self::OnQuote => ErrorCode::ProviderTimeout,
+        }
+    }
+
+    /// The name of the attribute that holds its text.
+    pub(crate) const fn attribute(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Refresh => "refresh",
+            Self::OrganisationSuspended => "organisation_suspended",
+            Self::AccountNotDebitable => "account_not_debitable",
+            Self::ExpectedText => "expected_text",
+            Self::ExpectedInteger => "expected_integer",
+            Self::ExpectedFlag => "expected_flag",
+            Self::Empty => "empty",
+            Self::TooLong => "too_long",
+            Self::ForbiddenCharacter => "forbidden_character",
+            Self::UnknownValue => "unknown_value",
+            Self::RepeatedKey => "repeated_key",
+            Self::NotJson => "not_json",
+            Self::NotAnObject => "not_an_object",
+            Self::TooDeep => "too_deep",
+            Self::BodyTooLarge => "body_too_large",
+            Self::BodyTooSlow => "body_too_slow",
+            Self::BodyBroken => "body_broken",
+            Self::BadLanguageTag => "bad_language_tag",
+            Self::BadCurrency => "bad_currency",
+            Self::CurrencyDiffers => "currency_differs",
+            Self::UnknownProvider => "unknown_provider",
+            Self::BadIdentifier => "bad_identifier",
+            Self::AmountTooLarge => "amount_too_large",
+            Self::AmountTooFine => "amount_too_fine",
+            Self::AmountNotPositive => "amount_not_positive",
+            Self::MinimumIs => "minimum_is",
+            Self::MaximumIs => "maximum_is",
+            Self::ChargesAre => "charges_are",
+            Self::Account => "account",
+            Self::EarlierAttemptFailed => "earlier_attempt_failed",
+            Self::OnQuote => "on_quote",
+        }
+    }
+}

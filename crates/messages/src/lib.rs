@@ -1,0 +1,25 @@
+//! Every human sentence, localised with Fluent: what went wrong, and what products are called.
+//!
+//! The texts lie in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once.
+//!
+//! ```
+//! use error_codes::ErrorCode;
+//! use messages::{Locale, Messages};
+//!
+//! let messages = Messages::new();
+//! let locale = Locale::parse("fr-CM")?;
+//! let said = messages.error(locale.language(), ErrorCode::InsufficientBalance.into(), &[("gap", "XAF 5.00")]);
+//! assert_eq!(said, "Il manque XAF 5.00 au solde. Approvisionnez le compte ou achetez pour moins.");
+//! # Ok::<(), messages::MalformedTag>(())
+//! ```
+#![warn(missing_docs)]
+
+mod detail;
+mod locale;
+mod sentence;
+mod texts;
+
+pub use detail::Detail;
+pub use locale::{Language, Locale, MalformedTag};
+pub use sentence::Sentence;
+pub use texts::Messages;

@@ -1,0 +1,141 @@
+//! Which language to answer in, read from the tag that a request carries.
+
+use unic_langid::LanguageIdentifier;
+
+/// A language that the service speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// English, also for everybody whose language is not spoken here.
+    #[default]
+    English,
+    /// French.
+    French,
+    /// Portuguese.
+    Portuguese,
+}
+
+/// Not a language tag (BCP 47).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a language tag")]
+pub struct MalformedTag(pub String);
+
+/// A parsed language tag: the language to speak, and the region it names, if any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Locale {
+    language: Language,
+    region: Option<String>,
+}
+
+impl Language {
+    /// Every language, the fallback first.
+    pub const ALL: [Self; 3] = [Self::English, Self::French, Self::Portuguese];
+
+    /// The primary subtag.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::French => "fr",
+            Self::Portuguese => "pt",
+        }
+    }
+
+    /// The language of this tag; English where it is not spoken here.
+    pub fn negotiate(tag: &str) -> Result<Self, MalformedTag> {
+        Locale::parse(tag).map(|locale| locale.language)
+    }
+
+    /// The first spoken language of an `Accept-Language` header, by its weights; else English. What is
+    /// malformed there is passed over (RFC 9110, section 12.5.4).
+    pub fn accepted(header: &str) -> Self {
+        let mut choices: Vec<(u16, Self)> = header.split(',').filter_map(weighted).collect();
+        choices.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+        choices.first().map_or_else(Self::default, |(_, language)| *language)
+    }
+
+    fn spoken(primary: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.as_str() == primary)
+    }
+}
+
+impl Locale {
+    /// Reads a tag such as `en-BW`. Any well-formed tag is accepted, whatever its language.
+    pub fn parse(tag: &str) -> Result<Self, MalformedTag> {
+        let read: LanguageIdentifier = tag.parse().map_err(|_not_a_tag| MalformedTag(tag.to_owned()))?;
+        Ok(Self {
+            language: Language::spoken(read.language.as_str()).unwrap_or_default(),
+            region: read.region.map(|region| region.as_str().to_owned()),
+        })
+    }
+
+    /// The language to answer in.
+    pub const fn language(&self) -> Language {
+        self.language
+    }
+
+    /// The region subtag in capitals, such as `BW`.
+    pub fn region(&self) -> Option<&str> {
+        self.region.as_deref()
+    }
+}
+
+/// One choice of an `Accept-Language` header with its weight in thousandths, unless refused or unspoken.
+fn weighted(choice: &str) -> Option<(u16, Language)> {
+    let (tag, weight) = choice.split_once(';').unwrap_or((choice, "q=1"));
+    let read: LanguageIdentifier = tag.trim().parse().ok()?;
+    let thousandths = thousandths(weight.trim().strip_prefix("q=")?)?;
+    Language::spoken(read.language.as_str())
+        .filter(|_| thousandths > 0)
+        .map(|language| (thousandths, language))
+}
+
+fn thousandths(quality: &str) -> Option<u16> {
+    let (whole, fraction) = quality.split_once('.').unwrap_or((quality, ""));
+    if fraction.len() > 3 {
+        return None;
+    }
+    format!("{whole}{fraction:0<3}").parse().ok().filter(|thousandths| *thousandths <= 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_language_falls_back_and_a_malformed_tag_is_refused() {
+        for (tag, language) in [
+            ("en-BW", Language::English),
+            ("fr", Language::French),
+            ("FR-cm", Language::French),
+            ("pt-MZ", Language::Portuguese),
+            ("tn-BW", Language::English),
+            ("xx-XX", Language::English),
+        ] {
+            assert_eq!(Language::negotiate(tag), Ok(language), "{tag}");
+        }
+        for tag in ["", "e", "english-please-now-yes", "12", "en BW", "en-", "fr;q=1", "en\u{0}"] {
+            assert_eq!(Language::negotiate(tag), Err(MalformedTag(tag.to_owned())), "{tag:?}");
+        }
+    }
+
+    #[test]
+    fn the_region_of_a_tag_is_kept_in_capitals() {
+        assert_eq!(Locale::parse("en-bw").unwrap().region(), Some("BW"));
+        assert_eq!(Locale::parse("en").unwrap().region(), None);
+    }
+
+    #[test]
+    fn the_header_is_read_by_weight_and_never_refused() {
+        for (header, language) in [
+            ("fr-FR, en;q=0.8", Language::French),
+            ("en;q=0.2, pt;q=0.9", Language::Portuguese),
+            ("tn-BW, fr;q=0.5", Language::French),
+            ("fr;q=0, pt;q=0.1", Language::Portuguese),
+            ("*", Language::English),
+            ("", Language::English),
+            ("fr;q=abc;;, ,", Language::English),
+            ("fr;q=2, pt", Language::Portuguese),
+        ] {
+            assert_eq!(Language::accepted(header), language, "{header:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The texts, parsed once, and the filling in of their values.
+
+use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use unic_langid::LanguageIdentifier;
+
+use crate::{Language, Sentence};
+
+type Bundle = FluentBundle<FluentResource>;
+
+/// All texts in all languages. Make one and share it.
+pub struct Messages {
+    english: Bundle,
+    french: Bundle,
+    portuguese: Bundle,
+}
+
+impl Messages {
+    /// Parses the texts that are compiled in.
+    pub fn new() -> Self {
+        Self {
+            english: bundle(
+                Language::English,
+                [include_str!("../texts/en/errors.ftl"), include_str!("../texts/en/products.ftl")],
+            ),
+            french: bundle(
+                Language::French,
+                [include_str!("../texts/fr/errors.ftl"), include_str!("../texts/fr/products.ftl")],
+            ),
+            portuguese: bundle(
+                Language::Portuguese,
+                [include_str!("../texts/pt/errors.ftl"), include_str!("../texts/pt/products.ftl")],
+            ),
+        }
+    }
+
+    /// What went wrong and what to do next. A value that the sentence needs and does not get costs the
+    /// detail and then the localisation, but never leaves a placeholder in what people read.
+    pub fn error(&self, language: Language, sentence: Sentence, values: &[(&str, &str)]) -> String {
+        let code = sentence.code();
+        let detailed = sentence
+            .detail()
+            .and_then(|detail| self.text(language, code.as_str(), Some(detail.attribute()), values));
+        detailed
+            .or_else(|| self.text(language, code.as_str(), None, values))
+            .unwrap_or_else(|| code.meaning().to_owned())
+    }
+
+    /// [`Messages::error`], followed by what the provider said, in its own words.
+    pub fn error_quoting(
+        &self,
+        language: Language,
+        sentence: Sentence,
+        values: &[(&str, &str)],
+        wording: &str,
+    ) -> String {
+        let ours = self.error(language, sentence, values);
+        match self.text(language, "provider-says", None, &[("wording", wording)]) {
+            Some(theirs) => format!("{ours} {theirs}"),
+            None => ours,
+        }
+    }
+
+    /// What a product type of the catalogue (`ELECTRICITY`, `AIRTIME`, `WATER`) is called.
+    pub fn product_name(&self, language: Language, product_type: &str) -> Option<String> {
+        self.text(language, product_type, None, &[])
+    }
+
+    /// What the input for the subscriber of a product type is called, such as "Meter number".
+    pub fn subscriber_label(&self, language: Language, product_type: &str) -> Option<String> {
+        self.text(language, product_type, Some("subscriber"), &[])
+    }
+
+    fn text(
+        &self,
+        language: Language,
+        id: &str,
+        attribute: Option<&str>,
+        values: &[(&str, &str)],
+    ) -> Option<String> {
+        let bundle = self.bundle(language);
+        let message = bundle.get_message(id)?;
+        let pattern = match attribute {
+            Some(name) => message.get_attribute(name)?.value(),
+            None => message.value()?,
+        };
+        let args: FluentArgs<'_> = values.iter().map(|(name, value)| (*name, *value)).collect();
+        let mut errors = Vec::new();
+        let text = bundle.format_pattern(pattern, Some(&args), &mut errors).into_owned();
+        errors.is_empty().then_some(text)
+    }
+
+    const fn bundle(&self, language: Language) -> &Bundle {
+        match language {
+            Language::English => &self.english,
+            Language::French => &self.french,
+            Language::Portuguese => &self.portuguese,
+        }
+    }
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Messages {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Messages")
+    }
+}
+
+fn bundle(language: Language, texts: [&str; 2]) -> Bundle {
+    let tag: LanguageIdentifier = language.as_str().parse().expect("our own languages have proper tags");
+    let mut bundle = Bundle::new_concurrent(vec![tag]);
+    // The marks that Fluent would put around values are invisible, and wrong in JSON and SMS.
+    bundle.set_use_isolating(false);
+    for text in texts {
+        let resource =
+            FluentResource::try_new(text.to_owned()).expect("the texts compiled in are well-formed");
+        bundle.add_resource(resource).expect("no text is given twice");
+    }
+    bundle
+}

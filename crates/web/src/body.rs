@@ -1,0 +1,64 @@
+//! The body of a request, read within bounds of size and time.
+
+use std::time::Duration;
+
+use actix_web::{
+    HttpRequest,
+    http::header::CONTENT_LENGTH,
+    web::{BytesMut, Payload},
+};
+use futures_util::StreamExt;
+
+use messages::{Detail, Locale};
+
+use crate::{ApiError, Fields, Front, Visit};
+
+/// Reads the fields of a JSON body, whatever its content type is called. From here on errors are told
+/// in the body's `language`.
+pub async fn read_fields(request: &HttpRequest, payload: Payload) -> Result<Fields, ApiError> {
+    let front = Front::of(request);
+    let visit = Visit::of(request);
+    let spent = front.clock().monotonic().elapsed_since(visit.arrived_at());
+    let reading = collect(request, payload, front.body_bytes_max);
+    let body = tokio::time::timeout(front.body_within.saturating_sub(spent), reading)
+        .await
+        .map_err(|_too_slow| too_slow(front.body_within))??;
+    let fields = Fields::parse(&body)?;
+    if let Some(locale) = fields.peek_text("language").and_then(|tag| Locale::parse(&tag).ok()) {
+        visit.speak(locale.language());
+    }
+    Ok(fields)
+}
+
+async fn collect(
+    request: &HttpRequest,
+    mut payload: Payload,
+    bytes_max: usize,
+) -> Result<BytesMut, ApiError> {
+    if announced(request).is_some_and(|length| length > bytes_max) {
+        return Err(too_large(bytes_max));
+    }
+    let mut body = BytesMut::new();
+    while let Some(chunk) = payload.next().await {
+        let chunk = chunk.map_err(|cause| {
+            ApiError::new(Detail::BodyBroken).closing_the_connection().because(cause.to_string())
+        })?;
+        if body.len().saturating_add(chunk.len()) > bytes_max {
+            return Err(too_large(bytes_max));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn announced(request: &HttpRequest) -> Option<usize> {
+    request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large(bytes_max: usize) -> ApiError {
+    ApiError::new(Detail::BodyTooLarge).with("limit", bytes_max).closing_the_connection()
+}
+
+fn too_slow(within: Duration) -> ApiError {
+    ApiError::new(Detail::BodyTooSlow).with("limit", within.as_secs()).closing_the_connection()
+}

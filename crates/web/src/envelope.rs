@@ -1,0 +1,112 @@
+//! The error envelope (specification, section 7.1), written in one place for every error there is.
+
+use actix_web::{
+    HttpResponse, HttpResponseBuilder, ResponseError,
+    http::{
+        StatusCode,
+        header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE},
+    },
+};
+use serde::Serialize;
+
+use error_codes::{ErrorCode, ErrorType};
+
+use crate::{ApiError, Front, Visit};
+
+#[derive(Serialize)]
+struct Root<'a> {
+    error: Body<'a>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    r#type: &'static str,
+    code: &'static str,
+    message: String,
+    param: Option<&'a str>,
+    retryable: bool,
+    doc_url: String,
+    request_id: &'a str,
+}
+
+/// An error as it leaves: status, headers, body.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    status: StatusCode,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: String,
+    closes_connection: bool,
+}
+
+impl Envelope {
+    pub(crate) fn around(error: &ApiError, front: &Front, visit: &Visit) -> Self {
+        let code = error.code();
+        let body = Root {
+            error: Body {
+                r#type: code.error_type().as_str(),
+                code: code.as_str(),
+                message: error.message(front.messages(), visit.language()),
+                param: error.param(),
+                retryable: error.is_retryable(),
+                doc_url: front.doc_url(code),
+                request_id: visit.request_id().as_str(),
+            },
+        };
+        Self {
+            status: error.status_code(),
+            headers: headers(error),
+            body: serde_json::to_string(&body).expect("texts and flags always serialise"),
+            closes_connection: error.closes_connection(),
+        }
+    }
+
+    pub(crate) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    pub(crate) fn response(&self) -> HttpResponse {
+        let mut response = HttpResponseBuilder::new(self.status);
+        response.insert_header((CONTENT_TYPE, "application/json"));
+        for (name, value) in &self.headers {
+            response.insert_header((name.clone(), value.clone()));
+        }
+        if self.closes_connection {
+            response.force_close();
+        }
+        response.body(self.body.clone())
+    }
+}
+
+fn headers(error: &ApiError) -> Vec<(HeaderName, HeaderValue)> {
+    let mut headers = Vec::new();
+    if error.code().error_type() == ErrorType::Authentication {
+        headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+    }
+    if let Some(pause) = error.retry_after() {
+        // Whole seconds only, and never earlier than meant.
+        let seconds = pause.as_secs().saturating_add(u64::from(pause.subsec_nanos() > 0));
+        headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
+    }
+    if let Some(allowed) = error.value("allowed").filter(|_| error.code() == ErrorCode::MethodNotAllowed) {
+        headers.push((ALLOW, HeaderValue::from_str(allowed).expect("methods are visible ASCII")));
+    }
+    headers
+}
+
+impl std::fmt::Display for Envelope {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "answered {}", self.status)
+    }
+}
+
+/// For the one case in which no request is left to answer to: the handler panicked.
+impl ResponseError for Envelope {
+    fn status_code(&self) -> StatusCode {
+        self.status
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        self.response()
+    }
+}

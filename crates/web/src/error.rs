@@ -1,0 +1,166 @@
+//! What a handler says when it cannot do what was asked. How it reads is decided elsewhere, once.
+
+use std::{borrow::Cow, error::Error, fmt, time::Duration};
+
+use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+
+use error_codes::ErrorCode;
+use messages::{Language, Messages, Sentence};
+
+/// A code, the field it is about, the values that its sentence needs, and the cause for our own log.
+///
+/// The cause has no way into an answer.
+#[derive(Debug)]
+pub struct ApiError {
+    sentence: Sentence,
+    param: Option<Cow<'static, str>>,
+    values: Vec<(&'static str, String)>,
+    wording: Option<String>,
+    retryable: bool,
+    retry_after: Option<Duration>,
+    closes_connection: bool,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl ApiError {
+    /// An error with the field, the retryability and the status that the table gives its code.
+    pub fn new(sentence: impl Into<Sentence>) -> Self {
+        let sentence = sentence.into();
+        let error = Self {
+            sentence,
+            param: None,
+            values: Vec::new(),
+            wording: None,
+            retryable: sentence.code().retryable().given(false),
+            retry_after: None,
+            closes_connection: false,
+            cause: None,
+        };
+        match sentence.code().usual_param() {
+            Some(param) => error.about(param),
+            None => error,
+        }
+    }
+
+    /// It is about this field of the request.
+    #[must_use]
+    pub fn about(mut self, param: impl Into<Cow<'static, str>>) -> Self {
+        let param = param.into();
+        self.values.retain(|(name, _)| *name != "field");
+        self.values.push(("field", param.clone().into_owned()));
+        self.param = Some(param);
+        self
+    }
+
+    /// A value for the sentence.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Self {
+        self.values.push((name, value.to_string()));
+        self
+    }
+
+    /// What the provider said, to be passed on.
+    #[must_use]
+    pub fn quoting(mut self, wording: Option<String>) -> Self {
+        self.wording = wording;
+        self
+    }
+
+    /// The provider hinted that its refusal is passing; tells only where the table leaves it open.
+    #[must_use]
+    pub fn hinted_transient(mut self, hinted: bool) -> Self {
+        self.retryable = self.code().retryable().given(hinted);
+        self
+    }
+
+    /// The same request would meet the same answer, whatever the code says in general.
+    #[must_use]
+    pub fn never_retryable(mut self) -> Self {
+        self.retryable = false;
+        self
+    }
+
+    /// The answer carries `Retry-After`.
+    #[must_use]
+    pub fn after(mut self, pause: Duration) -> Self {
+        self.retry_after = Some(pause);
+        self
+    }
+
+    /// The rest of the request will not be read, so the connection ends with the answer.
+    #[must_use]
+    pub fn closing_the_connection(mut self) -> Self {
+        self.closes_connection = true;
+        self
+    }
+
+    /// Why, for the log.
+    #[must_use]
+    pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// The code, which decides type and status.
+    pub const fn code(&self) -> ErrorCode {
+        self.sentence.code()
+    }
+
+    /// The field of the request that is to blame.
+    pub fn param(&self) -> Option<&str> {
+        self.param.as_deref()
+    }
+
+    /// Whether the very same request may be sent again.
+    pub const fn is_retryable(&self) -> bool {
+        self.retryable
+    }
+
+    pub(crate) const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+
+    pub(crate) const fn closes_connection(&self) -> bool {
+        self.closes_connection
+    }
+
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The sentence for people.
+    pub fn message(&self, messages: &Messages, language: Language) -> String {
+        let values: Vec<(&str, &str)> =
+            self.values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        match &self.wording {
+            Some(wording) => messages.error_quoting(language, self.sentence, &values, wording),
+            None => messages.error(language, self.sentence, &values),
+        }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.param {
+            Some(param) => write!(out, "{} about {param}", self.code()),
+            None => write!(out, "{}", self.code()),
+        }
+    }
+}
+
+impl Error for ApiError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| -> &(dyn Error + 'static) { cause })
+    }
+}
+
+/// Status only: [`crate::intake`] writes the body of every error.
+impl ResponseError for ApiError {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::from_u16(self.code().status()).expect("the table holds valid statuses")
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        HttpResponse::new(self.status_code())
+    }
+}

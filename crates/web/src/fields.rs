@@ -1,0 +1,177 @@
+//! The fields of a JSON body, read one by one, so that the first wrong one is reported by its own name
+//! with its own code.
+//!
+//! Nothing is converted before it is asked for: an amount stays the text that the integrator wrote.
+//! Unknown fields are ignored, `null` is the same as absent, and a key that appears twice, at any depth,
+//! is refused, because two readers of the same body could otherwise see two different requests.
+
+mod broken;
+mod members;
+
+use std::fmt;
+
+use serde_json::value::RawValue;
+
+use error_codes::ErrorCode;
+use messages::{Detail, Locale};
+use money::{AmountError, Currency, Money};
+
+use crate::{ApiError, phone};
+
+/// The members of one JSON object. `Debug` shows their names only: some of them are passwords.
+pub struct Fields {
+    members: Vec<(String, Box<RawValue>)>,
+}
+
+impl Fields {
+    /// Reads an object, and refuses everything else.
+    pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
+        members::of_object(body).map(|members| Self { members })
+    }
+
+    /// A text of 1 to `max` characters, none of them invisible.
+    pub fn required_text(&self, name: &'static str, max: usize) -> Result<String, ApiError> {
+        let text = text_of(name, self.required(name)?)?;
+        if text.is_empty() {
+            return Err(ApiError::new(Detail::Empty).about(name));
+        }
+        checked(name, text, max)
+    }
+
+    /// A text of at most `max` characters; an empty one counts as absent.
+    pub fn optional_text(&self, name: &'static str, max: usize) -> Result<Option<String>, ApiError> {
+        let Some(value) = self.find(name) else { return Ok(None) };
+        let text = checked(name, text_of(name, value)?, max)?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// `true` or `false`.
+    pub fn optional_flag(&self, name: &'static str) -> Result<Option<bool>, ApiError> {
+        let Some(value) = self.find(name) else { return Ok(None) };
+        match value.get() {
+            "true" => Ok(Some(true)),
+            "false" => Ok(Some(false)),
+            _other => Err(ApiError::new(Detail::ExpectedFlag).about(name)),
+        }
+    }
+
+    /// A whole number.
+    pub fn required_integer(&self, name: &'static str) -> Result<i64, ApiError> {
+        let number = self.required(name)?.get();
+        number.parse().map_err(|_not_whole| ApiError::new(Detail::ExpectedInteger).about(name))
+    }
+
+    /// One of the given values, by its name on the wire.
+    pub fn one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        choices: &[T],
+        name_of: impl Fn(T) -> &'static str,
+    ) -> Result<T, ApiError> {
+        let value = self.optional_one_of(name, choices, name_of)?;
+        value.ok_or_else(|| ApiError::new(ErrorCode::MissingField).about(name))
+    }
+
+    /// One of the given values, where the field is there at all.
+    pub fn optional_one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        choices: &[T],
+        name_of: impl Fn(T) -> &'static str,
+    ) -> Result<Option<T>, ApiError> {
+        let Some(value) = self.find(name) else { return Ok(None) };
+        let text = text_of(name, value)?;
+        choices.iter().copied().find(|choice| name_of(*choice) == text).map(Some).ok_or_else(|| {
+            let allowed: Vec<&str> = choices.iter().map(|choice| name_of(*choice)).collect();
+            ApiError::new(Detail::UnknownValue).about(name).with("allowed", allowed.join(", "))
+        })
+    }
+
+    /// A language tag, and the region in it.
+    pub fn required_locale(&self, name: &'static str) -> Result<(String, Locale), ApiError> {
+        let tag = self.required_text(name, 35)?;
+        match Locale::parse(&tag) {
+            Ok(locale) => Ok((tag, locale)),
+            Err(malformed) => Err(ApiError::new(Detail::BadLanguageTag).about(name).because(malformed)),
+        }
+    }
+
+    /// An ISO 4217 code.
+    pub fn required_currency(&self, name: &'static str) -> Result<Currency, ApiError> {
+        let code = text_of(name, self.required(name)?)?;
+        Currency::parse(&code).map_err(|bad| ApiError::new(Detail::BadCurrency).about(name).because(bad))
+    }
+
+    /// A positive plain decimal number; see [`money::parse_amount`].
+    pub fn required_amount(&self, name: &'static str, currency: Currency) -> Result<Money, ApiError> {
+        money::parse_amount(self.required(name)?.get(), currency)
+            .map_err(|why| amount_error(why).about(name).because(why))
+    }
+
+    /// A phone number as E.164 digits. One without country code is read by the customs of `locale`'s
+    /// region.
+    pub fn required_phone_number(&self, name: &'static str, locale: &Locale) -> Result<String, ApiError> {
+        let text = text_of(name, self.required(name)?)?;
+        phone::e164_digits(&text, locale.region())
+            .ok_or_else(|| ApiError::new(ErrorCode::InvalidMsisdn).about(name))
+    }
+
+    /// A text wherever it is one, for reading ahead.
+    pub(crate) fn peek_text(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.find(name)?.get()).ok()
+    }
+
+    fn required(&self, name: &'static str) -> Result<&RawValue, ApiError> {
+        self.find(name).ok_or_else(|| ApiError::new(ErrorCode::MissingField).about(name))
+    }
+
+    fn find(&self, name: &str) -> Option<&RawValue> {
+        let (_, value) = self.members.iter().find(|(known, _)| known == name)?;
+        Some(value.as_ref()).filter(|value| value.get() != "null")
+    }
+}
+
+impl fmt::Debug for Fields {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_set().entries(self.members.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+fn text_of(name: &'static str, value: &RawValue) -> Result<String, ApiError> {
+    // The parser's own complaint would quote the value, which may be a password.
+    serde_json::from_str(value.get()).map_err(|_complaint| {
+        // A string that cannot be read holds half a surrogate pair; anything else is no string.
+        let is_text = value.get().starts_with('"');
+        let detail = if is_text { Detail::ForbiddenCharacter } else { Detail::ExpectedText };
+        ApiError::new(detail).about(name)
+    })
+}
+
+fn checked(name: &'static str, text: String, max: usize) -> Result<String, ApiError> {
+    if text.chars().any(is_invisible) {
+        return Err(ApiError::new(Detail::ForbiddenCharacter).about(name));
+    }
+    if text.chars().count() > max {
+        return Err(ApiError::new(Detail::TooLong).about(name).with("limit", max));
+    }
+    Ok(text)
+}
+
+/// Control characters, line and paragraph separators, the byte order mark, and the marks that reorder
+/// what a person reads (Unicode Standard Annex 9).
+fn is_invisible(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}'
+        )
+}
+
+fn amount_error(why: AmountError) -> ApiError {
+    match why {
+        AmountError::NotAPlainNumber => ApiError::new(ErrorCode::InvalidAmount),
+        AmountError::TooLarge => ApiError::new(Detail::AmountTooLarge),
+        AmountError::TooFine => ApiError::new(Detail::AmountTooFine),
+        AmountError::NotPositive => ApiError::new(Detail::AmountNotPositive),
+    }
+}

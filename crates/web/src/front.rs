@@ -1,0 +1,103 @@
+//! What every answer needs, whichever surface gives it: the texts, the clock, the zone, the links.
+
+use std::time::Duration;
+
+use actix_web::{HttpRequest, web};
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+use clock::SharedClock;
+use error_codes::ErrorCode;
+use messages::Messages;
+
+use crate::{WebSettings, WebSettingsError, phone};
+
+/// Made once by the binary and put into the application as [`web::Data`].
+#[derive(Debug)]
+pub struct Front {
+    messages: Messages,
+    clock: SharedClock,
+    zone: Tz,
+    public_url: String,
+    pub(crate) body_bytes_max: usize,
+    pub(crate) body_within: Duration,
+}
+
+impl Front {
+    /// Checks the settings and reads the texts.
+    pub fn new(settings: &WebSettings, clock: SharedClock) -> Result<Self, WebSettingsError> {
+        phone::read_the_number_plan();
+        Ok(Self {
+            messages: Messages::new(),
+            clock,
+            zone: settings.zone()?,
+            public_url: settings.checked_url()?.to_owned(),
+            body_bytes_max: settings.body_bytes_max,
+            body_within: Duration::from_millis(settings.body_within_ms),
+        })
+    }
+
+    /// The one of this application.
+    pub fn of(request: &HttpRequest) -> web::Data<Self> {
+        request.app_data::<web::Data<Self>>().expect("the binary puts a Front into the application").clone()
+    }
+
+    /// Every sentence.
+    pub const fn messages(&self) -> &Messages {
+        &self.messages
+    }
+
+    /// The clock.
+    pub const fn clock(&self) -> &SharedClock {
+        &self.clock
+    }
+
+    /// The service's own time zone.
+    pub const fn zone(&self) -> Tz {
+        self.zone
+    }
+
+    /// `YYYY-MM-DD HH:MM:SS` in the service's zone (specification, section 2.1).
+    pub fn date(&self, at: DateTime<Utc>) -> String {
+        at.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// The page that documents a code.
+    pub fn doc_url(&self, code: ErrorCode) -> String {
+        format!("{}/docs/errors/{code}", self.public_url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clock::ManualClock;
+
+    use super::*;
+
+    fn front(settings: &WebSettings) -> Result<Front, WebSettingsError> {
+        Front::new(settings, Arc::new(ManualClock::at(DateTime::UNIX_EPOCH)))
+    }
+
+    #[test]
+    fn dates_are_written_in_the_zone_of_the_service() {
+        let at = DateTime::from_timestamp(1_795_172_400, 0).unwrap();
+        let in_gaborone = front(&WebSettings::default()).unwrap();
+        assert_eq!(at.to_rfc3339(), "2026-11-20T11:00:00+00:00");
+        assert_eq!(in_gaborone.date(at), "2026-11-20 13:00:00");
+    }
+
+    #[test]
+    fn unusable_settings_are_named() {
+        let nowhere = WebSettings { time_zone: "Africa/Nowhere".to_owned(), ..WebSettings::default() };
+        assert_eq!(
+            front(&nowhere).unwrap_err(),
+            WebSettingsError::UnknownTimeZone("Africa/Nowhere".to_owned())
+        );
+        for url in ["api.example.com", "https://api.example.com/"] {
+            let settings = WebSettings { public_url: url.to_owned(), ..WebSettings::default() };
+            assert_eq!(front(&settings).unwrap_err(), WebSettingsError::BadPublicUrl(url.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The door: every request gets its name, its arrival time and its log line here, and every error its
+//! envelope, whoever raised it: a handler, an extractor, the router, or a panic. Limits on how often somebody
+//! may come belong here too, before anything of theirs is read.
+
+use std::{any::Any, panic::AssertUnwindSafe, rc::Rc};
+
+use actix_web::{
+    Error, HttpMessage,
+    body::{BoxBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::{
+        StatusCode,
+        header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS},
+    },
+    middleware::Next,
+};
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use error_codes::ErrorCode;
+use messages::{Detail, Language};
+
+use crate::{ApiError, Front, RequestId, Visit, envelope::Envelope, request_id};
+
+/// The outermost middleware of an application: `App::new().wrap(from_fn(web::intake))`.
+pub async fn intake(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let front = Front::of(request.request());
+    let visit = welcome(&request, &front);
+    request.extensions_mut().insert(Rc::clone(&visit));
+    let span = tracing::info_span!(
+        "request",
+        request_id = visit.request_id().as_str(),
+        method = %request.method(),
+        path = request.path(),
+    );
+    attend(request, next, &front, &visit).instrument(span).await
+}
+
+async fn attend(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    front: &Front,
+    visit: &Visit,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let outcome = AssertUnwindSafe(async { next.call(request).await }).catch_unwind().await;
+    let answer = match outcome {
+        Ok(Ok(answer)) if answer.status().as_u16() < 400 => Ok(answer.map_into_boxed_body()),
+        Ok(Ok(answer)) => Ok(in_envelope(answer, front, visit)),
+        Ok(Err(error)) => {
+            Err(close(&as_api_error(Some(&error), error.as_response_error().status_code()), front, visit))
+        }
+        Err(panic) => Err(close(&after_panic(panic.as_ref(), visit), front, visit)),
+    };
+    match answer {
+        Ok(mut answer) => {
+            mark(answer.headers_mut(), visit);
+            tracing::info!(status = answer.status().as_u16(), took_ms = took_ms(front, visit), "answered");
+            Ok(answer)
+        }
+        Err(envelope) => Err(envelope.into()),
+    }
+}
+
+fn welcome(request: &ServiceRequest, front: &Front) -> Rc<Visit> {
+    let headers = request.headers();
+    let language = headers
+        .get(ACCEPT_LANGUAGE)
+        .and_then(|value| value.to_str().ok())
+        .map_or_else(Language::default, Language::accepted);
+    Visit::new(
+        RequestId::accept_or_generate(headers.get(request_id::HEADER)),
+        front.clock().monotonic(),
+        language,
+    )
+}
+
+fn in_envelope(
+    answer: ServiceResponse<impl MessageBody + 'static>,
+    front: &Front,
+    visit: &Visit,
+) -> ServiceResponse<BoxBody> {
+    let status = answer.status();
+    let raised = answer.response().error();
+    let envelope = match raised.and_then(|error| error.as_error::<ApiError>()) {
+        Some(error) => enclose(error, front, visit),
+        None => enclose(&as_api_error(raised, status), front, visit),
+    };
+    answer.into_response(envelope.response())
+}
+
+/// An envelope for an answer that will not come back through this middleware's own response.
+fn close(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
+    let mut headers = HeaderMap::new();
+    mark(&mut headers, visit);
+    headers
+        .into_iter()
+        .fold(enclose(error, front, visit), |envelope, (name, value)| envelope.with_header(name, value))
+}
+
+fn enclose(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
+    let chain = chain_of(error);
+    let code = error.code().as_str();
+    if is_for_the_operator(error.code()) {
+        tracing::error!(code, param = error.param(), chain, "refused");
+    } else {
+        tracing::info!(code, param = error.param(), chain, "refused");
+    }
+    Envelope::around(error, front, visit)
+}
+
+/// What nobody but us can mend.
+const fn is_for_the_operator(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::InternalError | ErrorCode::UpstreamError | ErrorCode::MerchantCreditExhausted)
+}
+
+/// The framework's own errors, by the status that it gives them.
+fn as_api_error(raised: Option<&Error>, status: StatusCode) -> ApiError {
+    let error = match status {
+        StatusCode::NOT_FOUND => ApiError::new(ErrorCode::ResourceNotFound),
+        StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT => {
+            ApiError::new(Detail::BodyBroken).closing_the_connection()
+        }
+        other if other.is_client_error() => ApiError::new(Detail::BodyBroken),
+        _ours => ApiError::new(ErrorCode::InternalError),
+    };
+    match raised {
+        Some(cause) => error.because(cause.to_string()),
+        None => error,
+    }
+}
+
+/// Where money may have moved, a failure of ours is a question for retry, not an invitation to buy again.
+fn after_panic(panic: &(dyn Any + Send), visit: &Visit) -> ApiError {
+    let said = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without words".to_owned());
+    let code =
+        if visit.may_have_moved_money() { ErrorCode::ProviderTimeout } else { ErrorCode::InternalError };
+    ApiError::new(code).because(said)
+}
+
+fn mark(headers: &mut HeaderMap, visit: &Visit) {
+    headers.insert(request_id::HEADER, visit.request_id().header_value());
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if !headers.contains_key(CACHE_CONTROL) {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+}
+
+fn took_ms(front: &Front, visit: &Visit) -> u64 {
+    let took = front.clock().monotonic().elapsed_since(visit.arrived_at());
+    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn chain_of(error: &ApiError) -> Option<String> {
+    let causes: Vec<String> = std::iter::successors(std::error::Error::source(error), |cause| cause.source())
+        .map(ToString::to_string)
+        .collect();
+    (!causes.is_empty()).then(|| causes.join(": "))
+}

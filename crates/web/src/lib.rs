@@ -1,0 +1,52 @@
+//! What both HTTP surfaces share: request ids, the error envelope, strict bodies, who is asking, and
+//! which error code each refusal becomes.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use actix_web::{App, middleware::from_fn, web::Data};
+//! use clock::SystemClock;
+//! use web::{Front, WebSettings};
+//!
+//! let front = Data::new(Front::new(&WebSettings::default(), Arc::new(SystemClock))?);
+//! let app = App::new().app_data(front).wrap(from_fn(web::intake)).configure(web::error_pages);
+//! # drop(app);
+//! # Ok::<(), web::WebSettingsError>(())
+//! ```
+#![warn(missing_docs)]
+
+mod body;
+mod caller;
+mod endpoint;
+mod envelope;
+mod error;
+mod error_page;
+mod fields;
+mod front;
+mod intake;
+mod outcomes;
+mod phone;
+mod refusals;
+mod request_id;
+mod settings;
+mod visit;
+
+/// The vocabulary of [`ApiError::new`] and [`Visit::language`].
+pub use messages::{Detail, Language};
+
+pub use body::read_fields;
+pub use caller::{authenticated, authorised, authority, not_issued};
+pub use endpoint::{get, post};
+pub use error::ApiError;
+pub use error_page::error_pages;
+pub use fields::Fields;
+pub use front::Front;
+pub use intake::intake;
+pub use outcomes::{not_confirmed, not_read, not_resolved, rejected};
+pub use refusals::{Asked, failed, failed_before, impossible_subscriber, refused, unanswered};
+pub use request_id::RequestId;
+pub use settings::{WebSettings, WebSettingsError};
+pub use visit::Visit;
+
+/// How long to wait while we are full.
+const OVERLOAD_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);

@@ -1,0 +1,108 @@
+//! What the use cases answer when they cannot do what was asked, as error codes.
+
+use std::time::Duration;
+
+use error_codes::ErrorCode;
+use messages::Detail;
+use money::MoneyError;
+use purchase::PriceError;
+use vend::{Product, RefusalReason};
+use vending::{ConfirmError, ReadError, Rejection, RetryError};
+
+use crate::{ApiError, Asked, OVERLOAD_PAUSE, failed, failed_before, impossible_subscriber, unanswered};
+
+/// How long to wait for an open purchase of the same subscriber.
+const PENDING_PAUSE: Duration = Duration::from_secs(5);
+
+/// Nothing was reserved and nothing moved.
+pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiError {
+    match rejection {
+        Rejection::UnknownAccount => ApiError::new(Detail::Account).about("debited_account_id"),
+        Rejection::AccountNotDebitable => {
+            ApiError::new(Detail::AccountNotDebitable).about("debited_account_id")
+        }
+        Rejection::Suspended => ApiError::new(Detail::OrganisationSuspended),
+        Rejection::Revoked => ApiError::new(ErrorCode::InvalidCredentials),
+        Rejection::OtherCurrency { account } => {
+            ApiError::new(Detail::CurrencyDiffers).about("currency").with("currency", account)
+        }
+        Rejection::UnknownProduct => ApiError::new(ErrorCode::InvalidArgument).about("product_type"),
+        Rejection::UnknownProvider => ApiError::new(Detail::UnknownProvider).about("provider_code"),
+        Rejection::SubscriberFormat(why) => impossible_subscriber(product).because(*why),
+        Rejection::Price(why) => no_price(why),
+        Rejection::Limit { reason, limit } => outside_limit(*reason).with("limit", limit),
+        Rejection::Check(silence) => unanswered(silence, asked),
+        Rejection::Insufficient { gap } => ApiError::new(ErrorCode::InsufficientBalance).with("gap", gap),
+        Rejection::Pending | Rejection::ReferenceClosed => {
+            ApiError::new(ErrorCode::TransactionPending).after(PENDING_PAUSE)
+        }
+        Rejection::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
+        Rejection::Internal => ApiError::new(ErrorCode::InternalError),
+    }
+}
+
+/// The purchase was not made, or nobody knows.
+pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
+    match error {
+        ConfirmError::Rejected(rejection) => rejected(rejection, product, Asked::BeforeAPurchase),
+        ConfirmError::Failed(record) => match &record.failure {
+            Some(failure) => failed(failure),
+            None => unexplained(),
+        },
+        ConfirmError::Unknown => ApiError::new(ErrorCode::ProviderTimeout),
+    }
+}
+
+/// The purchase that is asked about was not made, or is not to be had here, or nobody knows yet.
+pub fn not_resolved(error: &RetryError) -> ApiError {
+    match error {
+        RetryError::NotFound => ApiError::new(ErrorCode::TransactionNotFound),
+        RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
+        RetryError::Failed(record) => match &record.failure {
+            Some(failure) => failed_before(failure),
+            None => unexplained().never_retryable(),
+        },
+        RetryError::Pending { retry_after_s } => {
+            ApiError::new(ErrorCode::TransactionPending).after(Duration::from_secs(u64::from(*retry_after_s)))
+        }
+        // A failure of ours leaves the question as open as a silent provider does: an internal error
+        // would read as if it were safe to buy again.
+        RetryError::Unreachable | RetryError::Internal => ApiError::new(ErrorCode::ProviderTimeout),
+    }
+}
+
+/// What was to be read could not be.
+pub fn not_read(error: ReadError) -> ApiError {
+    ApiError::new(ErrorCode::InternalError).because(error)
+}
+
+/// A failed purchase on whose record no reason stands: failed it has, all the same.
+fn unexplained() -> ApiError {
+    ApiError::new(Detail::EarlierAttemptFailed)
+}
+
+fn outside_limit(reason: RefusalReason) -> ApiError {
+    if reason == RefusalReason::BelowMinimum {
+        ApiError::new(Detail::MinimumIs)
+    } else {
+        ApiError::new(Detail::MaximumIs)
+    }
+}
+
+fn no_price(why: &PriceError) -> ApiError {
+    match why {
+        PriceError::BelowMinimum(limit) => ApiError::new(Detail::MinimumIs).with("limit", limit),
+        PriceError::AboveMaximum(limit) => ApiError::new(Detail::MaximumIs).with("limit", limit),
+        PriceError::BelowCharges { charge, .. } => ApiError::new(Detail::ChargesAre).with("charge", charge),
+        PriceError::Money(MoneyError::CurrencyMismatch(..)) => {
+            ApiError::new(ErrorCode::InvalidArgument).about("currency")
+        }
+        PriceError::Money(
+            MoneyError::Overflow
+            | MoneyError::FinerThanMinorUnit(_)
+            | MoneyError::BadCurrency(_)
+            | MoneyError::BadRate(_)
+            | MoneyError::BadWireForm(_),
+        ) => ApiError::new(ErrorCode::InternalError).because(why.clone()),
+    }
+}

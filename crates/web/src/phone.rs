@@ -1,0 +1,70 @@
+//! Phone numbers, judged by the world's numbering plans.
+
+use phonenumber::{Mode, PhoneNumber, country};
+
+/// The longest number there can be (ITU-T E.164), and its `+`.
+const LENGTH_MAX: usize = 16;
+
+/// The E.164 digits of a number written with its country code, with or without a `+`, or written as
+/// people write it in `region`. `None` when no such number can exist.
+pub(crate) fn e164_digits(text: &str, region: Option<&str>) -> Option<String> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    if text.len() > LENGTH_MAX || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let international = valid(None, &format!("+{digits}"));
+    let number = international.or_else(|| {
+        let region: country::Id = region?.parse().ok()?;
+        if text.starts_with('+') { None } else { valid(Some(region), digits) }
+    })?;
+    let formatted = number.format().mode(Mode::E164).to_string();
+    Some(formatted.trim_start_matches('+').to_owned())
+}
+
+/// Unpacks the numbering plans, which the first number would otherwise have to wait for.
+pub(crate) fn read_the_number_plan() {
+    e164_digits("26771234567", None);
+}
+
+fn valid(region: Option<country::Id>, text: &str) -> Option<PhoneNumber> {
+    phonenumber::parse(region, text).ok().filter(phonenumber::is_valid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_with_a_country_code_are_a_number_in_any_region() {
+        for (text, region) in [
+            ("26771234567", None),
+            ("+26771234567", None),
+            ("26771234567", Some("ZA")),
+            ("71234567", Some("BW")),
+        ] {
+            assert_eq!(e164_digits(text, region).as_deref(), Some("26771234567"), "{text} {region:?}");
+        }
+        assert_eq!(e164_digits("0821234567", Some("ZA")).as_deref(), Some("27821234567"));
+    }
+
+    #[test]
+    fn what_cannot_be_dialled_is_no_number() {
+        for (text, region) in [
+            ("", None),
+            ("+", None),
+            ("123", None),
+            ("71234567", None),
+            ("71234567", Some("ZA")),
+            ("+71234567", Some("BW")),
+            ("267 71 234 567", None),
+            ("267-71234567", Some("BW")),
+            ("2677123456a", None),
+            ("00000000000", None),
+            ("99999999999999999999", None),
+            ("٢٦٧٧١٢٣٤٥٦٧", None),
+            ("71234567", Some("XX")),
+        ] {
+            assert_eq!(e164_digits(text, region), None, "{text:?} {region:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What is known about one request from the moment its head arrived.
+
+use std::{cell::Cell, rc::Rc};
+
+use actix_web::{HttpMessage, HttpRequest};
+
+use clock::Monotonic;
+use messages::Language;
+
+use crate::RequestId;
+
+/// Kept beside the request, on its own thread. Made by [`crate::intake`].
+#[derive(Debug)]
+pub struct Visit {
+    request_id: RequestId,
+    arrived_at: Monotonic,
+    language: Cell<Language>,
+    money_may_move: Cell<bool>,
+}
+
+impl Visit {
+    pub(crate) fn new(request_id: RequestId, arrived_at: Monotonic, language: Language) -> Rc<Self> {
+        Rc::new(Self {
+            request_id,
+            arrived_at,
+            language: Cell::new(language),
+            money_may_move: Cell::new(false),
+        })
+    }
+
+    /// The one of this request.
+    pub fn of(request: &HttpRequest) -> Rc<Self> {
+        Rc::clone(request.extensions().get::<Rc<Self>>().expect("every request passes the intake"))
+    }
+
+    /// The name of the request.
+    pub const fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    /// When its head had arrived: what an order's age is counted from.
+    pub const fn arrived_at(&self) -> Monotonic {
+        self.arrived_at
+    }
+
+    /// The language to answer in: the body's, else that of the headers.
+    pub fn language(&self) -> Language {
+        self.language.get()
+    }
+
+    pub(crate) fn speak(&self, language: Language) {
+        self.language.set(language);
+    }
+
+    /// From here on a failure of ours must not read as if nothing had happened.
+    pub fn money_may_move(&self) {
+        self.money_may_move.set(true);
+    }
+
+    pub(crate) fn may_have_moved_money(&self) -> bool {
+        self.money_may_move.get()
+    }
+}

@@ -1,0 +1,132 @@
+//! Every way in which a use case says no, as the integrator reads it.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
+
+use error_codes::ErrorCode;
+use messages::{Language, Messages};
+use money::{Currency, Money};
+use purchase::{FormatError, PriceError};
+use vend::{Doubt, Product, Refusal, RefusalReason, Unanswered};
+use vending::{ConfirmError, Rejection, RetryError};
+use web::{ApiError, Asked, not_confirmed, not_resolved, rejected};
+
+fn bwp(amount: &str) -> Money {
+    Money::parse_wire(&format!("BWP {amount}")).unwrap()
+}
+
+fn told(error: &ApiError) -> (&'static str, Option<&str>, bool) {
+    (error.code().as_str(), error.param(), error.is_retryable())
+}
+
+fn said(error: &ApiError) -> String {
+    error.message(&Messages::new(), Language::English)
+}
+
+fn on_quote(rejection: &Rejection) -> ApiError {
+    rejected(rejection, Product::Electricity, Asked::ForAQuote)
+}
+
+#[test]
+fn every_rejection_has_its_code_and_names_its_field() {
+    for (rejection, code, param) in [
+        (Rejection::UnknownAccount, ErrorCode::ResourceNotFound, Some("debited_account_id")),
+        (Rejection::AccountNotDebitable, ErrorCode::Forbidden, Some("debited_account_id")),
+        (Rejection::Suspended, ErrorCode::Forbidden, None),
+        (Rejection::Revoked, ErrorCode::InvalidCredentials, None),
+        (Rejection::UnknownProduct, ErrorCode::InvalidArgument, Some("product_type")),
+        (Rejection::UnknownProvider, ErrorCode::InvalidArgument, Some("provider_code")),
+        (
+            Rejection::SubscriberFormat(FormatError::OtherForm),
+            ErrorCode::InvalidMeterNumber,
+            Some("subscriber_identifier"),
+        ),
+        (Rejection::Internal, ErrorCode::InternalError, None),
+    ] {
+        assert_eq!(told(&on_quote(&rejection)), (code.as_str(), param, false));
+    }
+}
+
+#[test]
+fn what_passes_by_itself_is_retryable() {
+    for (rejection, code) in [
+        (Rejection::Pending, "transaction_pending"),
+        (Rejection::ReferenceClosed, "transaction_pending"),
+        (Rejection::Overloaded, "rate_limited"),
+        (Rejection::Check(Unanswered::Unreachable), "provider_unavailable"),
+    ] {
+        assert_eq!(told(&on_quote(&rejection)), (code, None, true));
+    }
+}
+
+#[test]
+fn figures_are_told_where_they_help() {
+    let currency = Currency::parse("BWP").unwrap();
+    for (rejection, code, param, message) in [
+        (
+            Rejection::Insufficient { gap: bwp("42.50") },
+            "insufficient_balance",
+            None,
+            "The balance is short by BWP 42.50. Top up the account or buy for less.",
+        ),
+        (
+            Rejection::OtherCurrency { account: currency },
+            "invalid_argument",
+            Some("currency"),
+            "The account is kept in BWP. Send that in currency, or choose another account.",
+        ),
+        (
+            Rejection::Limit { reason: RefusalReason::AboveMaximum, limit: bwp("100000.00") },
+            "amount_above_maximum",
+            Some("amount"),
+            "The value of amount cannot exceed BWP 100000.00. Buy for at most that.",
+        ),
+        (
+            Rejection::Limit { reason: RefusalReason::BelowMinimum, limit: bwp("1000.01") },
+            "amount_below_minimum",
+            Some("amount"),
+            "The value of amount is below the minimum of BWP 1000.01. Buy for at least that.",
+        ),
+        (
+            Rejection::Price(PriceError::BelowCharges { entry: bwp("1.00"), charge: bwp("2.00") }),
+            "amount_below_charges",
+            Some("amount"),
+            "The charges of BWP 2.00 take up all of the value of amount, and nothing is left to buy. Buy for more.",
+        ),
+    ] {
+        let error = on_quote(&rejection);
+        assert_eq!((told(&error), said(&error)), ((code, param, false), message.to_owned()));
+    }
+}
+
+#[test]
+fn a_refused_check_speaks_with_the_providers_words() {
+    let refusal = Refusal { reason: RefusalReason::Blocked, wording: Some("Debt of P40".to_owned()) };
+    let error = on_quote(&Rejection::Check(Unanswered::Refused(refusal)));
+    assert_eq!(told(&error), ("meter_blocked", None, false));
+    assert!(said(&error).ends_with("The provider says: Debt of P40"));
+}
+
+#[test]
+fn an_unknown_outcome_sends_the_integrator_to_retry_and_a_silent_quote_does_not() {
+    let unknown = not_confirmed(&ConfirmError::Unknown, Product::Electricity);
+    assert_eq!(told(&unknown), ("provider_timeout", None, true));
+    assert!(said(&unknown).contains("Do not buy again"));
+    let quote = on_quote(&Rejection::Check(Unanswered::NoAnswer(Doubt::TimedOut)));
+    assert_eq!(told(&quote), ("provider_timeout", None, true));
+    assert!(said(&quote).contains("Nothing was charged"));
+    let check = ConfirmError::Rejected(Rejection::Check(Unanswered::NoAnswer(Doubt::TimedOut)));
+    assert_eq!(told(&not_confirmed(&check, Product::Electricity)), ("provider_unavailable", None, true));
+}
+
+#[test]
+fn a_retry_never_answers_an_internal_error() {
+    for (error, code, retryable) in [
+        (RetryError::NotFound, "transaction_not_found", false),
+        (RetryError::Disabled, "retries_disabled", false),
+        (RetryError::Pending { retry_after_s: 9 }, "transaction_pending", true),
+        (RetryError::Unreachable, "provider_timeout", true),
+        (RetryError::Internal, "provider_timeout", true),
+    ] {
+        assert_eq!(told(&not_resolved(&error)), (code, None, retryable));
+    }
+}
