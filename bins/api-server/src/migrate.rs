@@ -1,0 +1,44 @@
+//! `api-server migrate`: brings the database to this program's schema, as the role that owns it.
+
+use std::path::Path;
+
+use boot::TelemetrySettings;
+use secrecy::SecretString;
+use serde::Deserialize;
+use store::StoreError;
+
+/// What the errand is told. The rest of a server's settings may stand beside it.
+#[derive(Debug, Deserialize)]
+pub struct MigrateSettings {
+    /// Where and as whom.
+    pub migrate: Owner,
+    /// What the process says about itself.
+    #[serde(default)]
+    pub telemetry: TelemetrySettings,
+}
+
+/// The role that owns the schema. The servers never learn its password.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Owner {
+    /// `postgres://owner:password@host/name`.
+    pub database_url: SecretString,
+}
+
+/// Applies what is missing, and returns the names of what was applied.
+pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError> {
+    store::migrate(owner_url).await
+}
+
+#[expect(clippy::print_stdout, reason = "the operator who typed the command reads it there")]
+pub(crate) fn run(file: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
+    let settings: MigrateSettings = boot::load(file)?;
+    boot::telemetry::start(&settings.telemetry)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let applied = runtime.block_on(migrate(&settings.migrate.database_url))?;
+    for name in &applied {
+        println!("applied {name}");
+    }
+    println!("the schema is at version {}", store::schema_version());
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! One server: built, bound, run, drained.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::dev::Server;
+use actix_web::middleware::from_fn;
+use actix_web::web::Data;
+use actix_web::{App, HttpServer};
+use clock::SharedClock;
+use identity::{Identity, IdentitySettingsError, SystemEntropy};
+use purchase::TimingError;
+use store::{SealError, Store, StoreError};
+use vending::{Engine, Vending};
+use web::{Front, WebSettingsError};
+
+use crate::providers::{self, ProviderSettingsError};
+use crate::settings::{HttpSettings, Settings};
+
+/// A server that listens and has not been run yet.
+pub struct ApiServer {
+    server: Server,
+    address: SocketAddr,
+    engine: Engine,
+    drain: Duration,
+}
+
+/// Why a server does not serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The sealing keys cannot be used.
+    #[error("the sealing keys cannot be used")]
+    Sealing(#[from] SealError),
+    /// The database is not there, or not fit to be trusted with money.
+    #[error("the store cannot be used")]
+    Store(#[from] StoreError),
+    /// The settings of identity cannot be used.
+    #[error("the identity settings cannot be used")]
+    Identity(#[from] IdentitySettingsError),
+    /// The lengths of the vending settings are safe only in their order.
+    #[error("the vending settings cannot be used")]
+    Vending(#[from] TimingError),
+    /// The settings of a provider cannot be used.
+    #[error("a provider cannot be connected")]
+    Provider(#[from] ProviderSettingsError),
+    /// The settings of the surfaces cannot be used.
+    #[error("the web settings cannot be used")]
+    Web(#[from] WebSettingsError),
+    /// Nobody can listen there.
+    #[error("the server cannot listen on {listen}")]
+    Listen {
+        /// Where.
+        listen: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The server broke while it ran.
+    #[error("the server broke")]
+    Broke(#[source] io::Error),
+}
+
+/// What every worker thread of a server shares.
+#[derive(Clone)]
+struct Shared {
+    front: Data<Front>,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+}
+
+impl ApiServer {
+    /// Puts the rooms together and listens. Must be called on an actix system.
+    pub async fn build(settings: &Settings, engine: Engine, clock: SharedClock) -> Result<Self, ServeError> {
+        let timing = settings.vending.timing();
+        let keys = settings.sealing.keys()?;
+        let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
+        store.refuse_powerful_role().await?;
+        let providers = providers::connect(&settings.providers, timing.provider_timeout, &clock)?;
+        let identity = Identity::try_new(
+            settings.identity.clone(),
+            store.clone(),
+            clock.clone(),
+            Arc::new(SystemEntropy),
+        )?;
+        let front = Front::new(&settings.web, clock.clone())?;
+        let vending =
+            Vending::new(store, providers, clock, engine.clone(), settings.vending.clone(), front.zone())?;
+        let shared =
+            Shared { front: Data::new(front), identity: Data::new(identity), vending: Data::new(vending) };
+        let (server, address) = listen(&settings.http, shared)?;
+        Ok(Self { server, address, engine, drain: Duration::from_secs(settings.http.drain_s) })
+    }
+
+    /// Where it listens.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves until `stop` resolves; then takes nothing new in, lets what is under way end, and drains
+    /// the engine.
+    pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let handle = self.server.handle();
+        let mut serving = Box::pin(self.server);
+        let served = tokio::select! {
+            served = &mut serving => served,
+            () = stop => {
+                tracing::info!(under_way = self.engine.under_way(), "stopping");
+                tokio::join!(handle.stop(true), serving).1
+            }
+        };
+        if self.engine.drain(self.drain).await {
+            tracing::info!("stopped with nothing under way");
+        } else {
+            tracing::warn!(
+                under_way = self.engine.under_way(),
+                "stopped with purchases under way; their leases will run out"
+            );
+        }
+        // Broken or not, what was under way has been brought to its end first.
+        served.map_err(ServeError::Broke)
+    }
+}
+
+fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr), ServeError> {
+    let refused = |source| ServeError::Listen { listen: settings.listen.clone(), source };
+    let app = move || {
+        App::new()
+            .app_data(shared.front.clone())
+            .app_data(shared.identity.clone())
+            .app_data(shared.vending.clone())
+            .wrap(from_fn(web::intake))
+            .configure(http_v1::routes)
+            .configure(web::error_pages)
+    };
+    let server = HttpServer::new(app)
+        .workers(settings.workers.max(1))
+        .keep_alive(Duration::from_secs(settings.keep_alive_s))
+        .client_request_timeout(Duration::from_millis(settings.head_within_ms))
+        .shutdown_timeout(settings.drain_s)
+        .disable_signals()
+        .bind(&settings.listen)
+        .map_err(refused)?;
+    let nowhere = || refused(io::Error::from(io::ErrorKind::AddrNotAvailable));
+    let address = server.addrs().into_iter().next().ok_or_else(nowhere)?;
+    Ok((server.run(), address))
+}

@@ -1,0 +1,110 @@
+//! The sum of what the rooms want to be told.
+
+use std::collections::HashMap;
+
+use boot::TelemetrySettings;
+use identity::IdentitySettings;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use store::{SealError, SealingKey, SealingKeys, StoreSettings};
+use vending::VendingSettings;
+use web::WebSettings;
+
+use crate::ProviderSettings;
+
+/// Everything a server is told.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Where it listens.
+    #[serde(default)]
+    pub http: HttpSettings,
+    /// What the surfaces share.
+    #[serde(default)]
+    pub web: WebSettings,
+    /// The database.
+    pub store: StoreSettings,
+    /// The keys that seal tokens at rest.
+    pub sealing: SealingSettings,
+    /// Who may call.
+    pub identity: IdentitySettings,
+    /// How long everything may take.
+    #[serde(default)]
+    pub vending: VendingSettings,
+    /// The connections to providers, by their code.
+    #[serde(default)]
+    pub providers: HashMap<String, ProviderSettings>,
+    /// Threads on which money moves.
+    #[serde(default = "two")]
+    pub engine_threads: usize,
+    /// What the process says about itself.
+    #[serde(default)]
+    pub telemetry: TelemetrySettings,
+    /// For `api-server migrate` alone, which may read the same file.
+    #[serde(default)]
+    pub migrate: Option<IgnoredAny>,
+}
+
+/// Where a server listens.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpSettings {
+    /// Address and port.
+    pub listen: String,
+    /// Threads that parse and render.
+    pub workers: usize,
+    /// How long a silent connection is kept, in seconds; longer than a proxy in front keeps it.
+    pub keep_alive_s: u64,
+    /// How long a head may take to arrive, in milliseconds.
+    pub head_within_ms: u64,
+    /// How long requests under way and the engine have to end, in seconds, before the process does.
+    pub drain_s: u64,
+}
+
+/// The keys that seal tokens at rest: one that seals, and older ones that still open.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealingSettings {
+    /// Seals and opens.
+    pub current: KeySettings,
+    /// Open what they sealed.
+    #[serde(default)]
+    pub older: Vec<KeySettings>,
+}
+
+/// One key.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeySettings {
+    /// The number by which rows name it.
+    pub id: i32,
+    /// 64 hexadecimal digits.
+    pub key: SecretString,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:8080".to_owned(),
+            workers: 2,
+            keep_alive_s: 75,
+            head_within_ms: 10_000,
+            // One vend, and thirty seconds to settle it.
+            drain_s: 150,
+        }
+    }
+}
+
+impl SealingSettings {
+    /// The keys themselves.
+    pub(crate) fn keys(&self) -> Result<SealingKeys, SealError> {
+        let key = |settings: &KeySettings| SealingKey::from_hex(settings.id, &settings.key);
+        let older = self.older.iter().map(key).collect::<Result<Vec<_>, _>>()?;
+        SealingKeys::try_new(key(&self.current)?, older)
+    }
+}
+
+const fn two() -> usize {
+    2
+}
