@@ -52,7 +52,7 @@ pub struct Sending {
     pub copies: u16,
     /// When the latest copy was put on record.
     pub last_sent_at: DateTime<Utc>,
-    /// When the first enquiry began whose answer "no record" counts.
+    /// When the first answer of "no record" that counts was put on record.
     pub no_record_since: Option<DateTime<Utc>>,
 }
 

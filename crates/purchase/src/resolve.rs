@@ -159,7 +159,7 @@ impl Resolve {
         let (phase, command) = match (&self.phase, &self.held, event) {
             (Phase::Claiming, None, ResolveEvent::Claimed { life, at }) => {
                 let held = self.held_by_claim(&life, at);
-                let next = after_claim(&held);
+                let next = after_claim(&held, self.asker);
                 self.held = Some(held);
                 next
             }
@@ -271,11 +271,16 @@ impl Resolve {
         }
     }
 
+    fn has_let_go(&self) -> bool {
+        matches!(&self.phase, Phase::Recording { fact: Fact::LetGo { .. }, .. })
+    }
+
     fn may_repeat(&self, held: &Held) -> bool {
         held.may_send && held.state == StateName::InDoubt && self.declared.repeat_is_safe
     }
 
-    /// The worker closes the window on what is still in doubt; an integrator's question never does.
+    /// The worker closes the window on what is still in doubt; an integrator's question never does. Whatever
+    /// is still held is given up.
     fn after_record(
         &self,
         held: &Held,
@@ -287,13 +292,21 @@ impl Resolve {
         if self.asker == Asker::Worker && ours_and_in_doubt && life.is_past_window(at) {
             return record(Fact::WindowClosed { fence: held.fence }, otherwise);
         }
+        let is_still_held = life.fence == held.fence && life.lease_until.is_some();
+        if is_still_held && life.state.name() != StateName::InFlight && !self.has_let_go() {
+            return record(Fact::LetGo { fence: held.fence, doubt: Doubt::NeverReported }, otherwise);
+        }
         over(if life.state.name().is_open() { otherwise } else { ResolveAnswer::Final })
     }
 }
 
-fn after_claim(held: &Held) -> (Phase, ResolveCommand) {
+fn after_claim(held: &Held, asker: Asker) -> (Phase, ResolveCommand) {
     let fence = held.fence;
     match held.state {
+        // It became due between finding and claiming; new attempts are the worker's to make.
+        StateName::RetryDue if asker == Asker::Integrator => {
+            record(Fact::LetGo { fence, doubt: Doubt::NeverReported }, ResolveAnswer::Pending)
+        }
         StateName::RetryDue if held.past_window => {
             record(Fact::WindowClosed { fence }, ResolveAnswer::Pending)
         }

@@ -145,14 +145,14 @@ fn no_record(
     match &life.state {
         State::InDoubt(sending) => {
             current(life, fence)?;
-            match weigh_no_record(sending, asked_at, rules) {
+            match weigh_no_record(sending, asked_at, at, rules) {
                 Weight::Proof => Ok(not_vended(life, true, at)),
                 Weight::Counts(since) => Ok(given_up(life, State::InDoubt(since))),
             }
         }
         State::Review(sending) => {
             current(life, fence)?;
-            match weigh_no_record(sending, asked_at, rules) {
+            match weigh_no_record(sending, asked_at, at, rules) {
                 Weight::Proof => Ok(failed(life)),
                 Weight::Counts(since) => Ok(given_up(life, State::Review(since))),
             }
@@ -171,7 +171,10 @@ enum Weight {
 
 /// "No record" alone is never "failed". Where the connection is declared so, two answers prove it, both
 /// asked after the quarantine and well apart.
-fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, rules: &Rules) -> Weight {
+///
+/// An enquiry may begin long after its claim, from which `asked_at` is known; that it has been answered by `at` is
+/// certain. So the gap is counted from the first one's record to the second one's claim.
+fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, at: DateTime<Utc>, rules: &Rules) -> Weight {
     let timing = &rules.timing;
     if !rules.declared.not_found_counts || asked_at < after(sending.last_sent_at, timing.quarantine) {
         return Weight::Counts(*sending);
@@ -179,7 +182,7 @@ fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, rules: &Rules) ->
     match sending.no_record_since {
         Some(first) if asked_at >= after(first, timing.not_found_gap) => Weight::Proof,
         Some(_) => Weight::Counts(*sending),
-        None => Weight::Counts(Sending { no_record_since: Some(asked_at), ..*sending }),
+        None => Weight::Counts(Sending { no_record_since: Some(at), ..*sending }),
     }
 }
 

@@ -1,0 +1,451 @@
+//! Confirm and Resolve against the shipped `step` in a little world: the retry table row by row, every
+//! acknowledgement lost, a crash at every command.
+#![expect(dead_code, reason = "the world is shared with the sends', the schedules' and the laws' tests")]
+
+use purchase::{Asker, ConfirmCommand, Fact, Fence, Handling, ResolveAnswer, StateName, Told};
+use vend::{Refusal, RefusalReason};
+
+use world::World;
+use world::desk::{ConfirmDesk, Luck, ResolveDesk};
+use world::provider::{Repeats, Verdict};
+use world::values::{DECLARATIONS, declared, vend};
+use world::walk::{comes_to_an_end, confirms, every_copy_meets, resolves};
+
+#[path = "world/world.rs"]
+mod world;
+
+const ASKERS: [Asker; 2] = [Asker::Integrator, Asker::Worker];
+const BUSY: Verdict = Verdict::Refuses(RefusalReason::Busy);
+const BLOCKED: Verdict = Verdict::Refuses(RefusalReason::Blocked);
+
+/// Every handling with every asker.
+fn everybody() -> impl Iterator<Item = (Handling, Asker)> {
+    Handling::ALL.into_iter().flat_map(|handling| ASKERS.map(|asker| (handling, asker)))
+}
+
+mod the_retry_table {
+    use super::*;
+
+    #[test]
+    fn what_has_ended_is_answered_without_asking_anybody() {
+        for (handling, asker) in everybody() {
+            for verdict in [Verdict::Vends, BLOCKED] {
+                let mut world = World::open(handling, declared("rmn"), Repeats::FromMemory);
+                confirms(&mut world, Some(verdict));
+                let before = world.life().clone();
+                let desk = resolves(&mut world, asker, Luck::Well, None);
+                assert_eq!(desk.story(), "answer final");
+                assert_eq!(world.life(), &before);
+                world.ended_in_truth();
+            }
+        }
+    }
+
+    #[test]
+    fn a_live_lease_is_left_alone() {
+        for (handling, asker) in everybody() {
+            let in_flight = World::in_flight(handling, declared("rmn"));
+            let mut in_doubt = World::in_doubt(handling, declared("rmn"));
+            in_doubt.knows(Fact::Claimed);
+            let mut in_review = World::in_review(handling, declared("rmn"));
+            in_review.knows(Fact::Claimed);
+            for mut world in [in_flight, in_doubt, in_review] {
+                world.passes(184);
+                let before = world.life().clone();
+                assert_eq!(resolves(&mut world, asker, Luck::Well, None).story(), "answer pending");
+                assert_eq!(world.life(), &before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_due_attempt_is_left_to_the_worker() {
+        let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
+        confirms(&mut world, Some(BUSY));
+        assert_eq!(world.state(), StateName::RetryDue);
+        let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
+        assert_eq!(desk.story(), "answer pending");
+
+        let desk = resolves(&mut world, Asker::Worker, Luck::Well, Some(Verdict::Vends));
+        assert_eq!(desk.story(), "claim, record a new attempt, send, record the vend, answer final");
+        assert_eq!((world.life().attempt, world.life().requests), (2, 1));
+        world.ended_in_truth();
+    }
+
+    #[test]
+    fn a_due_attempt_whose_window_closed_is_given_back() {
+        let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
+        confirms(&mut world, Some(BUSY));
+        world.passes(1_800);
+        let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
+        assert_eq!(desk.story(), "claim, close the window, answer final");
+        world.ended_in_truth();
+    }
+
+    #[test]
+    fn a_vend_that_is_found_settles_doubt_and_a_dead_senders_flight_and_review() {
+        for (handling, asker) in everybody() {
+            let mut dead_sender = World::in_flight(handling, declared(""));
+            dead_sender.passes(185);
+            let in_doubt = World::in_doubt(handling, declared(""));
+            let in_review = World::in_review(handling, declared(""));
+            for mut world in [dead_sender, in_doubt, in_review] {
+                every_copy_meets(&mut world, Some(Verdict::Vends));
+                let desk = resolves(&mut world, asker, Luck::Well, None);
+                assert_eq!(desk.story(), "claim, enquire, record the vend, answer final");
+                world.ended_in_truth();
+            }
+        }
+    }
+
+    #[test]
+    fn a_refusal_of_the_only_copy_that_is_found_gives_the_money_back() {
+        for (handling, asker) in everybody() {
+            let mut dead_sender = World::in_flight(handling, declared(""));
+            dead_sender.passes(185);
+            let in_doubt = World::in_doubt(handling, declared(""));
+            let in_review = World::in_review(handling, declared(""));
+            for mut world in [dead_sender, in_doubt, in_review] {
+                every_copy_meets(&mut world, Some(BLOCKED));
+                let desk = resolves(&mut world, asker, Luck::Well, None);
+                assert_eq!(desk.story(), "claim, enquire, record the refusal, answer final");
+                world.ended_in_truth();
+            }
+        }
+    }
+
+    #[test]
+    fn a_transient_refusal_that_is_found_makes_another_attempt_due_where_managed() {
+        for asker in ASKERS {
+            let mut world = World::in_doubt(Handling::Managed, declared(""));
+            every_copy_meets(&mut world, Some(BUSY));
+            let desk = resolves(&mut world, asker, Luck::Well, None);
+            assert_eq!(desk.story(), "claim, enquire, record the refusal, answer pending");
+            assert_eq!((world.state(), world.released), (StateName::RetryDue, 0));
+        }
+    }
+
+    #[test]
+    fn on_no_record_the_same_order_leaves_again_only_where_that_is_declared_safe() {
+        let asks_only = "claim, enquire, record that there is no record, answer pending";
+        let repeats = "claim, enquire, record the repeat, send, record the vend, answer final";
+        for (handling, asker) in everybody() {
+            for letters in DECLARATIONS {
+                let mut world = World::in_doubt(handling, declared(letters));
+                every_copy_meets(&mut world, None);
+                let desk = resolves(&mut world, asker, Luck::Well, Some(Verdict::Vends));
+                let may_send = (handling, asker) != (Handling::SelfManaged, Asker::Worker);
+                let expected = if may_send && letters.contains('r') { repeats } else { asks_only };
+                assert_eq!(desk.story(), expected, "{handling:?} {asker:?} {letters}");
+                assert_eq!(world.life().lease_until, None);
+            }
+        }
+    }
+
+    #[test]
+    fn in_review_nothing_is_sent() {
+        for (handling, asker) in everybody() {
+            let mut world = World::in_review(handling, declared("rmn"));
+            every_copy_meets(&mut world, None);
+            let desk = resolves(&mut world, asker, Luck::Well, None);
+            assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+            assert_eq!(world.state(), StateName::Review);
+        }
+    }
+
+    #[test]
+    fn a_provider_out_of_reach_changes_nothing_and_the_lease_is_given_up() {
+        for (handling, asker) in everybody() {
+            let in_doubt = World::in_doubt(handling, declared("rmn"));
+            let in_review = World::in_review(handling, declared("rmn"));
+            for mut world in [in_doubt, in_review] {
+                let before = world.life().clone();
+                let desk = resolves(&mut world, asker, Luck::Offline, None);
+                assert_eq!(desk.story(), "claim, enquire, let go, answer unreachable");
+                assert_eq!(desk.answer(), Some(ResolveAnswer::Unreachable));
+                assert_eq!((&world.life().state, world.life().lease_until), (&before.state, None));
+            }
+        }
+    }
+
+    #[test]
+    fn when_the_window_closes_on_doubt_the_worker_calls_for_review_and_an_integrator_does_not() {
+        for handling in Handling::ALL {
+            let mut world = World::in_doubt(handling, declared("rm"));
+            every_copy_meets(&mut world, None);
+            world.passes(1_800);
+            let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
+            assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+            assert_eq!(world.state(), StateName::InDoubt);
+            let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
+            let end = "record that there is no record, close the window, answer pending";
+            assert_eq!(desk.story(), format!("claim, enquire, {end}"));
+            assert_eq!(world.state(), StateName::Review);
+        }
+    }
+
+    #[test]
+    fn two_not_founds_well_apart_after_quarantine_give_the_money_back_where_they_count() {
+        for asker in ASKERS {
+            let mut world = World::in_doubt(Handling::SelfManaged, declared("n"));
+            every_copy_meets(&mut world, None);
+            for (pass, expected) in [(599, None), (1, Some(600)), (59, Some(600))] {
+                world.passes(pass);
+                resolves(&mut world, asker, Luck::Well, None);
+                let purchase::State::InDoubt(sending) = world.life().state else {
+                    panic!("{:?}", world.life())
+                };
+                let counted = sending.no_record_since.map(|since| since.timestamp());
+                assert_eq!(counted, expected);
+            }
+            world.passes(1);
+            resolves(&mut world, asker, Luck::Well, None);
+            world.ended_in_truth();
+        }
+    }
+}
+
+mod managed_purchases {
+    use super::*;
+
+    #[test]
+    fn after_five_more_requests_that_were_all_refused_the_money_is_given_back() {
+        let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
+        confirms(&mut world, Some(BUSY));
+        for request in 1..=5 {
+            assert_eq!(world.state(), StateName::RetryDue, "before request {request}");
+            resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
+        }
+        assert_eq!((world.provider.copies(), world.released), (6, 1));
+        world.ended_in_truth();
+    }
+
+    #[test]
+    fn a_definite_refusal_of_a_later_attempt_ends_it_at_once() {
+        let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
+        confirms(&mut world, Some(BUSY));
+        let desk = resolves(&mut world, Asker::Worker, Luck::Well, Some(BLOCKED));
+        assert_eq!(desk.story(), "claim, record a new attempt, send, record the refusal, answer final");
+        world.ended_in_truth();
+    }
+
+    #[test]
+    fn repeats_spend_the_same_five_requests() {
+        let mut world = World::open(Handling::Managed, declared("r"), Repeats::FromMemory);
+        confirms(&mut world, None);
+        for _round in 0..8 {
+            world.passes(200);
+            resolves(&mut world, Asker::Worker, Luck::Well, None);
+        }
+        assert_eq!((world.provider.copies(), world.life().requests), (6, 5));
+        for asker in ASKERS {
+            let desk = resolves(&mut world, asker, Luck::Well, None);
+            assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+        }
+        comes_to_an_end(&mut world, None);
+    }
+}
+
+mod confirming {
+    use super::*;
+
+    #[test]
+    fn every_answer_of_the_provider_has_its_end() {
+        use StateName::{Failed, InDoubt, RetryDue, Successful};
+        for (handling, verdict, state) in [
+            (Handling::SelfManaged, Some(Verdict::Vends), Successful),
+            (Handling::SelfManaged, Some(BUSY), Failed),
+            (Handling::SelfManaged, Some(BLOCKED), Failed),
+            (Handling::SelfManaged, None, InDoubt),
+            (Handling::Managed, Some(Verdict::Vends), Successful),
+            (Handling::Managed, Some(BUSY), RetryDue),
+            (Handling::Managed, Some(BLOCKED), Failed),
+            (Handling::Managed, None, InDoubt),
+        ] {
+            let mut world = World::open(handling, declared(""), Repeats::FromMemory);
+            confirms(&mut world, verdict);
+            assert_eq!(world.state(), state, "{handling:?} {verdict:?}");
+            assert_eq!((world.life().lease_until, world.provider.copies()), (None, 1));
+        }
+    }
+
+    #[test]
+    fn after_a_slow_reserve_the_gate_is_closed() {
+        for (seconds, expected) in
+            [(5, ConfirmCommand::Send), (6, ConfirmCommand::Record(Fact::NeverSent { fence: Fence(1) }))]
+        {
+            let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
+            let mut desk = ConfirmDesk::open(&world);
+            world.passes(seconds);
+            desk.turn(&mut world, Luck::Well);
+            assert_eq!(desk.command(), &expected);
+        }
+    }
+
+    #[test]
+    fn a_process_that_slept_after_the_reserve_sends_nothing() {
+        for pause in [6, 3_600] {
+            let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
+            let mut desk = ConfirmDesk::open(&world);
+            desk.turn(&mut world, Luck::Well);
+            assert_eq!(desk.command(), &ConfirmCommand::Send);
+            world.passes(pause);
+            while !desk.is_done() {
+                desk.turn(&mut world, Luck::Well);
+            }
+            assert_eq!(world.provider.copies(), 0);
+            world.ended_in_truth();
+        }
+    }
+
+    #[test]
+    fn a_late_success_settles_though_somebody_else_claimed_and_a_late_refusal_does_not() {
+        for (verdict, captured) in [(Verdict::Vends, 1), (BLOCKED, 0)] {
+            let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
+            let mut desk = ConfirmDesk::open(&world);
+            desk.turn(&mut world, Luck::Well);
+            desk.turn(&mut world, Luck::Well);
+            every_copy_meets(&mut world, Some(verdict));
+            world.passes(185);
+            world.knows(Fact::Claimed);
+            while !desk.is_done() {
+                desk.turn(&mut world, Luck::Well);
+            }
+            assert_eq!((world.captured, world.released), (captured, 0));
+        }
+    }
+
+    #[test]
+    fn a_vend_after_the_end_is_an_incident_and_changes_nothing() {
+        let mut world = World::in_doubt(Handling::SelfManaged, declared(""));
+        let refusal = Refusal::because(RefusalReason::Blocked);
+        let refused = Fact::Refused { fence: Fence(1), refusal, told: Told::InAnswer };
+        every_copy_meets(&mut world, None);
+        world.knows(refused);
+        let before = world.life().clone();
+        world.knows(Fact::Vended { vend: vend("T9") });
+        assert_eq!((world.life(), world.incidents, world.captured), (&before, 1, 0));
+    }
+}
+
+mod lost_acknowledgements {
+    use super::*;
+
+    /// A write that is lost, and whether it was committed.
+    const LOSSES: [Luck; 2] = [Luck::CommittedUnheard, Luck::NotCommitted];
+
+    #[test]
+    fn of_the_reserve_nothing_is_sent_and_the_hold_is_given_back() {
+        for loss in LOSSES {
+            let mut world = World::open(Handling::SelfManaged, declared("rmn"), Repeats::FromMemory);
+            let mut desk = ConfirmDesk::open(&world);
+            desk.turn(&mut world, loss);
+            desk.turn(&mut world, loss);
+            while !desk.is_done() {
+                desk.turn(&mut world, Luck::Well);
+            }
+            assert_eq!((world.provider.copies(), world.released), (0, 1));
+            world.ended_in_truth();
+        }
+    }
+
+    #[test]
+    fn of_an_outcome_the_same_record_runs_again_and_counts_once() {
+        for loss in LOSSES {
+            for verdict in [Some(Verdict::Vends), Some(BLOCKED), None] {
+                let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
+                let mut desk = ConfirmDesk::open(&world);
+                while !matches!(desk.command(), ConfirmCommand::Record(_)) {
+                    desk.turn(&mut world, Luck::Well);
+                    every_copy_meets(&mut world, verdict);
+                }
+                desk.turn(&mut world, loss);
+                desk.turn(&mut world, loss);
+                desk.turn(&mut world, Luck::Well);
+                assert!(desk.is_done());
+                let mut unhurt = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
+                confirms(&mut unhurt, verdict);
+                assert_eq!(world.life(), unhurt.life());
+                assert_eq!((world.captured, world.released), (unhurt.captured, unhurt.released));
+            }
+        }
+    }
+
+    #[test]
+    fn anywhere_in_a_resolve_end_as_if_nothing_had_been_lost_or_leave_it_open_in_truth() {
+        for (handling, asker) in everybody() {
+            for letters in DECLARATIONS {
+                for (verdict, lost_turn) in situations() {
+                    for loss in LOSSES {
+                        let mut world = World::in_doubt(handling, declared(letters));
+                        every_copy_meets(&mut world, if lost_turn % 2 == 0 { None } else { verdict });
+                        let mut desk = ResolveDesk::open(asker, &world);
+                        for turn in 0..20 {
+                            desk.turn(&mut world, if turn == lost_turn { loss } else { Luck::Well });
+                            every_copy_meets(&mut world, verdict);
+                        }
+                        assert!(desk.answer().is_some(), "{}", desk.story());
+                        if desk.answer() == Some(ResolveAnswer::Final) {
+                            world.ended_in_truth();
+                        }
+                        comes_to_an_end(&mut world, verdict);
+                    }
+                }
+            }
+        }
+    }
+}
+
+mod crashes {
+    use super::*;
+
+    #[test]
+    fn of_a_confirm_at_any_command_are_brought_to_an_end_by_the_worker() {
+        for handling in Handling::ALL {
+            for letters in DECLARATIONS {
+                for (verdict, turns) in situations() {
+                    for last in [Luck::Well, Luck::CommittedUnheard, Luck::Offline] {
+                        let mut world = World::open(handling, declared(letters), Repeats::Rejected);
+                        let mut desk = ConfirmDesk::open(&world);
+                        for turn in 0..=turns {
+                            desk.turn(&mut world, if turn == turns { last } else { Luck::Well });
+                            if turn < turns {
+                                every_copy_meets(&mut world, verdict);
+                            }
+                        }
+                        drop(desk);
+                        if world.filed.is_some() {
+                            comes_to_an_end(&mut world, verdict);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_resolve_at_any_command_are_brought_to_an_end_by_the_next() {
+        for (handling, asker) in everybody() {
+            for letters in DECLARATIONS {
+                for (verdict, turns) in situations() {
+                    for last in [Luck::Well, Luck::CommittedUnheard, Luck::Reticent] {
+                        let mut world = World::in_doubt(handling, declared(letters));
+                        let mut desk = ResolveDesk::open(asker, &world);
+                        for turn in 0..=turns {
+                            desk.turn(&mut world, if turn == turns { last } else { Luck::Well });
+                        }
+                        drop(desk);
+                        comes_to_an_end(&mut world, verdict);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What copies meet, and at which turn something happens.
+fn situations() -> impl Iterator<Item = (Option<Verdict>, usize)> {
+    [Some(Verdict::Vends), Some(BUSY), Some(BLOCKED), None]
+        .into_iter()
+        .flat_map(|verdict| (0..8).map(move |turn| (verdict, turn)))
+}

@@ -1,0 +1,35 @@
+//! Small values of the trade, with nothing incidental about them.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use vend::{Capabilities, RawReply, Vend};
+
+/// When every purchase of these tests is reserved.
+pub const OPENING: DateTime<Utc> = DateTime::UNIX_EPOCH;
+
+pub fn seconds(count: i64) -> TimeDelta {
+    TimeDelta::seconds(count)
+}
+
+pub fn vend(provider_transaction: &str) -> Box<Vend> {
+    Box::new(Vend {
+        tokens: None,
+        units: None,
+        provider_transaction: provider_transaction.to_owned(),
+        breakdown: None,
+        subscriber_details: None,
+        raw_reply: RawReply::default(),
+    })
+}
+
+/// A connection declared to do these of the three things: `r` takes a repeat safely, `m` remembers its
+/// refusals, `n` counts what it does not find.
+pub fn declared(letters: &str) -> Capabilities {
+    Capabilities {
+        repeat_is_safe: letters.contains('r'),
+        remembers_refusals: letters.contains('m'),
+        not_found_counts: letters.contains('n'),
+    }
+}
+
+/// Every declaration that a connection may have.
+pub const DECLARATIONS: [&str; 8] = ["", "r", "m", "n", "rm", "rn", "mn", "rmn"];
