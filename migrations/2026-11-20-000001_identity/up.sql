@@ -154,7 +154,13 @@ CREATE TABLE provider_call_counters (
 
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
 -- An operator's role that was made beforehand may not be a member yet.
-GRANT vendgate_api TO vendgate_operator;
+DO $$
+BEGIN
+    IF NOT pg_has_role('vendgate_operator', 'vendgate_api', 'MEMBER') THEN
+        GRANT vendgate_api TO vendgate_operator;
+    END IF;
+END
+$$;
 
 GRANT USAGE ON SCHEMA public TO vendgate_api, vendgate_operator;
 GRANT SELECT ON __diesel_schema_migrations TO vendgate_api;

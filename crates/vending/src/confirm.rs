@@ -13,6 +13,7 @@ use store::{RecordError, Recorded, Reservation, ReserveError, Verdict};
 use vend::{ProviderReference, Sale, VendOrder};
 
 use crate::backoff::Backoff;
+use crate::resolve::log_unused_proof;
 use crate::{ConfirmError, Desk, Rejection, Vending};
 
 impl Vending {
@@ -169,6 +170,7 @@ impl Desk {
         let of = reservation.authority.organisation;
         match self.store.record(reservation.id, of, fact.clone()).await {
             Ok(recorded) => {
+                log_unused_proof(&fact, recorded.verdict, reservation.id);
                 purchase.outcome = Some((fact, recorded));
                 Some(ConfirmEvent::Recorded)
             }

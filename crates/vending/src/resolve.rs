@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use provider::Gate;
-use purchase::{Asker, Fact, Fence, Record, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent, Rules};
+use purchase::{
+    Asker, Fact, Fence, PurchaseId, Record, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent, Rules,
+};
 use store::{ForRetry, RecordError, Recorded, Verdict};
 use vend::{Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, Sale, VendOrder, VendOutcome};
 
@@ -137,8 +139,11 @@ impl Desk {
     }
 
     async fn put_on_record(&self, case: &mut Case<'_>, fact: Fact) -> Option<ResolveEvent> {
-        match self.store.record(case.record.id, case.record.organisation, fact).await {
-            Ok(Recorded { life, at, .. }) => Some(ResolveEvent::Recorded { life, at }),
+        match self.store.record(case.record.id, case.record.organisation, fact.clone()).await {
+            Ok(Recorded { life, at, verdict }) => {
+                log_unused_proof(&fact, verdict, case.record.id);
+                Some(ResolveEvent::Recorded { life, at })
+            }
             Err(error @ (RecordError::Unacknowledged(_) | RecordError::Sealing(_))) => {
                 log(&error, "evidence was not acknowledged", case);
                 case.backoff.pause().await;
@@ -149,6 +154,14 @@ impl Desk {
                 None
             }
         }
+    }
+}
+
+/// A definite refusal that came when others had taken over changes nothing. It may be the only proof that there
+/// will ever be, so somebody must be able to find it.
+pub(crate) fn log_unused_proof(fact: &Fact, verdict: Verdict, purchase: PurchaseId) {
+    if let (Fact::Refused { refusal, .. }, Verdict::Illegal(illegal)) = (fact, verdict) {
+        tracing::warn!(purchase = purchase.0, reason = refusal.reason.as_str(), %illegal, "a refusal came too late");
     }
 }
 

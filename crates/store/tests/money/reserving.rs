@@ -212,7 +212,7 @@ async fn a_lane_that_is_full_refuses_reserves_and_still_takes_records() {
     let refusals = Arc::new(AtomicU32::new(0));
     let mut waiting = tokio::task::JoinSet::new();
     for number in 0..1_200 {
-        let order = town.order(&shop, &format!("05{number:09}"), 1_000).await;
+        let order = town.order_with(&shop, &format!("05{number:09}"), 1_000, 10_000 + number);
         let (store, refusals) = (town.store.clone(), refusals.clone());
         waiting.spawn(async move {
             let outcome = store.reserve(order).await;

@@ -109,7 +109,7 @@ async fn a_reserve_that_was_not_acknowledged_is_run_again_never_sent_and_release
             town.utility.saw(["check", "quote"]);
             shop.has("200.00", "0");
 
-            shop.buys("100.00").await.unwrap();
+            shop.buys_afresh("100.00").await.unwrap();
             shop.has("98.50", "0");
             town.closes().await;
         }
@@ -190,8 +190,10 @@ async fn a_crowd_on_a_bad_wire_is_told_the_truth() {
     let town = Town::open().await;
     let shop = town.shop_with("5000.00").await;
     shop.has_quoted().await;
-    let meters: Vec<String> = (0..8).map(|number| format!("0400000000{number}")).collect();
-    for (spared, loss) in [(0, Lost::Acknowledgement), (1, Lost::Commit), (2, Lost::Acknowledgement)] {
+    for (round, (spared, loss)) in
+        [(0, Lost::Acknowledgement), (1, Lost::Commit), (2, Lost::Acknowledgement)].into_iter().enumerate()
+    {
+        let meters: Vec<String> = (0..8).map(|number| format!("04{round}0000000{number}")).collect();
         for _ in 0..3 {
             town.wire.spares(spared);
             town.wire.loses([loss]);

@@ -28,9 +28,22 @@ async fn a_retry_of_nothing_closes_the_reference_for_what_began_before_it_and_fo
     let nameless = PurchaseRequest { external_reference: None, ..shop.request("100.00") };
     shop.confirms_from(Duration::from_secs(10), nameless).await.unwrap();
 
-    let later = shop.buys("100.00").await.unwrap();
+    let later = shop.buys_afresh("100.00").await.unwrap();
     assert_eq!(shop.retries().await, Ok(later));
     shop.has("195.50", "0");
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn a_final_answer_closes_the_reference_for_what_began_before_it() {
+    let town = Town::open().await;
+    let shop = town.shop_with("500.00").await;
+    let bought = shop.buys("100.00").await.unwrap();
+    assert_eq!(shop.retries().await, Ok(bought.clone()));
+    let began_earlier = shop.confirms_from(Duration::from_secs(10), shop.request("100.00")).await;
+    assert_eq!(began_earlier, Err(ConfirmError::Rejected(Rejection::ReferenceClosed)));
+    assert_eq!(shop.retries().await, Ok(bought), "it is still the newest");
+    shop.has("398.50", "0");
     town.closes().await;
 }
 

@@ -127,7 +127,7 @@ async fn a_refused_vend_gives_the_hold_back_and_is_final() {
     }
     town.utility.saw(["check", "vend #1"]);
 
-    let afresh = shop.buys("100.00").await.unwrap();
+    let afresh = shop.buys_afresh("100.00").await.unwrap();
     assert_eq!(shop.retries().await, Ok(afresh), "the newest of the reference is meant");
     town.utility.saw(["check", "vend #1", "vend #2"]);
     shop.has("98.50", "0");

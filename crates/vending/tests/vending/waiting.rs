@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use provider::scripted::NextVend::{NeverArrives, Refuses, VendsAndAnswersOnceOpened, VendsButReplyIsLost};
 use provider::scripted::{Conduct, Latch};
-use purchase::Failure;
+use purchase::{Failure, PurchaseRequest};
 use vend::{Refusal, RefusalReason};
 use vending::{ConfirmError, RetryError};
 
@@ -83,7 +83,8 @@ async fn a_request_that_took_too_long_to_come_in_is_released_without_a_vend() {
     shop.has("500.00", "0");
     assert_eq!(shop.retries().await, Err(RetryError::Failed(record)));
 
-    shop.confirms_from(Duration::from_secs(20), asked).await.unwrap();
+    let other = PurchaseRequest { external_reference: Some("till-3/0002".into()), ..asked };
+    shop.confirms_from(Duration::from_secs(20), other).await.unwrap();
     town.utility.saw(["check", "vend #1"]);
     shop.has("398.50", "0");
     town.closes().await;

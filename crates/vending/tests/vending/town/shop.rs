@@ -47,6 +47,21 @@ impl Shop<'_> {
         self.confirms(self.request(amount)).await
     }
 
+    /// Buys under a reference about which a final answer was just given. What comes within a moment of that
+    /// answer may be taken for having begun before it, and is then asked for again.
+    pub async fn buys_afresh(&self, amount: &str) -> Result<Box<Record>, ConfirmError> {
+        let closed = Err(ConfirmError::Rejected(Rejection::ReferenceClosed));
+        let asked = tokio::time::timeout(Duration::from_secs(30), async {
+            let mut outcome = self.buys(amount).await;
+            while outcome == closed {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+                outcome = self.buys(amount).await;
+            }
+            outcome
+        });
+        asked.await.unwrap()
+    }
+
     pub async fn confirms(&self, request: PurchaseRequest) -> Result<Box<Record>, ConfirmError> {
         self.confirms_from(Duration::ZERO, request).await
     }

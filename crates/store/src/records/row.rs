@@ -1,0 +1,263 @@
+//! A purchase's whole row, and the record that it is read into.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
+use ledger::AccountId;
+use meter_token::TokenSet;
+use money::Money;
+use purchase::{
+    ClientId, NotificationFlags, OrganisationId, Price, PurchaseId, Record, Reference, SourceChannel,
+    StateName, Success, UserId,
+};
+use rust_decimal::Decimal;
+use vend::{Breakdown, Capabilities, Product, SubscriberIdentifier, Units};
+
+use super::ForRetry;
+use crate::purchases::TOKEN_COLUMN;
+use crate::row::{LifeColumns, read_currency, read_failure, read_provider_reference};
+use crate::{Aad, Sealed, SealingKeys, StoreError};
+
+#[derive(diesel::QueryableByName)]
+pub(super) struct Row {
+    #[diesel(sql_type = BigInt)]
+    pub(super) id: i64,
+    #[diesel(sql_type = Text)]
+    reference: String,
+    #[diesel(sql_type = BigInt)]
+    organisation_id: i64,
+    #[diesel(sql_type = BigInt)]
+    client_id: i64,
+    #[diesel(sql_type = BigInt)]
+    user_id: i64,
+    #[diesel(sql_type = BigInt)]
+    account_id: i64,
+    #[diesel(sql_type = Text)]
+    source_channel: String,
+    #[diesel(sql_type = Text)]
+    language: String,
+    #[diesel(sql_type = Text)]
+    product: String,
+    #[diesel(sql_type = Text)]
+    provider_code: String,
+    #[diesel(sql_type = Text)]
+    subscriber_identifier: String,
+    #[diesel(sql_type = Text)]
+    beneficiary_phone_number: String,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    entry: i64,
+    #[diesel(sql_type = BigInt)]
+    charge: i64,
+    #[diesel(sql_type = BigInt)]
+    net: i64,
+    #[diesel(sql_type = BigInt)]
+    total: i64,
+    #[diesel(sql_type = BigInt)]
+    commission: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    external_reference: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    comment: Option<String>,
+    #[diesel(sql_type = Bool)]
+    requester_sms: bool,
+    #[diesel(sql_type = Bool)]
+    beneficiary_sms: bool,
+    #[diesel(sql_type = Bool)]
+    requester_email: bool,
+    #[diesel(sql_type = Bool)]
+    beneficiary_email: bool,
+    #[diesel(sql_type = Nullable<Text>)]
+    subscriber_details: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+    #[diesel(sql_type = Text)]
+    state: String,
+    #[diesel(sql_type = Text)]
+    handling: String,
+    #[diesel(sql_type = BigInt)]
+    fence: i64,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    lease_until: Option<DateTime<Utc>>,
+    #[diesel(sql_type = SmallInt)]
+    attempt: i16,
+    #[diesel(sql_type = SmallInt)]
+    requests: i16,
+    #[diesel(sql_type = Timestamptz)]
+    window_closes_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<SmallInt>)]
+    copies: Option<i16>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    last_sent_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    no_record_since: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Text)]
+    provider_reference: String,
+    #[diesel(sql_type = Nullable<Integer>)]
+    token_key_id: Option<i32>,
+    #[diesel(sql_type = Nullable<Bytea>)]
+    sealed_token: Option<Vec<u8>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    units_quantity: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    units_unit: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    provider_transaction: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    vend_subscriber_details: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    cost: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    vat: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    levy: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    regulatory_fee: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    provider_charge: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    failure: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    failure_reason: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    failure_wording: Option<String>,
+    #[diesel(sql_type = Bool)]
+    retries_enabled: bool,
+    #[diesel(sql_type = Bool)]
+    repeat_is_safe: bool,
+    #[diesel(sql_type = Bool)]
+    remembers_refusals: bool,
+    #[diesel(sql_type = Bool)]
+    not_found_counts: bool,
+    #[diesel(sql_type = Timestamptz)]
+    at: DateTime<Utc>,
+}
+
+impl Row {
+    pub(super) fn read(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
+        let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
+        let currency = read_currency("purchases", self.id, &self.currency)?;
+        let amount = |minor| Money::from_minor(minor, currency);
+        let failure = read_failure(
+            self.id,
+            self.failure.as_deref(),
+            self.failure_reason.as_deref(),
+            self.failure_wording.as_deref(),
+        )?;
+        let life = self.life_columns().life()?;
+        let record = Record {
+            id: PurchaseId(self.id),
+            reference: Reference::from_record(self.reference.clone()),
+            organisation: OrganisationId(self.organisation_id),
+            client: ClientId(self.client_id),
+            user: UserId(self.user_id),
+            account: AccountId(self.account_id),
+            source_channel: SourceChannel::parse(&self.source_channel)
+                .ok_or_else(|| corrupt("source_channel"))?,
+            language: self.language.clone(),
+            product: Product::parse(&self.product).ok_or_else(|| corrupt("product"))?,
+            provider_code: self.provider_code.clone(),
+            subscriber: SubscriberIdentifier::parse(&self.subscriber_identifier)
+                .map_err(|_malformed| corrupt("subscriber_identifier"))?,
+            beneficiary_phone_number: self.beneficiary_phone_number.clone(),
+            price: Price {
+                entry: amount(self.entry),
+                charge: amount(self.charge),
+                net: amount(self.net),
+                total: amount(self.total),
+                commission: amount(self.commission),
+            },
+            external_reference: self.external_reference.clone(),
+            comment: self.comment.clone(),
+            notifications: NotificationFlags {
+                requester_sms: self.requester_sms,
+                beneficiary_sms: self.beneficiary_sms,
+                requester_email: self.requester_email,
+                beneficiary_email: self.beneficiary_email,
+            },
+            created_at: self.created_at,
+            subscriber_details: self.subscriber_details.clone(),
+            provider_reference: read_provider_reference(self.id, &self.provider_reference)?,
+            success: self.success(keys)?,
+            failure: failure.filter(|_| life.state.name() == StateName::Failed),
+            life,
+        };
+        let declared = Capabilities {
+            repeat_is_safe: self.repeat_is_safe,
+            remembers_refusals: self.remembers_refusals,
+            not_found_counts: self.not_found_counts,
+        };
+        Ok(ForRetry { record, declared, retries_enabled: self.retries_enabled, at: self.at })
+    }
+
+    fn success(&self, keys: &SealingKeys) -> Result<Option<Success>, StoreError> {
+        let Some(provider_transaction) = self.provider_transaction.clone() else { return Ok(None) };
+        Ok(Some(Success {
+            tokens: self.tokens(keys)?,
+            units: self.units()?,
+            provider_transaction,
+            breakdown: self.breakdown()?,
+            subscriber_details: self.vend_subscriber_details.clone(),
+        }))
+    }
+
+    fn tokens(&self, keys: &SealingKeys) -> Result<Option<TokenSet>, StoreError> {
+        let (Some(key_id), Some(bytes)) = (self.token_key_id, self.sealed_token.clone()) else {
+            return Ok(None);
+        };
+        let broken = |source: Box<dyn std::error::Error + Send + Sync>| StoreError::Corrupt {
+            table: "purchases",
+            column: "sealed_token",
+            key: self.id.to_string(),
+            source: Some(source),
+        };
+        let place = Aad { purchase_id: self.id, column: TOKEN_COLUMN };
+        let wire = keys.open(&Sealed { key_id, bytes }, place).map_err(|error| broken(error.into()))?;
+        let wire = std::str::from_utf8(&wire).map_err(|error| broken(error.into()))?;
+        TokenSet::parse(wire).map(Some).map_err(|error| broken(error.into()))
+    }
+
+    fn units(&self) -> Result<Option<Units>, StoreError> {
+        let (Some(quantity), Some(unit)) = (&self.units_quantity, &self.units_unit) else { return Ok(None) };
+        let quantity: Decimal = quantity
+            .parse()
+            .map_err(|_not_a_decimal| StoreError::corrupt("purchases", "units_quantity", self.id))?;
+        Ok(Some(Units { quantity, unit: unit.clone() }))
+    }
+
+    fn breakdown(&self) -> Result<Option<Breakdown>, StoreError> {
+        let currency = read_currency("purchases", self.id, &self.currency)?;
+        let part = |minor: Option<i64>| minor.map(|minor| Money::from_minor(minor, currency));
+        let parts = (
+            part(self.cost),
+            part(self.vat),
+            part(self.levy),
+            part(self.regulatory_fee),
+            part(self.provider_charge),
+        );
+        match parts {
+            (Some(cost), Some(vat), Some(levy), Some(regulatory_fee), Some(charge)) => {
+                Ok(Some(Breakdown { cost, vat, levy, regulatory_fee, charge }))
+            }
+            (None, None, None, None, None) => Ok(None),
+            _ => Err(StoreError::corrupt("purchases", "cost", self.id)),
+        }
+    }
+
+    fn life_columns(&self) -> LifeColumns<'_> {
+        LifeColumns {
+            id: self.id,
+            state: &self.state,
+            handling: &self.handling,
+            fence: self.fence,
+            lease_until: self.lease_until,
+            attempt: self.attempt,
+            requests: self.requests,
+            window_closes_at: self.window_closes_at,
+            copies: self.copies,
+            last_sent_at: self.last_sent_at,
+            no_record_since: self.no_record_since,
+            provider_transaction: self.provider_transaction.as_deref(),
+        }
+    }
+}
