@@ -1,0 +1,23 @@
+//! `cargo sandbox [--port N] [--once]`
+
+mod arguments;
+mod command;
+
+use std::process::ExitCode;
+
+use sandbox::parts;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1).peekable();
+    let (who, outcome) = if arguments.next_if(|argument| argument == parts::API_SERVER).is_some() {
+        (parts::API_SERVER, parts::api_server(arguments))
+    } else if arguments.next_if(|argument| argument == parts::UTILITY_SIM).is_some() {
+        (parts::UTILITY_SIM, parts::utility_sim(arguments))
+    } else {
+        ("sandbox", command::run(&arguments::read()))
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => command::complain(who, error.as_ref()),
+    }
+}

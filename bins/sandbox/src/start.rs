@@ -1,0 +1,198 @@
+//! Bringing everything up, in order.
+
+mod database;
+mod server;
+
+use std::{
+    ffi::OsStr,
+    fs::{self, Permissions},
+    io,
+    net::{Ipv4Addr, TcpListener},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use identity::EntropyError;
+use local_postgres::{LocalPostgres, LocalPostgresError};
+use purchase::{Handling, Timing};
+use store::{SealError, SealingKey, SealingKeys, Store, StoreError, StoreSettings};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{
+    Facts, Office, OfficeError, Options, Process, ProcessError, Program, Programs, Sandbox, Shop, ShopPlan,
+    Subscribers, WalletPlan,
+    facts::write_private,
+    office::random_word,
+    process::run_to_end,
+    settings::{migrate_toml, utility_sim_toml},
+};
+
+pub(crate) use server::RunningServer;
+
+use database::Town;
+
+/// Why there is no sandbox.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Somebody else listens on the API's port.
+    #[error("port {port} is taken: stop what listens there, or choose another one with --port")]
+    PortTaken {
+        /// The port.
+        port: u16,
+    },
+    /// The port is not for this user.
+    #[error("nobody can listen on port {port}")]
+    Port {
+        /// The port.
+        port: u16,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// No private Postgres.
+    #[error(transparent)]
+    Postgres(#[from] LocalPostgresError),
+    /// A file of the sandbox cannot be written.
+    #[error("cannot write {}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+    /// A part does not run.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The operator's connection fails.
+    #[error("the database cannot be used")]
+    Store(#[from] StoreError),
+    /// A key is not usable.
+    #[error("the sealing key cannot be used")]
+    Seal(#[from] SealError),
+    /// The organisations could not be let in.
+    #[error("the sandbox could not be seeded")]
+    Seed(#[from] OfficeError),
+    /// There is no randomness for keys and passwords.
+    #[error("no keys could be made")]
+    Entropy(#[from] EntropyError),
+    /// No threads.
+    #[error("no threads can be started")]
+    Threads(#[source] io::Error),
+}
+
+impl Sandbox {
+    /// Brings everything up. Takes a few seconds, and must not be called on an async runtime's thread.
+    ///
+    /// # Errors
+    /// What is missing, or which part does not start.
+    pub fn start(options: &Options, programs: &Programs) -> Result<Self, StartError> {
+        // Before anything of another sandbox that still runs is touched.
+        free_port(options.port)?;
+        make_directory(&options.directory)?;
+        let postgres = LocalPostgres::start(options.durability)?;
+        let town = Town::found(&postgres)?;
+        migrate(&programs.api_server, &options.directory, &town.owner_url)?;
+        let sealing_key = random_word(32)?;
+        let engine = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(StartError::Threads)?;
+        let office = open_office(&engine, &town.operator_url, &sealing_key)?;
+        let (first, second) = engine.block_on(seed(&office))?;
+
+        let utility_sim = start_simulator(&programs.utility_sim, options)?;
+        let server = RunningServer {
+            database_url: town.api_url.clone(),
+            simulator_url: utility_sim.url().to_owned(),
+            sealing_key,
+            refresh_key: random_word(32)?,
+            pace: options.pace,
+        };
+        let port = free_port(options.port)?;
+        let api_server = server.start(&programs.api_server, &options.directory, "api-server", port)?;
+        let facts = facts(&api_server, &utility_sim, &town, first, &second);
+        let (database, directory) = (town.database, options.directory.clone());
+        Ok(Self { api_server, utility_sim, office, facts, server, directory, engine, database, postgres })
+    }
+}
+
+fn facts(api_server: &Process, utility_sim: &Process, town: &Town, first: Shop, second: &Shop) -> Facts {
+    let wallet = |index: usize| first.wallets.get(index).map_or(0, |account| account.0);
+    Facts {
+        base_url: api_server.url().to_owned(),
+        simulator_url: utility_sim.url().to_owned(),
+        database_url: town.database.url(),
+        metrics_urls: Vec::new(),
+        account_id: wallet(0),
+        managed_account_id: wallet(1),
+        credentials: first.credentials,
+        second_organisation: second.credentials.clone(),
+        subscribers: Subscribers::of_the_simulator(),
+    }
+}
+
+/// Fresh logs for a fresh sandbox, where nobody else looks: tokens are among them.
+fn make_directory(path: &Path) -> Result<(), StartError> {
+    let failed = |source| StartError::File { path: path.to_owned(), source };
+    fs::create_dir_all(path).map_err(failed)?;
+    fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
+    for entry in fs::read_dir(path).map_err(failed)?.flatten() {
+        let name = entry.file_name();
+        let ours = ["log", "toml", "json"].map(OsStr::new);
+        if Path::new(&name).extension().is_some_and(|extension| ours.contains(&extension)) {
+            fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The port itself, if it is free; a free one for 0.
+pub(crate) fn free_port(port: u16) -> Result<u16, StartError> {
+    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
+    match bound {
+        Ok(address) => Ok(address.port()),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(StartError::PortTaken { port }),
+        Err(source) => Err(StartError::Port { port, source }),
+    }
+}
+
+/// As an operator does it: the server's own program, as the owner.
+fn migrate(program: &Program, directory: &Path, owner_url: &str) -> Result<(), StartError> {
+    let settings = directory.join("migrate.toml");
+    write_settings(&settings, &migrate_toml(owner_url))?;
+    let log = directory.join("migrate.log");
+    Ok(run_to_end("api-server migrate", program, ["migrate".as_ref(), settings.as_os_str()], &log)?)
+}
+
+fn open_office(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result<Office, StartError> {
+    let keys = SealingKeys::try_new(SealingKey::from_hex(1, &sealing_key.into())?, Vec::new())?;
+    let mut settings = StoreSettings::for_database(operator_url);
+    settings.pool_size = 4;
+    settings.money_pool_size = 1;
+    settings.lanes = 1;
+    let handle = engine.handle().clone();
+    let store = engine.block_on(Store::connect(settings, keys, Timing::default(), handle))?;
+    Ok(Office::new(store))
+}
+
+async fn seed(office: &Office) -> Result<(Shop, Shop), OfficeError> {
+    office.stock_catalogue().await?;
+    let mut first = ShopPlan::staging("SANDBOX", "Sandbox Stores");
+    first.wallets.push(WalletPlan::loaded("Managed wallet", Handling::Managed));
+    let first = office.open_shop(first).await?;
+    let second = office.open_shop(ShopPlan::staging("NEIGHBOUR", "Neighbour Stores")).await?;
+    Ok((first, second))
+}
+
+fn start_simulator(program: &Program, options: &Options) -> Result<Process, StartError> {
+    let settings = options.directory.join("utility-sim.toml");
+    write_settings(&settings, &utility_sim_toml(options.pace, options.population, &options.directory))?;
+    let log = options.directory.join("utility-sim.log");
+    Ok(Process::start("utility-sim", program, &settings, &log)?)
+}
+
+fn write_settings(path: &Path, text: &str) -> Result<(), StartError> {
+    write_private(path, text).map_err(|source| StartError::File { path: path.to_owned(), source })
+}

@@ -1,0 +1,45 @@
+//! The database and its roles, as an installation has them: an owner, and logins that cannot rewrite history.
+
+use local_postgres::{Database, LocalPostgres, LocalPostgresError};
+
+use super::StartError;
+use crate::office::random_word;
+
+/// An empty database, and who may do what in it.
+pub(super) struct Town {
+    pub(super) database: Database,
+    /// Owns the schema.
+    pub(super) owner_url: String,
+    /// Serves.
+    pub(super) api_url: String,
+    /// Lets organisations in.
+    pub(super) operator_url: String,
+}
+
+impl Town {
+    /// Makes the database, its owner and the logins of those who serve.
+    pub(super) fn found(postgres: &LocalPostgres) -> Result<Self, StartError> {
+        let database = postgres.create_database("vendgate")?;
+        let [owner, api, operator] = [random_word(16)?, random_word(16)?, random_word(16)?];
+        make_roles(&database, &owner, &api, &operator)?;
+        Ok(Self {
+            owner_url: database.url_as("vendgate_owner", &owner),
+            api_url: database.url_as("vendgate_api_login", &api),
+            operator_url: database.url_as("vendgate_operator_login", &operator),
+            database,
+        })
+    }
+}
+
+/// The group roles are made here because the owner may not make any.
+fn make_roles(database: &Database, owner: &str, api: &str, operator: &str) -> Result<(), LocalPostgresError> {
+    let statements = [
+        "CREATE ROLE vendgate_api NOLOGIN".to_owned(),
+        "CREATE ROLE vendgate_operator NOLOGIN IN ROLE vendgate_api".to_owned(),
+        format!("CREATE ROLE vendgate_owner LOGIN PASSWORD '{owner}'"),
+        format!("CREATE ROLE vendgate_api_login LOGIN PASSWORD '{api}' IN ROLE vendgate_api"),
+        format!("CREATE ROLE vendgate_operator_login LOGIN PASSWORD '{operator}' IN ROLE vendgate_operator"),
+        format!("ALTER DATABASE {} OWNER TO vendgate_owner", database.name()),
+    ];
+    database.run_sql(&statements.join("; ")).map(drop)
+}

@@ -1,0 +1,156 @@
+//! A walk through the system for somebody who has never seen it: electricity is bought over real HTTP, the token is
+//! typed into a virtual meter, an answer is lost and found again. Everything that is shown is also checked.
+
+mod story;
+mod surprise;
+mod till;
+mod utility;
+
+use std::io::Write;
+
+use crate::{Facts, http_client};
+
+pub use surprise::Surprise;
+
+use story::Story;
+use till::{Answer, Till, question};
+use utility::Utility;
+
+/// Walks through the system, telling `out` about it.
+///
+/// # Errors
+/// At the first thing that is not as it should be.
+pub async fn tour(facts: &Facts, out: &mut (dyn Write + Send)) -> Result<(), Surprise> {
+    let client = http_client()?;
+    let utility = Utility::new(client.clone(), &facts.simulator_url);
+    let mut story = Story::new(out);
+    story.opening(facts)?;
+
+    story.chapter("Log in")?;
+    let till = Till::log_in(client, facts).await?;
+    story.line(&format!("POST /auth/login     a bearer token for {} s", till.access_in))?;
+
+    look_around(&mut story, &till).await?;
+    buy(&mut story, &till, &utility, facts.meter("active_11_digit")?).await?;
+    lose_a_reply(&mut story, &till, &utility, facts.meter("lost_reply")?).await?;
+    change_the_key(&mut story, &till, &utility, facts.meter("key_change")?).await?;
+    story.closing(facts, &till)
+}
+
+async fn look_around(story: &mut Story<'_>, till: &Till) -> Result<(), Surprise> {
+    story.chapter("Look around")?;
+    let accounts = till.get("/accounts").await?;
+    for account in accounts.rows()? {
+        story.line(&format!(
+            "GET /accounts        {:<16} {}",
+            account.text("/name")?,
+            account.text("/balance")?
+        ))?;
+    }
+    let products = till.get("/vas-products").await?;
+    for product in products.rows()? {
+        let (kind, hint) = (product.text("/product_type")?, product.text("/subscriber_id_hint")?);
+        story.line(&format!(
+            "GET /vas-products    {kind} from {}: {hint}",
+            product.text("/providers/0/code")?
+        ))?;
+    }
+    Ok(())
+}
+
+async fn buy(story: &mut Story<'_>, till: &Till, utility: &Utility, meter: &str) -> Result<(), Surprise> {
+    story.chapter("Ask what BWP 100.00 of electricity would cost: validate moves no money")?;
+    let order = till.order(meter, "100.00", "tour-1");
+    let quote = till.post("/purchases/validate", &order).await?.expect(200)?;
+    quote.expect_text("/status", "ON_GOING")?;
+    story.line(&format!("customer   {}", quote.text("/subscriber_details")?))?;
+    story.line(&format!("yields     {}", quote.text("/product/units")?))?;
+    story.line(&format!(
+        "costs      {} = {} + {} charge",
+        quote.text("/total")?,
+        quote.text("/net")?,
+        quote.text("/charge")?
+    ))?;
+
+    story.chapter("Buy it: confirm debits the wallet and hands out the token")?;
+    let before = till.balance().await?;
+    let bought = till.post("/purchases/confirm", &order).await?.expect(200)?;
+    bought.expect_text("/status", "SUCCESSFUL")?;
+    bought.expect_text("/total", quote.text("/total")?)?;
+    bought.expect_text("/product/units", quote.text("/product/units")?)?;
+    let after = till.balance().await?;
+    Till::expect_charged_once(before, after, &bought)?;
+    let token = bought.text("/product/token")?;
+    story.line(&format!("reference  {}", bought.text("/reference")?))?;
+    story.line(&format!("token      {}", grouped(token)))?;
+    story.line(&format!("wallet     {before} before, {after} after"))?;
+
+    story.chapter("Type the token into the meter, twice")?;
+    story.verdict(&utility.enters(meter, token).await?, None)?;
+    story.verdict(&utility.enters(meter, token).await?, Some("already_used"))
+}
+
+async fn lose_a_reply(
+    story: &mut Story<'_>,
+    till: &Till,
+    utility: &Utility,
+    meter: &str,
+) -> Result<(), Surprise> {
+    story.chapter("Lose a reply: the utility vends, and the line goes dead before it has said so")?;
+    let before = till.balance().await?;
+    let order = till.order(meter, "50.00", "tour-2");
+    let lost = till.post("/purchases/confirm", &order).await?.expect(504)?;
+    lost.expect_text("/error/code", "provider_timeout")?;
+    story.line("confirm    504 provider_timeout: nobody knows yet, and the money is held")?;
+    let found = till.post("/purchases/retry", &question(meter, "tour-2")).await?.expect(200)?;
+    found.expect_text("/status", "SUCCESSFUL")?;
+    let token = found.text("/product/token")?;
+    story.line(&format!("retry      200 {}: the utility was asked, and remembered", grouped(token)))?;
+    let vends = utility.vends_for(meter).await?;
+    Surprise::unless_equal("the vends in the utility's log", &1, &vends)?;
+    Till::expect_charged_once(before, till.balance().await?, &found)?;
+    story.line("           one vend in the utility's log, one charge on the wallet")?;
+    let again = till.post("/purchases/retry", &question(meter, "tour-2")).await?.expect(200)?;
+    again.expect_text("/product/token", token)?;
+    story.verdict(&utility.enters(meter, token).await?, None)
+}
+
+async fn change_the_key(
+    story: &mut Story<'_>,
+    till: &Till,
+    utility: &Utility,
+    meter: &str,
+) -> Result<(), Surprise> {
+    story.chapter("Buy for a meter that must change its key: three tokens, entered in order")?;
+    let order = till.order(meter, "1200.00", "tour-3");
+    let bought = till.post("/purchases/confirm", &order).await?.expect(200)?;
+    let pairs = pairs(&bought)?;
+    Surprise::unless_equal("the tokens of a key change", &3, &pairs.len())?;
+    if let Some((_, credit)) = pairs.last() {
+        story.typed("Credit Token, too early", credit)?;
+        story.verdict(&utility.enters(meter, credit).await?, Some("wrong_key"))?;
+    }
+    for (description, token) in pairs {
+        story.typed(description, token)?;
+        story.verdict(&utility.enters(meter, token).await?, None)?;
+    }
+    Ok(())
+}
+
+/// `Description: Token` pairs between pipes, split on the first colon (specification, section 2.2).
+fn pairs(bought: &Answer) -> Result<Vec<(&str, &str)>, Surprise> {
+    let pair =
+        |pair| split_pair(pair).ok_or_else(|| Surprise::different("a token's pair", &"two parts", &"one"));
+    bought.text("/product/token")?.split('|').map(pair).collect()
+}
+
+fn split_pair(pair: &str) -> Option<(&str, &str)> {
+    pair.split_once(':').map(|(description, token)| (description, token.trim()))
+}
+
+/// As it is printed on a slip: in groups of four.
+fn grouped(token: &str) -> String {
+    let digits: Vec<char> = token.chars().collect();
+    let groups: Vec<String> = digits.chunks(4).map(|group| group.iter().collect()).collect();
+    groups.join(" ")
+}

@@ -1,0 +1,74 @@
+//! How the tour reads on a screen.
+
+use std::io::Write;
+
+use super::{Surprise, Till, grouped, utility::Verdict};
+use crate::Facts;
+
+/// Chapters with short lines.
+pub(super) struct Story<'a> {
+    out: &'a mut (dyn Write + Send),
+    chapters: u32,
+}
+
+impl<'a> Story<'a> {
+    pub(super) fn new(out: &'a mut (dyn Write + Send)) -> Self {
+        Self { out, chapters: 0 }
+    }
+
+    pub(super) fn opening(&mut self, facts: &Facts) -> Result<(), Surprise> {
+        writeln!(self.out)?;
+        writeln!(self.out, "  API        {}/public/v1", facts.base_url)?;
+        writeln!(self.out, "  Simulator  {}", facts.simulator_url)?;
+        Ok(())
+    }
+
+    pub(super) fn chapter(&mut self, title: &str) -> Result<(), Surprise> {
+        self.chapters += 1;
+        writeln!(self.out, "\n{}. {title}", self.chapters)?;
+        Ok(())
+    }
+
+    pub(super) fn line(&mut self, text: &str) -> Result<(), Surprise> {
+        writeln!(self.out, "   {text}")?;
+        Ok(())
+    }
+
+    pub(super) fn typed(&mut self, description: &str, token: &str) -> Result<(), Surprise> {
+        self.line(&format!("typed      {} ({description})", grouped(token)))
+    }
+
+    /// What the meter said, which must be the refusal expected, or none.
+    pub(super) fn verdict(&mut self, verdict: &Verdict, expected: Option<&str>) -> Result<(), Surprise> {
+        let told = |reason: Option<&str>| reason.unwrap_or("no refusal").to_owned();
+        let found = verdict.reason.as_deref();
+        Surprise::unless_equal("the meter's refusal", &told(expected), &told(found))?;
+        match (&verdict.kind, found) {
+            (_, Some(reason)) => self.line(&format!("meter      refuses it: {}", reason.replace('_', " "))),
+            (Some(kind), None) => {
+                let total = &verdict.units_total;
+                self.line(&format!("meter      accepts it: {}, {total} kWh in all", kind.replace('_', " ")))
+            }
+            (None, None) => Err(Surprise::different("the meter's verdict", &"a verdict", &"none")),
+        }
+    }
+
+    pub(super) fn closing(&mut self, facts: &Facts, till: &Till) -> Result<(), Surprise> {
+        self.chapter("Your turn: buy some for the meter with 13 digits")?;
+        let order = till.order(facts.meter("active_13_digit")?, "25.00", "mine-1");
+        writeln!(
+            self.out,
+            "   curl -s {}/public/v1/purchases/confirm -H 'Authorization: Bearer {}' \\\n     -H 'Content-Type: application/json' -d '{order}'",
+            facts.base_url, till.access_token
+        )?;
+        Ok(())
+    }
+}
+
+impl Facts {
+    /// The electricity meter of a scenario.
+    pub(super) fn meter(&self, scenario: &str) -> Result<&'static str, Surprise> {
+        let number = self.subscribers.electricity.get(scenario).copied();
+        number.ok_or_else(|| Surprise::different(scenario, &"a meter of the simulator", &"unknown"))
+    }
+}

@@ -1,0 +1,49 @@
+//! The simulator's own interface: virtual meters, and the log of what was really vended.
+
+use reqwest::{Client, header::CONTENT_TYPE};
+use serde_json::{Value, json};
+
+use super::Surprise;
+
+/// The world outside.
+pub(super) struct Utility {
+    client: Client,
+    url: String,
+}
+
+/// What a meter made of a token.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    /// What it did.
+    pub(super) kind: Option<String>,
+    /// Why it did nothing.
+    pub(super) reason: Option<String>,
+    /// All kWh ever credited.
+    pub(super) units_total: String,
+}
+
+impl Utility {
+    pub(super) fn new(client: Client, url: &str) -> Self {
+        Self { client, url: url.to_owned() }
+    }
+
+    pub(super) async fn enters(&self, meter: &str, token: &str) -> Result<Verdict, Surprise> {
+        let request = self.client.post(format!("{}/meters/{meter}/enter", self.url));
+        let body = json!({ "token": token }).to_string();
+        let response = request.header(CONTENT_TYPE, "application/json").body(body).send().await?;
+        let verdict: Value = serde_json::from_slice(&response.bytes().await?)?;
+        let text = |name: &str| verdict.get(name).and_then(Value::as_str).map(str::to_owned);
+        Ok(Verdict {
+            kind: text("kind"),
+            reason: text("reason"),
+            units_total: text("units_total").unwrap_or_default(),
+        })
+    }
+
+    /// How many vends the log has for a meter.
+    pub(super) async fn vends_for(&self, meter: &str) -> Result<usize, Surprise> {
+        let response = self.client.get(format!("{}/vends?subscriber={meter}", self.url)).send().await?;
+        let vends: Vec<Value> = serde_json::from_slice(&response.bytes().await?)?;
+        Ok(vends.iter().filter(|vend| vend.get("outcome").is_some_and(|outcome| outcome == "vended")).count())
+    }
+}

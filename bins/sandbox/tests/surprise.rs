@@ -1,0 +1,34 @@
+//! A tour that meets something which is not as it should be ends there, and says what it is.
+
+use std::path::PathBuf;
+
+use sandbox::{Options, Program, Programs, Sandbox, Surprise, tour};
+
+#[test]
+fn a_meter_that_does_not_behave_as_it_should_ends_the_tour() {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("sandbox-surprise");
+    let part = |name: &str| Program {
+        leading_arguments: vec![name.into()],
+        ..Program::at(env!("CARGO_BIN_EXE_sandbox"))
+    };
+    let programs = Programs {
+        api_server: part(sandbox::parts::API_SERVER),
+        utility_sim: part(sandbox::parts::UTILITY_SIM),
+    };
+    let sandbox = Sandbox::start(&Options::for_tests(directory), &programs).unwrap();
+    let mut facts = sandbox.facts().clone();
+    let honest = facts.subscribers.electricity["active_13_digit"];
+    facts.subscribers.electricity.insert("lost_reply", honest);
+
+    let mut told = Vec::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let surprise = runtime.block_on(tour(&facts, &mut told)).unwrap_err();
+
+    assert!(matches!(&surprise, Surprise::Different { expected, .. } if expected == "504"), "{surprise}");
+    assert!(
+        surprise.to_string().starts_with("the answer to POST /purchases/confirm should be 504"),
+        "{surprise}"
+    );
+    assert!(!String::from_utf8(told).unwrap().contains("Your turn"));
+    sandbox.stop(|| false);
+}

@@ -1,0 +1,66 @@
+//! Callers who buy one purchase after the other: reserve, then settle, as fast as they are answered.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clock::{Clock, SystemClock};
+use store::Store;
+use tokio::task::JoinSet;
+
+use crate::market::{Market, vended};
+use crate::measurement::Measurement;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// How many callers there are.
+pub const CALLERS: u32 = 64;
+
+/// Lets the callers, spread over `stores`, buy for a while from `organisations` wallets.
+pub async fn buy(
+    market: &Arc<Market>,
+    stores: &[Store],
+    organisations: u32,
+    length: Duration,
+) -> Result<Measurement, Box<dyn Error>> {
+    let began = SystemClock.monotonic();
+    let mut callers = JoinSet::new();
+    for (caller, store) in (0..CALLERS).zip(stores.iter().cycle()) {
+        let caller = Caller { number: caller, organisations, store: store.clone(), market: market.clone() };
+        callers.spawn(caller.buy_for(length));
+    }
+    let mut latencies = Vec::new();
+    while let Some(finished) = callers.join_next().await {
+        latencies.extend(finished?.map_err(|failure| -> Box<dyn Error> { failure })?);
+    }
+    Ok(Measurement::new(SystemClock.monotonic().elapsed_since(began), latencies))
+}
+
+struct Caller {
+    number: u32,
+    organisations: u32,
+    store: Store,
+    market: Arc<Market>,
+}
+
+impl Caller {
+    /// How long each purchase took.
+    async fn buy_for(self, length: Duration) -> Result<Vec<Duration>, Failure> {
+        let clock = SystemClock;
+        let began = clock.monotonic();
+        let mut latencies = Vec::new();
+        // Each caller goes round all wallets from a place of its own.
+        let mut place = self.number.saturating_mul(self.organisations).div_euclid(CALLERS);
+        while clock.monotonic().elapsed_since(began) < length {
+            let order = self.market.order(place.rem_euclid(self.organisations).saturating_add(1))?;
+            let (id, organisation) = (order.id, order.authority.organisation);
+            let fact = vended(id)?;
+            let started = clock.monotonic();
+            self.store.reserve(order).await?;
+            self.store.record(id, organisation, fact).await?;
+            latencies.push(clock.monotonic().elapsed_since(started));
+            place = place.wrapping_add(1);
+        }
+        Ok(latencies)
+    }
+}

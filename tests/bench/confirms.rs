@@ -1,0 +1,148 @@
+//! Full confirms over HTTP: the real server and a simulator that answers at once, each a process of its own, and
+//! clients who keep their connections.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clock::{Clock, SystemClock};
+use local_postgres::Durability;
+use sandbox::{Options, Pace, Programs, Sandbox, ShopPlan, WalletPlan};
+use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
+
+use crate::client::{Client, json_text};
+use crate::measurement::Measurement;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// How many clients there are, each buying for a meter of its own.
+const CLIENTS: u32 = 64;
+/// Long enough for every connection to be made and every statement to be prepared.
+const WARM_UP: Duration = Duration::from_secs(2);
+/// So much money that no measurement spends it.
+const WALLET_MINOR: i64 = 100_000_000_000_000;
+
+/// What was measured, and the most memory that the server ever had.
+pub struct Confirms {
+    pub measured: Measurement,
+    pub server_peak_kib: u64,
+}
+
+/// Everybody buys from one wallet, for a while.
+pub fn one_wallet(engine: &Runtime, length: Duration) -> Result<Confirms, Box<dyn Error>> {
+    let options = Options {
+        port: 0,
+        directory: std::env::temp_dir().join(format!("vendgate-bench-{}", std::process::id())),
+        durability: Durability::Durable,
+        pace: Pace::Real,
+        population: CLIENTS,
+    };
+    let sandbox = Sandbox::start(&options, &Programs::of_this_executable()?)?;
+    let measured =
+        engine.block_on(measure(&sandbox, length)).map_err(|failure| -> Box<dyn Error> { failure });
+    let server_peak_kib = peak_memory_kib(sandbox.api_server().id())?;
+    sandbox.stop(|| false);
+    std::fs::remove_dir_all(&options.directory)?;
+    Ok(Confirms { measured: measured?, server_peak_kib })
+}
+
+async fn measure(sandbox: &Sandbox, length: Duration) -> Result<Measurement, Failure> {
+    let mut plan = ShopPlan::staging("BENCH", "Bench Stores");
+    plan.wallets = vec![WalletPlan {
+        minor: WALLET_MINOR,
+        ..WalletPlan::loaded("Till", purchase::Handling::SelfManaged)
+    }];
+    let shop = sandbox.office().open_shop(plan).await?;
+    let wallet = shop.wallets.first().ok_or("a shop has a wallet")?.0;
+    let address: Arc<str> = sandbox.facts().base_url.trim_start_matches("http://").into();
+    let token = log_in(&address, &shop.credentials).await?;
+
+    let mut buyers = Vec::new();
+    for meter in utility_sim::population(CLIENTS) {
+        let confirm = confirm_request(&address, &token, wallet, &meter);
+        buyers.push(Buyer { client: Client::connect(&address).await?, confirm });
+    }
+    let (buyers, _warm_up) = buy_for(buyers, WARM_UP).await?;
+    let (_buyers, measured) = buy_for(buyers, length).await?;
+    Ok(measured)
+}
+
+struct Buyer {
+    client: Client,
+    confirm: Vec<u8>,
+}
+
+async fn buy_for(buyers: Vec<Buyer>, length: Duration) -> Result<(Vec<Buyer>, Measurement), Failure> {
+    let began = SystemClock.monotonic();
+    let mut tasks = JoinSet::new();
+    for buyer in buyers {
+        tasks.spawn(buyer.buy_for(length));
+    }
+    let (mut buyers, mut latencies) = (Vec::new(), Vec::new());
+    while let Some(finished) = tasks.join_next().await {
+        let (buyer, took) = finished??;
+        buyers.push(buyer);
+        latencies.extend(took);
+    }
+    Ok((buyers, Measurement::new(SystemClock.monotonic().elapsed_since(began), latencies)))
+}
+
+impl Buyer {
+    /// Buys again and again, and says how long each purchase took. Any answer but a success is a failure.
+    async fn buy_for(mut self, length: Duration) -> Result<(Self, Vec<Duration>), Failure> {
+        let clock = SystemClock;
+        let began = clock.monotonic();
+        let mut latencies = Vec::new();
+        while clock.monotonic().elapsed_since(began) < length {
+            let started = clock.monotonic();
+            let answer = self.client.exchange(&self.confirm).await?;
+            latencies.push(clock.monotonic().elapsed_since(started));
+            if answer.status != 200 || !answer.body.contains(r#""status":"SUCCESSFUL""#) {
+                return Err(format!("a confirm was answered {}: {}", answer.status, answer.body).into());
+            }
+        }
+        Ok((self, latencies))
+    }
+}
+
+async fn log_in(address: &str, credentials: &sandbox::Credentials) -> Result<String, Failure> {
+    let body = serde_json::json!({
+        "client_id": credentials.client_id,
+        "client_secret": credentials.client_secret,
+        "grant_type": "password",
+        "identifier": credentials.identifier,
+        "secret_pass": credentials.secret_pass,
+        "org_code": credentials.org_code,
+        "source_channel": "WEB",
+    });
+    let request = post(address, "/public/v1/auth/login", None, &body.to_string());
+    let answer = Client::connect(address).await?.exchange(&request).await?;
+    json_text(&answer.body, "access_token")
+        .ok_or_else(|| format!("login was answered {}", answer.status).into())
+}
+
+fn confirm_request(address: &str, token: &str, wallet: i64, meter: &str) -> Vec<u8> {
+    let body = format!(
+        r#"{{"source_channel":"POS","language":"en-BW","product_type":"ELECTRICITY","provider_code":"BPC","debited_account_id":{wallet},"beneficiary_phone_number":"26771234567","subscriber_identifier":"{meter}","amount":100,"currency":"BWP","external_reference":"bench-{meter}"}}"#
+    );
+    post(address, "/public/v1/purchases/confirm", Some(token), &body)
+}
+
+fn post(address: &str, path: &str, token: Option<&str>, body: &str) -> Vec<u8> {
+    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    let length = body.len();
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\n{authorization}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// The most memory that a process ever had, as the kernel counts it.
+fn peak_memory_kib(process: u32) -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak =
+        peak.and_then(|rest| rest.split_whitespace().next()).ok_or("the kernel counts no peak here")?;
+    Ok(peak.parse()?)
+}

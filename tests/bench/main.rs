@@ -1,0 +1,83 @@
+//! What the money path can do on this machine: reserve and settle through the store, beside the same
+//! statements one at a time; and whole confirms over HTTP.
+//!
+//! `just bench`, or `just bench --seconds 10` for longer measurements. Ends non-zero where a target is missed.
+
+#![expect(clippy::print_stdout, reason = "it prints its findings for a person")]
+
+mod callers;
+mod client;
+mod confirms;
+mod market;
+mod measurement;
+mod money_path;
+mod report;
+
+use std::error::Error;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use local_postgres::{Durability, LocalPostgres};
+use sandbox::parts;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::report::Comparison;
+
+/// How long one measurement takes unless told otherwise.
+const SECONDS: u64 = 5;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    if let Some(played) = part_of_a_sandbox() {
+        return played.map(|()| ExitCode::SUCCESS);
+    }
+    let length = Duration::from_secs(seconds()?);
+    println!("Starting a Postgres that syncs every commit to disk.");
+    let postgres = LocalPostgres::start(Durability::Durable)?;
+    let engine = Builder::new_multi_thread().enable_all().build()?;
+
+    let one_wallet = engine.block_on(money_path::one_wallet(&postgres, length))?;
+    let many_wallets = engine.block_on(money_path::many_wallets(&postgres, length))?;
+    drop(postgres);
+    let confirms = whole_confirms(&engine, &one_wallet, length)?;
+
+    let all_reached = [one_wallet, many_wallets, confirms].iter().all(Comparison::is_reached);
+    Ok(if all_reached { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Beside what the store alone does on one wallet without lanes: a sale costs more than its money.
+fn whole_confirms(
+    engine: &Runtime,
+    one_wallet: &Comparison,
+    length: Duration,
+) -> Result<Comparison, Box<dyn Error>> {
+    let confirms = confirms::one_wallet(engine, length)?;
+    let comparison = Comparison {
+        title: "(c) whole confirms over HTTP, one wallet, 64 clients that keep their connections",
+        measured_is: "server, simulator, database and clients here",
+        measured: confirms.measured,
+        baseline: one_wallet.baseline.clone(),
+        at_least: 2,
+    };
+    println!("\n{comparison}\n  the server's memory was {} KiB at its peak", confirms.server_peak_kib);
+    Ok(comparison)
+}
+
+/// This executable is also the server and the simulator that it measures.
+fn part_of_a_sandbox() -> Option<Result<(), Box<dyn Error>>> {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next()?.as_str() {
+        parts::API_SERVER => Some(parts::api_server(arguments)),
+        parts::UTILITY_SIM => Some(parts::utility_sim(arguments)),
+        _ => None,
+    }
+}
+
+/// The number after `--seconds`.
+fn seconds() -> Result<u64, Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    match (arguments.next().as_deref(), arguments.next()) {
+        (None, _) => Ok(SECONDS),
+        (Some("--seconds"), Some(number)) => Ok(number.parse()?),
+        (Some(other), _) => Err(format!("unknown argument {other}: only --seconds N is known").into()),
+    }
+}

@@ -1,0 +1,139 @@
+//! A thousand organisations, each with a client, a user who is logged in, and a wallet full of money.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta};
+use ledger::AccountId;
+use local_postgres::{Database, LocalPostgres};
+use meter_token::TokenSet;
+use money::{Currency, Money};
+use purchase::{
+    AccessTokenId, Authority, ClientId, Fact, NotificationFlags, OrganisationId, Price, PurchaseId,
+    PurchaseRequest, Reference, SourceChannel, UserId,
+};
+use store::{Reservation, StoreError, migrate};
+use tokio::runtime::Builder;
+use vend::{CallId, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
+
+/// How many organisations there are.
+pub const ORGANISATIONS: u32 = 1_000;
+/// What each purchase costs.
+const TOTAL: i64 = 10_150;
+/// Something like what an XMLVend reply has.
+const REPLY_BYTES: usize = 2_500;
+
+const SEED: &str = "
+    INSERT INTO providers (code, name) VALUES ('BPC', 'Botswana Power');
+    INSERT INTO products (product) VALUES ('ELECTRICITY');
+    INSERT INTO organisations (code, name, environment) SELECT 'S' || n, 'Shop', 'PRODUCTION' FROM generate_series(1, 1000) n;
+    INSERT INTO oauth_clients (organisation_id, client_id, name)
+        SELECT id, 'vg_live_' || lpad(id::text, 16, '0'), 'tills' FROM organisations ORDER BY id;
+    INSERT INTO client_secrets (oauth_client_id, secret_hash, created_at)
+        SELECT id, sha256(id::text::bytea), now() FROM oauth_clients ORDER BY id;
+    INSERT INTO users (organisation_id, username, password_hash, full_name, role)
+        SELECT id, 'till', '$argon2id$', 'Till', 'INTEGRATOR' FROM organisations ORDER BY id;
+    INSERT INTO token_families (organisation_id, oauth_client_id, user_id, client_secret_id, created_at, expires_at)
+        SELECT id, id, id, id, now(), now() + interval '1 day' FROM organisations ORDER BY id;
+    INSERT INTO access_tokens (family_id, generation, token_hash, created_at, expires_at)
+        SELECT id, 1, sha256(id::text::bytea), now(), now() + interval '1 day' FROM token_families ORDER BY id;
+    INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
+        SELECT id, 'Till', 'BWP', 'CURRENT', 1000000000000, 0 FROM organisations ORDER BY id;
+    INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
+        SELECT id, 'Commission', 'BWP', 'COMMISSION', 0, 0 FROM organisations ORDER BY id;
+    INSERT INTO accounts (house, name, currency)
+        SELECT h, h, 'BWP' FROM unnest(ARRAY['PROVIDER_PAYABLE', 'FEE_INCOME', 'COMMISSION_EXPENSE', 'FUNDING', 'SUSPENSE']) h;";
+
+/// The database of one measurement, and the purchases made in it.
+pub struct Market {
+    pub database: Database,
+    next: AtomicI64,
+}
+
+impl Market {
+    /// A fresh one, like every other.
+    pub fn open(postgres: &LocalPostgres) -> Result<Self, Box<dyn Error>> {
+        let database = postgres.database_from_template("bench", |url| {
+            let runtime = Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.map_err(|source| StoreError::Unavailable { source: source.into() })?;
+            runtime.block_on(migrate(&url.into())).map(drop)
+        })?;
+        database.run_sql(SEED)?;
+        database.run_sql("CHECKPOINT")?;
+        Ok(Self { database, next: AtomicI64::new(1) })
+    }
+
+    /// The next order of this organisation, for a meter that nobody else is buying for.
+    pub fn order(&self, organisation: u32) -> Result<Reservation, Box<dyn Error + Send + Sync>> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = i64::from(organisation);
+        let (net, charge) = (pula(10_000)?, pula(150)?);
+        Ok(Reservation {
+            id: PurchaseId(id),
+            reference: Reference::new(PurchaseId(id), 2026, 11),
+            authority: Authority {
+                organisation: OrganisationId(number),
+                client: ClientId(number),
+                user: UserId(number),
+                access_token: AccessTokenId(number),
+            },
+            request: PurchaseRequest {
+                source_channel: SourceChannel::Pos,
+                language: "en".into(),
+                product: Product::Electricity,
+                provider_code: "BPC".into(),
+                debited_account: AccountId(number),
+                beneficiary_phone_number: "26771234567".into(),
+                subscriber: SubscriberIdentifier::parse(&format!("{id:011}"))?,
+                amount: net,
+                charges_on_top: true,
+                comment: None,
+                external_reference: Some(format!("pos-{id}")),
+                notifications: NotificationFlags::default(),
+            },
+            price: Price { entry: net, charge, net, total: pula(TOTAL)?, commission: pula(100)? },
+            provider_reference: reference(id)?,
+            subscriber_details: Some("K. MOLEFE".into()),
+            age: Duration::from_millis(5),
+        })
+    }
+
+    /// Fails unless the books say that these purchases were paid for, each once, and nothing else.
+    pub fn check(&self, pairs: usize) -> Result<(), Box<dyn Error>> {
+        let spent =
+            "SELECT sum(1000000000000 - posted) || '|' || sum(held) FROM accounts WHERE category = 'CURRENT'";
+        let found = self.database.run_sql(spent)?;
+        let expected = format!("{}|0", i64::try_from(pairs)?.saturating_mul(TOTAL));
+        if found == expected {
+            Ok(())
+        } else {
+            Err(format!("the wallets lost and hold {found}, and should {expected}").into())
+        }
+    }
+}
+
+/// A vend that the provider has just answered with.
+pub fn vended(id: PurchaseId) -> Result<Fact, Box<dyn Error + Send + Sync>> {
+    let vend = Vend {
+        tokens: Some(TokenSet::parse("12345678901234567890")?),
+        units: Some(Units { quantity: "45.20".parse()?, unit: "kWh".into() }),
+        provider_transaction: format!("T{}", id.0),
+        breakdown: None,
+        subscriber_details: Some("K. MOLEFE".into()),
+        raw_reply: RawReply(vec![b'x'; REPLY_BYTES]),
+    };
+    Ok(Fact::Vended { vend: Box::new(vend) })
+}
+
+/// A name for every number: the low six digits in the second that the rest makes.
+fn reference(id: i64) -> Result<ProviderReference, Box<dyn Error + Send + Sync>> {
+    let per_second = i64::from(CallId::NUMBER_MAX);
+    let second = TimeDelta::seconds(id.div_euclid(per_second));
+    let number = u32::try_from(id.rem_euclid(per_second))?.saturating_add(1);
+    Ok(ProviderReference::new(CallId::new(number, DateTime::UNIX_EPOCH + second)?))
+}
+
+fn pula(minor: i64) -> Result<Money, Box<dyn Error + Send + Sync>> {
+    Ok(Money::from_minor(minor, Currency::parse("BWP")?))
+}

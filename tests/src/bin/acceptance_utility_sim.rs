@@ -1,0 +1,5 @@
+//! The simulated utility as the journeys start it.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    sandbox::parts::utility_sim(std::env::args().skip(1))
+}

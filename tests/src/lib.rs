@@ -1,0 +1,1 @@
+//! Whole journeys against the real binaries, and the rules of the house.

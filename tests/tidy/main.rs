@@ -1,0 +1,9 @@
+//! The rules of the house that no compiler checks. Each failure says which rule, where, and what to do.
+
+mod arrows;
+mod cargo;
+mod files;
+mod house;
+mod names;
+mod needs;
+mod sizes;
