@@ -26,9 +26,13 @@ impl Amount {
     /// As money of this currency: none when the gateway names another, when the amount is finer than a
     /// minor unit, or when it is negative. Live gateways often leave the symbol out.
     pub(crate) fn in_currency(&self, currency: Currency) -> Option<Money> {
-        let same = self.symbol.as_deref().is_none_or(|symbol| symbol.eq_ignore_ascii_case(currency.as_str()));
         let money = Money::try_from_decimal(self.value, currency).ok()?;
-        (same && money.minor() >= 0).then_some(money)
+        (self.may_be_in(currency) && money.minor() >= 0).then_some(money)
+    }
+
+    /// Whether the gateway does not say that it is in another currency.
+    pub(crate) fn may_be_in(&self, currency: Currency) -> bool {
+        self.symbol.as_deref().is_none_or(|symbol| symbol.eq_ignore_ascii_case(currency.as_str()))
     }
 }
 

@@ -28,6 +28,17 @@ pub(crate) fn breakdown(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option
     (total == sale.amount && tendered == sale.amount).then_some(parts)
 }
 
+/// Whether the reply says in so many words that the asked amount was paid, and names no other currency. Then
+/// lines that do not add up to it are an odd receipt and not an odd vend: the customer's token is good.
+pub(crate) fn is_tendered_exactly(reply: &SaleReply, sale: &Sale) -> bool {
+    let currency = sale.amount.currency();
+    let tendered = reply.tendered.as_ref().and_then(|amount| amount.in_currency(currency));
+    let amounts = |line: &Transaction| {
+        line.amount.may_be_in(currency) && line.taxes.iter().all(|tax| tax.may_be_in(currency))
+    };
+    tendered == Some(sale.amount) && reply.transactions.iter().all(amounts)
+}
+
 /// What the tokens are worth. Several issues of one unit add up; none where the reply does not say.
 pub(crate) fn units(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option<Units> {
     let mut total: Option<Units> = None;

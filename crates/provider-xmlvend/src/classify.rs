@@ -7,7 +7,7 @@ use vend::{
 };
 
 use crate::amount::Amount;
-use crate::breakdown::{breakdown, units};
+use crate::breakdown::{breakdown, is_tendered_exactly, units};
 use crate::fault::{self, Meaning};
 use crate::reply::{
     AdviceReply, CustomerReply, CustomerResult, FaultReply, LastResponse, MessageId, Reply, SaleReply,
@@ -99,7 +99,10 @@ fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> 
     if !answers(reply.request.as_ref(), order.reference.call()) || !is_for_meter(reply, sale) {
         return Err(Doubt::Mismatched);
     }
-    let breakdown = breakdown(reply, sale, rules).ok_or(Doubt::Mismatched)?;
+    let breakdown = breakdown(reply, sale, rules);
+    if breakdown.is_none() && !is_tendered_exactly(reply, sale) {
+        return Err(Doubt::Mismatched);
+    }
     let tokens = tokens(reply).map_err(|_bad_tokens| Doubt::Mismatched)?;
     if tokens.is_none() && sale.product.always_has_a_token() {
         return Err(Doubt::Mismatched);
@@ -108,7 +111,7 @@ fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> 
         tokens,
         units: units(reply, sale, rules),
         provider_transaction: reply.receipt.clone().unwrap_or_else(|| order.reference.to_string()),
-        breakdown: Some(breakdown),
+        breakdown,
         subscriber_details: reply.customer.clone(),
         raw_reply: RawReply(raw),
     })

@@ -17,13 +17,14 @@ use ledger::Category;
 use local_postgres::{Database, LocalPostgres};
 use money::{Money, Rate};
 use provider::scripted::{Conduct, ScriptedProvider};
+use provider::{Gate, Provider};
 use purchase::{
-    AccessTokenId, Authority, ClientId, FeeSchedule, Handling, OrganisationId, PurchaseId, SubscriberFormat,
-    Terms, UserId,
+    AccessTokenId, Authority, ClientId, Fact, FeeSchedule, Handling, OrganisationId, PurchaseId, Record,
+    SubscriberFormat, Terms, UserId,
 };
 use store::{NewAccount, NewProvider, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
 use tokio::runtime::{Builder, Handle};
-use vend::{Capabilities, Product};
+use vend::{CallId, Capabilities, Product, ProviderReference, Sale, VendOrder};
 use vending::{Engine, Providers, Vending, VendingSettings};
 
 mod books;
@@ -183,6 +184,19 @@ impl Town {
         OtherDesk { vending: desk(&store, &self.line, &self.clock, &self.engine, settings), wire }
     }
 
+    /// Makes another attempt at a purchase that is due for one, as a worker would.
+    pub async fn attempts_again(&self, record: &Record) {
+        let (store, id, of) = (&self.operator, record.id, record.organisation);
+        let fence = store.record(id, of, Fact::Claimed).await.unwrap().life.fence;
+        let calls = store.take_call_ids(PROVIDER, 1).await.unwrap();
+        let reference = ProviderReference::new(CallId::new(calls.first, calls.at).unwrap());
+        let started = store.record(id, of, Fact::AttemptStarted { fence, reference }).await.unwrap();
+        let (subscriber, amount) = (record.subscriber.clone(), record.price.net);
+        let order = VendOrder { reference, sale: Sale { product: record.product, subscriber, amount } };
+        let outcome = self.line.vend(&order, &Gate::while_true(|| true)).await;
+        store.record(id, of, Fact::reported(outcome, started.life.fence)).await.unwrap();
+    }
+
     /// What the connection to the provider is declared to do from now on.
     pub async fn declares(&self, declared: Capabilities) {
         let provider = NewProvider { code: PROVIDER.into(), name: "Botswana Power".into(), declared };
@@ -328,7 +342,7 @@ fn desk(
     engine: &Engine,
     settings: VendingSettings,
 ) -> Vending {
-    let connection: Arc<dyn provider::Provider> = line.clone();
+    let connection: Arc<dyn Provider> = line.clone();
     let providers = Providers::from([(PROVIDER.to_owned(), connection)]);
     let (clock, zone) = (Arc::new(clock.clone()), chrono_tz::Africa::Gaborone);
     Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone).unwrap()

@@ -1,0 +1,37 @@
+//! The meter that must change its key: three tokens in one field, entered in order.
+
+use crate::{street::Street, town::town};
+
+#[tokio::test]
+async fn a_key_change_above_the_fixed_charge_gives_three_tokens_that_the_meter_takes_in_their_order_only() {
+    let (shop, street) = (town().open_shop().await, Street::new());
+    let meter = town().scenario("key_change");
+    let bought = shop.confirm(&shop.order(meter).amount("1150.00")).await.expect(200);
+    assert_eq!(bought.str("/product/token").matches('|').count(), 2);
+    let tokens = bought.tokens();
+    let names: Vec<Option<&str>> = tokens.iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, [Some("KeyChange Token1"), Some("KeyChange Token2"), Some("Credit Token")]);
+    let [first, second, credit] = [0, 1, 2].map(|index: usize| tokens[index].1);
+
+    assert_eq!(street.enters(meter, credit).await, Err("wrong_key".to_owned()));
+    assert_eq!(street.enters(meter, second).await, Err("out_of_order".to_owned()));
+    assert_eq!(street.enters(meter, first).await, Ok("key_section".to_owned()));
+    assert_eq!(street.enters(meter, credit).await, Err("wrong_key".to_owned()));
+    assert_eq!(street.enters(meter, second).await, Ok("key_changed".to_owned()));
+    assert_eq!(street.enters(meter, credit).await, Ok("credit".to_owned()));
+    assert_eq!(street.enters(meter, credit).await, Err("already_used".to_owned()));
+    shop.has_spent(&[bought.str("/total")]).await;
+}
+
+#[tokio::test]
+async fn an_ordinary_token_is_a_bare_number_that_its_meter_takes_once_and_no_other_meter_takes() {
+    let (shop, street) = (town().open_shop().await, Street::new());
+    let (meter, neighbour) = (town().meter(), town().meter());
+    let bought = shop.confirm(&shop.order(&meter)).await.expect(200);
+    let token = bought.str("/product/token");
+    assert!(token.len() == 20 && token.bytes().all(|byte| byte.is_ascii_digit()), "{token}");
+
+    assert_eq!(street.enters(&neighbour, token).await, Err("wrong_key".to_owned()));
+    assert_eq!(street.enters(&meter, token).await, Ok("credit".to_owned()));
+    assert_eq!(street.enters(&meter, token).await, Err("already_used".to_owned()));
+}

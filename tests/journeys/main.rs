@@ -1,0 +1,24 @@
+//! Whole journeys: real requests to the real server over a real Postgres, with the simulated utility behind it.
+//!
+//! All tests share one town, and each opens a shop of its own in it. A shop that closes, at the end of its test,
+//! has the books of the whole town checked: see [`books`].
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+#![expect(clippy::panic, reason = "the helpers of a test may fail it")]
+#![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
+
+mod books;
+mod crowds;
+mod delayed;
+mod doors;
+mod hang_ups;
+mod key_change;
+mod order;
+mod readme;
+mod retry;
+mod shop;
+mod staging_table;
+mod stopping;
+mod street;
+mod town;
+mod wire;
+mod wrong_inputs;

@@ -1,0 +1,111 @@
+//! The one town of all journeys: brought up by the first test, gone with the process.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use clock::{Clock, SystemClock};
+use purchase::Handling;
+use sandbox::{Facts, Options, Process, Program, Programs, Sandbox, ShopPlan, StartError, WalletPlan};
+
+use crate::shop::Shop;
+
+/// Longer than anything that a test waits for, on a very busy machine.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A running sandbox, and what has been given away of it.
+pub struct Town {
+    pub sandbox: Sandbox,
+    meters_given: AtomicUsize,
+    shops_opened: AtomicUsize,
+}
+
+/// The town.
+pub fn town() -> &'static Town {
+    static TOWN: OnceLock<Result<Town, String>> = OnceLock::new();
+    // It has a runtime of its own, so it cannot be founded on a test's.
+    let found = || thread::spawn(Town::found).join().unwrap().map_err(|why| format!("{why:?}"));
+    TOWN.get_or_init(found).as_ref().unwrap()
+}
+
+impl Town {
+    fn found() -> Result<Self, StartError> {
+        let options =
+            Options { population: POPULATION, ..Options::for_tests(directory().join("target/sandbox")) };
+        let programs = Programs {
+            api_server: api_server(),
+            utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
+        };
+        let sandbox = Sandbox::start(&options, &programs)?;
+        sandbox.write_facts().unwrap();
+        Ok(Self { sandbox, meters_given: AtomicUsize::new(0), shops_opened: AtomicUsize::new(0) })
+    }
+
+    /// An organisation with a wallet of BWP 1000000.00, logged in.
+    pub async fn open_shop(&self) -> Shop {
+        let shop = self.open_shop_with(WalletPlan::loaded("Wallet", Handling::SelfManaged)).await;
+        assert_eq!(shop.balance().await, "BWP 1000000.00");
+        shop
+    }
+
+    /// An organisation with such a wallet, logged in.
+    pub async fn open_shop_with(&self, wallet: WalletPlan) -> Shop {
+        let number = self.shops_opened.fetch_add(1, Ordering::Relaxed);
+        let plan =
+            ShopPlan { wallets: vec![wallet], ..ShopPlan::staging(&format!("SHOP{number}"), "A shop") };
+        let opened = self.sandbox.office().open_shop(plan).await.unwrap();
+        Shop::log_in(opened, &self.facts().base_url).await
+    }
+
+    /// The number of an ordinary meter that nobody else has.
+    pub fn meter(&self) -> String {
+        let given = self.meters_given.fetch_add(1, Ordering::Relaxed);
+        utility_sim::population(POPULATION).nth(given).expect("there are more meters than tests")
+    }
+
+    /// The number of a configured meter.
+    pub fn scenario(&self, name: &str) -> &'static str {
+        self.facts().subscribers.electricity[name]
+    }
+
+    pub fn facts(&self) -> &Facts {
+        self.sandbox.facts()
+    }
+
+    /// One more API server, for a test to stop.
+    pub fn another_api_server(&self, name: &str) -> Process {
+        self.sandbox.another_api_server(&api_server(), name).unwrap()
+    }
+
+    /// What the database says to a question, as text.
+    pub fn asks_the_database(&self, sql: &str) -> String {
+        self.sandbox.database().run_sql(sql).unwrap()
+    }
+}
+
+/// The directory in which the town looks like a clone in which somebody has typed `cargo sandbox`.
+pub fn directory() -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("journeys")
+}
+
+/// Asks again and again until the answer is yes.
+pub async fn eventually(what: &str, mut answer: impl AsyncFnMut() -> bool) {
+    let began = SystemClock.monotonic();
+    while !answer().await {
+        let waited = SystemClock.monotonic().elapsed_since(began);
+        assert!(waited < PATIENCE, "{what}: not within {PATIENCE:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+const POPULATION: u32 = 500;
+
+fn api_server() -> Program {
+    Program::at(env!("CARGO_BIN_EXE_acceptance-api-server"))
+}

@@ -1,0 +1,189 @@
+//! Requests that are wrong: each has its code and names its field, and leaves nothing behind.
+
+use crate::{order::Order, shop::Shop, town::town};
+
+type Wrong = (&'static str, Order, u16, &'static str, Option<&'static str>);
+
+#[tokio::test]
+async fn a_wrong_request_has_its_code_names_its_field_and_stores_nothing() {
+    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
+    let mut broken = Vec::new();
+    for (what, order, status, code, param) in wrong_orders(&shop, &neighbour) {
+        for endpoint in ["validate", "confirm"] {
+            let answer = shop.post(&format!("/public/v1/purchases/{endpoint}"), &order.body()).await;
+            if answer.refusal() != (status, code, param) {
+                broken.push(format!("{what} on {endpoint}: {}", answer.text));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+    for shop in [&shop, &neighbour] {
+        assert_eq!(shop.rows(), "0|0|0|0|0");
+        assert_eq!(shop.balance().await, "BWP 1000000.00");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_question_about_a_purchase_has_its_code_and_names_its_field() {
+    let shop = town().open_shop().await;
+    let right = Order::retry(&town().meter(), "none-1");
+    let mut broken = Vec::new();
+    for field in ["source_channel", "language", "subscriber_identifier", "external_reference"] {
+        for (order, code) in [
+            (right.clone().without(field), "missing_field"),
+            (right.clone().with(field, "[]"), "invalid_argument"),
+        ] {
+            let answer = shop.post("/public/v1/purchases/retry", &order.body()).await;
+            if answer.refusal() != (400, code, Some(field)) {
+                broken.push(format!("{field}: {}", answer.text));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "\n{}", broken.join("\n"));
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+}
+
+#[tokio::test]
+async fn a_body_of_seventeen_kibibytes_is_refused_and_so_is_one_that_is_no_object() {
+    let shop = town().open_shop().await;
+    let large = shop.order(&town().meter()).with("comment", &format!("\"{}\"", "x".repeat(17 * 1024)));
+    for body in [large.body(), "[]".to_owned(), "\"text\"".to_owned(), String::new(), "{".to_owned()] {
+        for endpoint in ["validate", "confirm", "retry"] {
+            let answer = shop.post(&format!("/public/v1/purchases/{endpoint}"), &body).await;
+            assert_eq!(answer.refusal(), (400, "invalid_argument", None), "{endpoint}");
+        }
+    }
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+}
+
+#[tokio::test]
+async fn a_wallet_that_is_too_small_is_told_by_how_much() {
+    let wallet = sandbox::WalletPlan {
+        minor: 5_000,
+        ..sandbox::WalletPlan::loaded("Small wallet", purchase::Handling::SelfManaged)
+    };
+    let shop = town().open_shop_with(wallet).await;
+    let refused = shop.confirm(&shop.order(&town().meter())).await;
+    assert_eq!(refused.refusal(), (402, "insufficient_balance", None));
+    assert!(refused.str("/error/message").contains("BWP 51.50"), "{}", refused.text);
+    assert_eq!(shop.balance().await, "BWP 50.00");
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+    let quote = shop.validate(&shop.order(&town().meter())).await.expect(200);
+    assert_eq!(quote.str("/total"), "BWP 101.50");
+
+    let bought = shop.confirm(&shop.order(&town().meter()).amount("48.50")).await.expect(200);
+    assert_eq!(bought.str("/total"), "BWP 50.00");
+    assert_eq!(shop.balance().await, "BWP 0.00");
+}
+
+#[tokio::test]
+async fn charges_are_paid_on_top_or_out_of_the_amount() {
+    let shop = town().open_shop().await;
+    let order = shop.order(&town().meter());
+    let amounts = |answer: &crate::wire::Answer| {
+        ["entry", "net", "charge", "total"].map(|name| answer.str(&format!("/{name}")).to_owned())
+    };
+    let on_top = shop.confirm(&order).await.expect(200);
+    assert_eq!(amounts(&on_top), ["BWP 100.00", "BWP 100.00", "BWP 1.50", "BWP 101.50"]);
+    let deducted = shop.confirm(&order.clone().with("charges_on_top_flag", "false")).await.expect(200);
+    assert_eq!(amounts(&deducted), ["BWP 100.00", "BWP 98.50", "BWP 1.50", "BWP 100.00"]);
+    let eaten_up = shop.confirm(&order.with("charges_on_top_flag", "false").amount("1.50")).await;
+    assert_eq!(eaten_up.refusal(), (400, "amount_below_charges", Some("amount")));
+    shop.has_spent(&["BWP 101.50", "BWP 100.00"]).await;
+}
+
+fn wrong_orders(shop: &Shop, neighbour: &Shop) -> Vec<Wrong> {
+    let right = shop.order(&town().meter());
+    let mut wrong = wrong_shapes(&right);
+    wrong.extend(wrong_amounts(&right));
+    wrong.extend(wrong_values(&right));
+    wrong.extend(wrong_identifiers(&right));
+    let foreign = neighbour.account.to_string();
+    for (what, account) in [("a foreign account", foreign.as_str()), ("no account", "999999999")] {
+        let order = right.clone().with("debited_account_id", account);
+        wrong.push((what, order, 404, "resource_not_found", Some("debited_account_id")));
+    }
+    wrong
+}
+
+fn wrong_shapes(right: &Order) -> Vec<Wrong> {
+    let required = [
+        "source_channel",
+        "language",
+        "product_type",
+        "provider_code",
+        "debited_account_id",
+        "beneficiary_phone_number",
+        "subscriber_identifier",
+        "amount",
+        "currency",
+    ];
+    let mut wrong = vec![
+        refused("a field twice", right.clone().with_another("amount", "1.00"), "invalid_argument", "amount"),
+        refused(
+            "an unknown field twice",
+            right.clone().with("x", "1").with_another("x", "2"),
+            "invalid_argument",
+            "x",
+        ),
+    ];
+    for field in required {
+        let code = if field == "amount" { "invalid_amount" } else { "invalid_argument" };
+        wrong.extend([
+            refused("a missing field", right.clone().without(field), "missing_field", field),
+            refused("null", right.clone().with(field, "null"), "missing_field", field),
+            refused("the wrong type", right.clone().with(field, "{}"), code, field),
+        ]);
+    }
+    wrong
+}
+
+fn wrong_amounts(right: &Order) -> Vec<Wrong> {
+    let amounts = ["\"100.00\"", "1e400", "1e2", "-0", "-1", "0", "0.00", "0.001", "1234567890123", "true"];
+    amounts.map(|amount| refused(amount, right.clone().amount(amount), "invalid_amount", "amount")).to_vec()
+}
+
+fn wrong_values(right: &Order) -> Vec<Wrong> {
+    let long = format!("\"{}\"", "x".repeat(501));
+    let values = [
+        ("an unknown channel", "source_channel", r#""FAX""#),
+        ("an unknown product", "product_type", r#""GAS""#),
+        ("a product not offered", "product_type", r#""WATER""#),
+        ("an unknown provider", "provider_code", r#""XYZ""#),
+        ("no language tag", "language", r#""!""#),
+        ("no currency", "currency", r#""pula""#),
+        ("another currency", "currency", r#""USD""#),
+        ("a fraction of an account", "debited_account_id", "1.5"),
+        ("a flag as text", "charges_on_top_flag", r#""no""#),
+        ("a control character", "comment", r#""a\u0007b""#),
+        ("a line end", "external_reference", r#""a\nb""#),
+        ("a text too long", "comment", &long),
+    ];
+    values
+        .map(|(what, name, value)| refused(what, right.clone().with(name, value), "invalid_argument", name))
+        .to_vec()
+}
+
+fn wrong_identifiers(right: &Order) -> Vec<Wrong> {
+    let meters = [
+        ("a meter number too short", r#""0700001001""#),
+        ("a meter number too long", r#""07000010012345""#),
+        ("a meter number with a letter", r#""0700001001X""#),
+        ("a meter number with a wrong check digit", r#""07000010013""#),
+    ];
+    let phones = [("a phone number too short", r#""2677""#), ("a phone number with letters", r#""call me""#)];
+    let order = |name, value| right.clone().with(name, value);
+    let meters = meters.map(|(what, value)| {
+        let name = "subscriber_identifier";
+        refused(what, order(name, value), "invalid_meter_number", name)
+    });
+    let phones = phones.map(|(what, value)| {
+        let name = "beneficiary_phone_number";
+        refused(what, order(name, value), "invalid_msisdn", name)
+    });
+    meters.into_iter().chain(phones).collect()
+}
+
+fn refused(what: &'static str, order: Order, code: &'static str, param: &'static str) -> Wrong {
+    (what, order, 400, code, Some(param))
+}
