@@ -18,9 +18,18 @@ pub enum AuthError {
     /// The token is good; its organisation is suspended.
     #[error("the organisation is suspended")]
     OrganisationSuspended,
+    /// The database is too busy with others, or away for the moment.
+    #[error("the access token could not be looked up just now")]
+    Busy(#[source] StoreError),
     /// It could not be found out.
     #[error("the access token could not be looked up")]
-    Store(#[from] StoreError),
+    Store(#[source] StoreError),
+}
+
+impl From<StoreError> for AuthError {
+    fn from(error: StoreError) -> Self {
+        if error.may_pass() { Self::Busy(error) } else { Self::Store(error) }
+    }
 }
 
 impl Identity {

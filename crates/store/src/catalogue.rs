@@ -1,6 +1,6 @@
 //! The catalogue: what an organisation can buy, from whom, and on what terms.
 
-use diesel::sql_types::{BigInt, Nullable, SmallInt, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt, Text};
 use diesel_async::RunQueryDsl;
 use ledger::{AccountId, Category};
 use money::{Currency, Money, Rate};
@@ -20,7 +20,7 @@ pub use put::NewProvider;
 pub struct Catalogue {
     /// What it can buy.
     pub products: Vec<CatalogueProduct>,
-    /// Its active accounts, as far as they bear on a purchase.
+    /// Its accounts, as far as they bear on a purchase.
     pub accounts: Vec<CatalogueAccount>,
 }
 
@@ -33,6 +33,8 @@ pub struct CatalogueAccount {
     pub currency: Currency,
     /// What it is for.
     pub category: Category,
+    /// Whether it is neither suspended nor closed.
+    pub is_active: bool,
 }
 
 /// A product with everybody who offers it.
@@ -62,11 +64,11 @@ WHERE o.organisation_id = $1
 ORDER BY o.product, o.provider_code";
 }
 
-struct ListDebitable;
+struct ListAccounts;
 
-impl Statement for ListDebitable {
-    const SQL: &str = "-- list_debitable
-SELECT id, currency, category FROM accounts WHERE organisation_id = $1 AND status = 'ACTIVE'";
+impl Statement for ListAccounts {
+    const SQL: &str = "-- list_catalogue_accounts
+SELECT id, currency, category, status = 'ACTIVE' AS is_active FROM accounts WHERE organisation_id = $1";
 }
 
 #[derive(diesel::QueryableByName)]
@@ -111,6 +113,8 @@ struct AccountRow {
     currency: String,
     #[diesel(sql_type = Nullable<Text>)]
     category: Option<String>,
+    #[diesel(sql_type = Bool)]
+    is_active: bool,
 }
 
 impl Store {
@@ -122,7 +126,7 @@ impl Store {
             let offers: Vec<OfferRow> =
                 prepared::<ListOffers>().bind::<BigInt, _>(organisation.0).load(&mut *connection).await?;
             let accounts: Vec<AccountRow> =
-                prepared::<ListDebitable>().bind::<BigInt, _>(organisation.0).load(&mut *connection).await?;
+                prepared::<ListAccounts>().bind::<BigInt, _>(organisation.0).load(&mut *connection).await?;
             Ok(Catalogue {
                 products: by_product(offers)?,
                 accounts: accounts.into_iter().map(CatalogueAccount::try_from).collect::<Result<_, _>>()?,
@@ -190,6 +194,7 @@ impl TryFrom<AccountRow> for CatalogueAccount {
             id: AccountId(row.id),
             currency: read_currency("accounts", row.id, &row.currency)?,
             category: category.ok_or_else(|| StoreError::corrupt("accounts", "category", row.id))?,
+            is_active: row.is_active,
         })
     }
 }

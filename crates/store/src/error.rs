@@ -85,6 +85,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether nothing was kept and the same may succeed a moment later.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Busy { .. })
+    }
+
     /// Whether the operation may have been kept although it has no result.
     pub fn may_have_been_kept(&self) -> bool {
         matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)

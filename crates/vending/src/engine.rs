@@ -34,7 +34,7 @@ impl Engine {
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Lost> {
-        self.under_way.spawn_on(task, &self.runtime).await.map_err(|error| {
+        self.under_way.spawn_on(Box::pin(task), &self.runtime).await.map_err(|error| {
             tracing::error!(%error, "a task of the engine ended without a result");
             Lost
         })

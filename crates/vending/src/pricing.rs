@@ -31,5 +31,6 @@ impl Desk {
 fn debitable(catalogue: &Catalogue, request: &PurchaseRequest) -> Result<CatalogueAccount, Rejection> {
     let account = catalogue.accounts.iter().find(|account| account.id == request.debited_account);
     let account = account.ok_or(Rejection::UnknownAccount)?;
-    if account.category.can_be_debited() { Ok(*account) } else { Err(Rejection::AccountNotDebitable) }
+    let is_debitable = account.is_active && account.category.can_be_debited();
+    if is_debitable { Ok(*account) } else { Err(Rejection::AccountNotDebitable) }
 }

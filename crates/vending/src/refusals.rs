@@ -137,26 +137,34 @@ impl From<ReserveRefusal> for Rejection {
 pub(crate) fn internal(what: &'static str, error: &StoreError) -> Failed {
     let cause: &dyn std::error::Error = error;
     tracing::error!(cause, "{what}");
-    Failed
+    if error.may_pass() { Failed::ForNow } else { Failed::ForGood }
 }
 
 /// Our own fault, already logged.
-pub(crate) struct Failed;
+pub(crate) enum Failed {
+    /// The same may succeed a moment later.
+    ForNow,
+    /// It will not.
+    ForGood,
+}
 
 impl From<Failed> for Rejection {
-    fn from(Failed: Failed) -> Self {
-        Self::Internal
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::ForNow => Self::Overloaded,
+            Failed::ForGood => Self::Internal,
+        }
     }
 }
 
 impl From<Failed> for RetryError {
-    fn from(Failed: Failed) -> Self {
+    fn from(_failed: Failed) -> Self {
         Self::Internal
     }
 }
 
 impl From<Failed> for ReadError {
-    fn from(Failed: Failed) -> Self {
+    fn from(_failed: Failed) -> Self {
         Self
     }
 }

@@ -17,6 +17,7 @@ pub async fn authenticated(request: &HttpRequest, identity: &Identity) -> Result
     identity.authenticate(access_token).await.map_err(|error| match error {
         AuthError::InvalidToken => ApiError::new(ErrorCode::InvalidCredentials),
         AuthError::OrganisationSuspended => ApiError::new(Detail::OrganisationSuspended),
+        AuthError::Busy(cause) => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE).because(cause),
         AuthError::Store(cause) => ApiError::new(ErrorCode::InternalError).because(cause),
     })
 }

@@ -4,7 +4,7 @@ use purchase::{Fact, Failure, Fence, Handling, StateName, Told, Why};
 use store::{RecordError, Recorded, Reservation, Verdict};
 use vend::{CallId, Capabilities, Doubt, ProviderReference, Refusal, RefusalReason};
 
-use crate::town::{FIRST, TOKEN, Town, database_time, vended};
+use crate::town::{FIRST, TOKEN, Town, vended};
 
 const BLOCKED: Refusal = Refusal::because(RefusalReason::Blocked);
 
@@ -249,12 +249,17 @@ async fn two_answers_of_no_record_release_only_where_they_are_declared_to_count(
     let order = in_doubt(&town).await;
     town.declare(Capabilities { not_found_counts: true, ..Capabilities::default() }).await;
     town.sql("UPDATE purchases SET last_sent_at = now() - interval '1 hour'");
-    let now = database_time(&town);
-    for (fence, minutes, expected) in [(2, 5, StateName::InDoubt), (3, 1, StateName::Failed)] {
-        town.records(&order, Fact::Claimed).await;
-        let asked_at = now - chrono::TimeDelta::minutes(minutes);
-        let recorded = town.records(&order, Fact::NoRecord { fence: Fence(fence), asked_at }).await;
-        assert_eq!(recorded.life.state.name(), expected);
+    for (fence, passed, expected) in [
+        (2, "30 seconds", StateName::InDoubt),
+        (3, "30 seconds", StateName::InDoubt),
+        (4, "0 seconds", StateName::Failed),
+    ] {
+        let claimed = town.records(&order, Fact::Claimed).await;
+        let answer = Fact::NoRecord { fence: Fence(fence), asked_at: claimed.at };
+        assert_eq!(town.records(&order, answer).await.life.state.name(), expected);
+        town.sql(&format!(
+            "UPDATE purchases SET no_record_since = no_record_since - interval '{passed}' WHERE state = 'IN_DOUBT'"
+        ));
     }
     assert_eq!(town.balances(order.request.debited_account), "50000|0");
     assert_eq!(town.store.get_record(order.id).await.unwrap().failure, Some(Failure::NoRecord));

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::DateTime;
 use ledger::{AccountId, Category};
 use local_postgres::{Database, LocalPostgres};
 use meter_token::TokenSet;
@@ -310,11 +310,6 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         }
     });
     assert!(waited.await.is_ok(), "it did not come about that {what}");
-}
-
-/// The database's time.
-pub fn database_time(town: &Town) -> DateTime<Utc> {
-    town.sql("SELECT to_char(clock_timestamp(), 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')").parse().unwrap()
 }
 
 fn prepare(url: &str) -> Result<(), StoreError> {
