@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use vend::{Capabilities, Doubt, Enquiry, VendOutcome};
+use vend::{Capabilities, Doubt, Enquiry, RefusalReason, VendOutcome};
 
 use crate::{Fact, Fence, Handling, Life, OutOfTurn, Rules, State, StateName, Told};
 
@@ -96,16 +96,22 @@ pub enum ResolveAnswer {
 #[derive(Clone, Debug)]
 enum Phase {
     Claiming,
-    Enquiring,
+    Enquiring(Held),
     /// Put on record is a repeat, after an enquiry that began at this instant found nothing; or a new attempt.
     RecordingSend {
+        fence: Fence,
         asked_at: Option<DateTime<Utc>>,
     },
     Sending {
+        fence: Fence,
         is_repeat: bool,
     },
-    EnquiringAgain,
+    EnquiringAgain {
+        fence: Fence,
+    },
     Recording {
+        /// Under which the purchase is held, whatever the fact says.
+        fence: Fence,
         fact: Fact,
         otherwise: ResolveAnswer,
     },
@@ -119,7 +125,6 @@ pub struct Resolve {
     declared: Capabilities,
     gate: Duration,
     phase: Phase,
-    held: Option<Held>,
 }
 
 /// What the claim brought.
@@ -148,7 +153,7 @@ impl Resolve {
         };
         let phase = if command == ResolveCommand::Claim { Phase::Claiming } else { Phase::Over };
         let (declared, gate) = (rules.declared, rules.timing.gate);
-        (Self { asker, declared, gate, phase, held: None }, command)
+        (Self { asker, declared, gate, phase }, command)
     }
 
     /// What follows from `event`.
@@ -156,60 +161,45 @@ impl Resolve {
     /// # Errors
     /// [`OutOfTurn`] when the event answers no command that was given; the machine stays as it was.
     pub fn on(&mut self, event: ResolveEvent) -> Result<ResolveCommand, OutOfTurn> {
-        let (phase, command) = match (&self.phase, &self.held, event) {
-            (Phase::Claiming, None, ResolveEvent::Claimed { life, at }) => {
-                let held = self.held_by_claim(&life, at);
-                let next = after_claim(&held, self.asker);
-                self.held = Some(held);
-                next
+        let (phase, command) = match (&self.phase, event) {
+            (Phase::Claiming, ResolveEvent::Claimed { life, at }) => {
+                after_claim(self.held_by_claim(&life, at), self.asker)
             }
-            (Phase::Claiming, None, ResolveEvent::NotClaimed) => over(ResolveAnswer::Pending),
-            (Phase::Enquiring, Some(held), ResolveEvent::Enquired { enquiry, asked_at }) => {
+            (Phase::Claiming, ResolveEvent::NotClaimed) => over(ResolveAnswer::Pending),
+            (Phase::Enquiring(held), ResolveEvent::Enquired { enquiry, asked_at }) => {
                 self.after_enquiry(held, enquiry, asked_at)
             }
-            (
-                Phase::RecordingSend { asked_at },
-                Some(held),
-                ResolveEvent::SendRecorded { fence, since_record },
-            ) => {
-                let is_repeat = asked_at.is_some();
-                self.held = Some(Held { fence, ..*held });
-                self.at_the_gate(fence, since_record, is_repeat)
+            (Phase::RecordingSend { asked_at, .. }, ResolveEvent::SendRecorded { fence, since_record }) => {
+                self.at_the_gate(fence, since_record, asked_at.is_some())
             }
-            (Phase::RecordingSend { asked_at }, Some(held), ResolveEvent::SendRefused) => {
-                record(nothing_is_sent(held.fence, *asked_at), ResolveAnswer::Pending)
+            (Phase::RecordingSend { fence, asked_at }, ResolveEvent::SendRefused) => {
+                record(*fence, nothing_is_sent(*fence, *asked_at), ResolveAnswer::Pending)
             }
             // If it was kept after all, it stands under the next fence, and nobody else's does.
-            (Phase::RecordingSend { .. }, Some(held), ResolveEvent::SendUnacknowledged) => {
-                record(Fact::NeverSent { fence: held.fence.next() }, ResolveAnswer::Pending)
+            (Phase::RecordingSend { fence, .. }, ResolveEvent::SendUnacknowledged) => {
+                record(*fence, Fact::NeverSent { fence: fence.next() }, ResolveAnswer::Pending)
             }
-            (Phase::Sending { is_repeat }, Some(held), ResolveEvent::Answered(outcome)) => {
-                after_answer(outcome, *is_repeat, held.fence)
+            (Phase::Sending { fence, is_repeat }, ResolveEvent::Answered(outcome)) => {
+                after_answer(outcome, *is_repeat, *fence)
             }
-            (Phase::EnquiringAgain, Some(held), ResolveEvent::Enquired { enquiry, .. }) => {
-                let otherwise = match enquiry {
-                    Enquiry::Unanswered(_) => ResolveAnswer::Unreachable,
-                    Enquiry::Vended(_) | Enquiry::Refused(_) | Enquiry::NoRecord | Enquiry::StillOpen => {
-                        ResolveAnswer::Pending
-                    }
-                };
-                record(what_the_repeat_brought(enquiry, held.fence), otherwise)
+            (Phase::EnquiringAgain { fence }, ResolveEvent::Enquired { enquiry, .. }) => {
+                after_second_enquiry(enquiry, *fence)
             }
-            (Phase::Recording { otherwise, .. }, Some(held), ResolveEvent::Recorded { life, at }) => {
-                self.after_record(held, &life, at, *otherwise)
+            (Phase::Recording { fence, fact, otherwise }, ResolveEvent::Recorded { life, at }) => {
+                let has_let_go = matches!(fact, Fact::LetGo { .. });
+                self.after_record(*fence, has_let_go, (&life, at), *otherwise)
             }
-            (Phase::Recording { fact, otherwise }, Some(_), ResolveEvent::RecordUnacknowledged) => {
-                record(fact.clone(), *otherwise)
+            (Phase::Recording { fence, fact, otherwise }, ResolveEvent::RecordUnacknowledged) => {
+                record(*fence, fact.clone(), *otherwise)
             }
             (
                 Phase::Claiming
-                | Phase::Enquiring
+                | Phase::Enquiring(_)
                 | Phase::RecordingSend { .. }
                 | Phase::Sending { .. }
-                | Phase::EnquiringAgain
+                | Phase::EnquiringAgain { .. }
                 | Phase::Recording { .. }
                 | Phase::Over,
-                _,
                 ResolveEvent::Claimed { .. }
                 | ResolveEvent::NotClaimed
                 | ResolveEvent::Enquired { .. }
@@ -242,9 +232,9 @@ impl Resolve {
 
     fn at_the_gate(&self, fence: Fence, since_record: Duration, is_repeat: bool) -> (Phase, ResolveCommand) {
         if since_record <= self.gate {
-            (Phase::Sending { is_repeat }, ResolveCommand::Send)
+            (Phase::Sending { fence, is_repeat }, ResolveCommand::Send)
         } else {
-            record(Fact::NeverSent { fence }, ResolveAnswer::Pending)
+            record(fence, Fact::NeverSent { fence }, ResolveAnswer::Pending)
         }
     }
 
@@ -255,24 +245,20 @@ impl Resolve {
         asked_at: DateTime<Utc>,
     ) -> (Phase, ResolveCommand) {
         let fence = held.fence;
-        match enquiry {
-            Enquiry::Vended(vend) => record(Fact::Vended { vend }, ResolveAnswer::Pending),
+        let (fact, otherwise) = match enquiry {
+            Enquiry::Vended(vend) => (Fact::Vended { vend }, ResolveAnswer::Pending),
             Enquiry::Refused(refusal) => {
-                record(Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
+                (Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
             }
             Enquiry::NoRecord if self.may_repeat(held) => {
-                (Phase::RecordingSend { asked_at: Some(asked_at) }, ResolveCommand::RecordRepeat(fence))
+                let phase = Phase::RecordingSend { fence, asked_at: Some(asked_at) };
+                return (phase, ResolveCommand::RecordRepeat(fence));
             }
-            Enquiry::NoRecord => record(Fact::NoRecord { fence, asked_at }, ResolveAnswer::Pending),
-            Enquiry::StillOpen => {
-                record(Fact::LetGo { fence, doubt: Doubt::StillOpen }, ResolveAnswer::Pending)
-            }
-            Enquiry::Unanswered(doubt) => record(Fact::LetGo { fence, doubt }, ResolveAnswer::Unreachable),
-        }
-    }
-
-    fn has_let_go(&self) -> bool {
-        matches!(&self.phase, Phase::Recording { fact: Fact::LetGo { .. }, .. })
+            Enquiry::NoRecord => (Fact::NoRecord { fence, asked_at }, ResolveAnswer::Pending),
+            Enquiry::StillOpen => (Fact::LetGo { fence, doubt: Doubt::StillOpen }, ResolveAnswer::Pending),
+            Enquiry::Unanswered(doubt) => (Fact::LetGo { fence, doubt }, ResolveAnswer::Unreachable),
+        };
+        record(fence, fact, otherwise)
     }
 
     fn may_repeat(&self, held: &Held) -> bool {
@@ -283,41 +269,39 @@ impl Resolve {
     /// is still held is given up.
     fn after_record(
         &self,
-        held: &Held,
-        life: &Life,
-        at: DateTime<Utc>,
+        fence: Fence,
+        has_let_go: bool,
+        (life, at): (&Life, DateTime<Utc>),
         otherwise: ResolveAnswer,
     ) -> (Phase, ResolveCommand) {
-        let ours_and_in_doubt = life.fence == held.fence && life.state.name() == StateName::InDoubt;
-        if self.asker == Asker::Worker && ours_and_in_doubt && life.is_past_window(at) {
-            return record(Fact::WindowClosed { fence: held.fence }, otherwise);
+        let is_ours = life.fence == fence;
+        let state = life.state.name();
+        if self.asker == Asker::Worker && is_ours && state == StateName::InDoubt && life.is_past_window(at) {
+            return record(fence, Fact::WindowClosed { fence }, otherwise);
         }
-        let is_still_held = life.fence == held.fence && life.lease_until.is_some();
-        if is_still_held && life.state.name() != StateName::InFlight && !self.has_let_go() {
-            return record(Fact::LetGo { fence: held.fence, doubt: Doubt::NeverReported }, otherwise);
+        let is_still_held = is_ours && life.lease_until.is_some() && state != StateName::InFlight;
+        if is_still_held && !has_let_go {
+            return record(fence, Fact::LetGo { fence, doubt: Doubt::NeverReported }, otherwise);
         }
-        over(if life.state.name().is_open() { otherwise } else { ResolveAnswer::Final })
+        over(if state.is_open() { otherwise } else { ResolveAnswer::Final })
     }
 }
 
-fn after_claim(held: &Held, asker: Asker) -> (Phase, ResolveCommand) {
+fn after_claim(held: Held, asker: Asker) -> (Phase, ResolveCommand) {
     let fence = held.fence;
+    let let_go = Fact::LetGo { fence, doubt: Doubt::NeverReported };
     match held.state {
         // It became due between finding and claiming; new attempts are the worker's to make.
-        StateName::RetryDue if asker == Asker::Integrator => {
-            record(Fact::LetGo { fence, doubt: Doubt::NeverReported }, ResolveAnswer::Pending)
-        }
+        StateName::RetryDue if asker == Asker::Integrator => record(fence, let_go, ResolveAnswer::Pending),
         StateName::RetryDue if held.past_window => {
-            record(Fact::WindowClosed { fence }, ResolveAnswer::Pending)
+            record(fence, Fact::WindowClosed { fence }, ResolveAnswer::Pending)
         }
         StateName::RetryDue if held.may_send => {
-            (Phase::RecordingSend { asked_at: None }, ResolveCommand::RecordAttempt(fence))
+            (Phase::RecordingSend { fence, asked_at: None }, ResolveCommand::RecordAttempt(fence))
         }
-        StateName::RetryDue => {
-            record(Fact::LetGo { fence, doubt: Doubt::NeverReported }, ResolveAnswer::Pending)
-        }
+        StateName::RetryDue => record(fence, let_go, ResolveAnswer::Pending),
         StateName::InFlight | StateName::InDoubt | StateName::Review => {
-            (Phase::Enquiring, ResolveCommand::Enquire)
+            (Phase::Enquiring(held), ResolveCommand::Enquire)
         }
         StateName::Successful | StateName::Failed => over(ResolveAnswer::Final),
     }
@@ -333,40 +317,34 @@ fn nothing_is_sent(fence: Fence, asked_at: Option<DateTime<Utc>>) -> Fact {
 
 /// A repeat that is rejected, or refused, says little about the copies before it: ask about all of them.
 fn after_answer(outcome: VendOutcome, is_repeat: bool, fence: Fence) -> (Phase, ResolveCommand) {
-    let fact = Fact::reported(outcome, fence);
-    match &fact {
-        Fact::Lost { doubt: Doubt::RepeatedReference, .. } => {
-            (Phase::EnquiringAgain, ResolveCommand::Enquire)
+    let says_little = match &outcome {
+        VendOutcome::Unknown(doubt) => *doubt == Doubt::RepeatedReference,
+        VendOutcome::Refused(refusal) => is_repeat && refusal.reason != RefusalReason::NeverSent,
+        VendOutcome::Vended(_) => false,
+    };
+    if says_little {
+        (Phase::EnquiringAgain { fence }, ResolveCommand::Enquire)
+    } else {
+        record(fence, Fact::reported(outcome, fence), ResolveAnswer::Pending)
+    }
+}
+
+/// Only what is known for sure after a repeat was rejected or refused counts.
+fn after_second_enquiry(enquiry: Enquiry, fence: Fence) -> (Phase, ResolveCommand) {
+    let (fact, otherwise) = match enquiry {
+        Enquiry::Vended(vend) => (Fact::Vended { vend }, ResolveAnswer::Pending),
+        Enquiry::Refused(refusal) => {
+            (Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
         }
-        Fact::Refused { .. } if is_repeat => (Phase::EnquiringAgain, ResolveCommand::Enquire),
-        Fact::Vended { .. }
-        | Fact::Refused { .. }
-        | Fact::NeverSent { .. }
-        | Fact::Lost { .. }
-        | Fact::Claimed
-        | Fact::NoRecord { .. }
-        | Fact::LetGo { .. }
-        | Fact::SentAgain { .. }
-        | Fact::AttemptStarted { .. }
-        | Fact::WindowClosed { .. }
-        | Fact::OperatorVended { .. }
-        | Fact::OperatorNotVended { .. } => record(fact, ResolveAnswer::Pending),
-    }
+        Enquiry::NoRecord => (Fact::Lost { fence, doubt: Doubt::RepeatedReference }, ResolveAnswer::Pending),
+        Enquiry::StillOpen => (Fact::Lost { fence, doubt: Doubt::StillOpen }, ResolveAnswer::Pending),
+        Enquiry::Unanswered(doubt) => (Fact::Lost { fence, doubt }, ResolveAnswer::Unreachable),
+    };
+    record(fence, fact, otherwise)
 }
 
-/// What is known for sure after a repeat was rejected or refused.
-fn what_the_repeat_brought(enquiry: Enquiry, fence: Fence) -> Fact {
-    match enquiry {
-        Enquiry::Vended(vend) => Fact::Vended { vend },
-        Enquiry::Refused(refusal) => Fact::Refused { fence, refusal, told: Told::WhenAsked },
-        Enquiry::NoRecord => Fact::Lost { fence, doubt: Doubt::RepeatedReference },
-        Enquiry::StillOpen => Fact::Lost { fence, doubt: Doubt::StillOpen },
-        Enquiry::Unanswered(doubt) => Fact::Lost { fence, doubt },
-    }
-}
-
-fn record(fact: Fact, otherwise: ResolveAnswer) -> (Phase, ResolveCommand) {
-    (Phase::Recording { fact: fact.clone(), otherwise }, ResolveCommand::Record(fact))
+fn record(fence: Fence, fact: Fact, otherwise: ResolveAnswer) -> (Phase, ResolveCommand) {
+    (Phase::Recording { fence, fact: fact.clone(), otherwise }, ResolveCommand::Record(fact))
 }
 
 fn over(answer: ResolveAnswer) -> (Phase, ResolveCommand) {
