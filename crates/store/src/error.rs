@@ -110,7 +110,7 @@ pub(crate) enum Phase {
     Commit,
 }
 
-/// A failure before any commit. A write outside a [`Transaction`](crate::transaction::Transaction) commits
+/// A failure before any commit. A write outside a `Transaction` commits
 /// by itself, so there must be none.
 impl From<QueryError> for StoreError {
     fn from(error: QueryError) -> Self {
