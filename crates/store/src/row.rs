@@ -1,68 +1,131 @@
 //! How a purchase's life lies in its row, both ways.
 
 use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt, Text, Timestamptz};
 use money::{Currency, Money};
 use purchase::{Failure, Fence, Handling, Life, Sending, State, StateName};
-use vend::{ProviderReference, Refusal, RefusalReason};
+use vend::{Capabilities, ProviderReference, Refusal, RefusalReason};
 
 use crate::StoreError;
 
 /// The columns that make up a [`Life`].
-pub(crate) struct LifeColumns<'a> {
-    pub(crate) id: i64,
-    pub(crate) state: &'a str,
-    pub(crate) handling: &'a str,
-    pub(crate) fence: i64,
-    pub(crate) lease_until: Option<DateTime<Utc>>,
-    pub(crate) attempt: i16,
-    pub(crate) requests: i16,
-    pub(crate) window_closes_at: DateTime<Utc>,
-    pub(crate) copies: Option<i16>,
-    pub(crate) last_sent_at: Option<DateTime<Utc>>,
-    pub(crate) no_record_since: Option<DateTime<Utc>>,
-    pub(crate) provider_transaction: Option<&'a str>,
+#[derive(QueryableByName)]
+pub(crate) struct LifeRow {
+    #[diesel(sql_type = Text)]
+    state: String,
+    #[diesel(sql_type = Text)]
+    handling: String,
+    #[diesel(sql_type = BigInt)]
+    fence: i64,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    lease_until: Option<DateTime<Utc>>,
+    #[diesel(sql_type = SmallInt)]
+    attempt: i16,
+    #[diesel(sql_type = SmallInt)]
+    requests: i16,
+    #[diesel(sql_type = Timestamptz)]
+    window_closes_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<SmallInt>)]
+    copies: Option<i16>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    last_sent_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    no_record_since: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    pub(crate) provider_transaction: Option<String>,
 }
 
-impl LifeColumns<'_> {
-    pub(crate) fn life(&self) -> Result<Life, StoreError> {
+/// The columns that make up a [`Failure`].
+#[derive(QueryableByName)]
+pub(crate) struct FailureRow {
+    #[diesel(sql_type = Nullable<Text>)]
+    failure: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    failure_reason: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    failure_wording: Option<String>,
+}
+
+/// What a provider's row declares of its connection.
+#[derive(QueryableByName)]
+pub(crate) struct DeclaredRow {
+    #[diesel(sql_type = Bool)]
+    repeat_is_safe: bool,
+    #[diesel(sql_type = Bool)]
+    remembers_refusals: bool,
+    #[diesel(sql_type = Bool)]
+    not_found_counts: bool,
+}
+
+impl LifeRow {
+    /// The life of purchase `id`.
+    pub(crate) fn life(&self, id: i64) -> Result<Life, StoreError> {
         Ok(Life {
-            handling: Handling::parse(self.handling).ok_or_else(|| self.corrupt("handling"))?,
-            state: self.state()?,
+            handling: Handling::parse(&self.handling).ok_or_else(|| corrupt(id, "handling"))?,
+            state: self.state(id)?,
             fence: Fence(self.fence),
             lease_until: self.lease_until,
-            attempt: u16::try_from(self.attempt).map_err(|_negative| self.corrupt("attempt"))?,
-            requests: u8::try_from(self.requests).map_err(|_outside| self.corrupt("requests"))?,
+            attempt: u16::try_from(self.attempt).map_err(|_negative| corrupt(id, "attempt"))?,
+            requests: u8::try_from(self.requests).map_err(|_outside| corrupt(id, "requests"))?,
             window_closes_at: self.window_closes_at,
         })
     }
 
-    fn state(&self) -> Result<State, StoreError> {
-        match StateName::parse(self.state).ok_or_else(|| self.corrupt("state"))? {
-            StateName::InFlight => Ok(State::InFlight(self.sending()?)),
-            StateName::InDoubt => Ok(State::InDoubt(self.sending()?)),
+    fn state(&self, id: i64) -> Result<State, StoreError> {
+        match StateName::parse(&self.state).ok_or_else(|| corrupt(id, "state"))? {
+            StateName::InFlight => Ok(State::InFlight(self.sending(id)?)),
+            StateName::InDoubt => Ok(State::InDoubt(self.sending(id)?)),
             StateName::RetryDue => Ok(State::RetryDue),
-            StateName::Review => Ok(State::Review(self.sending()?)),
+            StateName::Review => Ok(State::Review(self.sending(id)?)),
             StateName::Successful => {
-                let transaction =
-                    self.provider_transaction.ok_or_else(|| self.corrupt("provider_transaction"))?;
-                Ok(State::Successful { provider_transaction: transaction.to_owned() })
+                let transaction = self.provider_transaction.clone();
+                let transaction = transaction.ok_or_else(|| corrupt(id, "provider_transaction"))?;
+                Ok(State::Successful { provider_transaction: transaction })
             }
             StateName::Failed => Ok(State::Failed),
         }
     }
 
-    fn sending(&self) -> Result<Sending, StoreError> {
+    fn sending(&self, id: i64) -> Result<Sending, StoreError> {
         let copies = self.copies.and_then(|copies| u16::try_from(copies).ok());
         Ok(Sending {
-            copies: copies.ok_or_else(|| self.corrupt("copies"))?,
-            last_sent_at: self.last_sent_at.ok_or_else(|| self.corrupt("last_sent_at"))?,
+            copies: copies.ok_or_else(|| corrupt(id, "copies"))?,
+            last_sent_at: self.last_sent_at.ok_or_else(|| corrupt(id, "last_sent_at"))?,
             no_record_since: self.no_record_since,
         })
     }
+}
 
-    fn corrupt(&self, column: &'static str) -> StoreError {
-        StoreError::corrupt("purchases", column, self.id)
+impl FailureRow {
+    /// The failure of purchase `id`, if it has one.
+    pub(crate) fn failure(&self, id: i64) -> Result<Option<Failure>, StoreError> {
+        match self.failure.as_deref() {
+            None => Ok(None),
+            Some("REFUSED") => {
+                let reason = self.failure_reason.as_deref().and_then(RefusalReason::parse);
+                let reason = reason.ok_or_else(|| corrupt(id, "failure_reason"))?;
+                Ok(Some(Failure::Refused(Refusal { reason, wording: self.failure_wording.clone() })))
+            }
+            Some("NO_RECORD") => Ok(Some(Failure::NoRecord)),
+            Some("OPERATOR") => Ok(Some(Failure::Operator)),
+            Some(_) => Err(corrupt(id, "failure")),
+        }
     }
+}
+
+impl DeclaredRow {
+    pub(crate) const fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            repeat_is_safe: self.repeat_is_safe,
+            remembers_refusals: self.remembers_refusals,
+            not_found_counts: self.not_found_counts,
+        }
+    }
+}
+
+fn corrupt(id: i64, column: &'static str) -> StoreError {
+    StoreError::corrupt("purchases", column, id)
 }
 
 /// What of a state lies in columns of its own.
@@ -84,26 +147,6 @@ pub(crate) fn failure_columns(
         }
         Some(Failure::NoRecord) => (Some("NO_RECORD"), None, None),
         Some(Failure::Operator) => (Some("OPERATOR"), None, None),
-    }
-}
-
-/// The failure that lies in these columns.
-pub(crate) fn read_failure(
-    id: i64,
-    failure: Option<&str>,
-    reason: Option<&str>,
-    wording: Option<&str>,
-) -> Result<Option<Failure>, StoreError> {
-    let corrupt = |column| StoreError::corrupt("purchases", column, id);
-    match failure {
-        None => Ok(None),
-        Some("REFUSED") => {
-            let reason = reason.and_then(RefusalReason::parse).ok_or_else(|| corrupt("failure_reason"))?;
-            Ok(Some(Failure::Refused(Refusal { reason, wording: wording.map(str::to_owned) })))
-        }
-        Some("NO_RECORD") => Ok(Some(Failure::NoRecord)),
-        Some("OPERATOR") => Ok(Some(Failure::Operator)),
-        Some(_) => Err(corrupt("failure")),
     }
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text, Timestamptz};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::{AccountId, Settlement};
 use money::{Currency, Money};
@@ -11,7 +12,7 @@ use purchase::{Failure, Life, PurchaseId};
 use vend::{Capabilities, ProviderReference};
 
 use crate::StoreError;
-use crate::row::{LifeColumns, read_currency, read_failure, read_provider_reference};
+use crate::row::{DeclaredRow, FailureRow, LifeRow, read_currency, read_provider_reference};
 use crate::statement::{Statement, prepared};
 
 struct LockPurchases;
@@ -20,7 +21,7 @@ impl Statement for LockPurchases {
     const SQL: &str = include_str!("../sql/lock_purchases.sql");
 }
 
-#[derive(diesel::QueryableByName)]
+#[derive(QueryableByName)]
 struct Row {
     #[diesel(sql_type = BigInt)]
     id: i64,
@@ -41,47 +42,19 @@ struct Row {
     #[diesel(sql_type = BigInt)]
     commission: i64,
     #[diesel(sql_type = Text)]
-    state: String,
-    #[diesel(sql_type = Text)]
-    handling: String,
-    #[diesel(sql_type = BigInt)]
-    fence: i64,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    lease_until: Option<DateTime<Utc>>,
-    #[diesel(sql_type = SmallInt)]
-    attempt: i16,
-    #[diesel(sql_type = SmallInt)]
-    requests: i16,
-    #[diesel(sql_type = Timestamptz)]
-    window_closes_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<SmallInt>)]
-    copies: Option<i16>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    last_sent_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    no_record_since: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Text)]
     provider_reference: String,
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<Text>)]
-    provider_transaction: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure_reason: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure_wording: Option<String>,
     #[diesel(sql_type = Array<Text>)]
     incidents: Vec<String>,
-    #[diesel(sql_type = Bool)]
-    repeat_is_safe: bool,
-    #[diesel(sql_type = Bool)]
-    remembers_refusals: bool,
-    #[diesel(sql_type = Bool)]
-    not_found_counts: bool,
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
+    #[diesel(embed)]
+    life: LifeRow,
+    #[diesel(embed)]
+    failure: FailureRow,
+    #[diesel(embed)]
+    declared: DeclaredRow,
 }
 
 /// A purchase under our lock.
@@ -140,42 +113,14 @@ impl TryFrom<Row> for OnFile {
                 commission: amount(row.commission),
             },
             total: amount(row.total),
-            life: row.columns().life()?,
+            life: row.life.life(row.id)?,
             provider_reference: read_provider_reference(row.id, &row.provider_reference)?,
-            failure: read_failure(
-                row.id,
-                row.failure.as_deref(),
-                row.failure_reason.as_deref(),
-                row.failure_wording.as_deref(),
-            )?,
-            declared: Capabilities {
-                repeat_is_safe: row.repeat_is_safe,
-                remembers_refusals: row.remembers_refusals,
-                not_found_counts: row.not_found_counts,
-            },
+            failure: row.failure.failure(row.id)?,
+            declared: row.declared.capabilities(),
             provider_code: row.provider_code,
             incidents: row.incidents,
             created_at: row.created_at,
             at: row.at,
         })
-    }
-}
-
-impl Row {
-    fn columns(&self) -> LifeColumns<'_> {
-        LifeColumns {
-            id: self.id,
-            state: &self.state,
-            handling: &self.handling,
-            fence: self.fence,
-            lease_until: self.lease_until,
-            attempt: self.attempt,
-            requests: self.requests,
-            window_closes_at: self.window_closes_at,
-            copies: self.copies,
-            last_sent_at: self.last_sent_at,
-            no_record_since: self.no_record_since,
-            provider_transaction: self.provider_transaction.as_deref(),
-        }
     }
 }

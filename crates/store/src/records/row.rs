@@ -1,7 +1,8 @@
 //! A purchase's whole row, and the record that it is read into.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
 use ledger::AccountId;
 use meter_token::TokenSet;
 use money::Money;
@@ -10,14 +11,14 @@ use purchase::{
     StateName, Success, UserId,
 };
 use rust_decimal::Decimal;
-use vend::{Breakdown, Capabilities, Product, SubscriberIdentifier, Units};
+use vend::{Breakdown, Product, SubscriberIdentifier, Units};
 
 use super::ForRetry;
 use crate::purchases::TOKEN_COLUMN;
-use crate::row::{LifeColumns, read_currency, read_failure, read_provider_reference};
+use crate::row::{DeclaredRow, FailureRow, LifeRow, read_currency, read_provider_reference};
 use crate::{Aad, Sealed, SealingKeys, StoreError};
 
-#[derive(diesel::QueryableByName)]
+#[derive(QueryableByName)]
 pub(super) struct Row {
     #[diesel(sql_type = BigInt)]
     pub(super) id: i64,
@@ -72,26 +73,6 @@ pub(super) struct Row {
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
     #[diesel(sql_type = Text)]
-    state: String,
-    #[diesel(sql_type = Text)]
-    handling: String,
-    #[diesel(sql_type = BigInt)]
-    fence: i64,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    lease_until: Option<DateTime<Utc>>,
-    #[diesel(sql_type = SmallInt)]
-    attempt: i16,
-    #[diesel(sql_type = SmallInt)]
-    requests: i16,
-    #[diesel(sql_type = Timestamptz)]
-    window_closes_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<SmallInt>)]
-    copies: Option<i16>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    last_sent_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Nullable<Timestamptz>)]
-    no_record_since: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Text)]
     provider_reference: String,
     #[diesel(sql_type = Nullable<Integer>)]
     token_key_id: Option<i32>,
@@ -101,8 +82,6 @@ pub(super) struct Row {
     units_quantity: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     units_unit: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    provider_transaction: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     vend_subscriber_details: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
@@ -115,22 +94,16 @@ pub(super) struct Row {
     regulatory_fee: Option<i64>,
     #[diesel(sql_type = Nullable<BigInt>)]
     provider_charge: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure_reason: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure_wording: Option<String>,
     #[diesel(sql_type = Bool)]
     retries_enabled: bool,
-    #[diesel(sql_type = Bool)]
-    repeat_is_safe: bool,
-    #[diesel(sql_type = Bool)]
-    remembers_refusals: bool,
-    #[diesel(sql_type = Bool)]
-    not_found_counts: bool,
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
+    #[diesel(embed)]
+    life: LifeRow,
+    #[diesel(embed)]
+    failure: FailureRow,
+    #[diesel(embed)]
+    declared: DeclaredRow,
 }
 
 impl Row {
@@ -138,13 +111,8 @@ impl Row {
         let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let amount = |minor| Money::from_minor(minor, currency);
-        let failure = read_failure(
-            self.id,
-            self.failure.as_deref(),
-            self.failure_reason.as_deref(),
-            self.failure_wording.as_deref(),
-        )?;
-        let life = self.life_columns().life()?;
+        let failure = self.failure.failure(self.id)?;
+        let life = self.life.life(self.id)?;
         let record = Record {
             id: PurchaseId(self.id),
             reference: Reference::from_record(self.reference.clone()),
@@ -182,16 +150,12 @@ impl Row {
             failure: failure.filter(|_| life.state.name() == StateName::Failed),
             life,
         };
-        let declared = Capabilities {
-            repeat_is_safe: self.repeat_is_safe,
-            remembers_refusals: self.remembers_refusals,
-            not_found_counts: self.not_found_counts,
-        };
+        let declared = self.declared.capabilities();
         Ok(ForRetry { record, declared, retries_enabled: self.retries_enabled, at: self.at })
     }
 
     fn success(&self, keys: &SealingKeys) -> Result<Option<Success>, StoreError> {
-        let Some(provider_transaction) = self.provider_transaction.clone() else { return Ok(None) };
+        let Some(provider_transaction) = self.life.provider_transaction.clone() else { return Ok(None) };
         Ok(Some(Success {
             tokens: self.tokens(keys)?,
             units: self.units()?,
@@ -241,23 +205,6 @@ impl Row {
             }
             (None, None, None, None, None) => Ok(None),
             _ => Err(StoreError::corrupt("purchases", "cost", self.id)),
-        }
-    }
-
-    fn life_columns(&self) -> LifeColumns<'_> {
-        LifeColumns {
-            id: self.id,
-            state: &self.state,
-            handling: &self.handling,
-            fence: self.fence,
-            lease_until: self.lease_until,
-            attempt: self.attempt,
-            requests: self.requests,
-            window_closes_at: self.window_closes_at,
-            copies: self.copies,
-            last_sent_at: self.last_sent_at,
-            no_record_since: self.no_record_since,
-            provider_transaction: self.provider_transaction.as_deref(),
         }
     }
 }
