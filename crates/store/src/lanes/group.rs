@@ -6,7 +6,7 @@ use std::sync::Arc;
 use diesel_async::AsyncPgConnection;
 use ledger::HouseAccount;
 use money::Currency;
-use purchase::{Life, PurchaseId};
+use purchase::{Incident, Life, PurchaseId};
 use tokio::time::timeout;
 
 use super::on_file::{self, OnFile};
@@ -25,9 +25,11 @@ pub(super) struct Group {
 }
 
 /// What a committed group answers, in the order of its jobs. A record without an answer had no purchase.
+#[derive(Default)]
 struct Answers {
     records: Vec<Option<Recorded>>,
     reserves: Vec<Result<Reserved, ReserveRefusal>>,
+    incidents: Vec<(PurchaseId, Incident)>,
 }
 
 /// Why a group was not kept, by what that says about its jobs.
@@ -81,7 +83,7 @@ impl Group {
     /// Runs it as one transaction, and once more where that may help.
     async fn run_whole(&self, context: &LaneContext) -> Result<Answers, StoreError> {
         if self.len() == 0 {
-            return Ok(Answers { records: Vec::new(), reserves: Vec::new() });
+            return Ok(Answers::default());
         }
         match self.transact(context).await {
             Err(error) if matches!(blame(&error), Blame::Others | Blame::Collision) => {
@@ -138,7 +140,8 @@ impl Group {
             reserves.write(connection),
             wallets.write(connection),
         )?;
-        Ok(Answers { records: record_answers, reserves: reserve_answers })
+        let incidents = records.incidents.iter().map(|opened| (opened.of.id, opened.incident)).collect();
+        Ok(Answers { records: record_answers, reserves: reserve_answers, incidents })
     }
 
     fn offer<'a>(
@@ -170,6 +173,9 @@ impl Group {
     }
 
     fn answer(self, answers: Answers) {
+        for (purchase, incident) in answers.incidents {
+            tracing::error!(purchase = purchase.0, incident = incident.as_str(), "an incident was opened");
+        }
         for (job, recorded) in self.records.into_iter().zip(answers.records) {
             // Whoever asked may be gone; what was done stays done.
             let _gone = job.answer.send(recorded.ok_or(RecordError::NoSuchPurchase));
