@@ -1,4 +1,5 @@
-//! The world outside, for the sandbox and for tests: an electricity utility that speaks XMLVend 2.1.
+//! The world outside, for the sandbox and for tests: a utility that sells electricity and water over XMLVend 2.1, and
+//! an aggregator that sells airtime over the Reloadly top-up interface.
 //!
 //! It vends real STS tokens under published test keys, hangs a virtual meter on the wall for each meter number,
 //! keeps a log of every vend that is written before anybody is answered, and misbehaves when told to.
@@ -6,40 +7,52 @@
 //! | Request | What it does |
 //! |---|---|
 //! | `POST /xmlvend` | the protocol: customer enquiry, trial vend, vend, last-response advice; SOAP 1.1 and 1.2 |
-//! | `GET /vends?subscriber=` | the vend log, whole or of one meter |
+//! | `POST /reloadly/auth/oauth/token` | an access token for client credentials |
+//! | `GET /reloadly/topups/operators/countries/{country}`, `…/operators/auto-detect/phone/{number}/countries/{country}` | operators of a country, the operator of a number |
+//! | `GET /reloadly/topups/accounts/balance` | what is left of the vendor's money |
+//! | `POST /reloadly/topups/topups` | tops up |
+//! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | what became of a top-up |
+//! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |
 //! | `POST /meters/{number}/enter` `{"token"}` | types a token into a meter: `{accepted, kind, reason, units_total}` |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
 //! | `DELETE /faults` | forgets the script |
 //! | `GET /healthz` | answers when it serves |
 //!
 //! A script line says what is to go wrong with the next `times` (1) replies to an `operation` (`vend`, `check`,
-//! `quote`, `enquiry` or `any`; vends if not given) for a `subscriber` (any). The faults:
+//! `quote`, `enquiry`, `token` or `any`; vends if not given) for a `subscriber` (any). Vends are those of all products;
+//! a check is also the question whose a number is, an enquiry also a status or a report. The faults:
 //!
 //! | `fault` | What the client sees |
 //! |---|---|
 //! | `delay`, `delay_before` | an answer `delay_ms` (1000) late, after vending; a request that waits so long to be looked at |
 //! | `drop_before`, `drop_after` | a connection cut before or after vending |
-//! | `garbage`, `truncated`, `oversized`, `http_500_after` | after vending: no XML, half an answer, 10 MiB, a page for people |
-//! | `system_ex_after` | after vending: a `SystemEx` |
-//! | `wrong_meter`, `wrong_amount`, `wrong_currency`, `wrong_reference`, `no_token` | after vending: an answer with that wrong |
+//! | `garbage`, `truncated`, `oversized`, `http_500_after` | after vending: neither XML nor JSON, half an answer, 10 MiB, a page for people |
+//! | `system_ex_after` | after vending: a `SystemEx`, or HTTP 500 with an error |
+//! | `wrong_meter`, `wrong_amount`, `wrong_currency`, `wrong_reference`, `no_token` | after vending: an answer with that wrong; a wrong meter is also a wrong telephone |
 //! | `swapped` | the answer of another vend that is to be swapped and comes within `delay_ms` |
-//! | `out_of_order` | a true answer with its elements in another order |
-//! | `busy`, `refuse` | a refusal: that it is busy, or the `exception` and `text` given |
-//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the meter's own, or that it is busy) written so |
+//! | `out_of_order` | a true answer with its elements in another order (XMLVend only) |
+//! | `busy`, `refuse` | a refusal: that it is busy, or the `exception` (of airtime the error code) and `text` given |
+//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or that it is busy) written so; of airtime the latter is an error without its code |
 //! | `missing_then_present` | on an enquiry: that there is no such transaction, although there is |
+//! | `processing`, `processing_then_failed`, `processing_then_refunded` | on a top-up: that it is under way, and after a while how it ended |
 //!
-//! [`scenarios`] lists the meters and what happens to whoever buys for them.
+//! [`subscribers`] lists everybody who has a name here; [`Scenario`] says what happens to whoever buys for a meter.
 #![warn(missing_docs)]
 
+mod answer;
+mod local_time;
 mod memory;
 mod meter;
 mod meters;
+mod product;
 mod refusal;
+mod reloadly;
 mod routes;
 mod scenario;
 mod script;
 mod settings;
 mod simulator;
+mod subscriber;
 mod swap;
 mod tariff;
 mod utility;
@@ -48,6 +61,8 @@ mod vendor_float;
 mod world;
 mod xmlvend;
 
-pub use scenario::{Scenario, ScenarioMeter, population, scenario, scenarios};
-pub use settings::{OnRepeat, Password, Remembers, SettingsError, SimulatorSettings};
+pub use product::Product;
+pub use scenario::{Scenario, ScenarioMeter, scenario, scenarios, water_scenarios};
+pub use settings::{AirtimeSettings, OnRepeat, Password, Remembers, SettingsError, SimulatorSettings};
 pub use simulator::{Simulator, StartError};
+pub use subscriber::{Subscriber, ordinary, population, subscriber, subscribers};

@@ -1,58 +1,60 @@
-//! What was answered to whom: why a repeated message id is noticed, and where an advice finds its answer.
+//! What was answered under which name: why a repeated name is noticed, and where an enquiry finds its answer.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
+    hash::Hash,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{
-    settings::{OnRepeat, Remembers},
-    xmlvend::{DeviceId, Message, MsgId, Reply, Sender},
-};
+use crate::settings::{OnRepeat, Remembers};
 
-/// The answers to vends, by client and message id, and the ids of all other requests.
+/// The answers to vends, by the client's name for each, and the names of all other requests.
 #[derive(Debug)]
-pub(crate) struct Memory {
+pub(crate) struct Memory<N, A> {
     remembers: Remembers,
     on_repeat: OnRepeat,
-    slots: Mutex<HashMap<Name, Slot>>,
+    slots: Mutex<HashMap<N, Slot<A>>>,
 }
 
-type Name = (DeviceId, MsgId);
-/// Locked while its vend is being made: whoever asks about that vend meanwhile waits for the answer.
-type Slot = Arc<Mutex<Use>>;
+/// An answer that may be worth remembering.
+pub(crate) trait Remembered {
+    /// Whether it says that nothing was sold.
+    fn is_refusal(&self) -> bool;
+}
 
-/// What a message id was used for.
-#[derive(Debug, Default)]
-enum Use {
+/// Locked while its vend is being made: whoever asks about that vend meanwhile waits for the answer.
+type Slot<A> = Arc<Mutex<Use<A>>>;
+
+/// What a name was used for.
+#[derive(Debug)]
+enum Use<A> {
     /// Nothing that is remembered.
-    #[default]
     None,
     /// Something else than a vend.
     Question,
     /// A vend, with this answer.
-    Vend(Arc<Message>),
+    Vend(Arc<A>),
 }
 
 /// Whether a vend was made just now.
 #[derive(Debug)]
-pub(crate) enum Recollection {
+pub(crate) enum Recollection<A> {
     /// It was: this is its answer.
-    Fresh(Arc<Message>),
-    /// The message id had been answered before, with this.
-    Known(Arc<Message>),
-    /// The message id belongs to a request that was no vend.
+    Fresh(Arc<A>),
+    /// The name had been answered before, with this.
+    Known(Arc<A>),
+    /// The name belongs to a request that was no vend.
     Taken,
 }
 
-impl Memory {
+impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
     pub(crate) fn new(remembers: Remembers, on_repeat: OnRepeat) -> Self {
         Self { remembers, on_repeat, slots: Mutex::default() }
     }
 
-    /// Makes a vend, unless its message id has an answer already that settings say to stand by.
-    pub(crate) fn vend_once(&self, sender: &Sender, vend: impl FnOnce() -> Message) -> Recollection {
-        let slot = Arc::clone(self.slots().entry(name(sender)).or_default());
+    /// Makes a vend, unless its name has an answer already that settings say to stand by.
+    pub(crate) fn vend_once(&self, name: &N, vend: impl FnOnce() -> A) -> Recollection<A> {
+        let slot = Arc::clone(self.slots().entry(name.clone()).or_insert_with(|| slot(Use::None)));
         let mut used = lock(&slot);
         match &*used {
             Use::Question => return Recollection::Taken,
@@ -68,43 +70,43 @@ impl Memory {
         Recollection::Fresh(fresh)
     }
 
-    /// Notes the message id of a request that is no vend; false if it was used before.
-    pub(crate) fn note(&self, sender: &Sender) -> bool {
+    /// Notes the name of a request that is no vend; false if it was used before.
+    pub(crate) fn note(&self, name: &N) -> bool {
         let strict = self.remembers == Remembers::Everything && self.on_repeat == OnRepeat::Reject;
         if !strict {
             return true;
         }
-        match self.slots().entry(name(sender)) {
+        match self.slots().entry(name.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(vacant) => {
-                vacant.insert(Arc::new(Mutex::new(Use::Question)));
+                vacant.insert(slot(Use::Question));
                 true
             }
         }
     }
 
-    /// What was answered to a client's earlier vend.
-    pub(crate) fn find(&self, client: &DeviceId, about: &MsgId) -> Option<Arc<Message>> {
-        let slot = Arc::clone(self.slots().get(&(client.clone(), about.clone()))?);
+    /// What was answered to the vend of this name.
+    pub(crate) fn find(&self, name: &N) -> Option<Arc<A>> {
+        let slot = Arc::clone(self.slots().get(name)?);
         let used = lock(&slot);
-        if let Use::Vend(message) = &*used { Some(Arc::clone(message)) } else { None }
+        if let Use::Vend(answer) = &*used { Some(Arc::clone(answer)) } else { None }
     }
 
-    fn keeps(&self, message: &Message) -> bool {
+    fn keeps(&self, answer: &A) -> bool {
         match self.remembers {
             Remembers::Everything => true,
-            Remembers::Vends => !matches!(message.reply, Reply::Fault(_)),
+            Remembers::Vends => !answer.is_refusal(),
             Remembers::Nothing => false,
         }
     }
 
-    fn slots(&self) -> MutexGuard<'_, HashMap<Name, Slot>> {
+    fn slots(&self) -> MutexGuard<'_, HashMap<N, Slot<A>>> {
         lock(&self.slots)
     }
 }
 
-fn name(sender: &Sender) -> Name {
-    (sender.client.clone(), sender.msg_id.clone())
+fn slot<A>(used: Use<A>) -> Slot<A> {
+    Arc::new(Mutex::new(used))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -4,12 +4,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDateTime;
 use sts::{
-    Acceptance, BaseDate, CreditAmount, CreditKind, EncryptionAlgorithm, Entry, KeyExpiry, KeyParameters,
-    KeyRevision, KeyType, MeterNumber, MeterPan, Rnd, StsToken, SupplyGroupCode, TariffIndex, Tid,
-    TokenIssuer, VendingKey, VirtualMeter, next_tid,
+    Acceptance, BaseDate, CreditAmount, EncryptionAlgorithm, Entry, KeyExpiry, KeyParameters, KeyRevision,
+    KeyType, MeterNumber, MeterPan, Rnd, StsToken, SupplyGroupCode, TariffIndex, Tid, TokenIssuer,
+    VendingKey, VirtualMeter, next_tid,
 };
 
-use crate::scenario::Scenario;
+use crate::{product::Service, scenario::Scenario};
 
 /// The vending key of the published STS conformance vectors: worth nothing on a real meter.
 const TEST_VENDING_KEY: [u8; 20] =
@@ -25,6 +25,7 @@ const TEST_SUPPLY_GROUP: &str = "123457";
 #[derive(Debug)]
 pub(crate) struct Meter {
     number: MeterNumber,
+    service: Service,
     scenario: Scenario,
     issuer: TokenIssuer,
     state: Mutex<State>,
@@ -44,6 +45,7 @@ struct State {
 #[derive(Clone, Debug)]
 pub(crate) struct MeterData {
     pub(crate) number: MeterNumber,
+    pub(crate) service: Service,
     pub(crate) algorithm: EncryptionAlgorithm,
     pub(crate) key: KeyParameters,
 }
@@ -53,7 +55,7 @@ pub(crate) struct MeterData {
 pub(crate) struct Issue {
     /// The meter as it will be when they are entered.
     pub(crate) meter: MeterData,
-    /// Absent only where a script took it away.
+    /// Absent where the meter was credited without one, or a script took it away.
     pub(crate) credit: Option<StsToken>,
     pub(crate) key_change: Option<KeyChange>,
 }
@@ -76,12 +78,16 @@ pub(crate) enum IssueError {
 }
 
 impl Meter {
-    pub(crate) fn new(number: MeterNumber, scenario: Scenario) -> Self {
+    pub(crate) fn new(number: MeterNumber, service: Service, scenario: Scenario) -> Self {
         let issuer = issuer(algorithm(scenario), first_key(), &number);
-        let on_the_wall =
-            VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &[CreditKind::Electricity]);
+        let services = [service.credit_kind()];
+        let on_the_wall = VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &services);
         let state = State { on_the_wall, last_tid: None, begun_key_changes: 0, vends_asked: 0 };
-        Self { number, scenario, issuer, state: Mutex::new(state) }
+        Self { number, service, scenario, issuer, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn service(&self) -> Service {
+        self.service
     }
 
     pub(crate) fn scenario(&self) -> Scenario {
@@ -119,13 +125,26 @@ impl Meter {
         Ok(issue)
     }
 
-    /// A credit token of zeros, as a trial vend shows one.
+    /// A credit token of zeros, as a trial vend shows one where the vend would.
     pub(crate) fn trial(&self) -> Issue {
-        let credit = StsToken::parse("00000000000000000000").expect("twenty zeros are twenty digits");
-        Issue { meter: self.data(), credit: Some(credit), key_change: None }
+        let zeros = StsToken::parse("00000000000000000000").expect("twenty zeros are twenty digits");
+        let credit = (self.scenario != Scenario::NoToken).then_some(zeros);
+        Issue { meter: self.data(), credit, key_change: None }
     }
 
-    /// Types a token into the meter; the second value is all that was ever credited, in tenths of a kWh.
+    /// Where the utility reaches the meter over the network, types the credit token in, so that nobody else has to.
+    pub(crate) fn credit_over_the_network(&self, issue: Issue) -> Issue {
+        if self.scenario != Scenario::NoToken {
+            return issue;
+        }
+        let typed = issue.credit.as_ref().map(|token| self.enter(token.digits()).0);
+        if !typed.is_some_and(|entry| entry.is_accepted()) {
+            tracing::error!(meter = %self.number, "the meter refuses its own token");
+        }
+        Issue { credit: None, ..issue }
+    }
+
+    /// Types a token into the meter; the second value is all that was ever credited, in the tenths that tokens count.
     pub(crate) fn enter(&self, digits: &str) -> (Entry, u64) {
         let mut state = self.state();
         let entry = state.on_the_wall.enter(digits);
@@ -136,7 +155,7 @@ impl Meter {
             Entry::Accepted(Acceptance::KeyChanged { .. }) => state.begun_key_changes = 0,
             Entry::Accepted(Acceptance::Credit { .. } | Acceptance::CreditCleared) | Entry::Refused(_) => {}
         }
-        let tenths = state.on_the_wall.tenths(CreditKind::Electricity).unwrap_or_default();
+        let tenths = state.on_the_wall.tenths(self.service.credit_kind()).unwrap_or_default();
         (entry, tenths)
     }
 
@@ -167,12 +186,13 @@ impl Meter {
         tid: Tid,
         rnd: Rnd,
     ) -> Result<Issue, IssueError> {
-        let credit = issuer.credit(CreditKind::Electricity, units, tid, rnd)?;
+        let credit = issuer.credit(self.service.credit_kind(), units, tid, rnd)?;
         Ok(Issue { meter: self.data_with(*issuer.parameters()), credit: Some(credit), key_change })
     }
 
     fn data_with(&self, key: KeyParameters) -> MeterData {
-        MeterData { number: self.number.clone(), algorithm: algorithm(self.scenario), key }
+        let (number, service) = (self.number.clone(), self.service);
+        MeterData { number, service, algorithm: algorithm(self.scenario), key }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -228,7 +248,7 @@ mod tests {
     use super::*;
 
     fn key_change_meter() -> Meter {
-        Meter::new(MeterNumber::parse("07000010111").unwrap(), Scenario::KeyChange)
+        Meter::new(MeterNumber::parse("07000010111").unwrap(), Service::Electricity, Scenario::KeyChange)
     }
 
     fn buy(meter: &Meter) -> Vec<String> {
@@ -243,11 +263,23 @@ mod tests {
 
     #[test]
     fn an_ordinary_meter_takes_the_token_of_the_published_example() {
-        let meter = Meter::new(MeterNumber::parse("07040904562").unwrap(), Scenario::Active);
+        let number = MeterNumber::parse("07040904562").unwrap();
+        let meter = Meter::new(number, Service::Electricity, Scenario::Active);
         let digits = buy(&meter);
         assert_eq!(digits, ["08086259498974263587"]);
         assert_eq!(meter.enter(&digits[0]).1, 452);
         assert_eq!(meter.enter(&digits[0]), (Entry::Refused(EntryRefusal::AlreadyUsed), 452));
+    }
+
+    #[test]
+    fn a_water_meter_takes_water_tokens_and_no_others() {
+        let number = || MeterNumber::parse("07040904562").unwrap();
+        let water = Meter::new(number(), Service::Water, Scenario::Active);
+        let electricity = Meter::new(number(), Service::Electricity, Scenario::Active);
+        let other_kind = EntryRefusal::WrongCreditKind { kind: Service::Electricity.credit_kind() };
+        assert_eq!(water.enter(&buy(&electricity)[0]), (Entry::Refused(other_kind), 0));
+        let credited = Acceptance::Credit { kind: Service::Water.credit_kind(), tenths: 452 };
+        assert_eq!(water.enter(&buy(&water)[0]), (Entry::Accepted(credited), 452));
     }
 
     #[test]

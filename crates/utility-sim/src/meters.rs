@@ -6,8 +6,10 @@ use sts::{MeterNumber, MeterNumberError};
 
 use crate::{
     meter::Meter,
+    product::Service,
     refusal::Refusal,
-    scenario::{Scenario, population, scenarios},
+    scenario::{Scenario, ScenarioMeter, scenarios, water_scenarios},
+    subscriber::ordinary,
 };
 
 /// Every meter, by its number.
@@ -15,15 +17,17 @@ use crate::{
 pub(crate) struct Meters(HashMap<String, Meter>);
 
 impl Meters {
-    /// The meters of all scenarios, and a population of ordinary ones.
-    pub(crate) fn register(ordinary: u32) -> Self {
-        let configured = scenarios().iter().map(|meter| (meter.number.to_owned(), meter.scenario));
-        let ordinary = population(ordinary).map(|number| (number, Scenario::Active));
-        let meters = configured.chain(ordinary).map(|(number, scenario)| {
-            let printed = MeterNumber::parse(&number).expect("registered numbers are meter numbers");
-            (number, Meter::new(printed, scenario))
-        });
-        Self(meters.collect())
+    /// The meters of all scenarios, and so many ordinary ones for electricity and for water.
+    pub(crate) fn register(electricity: u32, water: u32) -> Self {
+        let electricity = installed(Service::Electricity, scenarios(), electricity);
+        let water = installed(Service::Water, water_scenarios(), water);
+        Self(electricity.chain(water).collect())
+    }
+
+    /// The meter of this number that gives out this service, or what the utility says to it.
+    pub(crate) fn find_for(&self, service: Service, number: &str) -> Result<&Meter, Refusal> {
+        let meter = self.find(number)?;
+        if meter.service() == service { Ok(meter) } else { Err(Refusal::unknown_meter()) }
     }
 
     /// The meter of this number, or what the utility says to it.
@@ -35,4 +39,17 @@ impl Meters {
             }
         })
     }
+}
+
+fn installed(
+    service: Service,
+    configured: &'static [ScenarioMeter],
+    count: u32,
+) -> impl Iterator<Item = (String, Meter)> {
+    let configured = configured.iter().map(|meter| (meter.number.to_owned(), meter.scenario));
+    let ordinary = ordinary(service.product(), count).map(|number| (number, Scenario::Active));
+    configured.chain(ordinary).map(move |(number, scenario)| {
+        let printed = MeterNumber::parse(&number).expect("registered numbers are meter numbers");
+        (number, Meter::new(printed, service, scenario))
+    })
 }

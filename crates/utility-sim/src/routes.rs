@@ -1,8 +1,10 @@
-//! The doors of the simulator: one for the protocol, some for whoever runs the world.
+//! The doors of the simulator: some for each protocol, some for whoever runs the world.
 
 mod broken_body;
 mod control;
 mod delivery;
+mod queue;
+mod reloadly;
 mod xmlvend;
 
 use actix_web::web::{ServiceConfig, delete, get, post};
@@ -11,6 +13,8 @@ use actix_web::web::{ServiceConfig, delete, get, post};
 pub(crate) fn configure(services: &mut ServiceConfig) {
     services
         .route("/xmlvend", post().to(xmlvend::xmlvend))
+        .service(reloadly::auth())
+        .service(reloadly::topups())
         .route("/vends", get().to(control::vends))
         .route("/meters/{number}/enter", post().to(control::enter))
         .route("/faults", post().to(control::script))

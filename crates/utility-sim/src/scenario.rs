@@ -43,6 +43,8 @@ pub enum Scenario {
     CreditExhausted,
     /// A business rule calls every sale a duplicate.
     Duplicate,
+    /// Vends, and credits the meter over the network: there is no token to hand out.
+    NoToken,
 }
 
 /// A meter of the sandbox.
@@ -84,42 +86,30 @@ const METERS: [ScenarioMeter; 21] = [
     meter("duplicate", "07000010210", Scenario::Duplicate),
 ];
 
+const WATER_METERS: [ScenarioMeter; 3] = [
+    meter("active", "28000010018", Scenario::Active),
+    meter("no_token", "28000010026", Scenario::NoToken),
+    meter("blocked", "28000010034", Scenario::BlockedCustomer),
+];
+
 /// Every configured electricity meter: name, number, behaviour.
 pub fn scenarios() -> &'static [ScenarioMeter] {
     &METERS
 }
 
-/// The meter of this name.
+/// Every configured water meter: name, number, behaviour.
+pub fn water_scenarios() -> &'static [ScenarioMeter] {
+    &WATER_METERS
+}
+
+/// The electricity meter of this name.
 pub fn scenario(name: &str) -> Option<ScenarioMeter> {
     METERS.into_iter().find(|meter| meter.name == name)
 }
 
-/// The numbers of `count` ordinary meters, the same ones every time: a population to sell to.
-pub fn population(count: u32) -> impl Iterator<Item = String> {
-    (0..count).map(|index| {
-        let payload = format!("09{index:08}");
-        let check = sts::luhn_check_digit(&payload).expect("the payload is digits");
-        format!("{payload}{check}")
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
-    use sts::MeterNumber;
-
     use super::*;
-
-    #[test]
-    fn every_number_is_a_meter_number_and_no_two_are_alike() {
-        let numbers: HashSet<String> =
-            scenarios().iter().map(|meter| meter.number.to_owned()).chain(population(1_000)).collect();
-        assert_eq!(numbers.len(), 1_021);
-        for number in numbers {
-            assert!(MeterNumber::parse(&number).is_ok(), "{number}");
-        }
-    }
 
     #[test]
     fn a_meter_is_found_by_its_name() {

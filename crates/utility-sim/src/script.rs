@@ -8,7 +8,7 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::refusal::Refusal;
+use crate::{refusal::Refusal, reloadly};
 
 /// What can go wrong with one reply.
 ///
@@ -24,24 +24,24 @@ pub(crate) enum Mishap {
     DropBefore,
     /// Cuts the connection, after.
     DropAfter,
-    /// Answers with something that is not XML, after.
+    /// Answers with something that is neither XML nor JSON, after.
     Garbage,
-    /// Answers HTTP 500 without any SOAP, after.
+    /// Answers HTTP 500 with a page for people, after.
     #[serde(rename = "http_500_after")]
     Http500After,
-    /// Answers with a `SystemEx`, after.
+    /// Answers with a `SystemEx`, or HTTP 500 and an error, after.
     SystemExAfter,
     /// Promises the whole answer, sends half of it and cuts the connection, after.
     Truncated,
     /// Answers with ten megabytes, after.
     Oversized,
-    /// Answers about another meter, after.
+    /// Answers about another subscriber, after.
     WrongMeter,
     /// Answers about another amount, after.
     WrongAmount,
     /// Answers in another currency, after.
     WrongCurrency,
-    /// Answers under another message id, after.
+    /// Answers under another message id or custom identifier, after.
     WrongReference,
     /// Leaves the credit token out, after.
     NoToken,
@@ -59,20 +59,28 @@ pub(crate) enum Mishap {
     Refuse,
     /// Says of a transaction that there is none, although there is. For enquiries.
     MissingThenPresent,
+    /// Takes a top-up, is still processing it for a while, and succeeds.
+    Processing,
+    /// Takes a top-up, is still processing it for a while, and fails.
+    ProcessingThenFailed,
+    /// Takes a top-up, is still processing it for a while, and gives the money back.
+    ProcessingThenRefunded,
 }
 
 /// The operations that a script can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Operation {
-    /// `creditVendReq`.
+    /// `creditVendReq`; `POST /topups`.
     Vend,
-    /// `confirmCustomerReq`.
+    /// `confirmCustomerReq`; the operator of a number.
     Check,
     /// `trialCreditVendReq`.
     Quote,
-    /// `adviceReq`.
+    /// `adviceReq`; the status of a top-up, the report.
     Enquiry,
+    /// `POST /oauth/token`.
+    Token,
     /// Whatever comes.
     Any,
 }
@@ -82,7 +90,7 @@ pub(crate) enum Operation {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Misbehaviour {
     pub(crate) fault: Mishap,
-    /// For this meter only. An enquiry is for the meter that the vend it asks about made tokens for.
+    /// For this subscriber only. An enquiry is for the subscriber of the vend that it asks about.
     subscriber: Option<String>,
     /// For this operation only: vends, if not given; enquiries, for `missing_then_present`.
     operation: Option<Operation>,
@@ -90,7 +98,7 @@ pub(crate) struct Misbehaviour {
     #[serde(default = "once")]
     times: u32,
     delay_ms: Option<u64>,
-    /// The type of the fault to refuse with.
+    /// The type of the fault, or the code of the error, to refuse with.
     exception: Option<String>,
     /// What that fault is to say.
     text: Option<String>,
@@ -129,8 +137,32 @@ impl Misbehaviour {
             | Mishap::NoToken
             | Mishap::Swapped
             | Mishap::OutOfOrder
-            | Mishap::MissingThenPresent => None,
+            | Mishap::MissingThenPresent
+            | Mishap::Processing
+            | Mishap::ProcessingThenFailed
+            | Mishap::ProcessingThenRefunded => None,
         }
+    }
+
+    /// The same for the airtime aggregator, in its words.
+    pub(crate) fn airtime_refusal(&self) -> Option<reloadly::Refusal> {
+        self.refusal().map(|_in_words_of_xmlvend| {
+            if self.fault == Mishap::Refuse {
+                reloadly::Refusal::scripted(self.exception.as_deref(), self.text.as_deref())
+            } else {
+                reloadly::Refusal::busy()
+            }
+        })
+    }
+
+    /// What becomes of a top-up that the aggregator is made to process for a while.
+    pub(crate) fn ending(&self) -> Option<reloadly::Ending> {
+        const ENDINGS: [(Mishap, reloadly::Ending); 3] = [
+            (Mishap::Processing, reloadly::Ending::Successful),
+            (Mishap::ProcessingThenFailed, reloadly::Ending::Failed),
+            (Mishap::ProcessingThenRefunded, reloadly::Ending::Refunded),
+        ];
+        ENDINGS.into_iter().find(|(fault, _)| *fault == self.fault).map(|(_, ending)| ending)
     }
 
     fn operation(&self) -> Operation {

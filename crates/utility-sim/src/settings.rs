@@ -1,5 +1,9 @@
 //! How the simulated world behaves, and where it listens.
 
+mod airtime;
+
+pub use airtime::AirtimeSettings;
+
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
 use money::{Currency, Money, MoneyError};
@@ -22,38 +26,44 @@ pub struct SimulatorSettings {
     pub currency: String,
     /// What a kWh costs, tax included, in currency units.
     pub price_per_kwh: String,
-    /// The vendor's prepaid float at the start, in currency units.
+    /// What a cubic metre of water costs, tax included, in currency units.
+    pub price_per_cubic_metre: String,
+    /// The vendor's prepaid float with the utility at the start, in currency units.
     pub vendor_credit: String,
     /// How long the delayed meter keeps its caller waiting after it has vended.
     pub delayed_ms: u64,
-    /// How many ordinary meters exist beside the scenarios; [`population`](crate::population) lists them.
+    /// How many ordinary electricity meters exist beside the scenarios; [`ordinary`](crate::ordinary) lists them.
     pub population: u32,
+    /// How many ordinary water meters exist beside the scenarios.
+    pub water_population: u32,
     /// Whether replies are compressed for clients that accept it.
     pub gzip: bool,
-    /// Which replies are remembered, so that an advice finds them and a repeated message id is noticed.
+    /// Which replies are remembered, so that an enquiry finds them and a repeated reference is noticed.
     pub remembers: Remembers,
-    /// What happens when a vend comes again under a remembered message id.
+    /// What happens when a vend comes again under a remembered reference.
     pub on_repeat: OnRepeat,
     /// A file to which each vend is appended, one JSON line, before its answer is sent.
     pub vend_log: Option<PathBuf>,
     /// Whether each line is also forced to the disk.
     pub vend_log_fsync: bool,
+    /// The airtime aggregator.
+    pub airtime: AirtimeSettings,
 }
 
-/// Which replies to vends the utility remembers.
+/// Which replies to vends the world remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remembers {
     /// Successes and refusals.
     #[default]
     Everything,
-    /// Successes only: a refused message id may be used again, and an advice does not find it.
+    /// Successes only: a refused reference may be used again, and an enquiry does not find it.
     Vends,
-    /// None: no advice finds anything, and every repeat vends again.
+    /// None: no enquiry finds anything, and every repeat vends again.
     Nothing,
 }
 
-/// What the utility does with a vend whose message id it remembers.
+/// What is done with a vend whose reference is remembered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnRepeat {
@@ -96,14 +106,17 @@ impl Default for SimulatorSettings {
             password: Password::from("sandbox1"),
             currency: "BWP".to_owned(),
             price_per_kwh: "1.50".to_owned(),
+            price_per_cubic_metre: "25.00".to_owned(),
             vendor_credit: "1000000000.00".to_owned(),
             delayed_ms: 95_000,
             population: 0,
+            water_population: 0,
             gzip: true,
             remembers: Remembers::Everything,
             on_repeat: OnRepeat::Reject,
             vend_log: None,
             vend_log_fsync: false,
+            airtime: AirtimeSettings::default(),
         }
     }
 }
@@ -115,6 +128,14 @@ impl SimulatorSettings {
 
     pub(crate) fn price_per_kwh(&self) -> Result<Decimal, SettingsError> {
         self.amount("price_per_kwh", &self.price_per_kwh).map(Money::to_decimal)
+    }
+
+    pub(crate) fn price_per_cubic_metre(&self) -> Result<Decimal, SettingsError> {
+        self.amount("price_per_cubic_metre", &self.price_per_cubic_metre).map(Money::to_decimal)
+    }
+
+    pub(crate) fn airtime_balance(&self) -> Result<Money, SettingsError> {
+        self.amount("airtime balance", &self.airtime.balance)
     }
 
     pub(crate) fn vendor_credit(&self) -> Result<Money, SettingsError> {

@@ -3,7 +3,6 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener},
-    sync::Arc,
     thread::JoinHandle,
     time::Duration,
 };
@@ -18,9 +17,7 @@ use clock::SharedClock;
 use crate::{
     routes,
     settings::{SettingsError, SimulatorSettings},
-    swap::SwapDesk,
-    utility::{OpeningError, Utility},
-    world::World,
+    world::{OpeningError, World},
 };
 
 /// Longer than any client leaves a connection idle, so that it is never the server who closes one that is about to
@@ -58,11 +55,10 @@ pub enum StartError {
 impl Simulator {
     /// Starts a simulator and returns when it accepts connections. Needs no runtime of the caller's.
     pub fn start(settings: &SimulatorSettings, clock: SharedClock) -> Result<Self, StartError> {
-        let utility = Utility::open(settings, clock).map_err(|why| match why {
+        let world = World::open(settings, clock).map_err(|why| match why {
             OpeningError::Settings(source) => StartError::Settings(source),
             OpeningError::VendLog(source) => StartError::VendLog(source),
         })?;
-        let world = World { utility: Arc::new(utility), swap_desk: SwapDesk::default(), gzip: settings.gzip };
         let failed = |source| StartError::Listen { address: settings.listen, source };
         let listener = TcpListener::bind(settings.listen).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -83,6 +79,16 @@ impl Simulator {
     /// Where XMLVend requests are posted.
     pub fn xmlvend_url(&self) -> String {
         format!("{}/xmlvend", self.url())
+    }
+
+    /// The base of the airtime aggregator's authentication; tokens are asked for at `…/oauth/token`.
+    pub fn reloadly_auth_url(&self) -> String {
+        format!("{}/reloadly/auth", self.url())
+    }
+
+    /// The base of the airtime aggregator's interface, which is also the audience of its tokens.
+    pub fn reloadly_topups_url(&self) -> String {
+        format!("{}/reloadly/topups", self.url())
     }
 
     /// Stops at once: connections are cut, whoever waits for an answer gets none.

@@ -7,23 +7,27 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use crate::xmlvend::Message;
-
 /// Where the first of two waits for the second.
-#[derive(Debug, Default)]
-pub(crate) struct SwapDesk {
-    waiting: Mutex<Option<Waiting>>,
+#[derive(Debug)]
+pub(crate) struct SwapDesk<M> {
+    waiting: Mutex<Option<Waiting<M>>>,
 }
 
 #[derive(Debug)]
-struct Waiting {
-    message: Arc<Message>,
-    partner: oneshot::Sender<Arc<Message>>,
+struct Waiting<M> {
+    message: Arc<M>,
+    partner: oneshot::Sender<Arc<M>>,
 }
 
-impl SwapDesk {
+impl<M> Default for SwapDesk<M> {
+    fn default() -> Self {
+        Self { waiting: Mutex::new(None) }
+    }
+}
+
+impl<M> SwapDesk<M> {
     /// Somebody else's message for this one; the same back if nobody comes in time.
-    pub(crate) async fn exchange(&self, message: Arc<Message>, patience: Duration) -> Arc<Message> {
+    pub(crate) async fn exchange(&self, message: Arc<M>, patience: Duration) -> Arc<M> {
         match self.meet(&message) {
             Ok(theirs) => theirs,
             Err(partner) => match tokio::time::timeout(patience, partner).await {
@@ -33,7 +37,7 @@ impl SwapDesk {
         }
     }
 
-    fn meet(&self, message: &Arc<Message>) -> Result<Arc<Message>, oneshot::Receiver<Arc<Message>>> {
+    fn meet(&self, message: &Arc<M>) -> Result<Arc<M>, oneshot::Receiver<Arc<M>>> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(first) = waiting.take()
             && first.partner.send(Arc::clone(message)).is_ok()

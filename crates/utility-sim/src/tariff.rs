@@ -4,9 +4,9 @@ use money::{Currency, Money};
 use rust_decimal::{Decimal, RoundingStrategy};
 use sts::CreditAmount;
 
-use crate::{refusal::Refusal, scenario::Scenario, xmlvend::Order};
+use crate::{product::Service, refusal::Refusal, scenario::Scenario, xmlvend::Order};
 
-/// Value added tax, per cent; included in what electricity costs.
+/// Value added tax, per cent; included in what a unit costs.
 pub(crate) const VAT_PERCENT: i64 = 14;
 
 /// What meters with a small tariff charge pay on each purchase: 5.00.
@@ -22,7 +22,14 @@ const MAXIMUM_MINOR: i64 = 10_000_000;
 #[derive(Debug)]
 pub(crate) struct Tariff {
     currency: Currency,
-    price_per_kwh: Decimal,
+    prices: Prices,
+}
+
+/// What a unit costs, tax included, in currency units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prices {
+    pub(crate) per_kwh: Decimal,
+    pub(crate) per_cubic_metre: Decimal,
 }
 
 /// How a tendered amount is divided.
@@ -30,7 +37,7 @@ pub(crate) struct Tariff {
 pub(crate) struct Split {
     /// What was paid.
     pub(crate) tender: Money,
-    /// What bought electricity, tax included.
+    /// What bought units, tax included.
     pub(crate) credit: Money,
     /// The tax within `credit`.
     pub(crate) vat: Money,
@@ -50,8 +57,8 @@ pub(crate) struct Limits {
 }
 
 impl Tariff {
-    pub(crate) fn new(currency: Currency, price_per_kwh: Decimal) -> Self {
-        Self { currency, price_per_kwh }
+    pub(crate) fn new(currency: Currency, prices: Prices) -> Self {
+        Self { currency, prices }
     }
 
     pub(crate) fn currency(&self) -> Currency {
@@ -66,7 +73,7 @@ impl Tariff {
         money::parse_amount(&order.amount, self.currency).map_err(|why| Refusal::schema(why.to_string()))
     }
 
-    /// The least is a thebe more than the fixed charge, so that something is left to buy electricity with.
+    /// The least is a thebe more than the fixed charge, so that something is left to buy units with.
     pub(crate) fn limits(&self, scenario: Scenario) -> Limits {
         Limits {
             minimum: fixed_charge(scenario).map(|charge| self.money(charge + 1)),
@@ -76,8 +83,14 @@ impl Tariff {
 
     /// Divides what is tendered for a meter, or says why that cannot be sold.
     ///
-    /// Units are rounded down to a tenth of a kWh, but nobody pays for nothing: the least is one tenth.
-    pub(crate) fn split(&self, scenario: Scenario, tender: Money) -> Result<Split, Refusal> {
+    /// Units are rounded down to a tenth of a kWh or of a cubic metre, but nobody pays for nothing: the least is one
+    /// tenth.
+    pub(crate) fn split(
+        &self,
+        service: Service,
+        scenario: Scenario,
+        tender: Money,
+    ) -> Result<Split, Refusal> {
         let limits = self.limits(scenario);
         if limits.minimum.is_some_and(|minimum| tender.minor() < minimum.minor()) {
             return Err(Refusal::below_minimum());
@@ -95,15 +108,19 @@ impl Tariff {
             vat: self.money(vat_within(credit.minor())),
             fixed_charge: fixed_charge.map(|minor| self.money(minor)),
             debt_recovery: debt_recovery.map(|minor| self.money(minor)),
-            units: self.units_for(credit)?,
+            units: self.units_for(service, credit)?,
         })
     }
 
-    fn units_for(&self, credit: Money) -> Result<CreditAmount, Refusal> {
+    fn units_for(&self, service: Service, credit: Money) -> Result<CreditAmount, Refusal> {
+        let price = match service {
+            Service::Electricity => self.prices.per_kwh,
+            Service::Water => self.prices.per_cubic_metre,
+        };
         let tenths = credit
             .to_decimal()
             .checked_mul(Decimal::TEN)
-            .and_then(|tenfold| tenfold.checked_div(self.price_per_kwh))
+            .and_then(|tenfold| tenfold.checked_div(price))
             .and_then(|tenths| u64::try_from(tenths.floor()).ok())
             .ok_or_else(Refusal::too_much_for_one_token)?;
         CreditAmount::rounding_up(tenths.max(1)).map_err(|_overflow| Refusal::too_much_for_one_token())
@@ -125,11 +142,6 @@ impl Split {
             debt_recovery: self.debt_recovery.map(&change),
             units: self.units,
         }
-    }
-
-    /// The units as a receipt prints them: `45.2`.
-    pub(crate) fn units_text(&self) -> String {
-        Decimal::new(i64::from(self.units.tenths()), 1).to_string()
     }
 }
 
@@ -158,18 +170,25 @@ mod tests {
     use super::*;
 
     fn tariff() -> Tariff {
-        Tariff::new(Currency::parse("BWP").unwrap(), Decimal::new(150, 2))
+        let prices = Prices { per_kwh: Decimal::new(150, 2), per_cubic_metre: Decimal::new(25, 0) };
+        Tariff::new(Currency::parse("BWP").unwrap(), prices)
     }
 
     fn split(scenario: Scenario, minor: i64) -> Result<Split, Refusal> {
-        tariff().split(scenario, tariff().money(minor))
+        tariff().split(Service::Electricity, scenario, tariff().money(minor))
     }
 
     #[test]
     fn an_ordinary_purchase_buys_electricity_with_all_of_it() {
         let split = split(Scenario::Active, 10_000).unwrap();
         assert_eq!((split.credit.minor(), split.vat.minor()), (10_000, 1_228));
-        assert_eq!(split.units_text(), "66.6");
+        assert_eq!(split.units.tenths(), 666);
+    }
+
+    #[test]
+    fn water_has_a_price_of_its_own() {
+        let split = tariff().split(Service::Water, Scenario::Active, tariff().money(10_000)).unwrap();
+        assert_eq!((split.credit.minor(), split.units.tenths()), (10_000, 40));
     }
 
     #[test]

@@ -1,73 +1,71 @@
 //! The utility at its counter: what it answers to each operation, and how.
 
-mod answer;
 mod house_rules;
 mod sale;
 
-use std::{io, sync::atomic::AtomicI64, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicI64},
+    time::Duration,
+};
 
 use chrono::{DateTime, FixedOffset};
 use clock::SharedClock;
 use sts::Entry;
 
-pub(crate) use answer::Answer;
 use house_rules::Stage;
 
 use crate::{
+    answer::Answer,
+    local_time::in_gaborone,
     memory::Memory,
     meters::Meters,
     refusal::Refusal,
     scenario::Scenario,
     script::{Misbehaviour, Mishap, Operation, Script},
     settings::{OnRepeat, Password, SettingsError, SimulatorSettings},
-    tariff::Tariff,
+    tariff::{Prices, Tariff},
     vend_log::VendLog,
     vendor_float::VendorFloat,
-    xmlvend::{Ask, Credentials, CustomerReply, Header, Message, Receipt, Reply, Request, Sender},
+    xmlvend::{
+        Ask, Credentials, CustomerReply, Header, Message, MessageName, Receipt, Reply, Request, Sender, Style,
+    },
 };
-
-/// Two hours east of Greenwich, all year: the wall clock of Gaborone, on which token identifiers count.
-const SECONDS_EAST: i32 = 2 * 60 * 60;
 
 /// All that the simulated utility knows.
 #[derive(Debug)]
 pub(crate) struct Utility {
-    pub(crate) script: Script,
-    pub(crate) log: VendLog,
+    log: Arc<VendLog>,
     op_name: String,
     password: Password,
     delayed: Duration,
     on_repeat: OnRepeat,
     clock: SharedClock,
     meters: Meters,
-    memory: Memory,
+    memory: Memory<MessageName, Message>,
     tariff: Tariff,
     float: VendorFloat,
     /// Begins at the wall clock's milliseconds, so that a restarted utility issues new numbers.
     next_receipt: AtomicI64,
 }
 
-/// Why there is no utility.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OpeningError {
-    #[error("the settings describe no possible utility")]
-    Settings(#[from] SettingsError),
-    #[error("the vend log cannot be opened")]
-    VendLog(#[from] io::Error),
-}
-
 impl Utility {
-    pub(crate) fn open(settings: &SimulatorSettings, clock: SharedClock) -> Result<Self, OpeningError> {
+    /// A utility that puts its vends on record in this log.
+    pub(crate) fn open(
+        settings: &SimulatorSettings,
+        log: Arc<VendLog>,
+        clock: SharedClock,
+    ) -> Result<Self, SettingsError> {
+        let prices =
+            Prices { per_kwh: settings.price_per_kwh()?, per_cubic_metre: settings.price_per_cubic_metre()? };
         Ok(Self {
-            script: Script::default(),
-            log: VendLog::open(settings.vend_log.as_deref(), settings.vend_log_fsync)?,
+            log,
             op_name: settings.op_name.clone(),
             password: settings.password.clone(),
             delayed: Duration::from_millis(settings.delayed_ms),
             on_repeat: settings.on_repeat,
-            meters: Meters::register(settings.population),
+            meters: Meters::register(settings.population, settings.water_population),
             memory: Memory::new(settings.remembers, settings.on_repeat),
-            tariff: Tariff::new(settings.currency()?, settings.price_per_kwh()?),
+            tariff: Tariff::new(settings.currency()?, prices),
             float: VendorFloat::new(settings.vendor_credit()?),
             next_receipt: AtomicI64::new(clock.now().timestamp_millis()),
             clock,
@@ -75,7 +73,7 @@ impl Utility {
     }
 
     /// The misbehaviour that a script has for this request; asking uses it up.
-    pub(crate) fn scripted(&self, request: &Request) -> Option<Misbehaviour> {
+    pub(crate) fn scripted(&self, script: &Script, request: &Request) -> Option<Misbehaviour> {
         let operation = match &request.ask {
             Ask::Customer { .. } => Operation::Check,
             Ask::TrialVend(_) => Operation::Quote,
@@ -83,18 +81,19 @@ impl Utility {
             Ask::LastResponse { .. } => Operation::Enquiry,
             Ask::Unsupported => Operation::Any,
         };
-        self.script.take(operation, || match &request.ask {
+        script.take(operation, || match &request.ask {
             Ask::Customer { meter } => Some(meter.clone()),
             Ask::TrialVend(order) | Ask::Vend(order) => Some(order.meter.clone()),
             Ask::LastResponse { about } => {
-                self.memory.find(&request.sender.client, about).as_deref().and_then(Message::subscriber)
+                let name = (request.sender.client.clone(), about.clone());
+                self.memory.find(&name).as_deref().and_then(Message::subscriber)
             }
             Ask::Unsupported => None,
         })
     }
 
     /// Answers a request. A vend is whole when this returns, whatever becomes of the answer.
-    pub(crate) fn answer(&self, request: &Request, scripted: Option<&Misbehaviour>) -> Answer {
+    pub(crate) fn answer(&self, request: &Request, scripted: Option<&Misbehaviour>) -> Answer<Message> {
         let sender = &request.sender;
         if scripted.is_some_and(|line| line.fault == Mishap::DropBefore) || self.is_lost(&request.ask) {
             return Answer::Silence;
@@ -103,7 +102,7 @@ impl Utility {
             self.refuse(sender, Refusal::not_authorised())
         } else if let Ask::Vend(order) = &request.ask {
             self.vend(sender, order, scripted.and_then(Misbehaviour::refusal))
-        } else if self.memory.note(sender) {
+        } else if self.memory.note(&sender.message_name()) {
             let reply = self.reply_to_question(request, scripted).unwrap_or_else(Reply::Fault);
             Answer::prompt(self.message(sender, reply))
         } else {
@@ -116,13 +115,16 @@ impl Utility {
     }
 
     /// Says no to a request, which may have been understood only in part.
-    pub(crate) fn refuse(&self, sender: &Sender, refusal: Refusal) -> Answer {
+    pub(crate) fn refuse(&self, sender: &Sender, refusal: Refusal) -> Answer<Message> {
         Answer::prompt(self.message(sender, Reply::Fault(refusal)))
     }
 
-    /// Types a token into a meter; `None` if there is no such meter.
-    pub(crate) fn enter(&self, meter: &str, digits: &str) -> Option<(Entry, u64)> {
-        self.meters.find(meter).ok().map(|meter| meter.enter(digits))
+    /// Types a token into a meter, and reads off what was ever credited; `None` if there
+    /// is no such meter.
+    pub(crate) fn enter(&self, meter: &str, digits: &str) -> Option<(Entry, String)> {
+        let meter = self.meters.find(meter).ok()?;
+        let (entry, tenths) = meter.enter(digits);
+        Some((entry, meter.service().shown(tenths)))
     }
 
     fn reply_to_question(
@@ -141,16 +143,17 @@ impl Utility {
                 })
             }
             Ask::TrialVend(order) => {
-                let meter = self.meters.find(&order.meter)?;
+                let meter = self.meters.find_for(order.service, &order.meter)?;
                 house_rules::object(Stage::Quote, meter)?;
-                let split = self.tariff.split(meter.scenario(), self.tariff.tender(order)?)?;
+                let split = self.tariff.split(order.service, meter.scenario(), self.tariff.tender(order)?)?;
                 let (issue, available_credit) = (meter.trial(), self.float.left());
                 let number = "TRIAL".to_owned();
                 Reply::TrialVend(Box::new(Receipt { number, split, issue, available_credit }))
             }
             Ask::LastResponse { about } => {
                 let hidden = scripted.is_some_and(|line| line.fault == Mishap::MissingThenPresent);
-                let stored = self.memory.find(&request.sender.client, about).filter(|_| !hidden);
+                let name = (request.sender.client.clone(), about.clone());
+                let stored = self.memory.find(&name).filter(|_| !hidden);
                 let stored = stored.ok_or_else(Refusal::no_such_transaction)?;
                 Reply::LastResponse { about: about.clone(), stored }
             }
@@ -170,11 +173,10 @@ impl Utility {
     }
 
     fn message(&self, to: &Sender, reply: Reply) -> Message {
-        Message { header: Header { to: to.clone(), at: self.now() }, reply }
+        Message { header: Header { to: to.clone(), at: self.now() }, reply, style: Style::default() }
     }
 
     fn now(&self) -> DateTime<FixedOffset> {
-        let east = FixedOffset::east_opt(SECONDS_EAST).expect("two hours are less than a day");
-        self.clock.now().with_timezone(&east)
+        in_gaborone(&*self.clock)
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 /// One vend that was asked and decided.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct VendRecord<'a> {
-    /// The message id: `20261120093000-000042`.
+    /// The client's name for it: of an XMLVend message id `20261120093000-000042`, of a top-up its custom identifier.
     pub(crate) reference: String,
     pub(crate) subscriber: &'a str,
     pub(crate) product_type: &'static str,
@@ -27,7 +27,7 @@ pub(crate) struct VendRecord<'a> {
     pub(crate) outcome: VendResult,
 }
 
-/// Whether tokens were issued.
+/// Whether the subscriber got, or will get, what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VendResult {

@@ -1,10 +1,8 @@
-//! The vendor's prepaid float with the utility.
+//! The vendor's prepaid float, one with the utility and one with the airtime aggregator.
 
 use std::sync::{Mutex, PoisonError};
 
 use money::Money;
-
-use crate::refusal::Refusal;
 
 /// What is left of what the vendor paid in.
 #[derive(Debug)]
@@ -15,13 +13,12 @@ impl VendorFloat {
         Self(Mutex::new(paid_in))
     }
 
-    /// Takes a sale's amount, and says what is left; an amount that is not there is refused.
-    pub(crate) fn take(&self, amount: Money) -> Result<Money, Refusal> {
+    /// Takes a sale's amount, and says what is left; takes nothing if that is not there.
+    pub(crate) fn take(&self, amount: Money) -> Option<Money> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let rest =
-            left.minus(amount).ok().filter(|rest| rest.minor() >= 0).ok_or_else(Refusal::credit_exhausted)?;
+        let rest = left.minus(amount).ok().filter(|rest| rest.minor() >= 0)?;
         *left = rest;
-        Ok(rest)
+        Some(rest)
     }
 
     pub(crate) fn left(&self) -> Money {

@@ -2,6 +2,7 @@
 
 mod element;
 mod envelope;
+mod falsify;
 mod header;
 mod namespace;
 mod render;
@@ -10,7 +11,7 @@ mod request;
 mod xml;
 
 pub(crate) use envelope::Soap;
-pub(crate) use header::{DeviceId, Header, MsgId, Sender};
+pub(crate) use header::{DeviceId, Header, MessageName, MsgId, Sender};
 pub(crate) use render::{Style, render, render_unidentified};
 pub(crate) use reply::{CustomerReply, Message, Receipt, Reply};
 pub(crate) use request::{Ask, Credentials, Order, Request, Unreadable};

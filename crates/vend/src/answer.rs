@@ -34,6 +34,30 @@ pub enum Enquiry {
     Unanswered(Doubt),
 }
 
+impl VendOutcome {
+    /// What happened and why, as stable names for records and logs; the why of a vend is empty.
+    pub const fn in_words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Vended(_) => ("vended", ""),
+            Self::Refused(refusal) => ("refused", refusal.reason.as_str()),
+            Self::Unknown(doubt) => ("unknown", doubt.as_str()),
+        }
+    }
+}
+
+impl Enquiry {
+    /// What was found and why, as stable names for records and logs; the why is empty where there is none.
+    pub const fn in_words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Vended(_) => ("vended", ""),
+            Self::Refused(refusal) => ("refused", refusal.reason.as_str()),
+            Self::NoRecord => ("no_record", ""),
+            Self::StillOpen => ("still_open", ""),
+            Self::Unanswered(doubt) => ("unanswered", doubt.as_str()),
+        }
+    }
+}
+
 /// Why nobody knows whether a vend happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Doubt {

@@ -12,6 +12,7 @@ mod product;
 mod reference;
 mod refusal;
 mod subscriber;
+mod text;
 
 pub use answer::{Breakdown, Doubt, Enquiry, Quotation, RawReply, Units, Vend, VendOutcome};
 pub use capabilities::Capabilities;
@@ -21,3 +22,4 @@ pub use product::Product;
 pub use reference::{CallId, CallIdError, ProviderReference};
 pub use refusal::{Refusal, RefusalReason};
 pub use subscriber::{SubscriberIdentifier, SubscriberIdentifierError};
+pub use text::one_line;

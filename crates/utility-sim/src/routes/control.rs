@@ -27,13 +27,13 @@ struct Verdict {
     kind: Option<&'static str>,
     /// Why it did nothing; null if it did something.
     reason: Option<&'static str>,
-    /// All kWh ever credited.
+    /// All that was ever credited: kWh of electricity, litres of water.
     units_total: String,
 }
 
 /// `GET /vends?subscriber=`.
 pub(super) async fn vends(world: Data<World>, query: Query<VendsQuery>) -> HttpResponse {
-    let log = world.utility.log.to_json(query.subscriber.as_deref());
+    let log = world.log.to_json(query.subscriber.as_deref());
     HttpResponse::Ok().content_type("application/json").body(log)
 }
 
@@ -45,7 +45,7 @@ pub(super) async fn enter(world: Data<World>, number: Path<String>, body: Bytes)
     };
     let digits: String = entry.token.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
     match world.utility.enter(&number, &digits) {
-        Some((entry, tenths)) => HttpResponse::Ok().json(Verdict::new(&entry, tenths)),
+        Some((entry, units_total)) => HttpResponse::Ok().json(Verdict::new(&entry, units_total)),
         None => HttpResponse::NotFound().json(serde_json::json!({ "error": "there is no such meter" })),
     }
 }
@@ -54,7 +54,7 @@ pub(super) async fn enter(world: Data<World>, number: Path<String>, body: Bytes)
 pub(super) async fn script(world: Data<World>, body: Bytes) -> HttpResponse {
     match serde_json::from_slice::<Misbehaviour>(&body) {
         Ok(line) => {
-            world.utility.script.add(line);
+            world.script.add(line);
             HttpResponse::NoContent().finish()
         }
         Err(why) => bad_request(&why),
@@ -63,7 +63,7 @@ pub(super) async fn script(world: Data<World>, body: Bytes) -> HttpResponse {
 
 /// `DELETE /faults`.
 pub(super) async fn clear(world: Data<World>) -> HttpResponse {
-    world.utility.script.clear();
+    world.script.clear();
     HttpResponse::NoContent().finish()
 }
 
@@ -77,12 +77,11 @@ fn bad_request(why: &serde_json::Error) -> HttpResponse {
 }
 
 impl Verdict {
-    fn new(entry: &Entry, tenths: u64) -> Self {
+    fn new(entry: &Entry, units_total: String) -> Self {
         let (kind, reason) = match entry {
             Entry::Accepted(acceptance) => (Some(kind(*acceptance)), None),
             Entry::Refused(refusal) => (None, Some(reason(refusal))),
         };
-        let units_total = format!("{}.{}", tenths / 10, tenths % 10);
         Self { accepted: entry.is_accepted(), kind, reason, units_total }
     }
 }

@@ -1,21 +1,33 @@
 //! `POST /xmlvend`.
 
-use std::sync::Arc;
+use std::{
+    io::{Read, Write},
+    sync::Arc,
+};
 
 use actix_web::{
-    HttpRequest, HttpResponse,
-    http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderName},
+    HttpRequest, HttpResponse, HttpResponseBuilder,
+    http::{
+        StatusCode,
+        header::{ACCEPT_ENCODING, CONTENT_ENCODING, ContentEncoding, HeaderName},
+    },
     web::{Bytes, Data},
 };
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 
-use super::delivery::{Delivery, unzipped};
+use super::{
+    delivery::{Wire, deliver},
+    queue::looked_at,
+};
 use crate::{
     refusal::Refusal,
-    script::{Misbehaviour, Mishap},
-    utility::{Answer, Utility},
     world::World,
-    xmlvend::{Request, Soap, Unreadable, render_unidentified},
+    xmlvend::{Message, Reply, Request, Soap, Unreadable, render, render_unidentified},
 };
+
+const XML: &str = "text/xml; charset=utf-8";
+/// Larger than any request of the protocol.
+const REQUEST_MAX: u64 = 256 * 1024;
 
 /// Reads, answers, delivers.
 pub(super) async fn xmlvend(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
@@ -29,34 +41,61 @@ pub(super) async fn xmlvend(world: Data<World>, http: HttpRequest, body: Bytes) 
         Err(Unreadable { soap, sender: None, why }) => return unidentified(&why, soap),
         Err(Unreadable { soap, sender: Some(sender), why }) => {
             let answer = world.utility.refuse(&sender, Refusal::schema(why));
-            return Delivery { soap, gzip, swap_desk: &world.swap_desk }.deliver(answer).await;
+            return deliver(&Envelope { soap, gzip }, &world.swap_desk, answer).await;
         }
     };
-    let soap = request.soap;
-    let scripted = world.utility.scripted(&request);
-    let answer = answered(&world.utility, request, scripted).await;
-    Delivery { soap, gzip, swap_desk: &world.swap_desk }.deliver(answer).await
+    let envelope = Envelope { soap: request.soap, gzip };
+    let scripted = world.utility.scripted(&world.script, &request);
+    let utility = Arc::clone(&world.utility);
+    let answer = looked_at(scripted, move |scripted| utility.answer(&request, scripted)).await;
+    deliver(&envelope, &world.swap_desk, answer).await
 }
 
-/// A request that waits in front of the utility is looked at in the end, even if nobody waits for the answer.
-async fn answered(utility: &Arc<Utility>, request: Request, scripted: Option<Misbehaviour>) -> Answer {
-    let late = scripted.as_ref().filter(|line| line.fault == Mishap::DelayBefore).map(Misbehaviour::delay);
-    let Some(delay) = late else { return utility.answer(&request, scripted.as_ref()) };
-    let utility = Arc::clone(utility);
-    let queued = actix_web::rt::spawn(async move {
-        tokio::time::sleep(delay).await;
-        utility.answer(&request, scripted.as_ref())
-    });
-    queued.await.unwrap_or(Answer::Silence)
+/// How one client wants its messages.
+struct Envelope {
+    soap: Soap,
+    gzip: bool,
+}
+
+impl Wire<Message> for Envelope {
+    const CONTENT_TYPE: &'static str = XML;
+    const GARBAGE: &'static str = "<soap:Envelope <<< \u{1} not XML";
+
+    /// A SOAP fault travels as HTTP 500, whatever it says.
+    fn status(&self, message: &Message) -> StatusCode {
+        let is_fault = matches!(message.reply, Reply::Fault(_));
+        if is_fault { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::OK }
+    }
+
+    fn bytes(&self, message: &Message) -> Vec<u8> {
+        render(message, self.soap)
+    }
+
+    fn send(&self, mut response: HttpResponseBuilder, bytes: Vec<u8>) -> HttpResponse {
+        if self.gzip {
+            response.insert_header(ContentEncoding::Gzip).body(zipped(&bytes))
+        } else {
+            response.body(bytes)
+        }
+    }
 }
 
 fn unidentified(why: &str, soap: Soap) -> HttpResponse {
-    HttpResponse::InternalServerError()
-        .content_type("text/xml; charset=utf-8")
-        .body(render_unidentified(why, soap))
+    HttpResponse::InternalServerError().content_type(XML).body(render_unidentified(why, soap))
 }
 
 fn mentions_gzip(http: &HttpRequest, header: &HeaderName) -> bool {
     let value = http.headers().get(header).and_then(|value| value.to_str().ok());
     value.is_some_and(|encodings| encodings.contains("gzip"))
+}
+
+/// The bytes that were compressed, unless they are too many or were not.
+fn unzipped(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::new();
+    GzDecoder::new(bytes).take(REQUEST_MAX).read_to_end(&mut plain).ok().map(|_length| plain)
+}
+
+fn zipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing into memory cannot fail")
 }

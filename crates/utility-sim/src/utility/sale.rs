@@ -5,10 +5,11 @@ use std::sync::{Arc, atomic::Ordering};
 use sts::Rnd;
 
 use super::{
-    Answer, Utility,
+    Utility,
     house_rules::{self, Stage},
 };
 use crate::{
+    answer::Answer,
     memory::Recollection,
     meter::Meter,
     refusal::Refusal,
@@ -20,8 +21,8 @@ use crate::{
 
 impl Utility {
     /// Vends, unless the message id was answered before.
-    pub(super) fn vend(&self, sender: &Sender, order: &Order, scripted: Option<Refusal>) -> Answer {
-        let recollection = self.memory.vend_once(sender, || {
+    pub(super) fn vend(&self, sender: &Sender, order: &Order, scripted: Option<Refusal>) -> Answer<Message> {
+        let recollection = self.memory.vend_once(&sender.message_name(), || {
             let sale = self.sell(sender, order, scripted);
             let reply = self.logged(sender, order, sale).map_or_else(Reply::Fault, Reply::Vend);
             self.message(sender, reply)
@@ -36,7 +37,7 @@ impl Utility {
         }
     }
 
-    fn sent_as_configured(&self, order: &Order, message: Arc<Message>) -> Answer {
+    fn sent_as_configured(&self, order: &Order, message: Arc<Message>) -> Answer<Message> {
         let scenario = self.meters.find(&order.meter).map(Meter::scenario);
         if scenario == Ok(Scenario::LostReply) {
             Answer::Silence
@@ -54,9 +55,9 @@ impl Utility {
         order: &Order,
         scripted: Option<Refusal>,
     ) -> Result<Box<Receipt>, Refusal> {
-        let meter = self.meters.find(&order.meter)?;
+        let meter = self.meters.find_for(order.service, &order.meter)?;
         house_rules::object(Stage::Vend, meter)?;
-        let split = self.tariff.split(meter.scenario(), self.tariff.tender(order)?)?;
+        let split = self.tariff.split(order.service, meter.scenario(), self.tariff.tender(order)?)?;
         if let Some(refusal) = scripted {
             return Err(refusal);
         }
@@ -65,7 +66,8 @@ impl Utility {
             tracing::warn!(%why, "no token can be made");
             Refusal::unsupported_meter()
         })?;
-        let available_credit = self.float.take(split.tender)?;
+        let available_credit = self.float.take(split.tender).ok_or_else(Refusal::credit_exhausted)?;
+        let issue = meter.credit_over_the_network(issue);
         let number = format!("R{}", self.next_receipt.fetch_add(1, Ordering::Relaxed));
         Ok(Box::new(Receipt { number, split, issue, available_credit }))
     }
@@ -81,7 +83,7 @@ impl Utility {
         let record = VendRecord {
             reference: sender.msg_id.to_string(),
             subscriber: &order.meter,
-            product_type: "ELECTRICITY",
+            product_type: order.service.product().as_str(),
             amount: &order.amount,
             currency: order.currency.as_deref().unwrap_or(currency.as_str()),
             tokens: sale.as_ref().map(|receipt| receipt.issue.digits()).unwrap_or_default(),

@@ -60,7 +60,15 @@ impl MsgId {
     }
 }
 
+/// Under which a vend is remembered.
+pub(crate) type MessageName = (DeviceId, MsgId);
+
 impl Sender {
+    /// The client's own name for the request, which is used once.
+    pub(crate) fn message_name(&self) -> MessageName {
+        (self.client.clone(), self.msg_id.clone())
+    }
+
     pub(crate) fn read(request: &Element) -> Option<Self> {
         Some(Self {
             client: DeviceId::read(request.child(Namespace::Base, "clientID")?)?,

@@ -24,7 +24,8 @@ pub(crate) struct Style {
 }
 
 /// Writes an answer as a SOAP envelope.
-pub(crate) fn render(message: &Message, soap: Soap, style: Style) -> Vec<u8> {
+pub(crate) fn render(message: &Message, soap: Soap) -> Vec<u8> {
+    let style = message.style;
     soap.seal(|xml| match &message.reply {
         Reply::Customer(customer) => within_root(xml, "r:confirmCustomerResp", &[], |xml| {
             header(xml, &message.header, "Confirm Customer");

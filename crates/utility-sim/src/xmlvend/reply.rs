@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use money::Money;
 
-use super::{Header, MsgId};
+use super::{Header, MsgId, render::Style};
 use crate::{
+    memory::Remembered,
     meter::{Issue, MeterData},
     refusal::Refusal,
     tariff::{Limits, Split},
@@ -16,6 +17,8 @@ use crate::{
 pub(crate) struct Message {
     pub(crate) header: Header,
     pub(crate) reply: Reply,
+    /// Plain, unless a script spoils it.
+    pub(crate) style: Style,
 }
 
 /// What is answered to each operation.
@@ -47,17 +50,23 @@ pub(crate) struct Receipt {
 }
 
 impl Message {
-    /// Whether tokens were issued.
+    /// Whether something was sold.
     pub(crate) fn is_vend(&self) -> bool {
         matches!(self.reply, Reply::Vend(_))
     }
 
-    /// The meter that tokens were issued for.
+    /// The meter that it was sold for.
     pub(crate) fn subscriber(&self) -> Option<String> {
         if let Reply::Vend(receipt) = &self.reply {
             Some(receipt.issue.meter.number.to_string())
         } else {
             None
         }
+    }
+}
+
+impl Remembered for Message {
+    fn is_refusal(&self) -> bool {
+        matches!(self.reply, Reply::Fault(_))
     }
 }

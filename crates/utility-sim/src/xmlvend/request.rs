@@ -6,6 +6,7 @@ use super::{
     header::{MsgId, Sender},
     namespace::Namespace,
 };
+use crate::product::Service;
 
 /// A request of the protocol.
 #[derive(Debug)]
@@ -38,9 +39,10 @@ pub(crate) enum Ask {
     Unsupported,
 }
 
-/// An amount of electricity for a meter.
+/// An amount of electricity or water for a meter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Order {
+    pub(crate) service: Service,
     pub(crate) meter: String,
     /// As written in the request.
     pub(crate) amount: String,
@@ -111,9 +113,9 @@ impl Ask {
 
 impl Order {
     fn read(message: &Element) -> Result<Self, Missing> {
-        message
+        let service = message
             .child(Namespace::Base, "resource")
-            .filter(|resource| resource.type_name == "Electricity")
+            .and_then(|resource| Service::of_resource(&resource.type_name))
             .ok_or(Missing("resource"))?;
         let amount = message
             .child(Namespace::Revenue, "purchaseValue")
@@ -121,6 +123,7 @@ impl Order {
             .and_then(|value| value.child(Namespace::Revenue, "amt"))
             .ok_or(Missing("purchaseValue"))?;
         Ok(Self {
+            service,
             meter: meter_number(message, Namespace::Base)?,
             amount: amount.attribute("value").ok_or(Missing("amt"))?.to_owned(),
             currency: amount.attribute("symbol").map(str::to_owned),

@@ -84,6 +84,11 @@ impl Counter {
         self.post(SOAP_1_1, &sale_request("creditVendReq", number, meter, amount)).await
     }
 
+    /// Buys water, and nothing else about it is different.
+    pub async fn vend_water(&self, meter: &str, amount: &str) -> Answer {
+        self.ask(&of_water(&sale_request("creditVendReq", self.fresh(), meter, amount))).await
+    }
+
     /// What became of the vend of this number?
     pub async fn enquire(&self, about: u32) -> Answer {
         self.ask(&advice_request(self.fresh(), about)).await
@@ -155,6 +160,11 @@ pub fn sale_request(name: &str, number: u32, meter: &str, amount: &str) -> Strin
     format!(
         r#"<r:{name} {NAMESPACES}>{header}<b:resource xsi:type="b:Electricity"/><b:idMethod xsi:type="b:VendIDMethod"><b:meterIdentifier xsi:type="b:MeterNumber" msno="{meter}"/></b:idMethod><r:purchaseValue xsi:type="r:PurchaseValueCurrency"><r:amt value="{amount}" symbol="BWP"/></r:purchaseValue></r:{name}>"#
     )
+}
+
+/// The same request for water.
+pub fn of_water(sale: &str) -> String {
+    sale.replace(r#"xsi:type="b:Electricity""#, r#"xsi:type="b:Water""#)
 }
 
 pub fn advice_request(number: u32, about: u32) -> String {

@@ -1,10 +1,16 @@
-//! The simulated utility over real HTTP, asked in XML written by hand.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may fail where they stand")]
+//! The simulated world over real HTTP, asked in XML and JSON written by hand.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may fail where they stand"
+)]
 
+mod airtime;
 mod counter;
 mod key_change;
 mod misbehaviour;
 mod references;
 mod scenarios;
 mod vend_log;
+mod water;
 mod wire;

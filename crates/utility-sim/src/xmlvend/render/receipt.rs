@@ -7,7 +7,7 @@ use super::{
     super::{Header, Receipt, xml::Xml},
     Style, customer_detail, header, meter_detail,
 };
-use crate::{meter::KeyChange, tariff::VAT_PERCENT};
+use crate::{meter::KeyChange, product::in_units, tariff::VAT_PERCENT};
 
 /// Writes all that a vend response, or a trial's, holds.
 pub(super) fn write(xml: &mut Xml, to: &Header, display: &str, receipt: &Receipt, style: Style) {
@@ -69,8 +69,11 @@ fn credit_token(xml: &mut Xml, receipt: &Receipt) {
                 xml.text("b:stsCipher", token.digits());
             });
         }
-        xml.leaf("b:units", &[("value", &receipt.split.units_text()), ("siUnit", "kWh")]);
-        xml.leaf("b:resource", &[("xsi:type", "b:Electricity")]);
+        let service = receipt.issue.meter.service;
+        let quantity = in_units(u64::from(receipt.split.units.tenths()));
+        xml.leaf("b:units", &[("value", &quantity), ("siUnit", service.unit())]);
+        let resource = format!("b:{}", service.resource());
+        xml.leaf("b:resource", &[("xsi:type", &resource)]);
     });
 }
 

@@ -1,0 +1,20 @@
+//! The Reloadly top-up interface from the server's side: airtime for the telephones of Botswana.
+
+mod access;
+mod aggregator;
+mod falsify;
+mod message;
+mod operator;
+mod phone;
+mod refusal;
+mod render;
+mod request;
+mod topup;
+
+pub(crate) use aggregator::Aggregator;
+pub(crate) use message::{Message, Reply};
+pub(crate) use phone::phone_scenarios;
+pub(crate) use refusal::Refusal;
+pub(crate) use render::render;
+pub(crate) use request::{Ask, Order, Request, TokenRequest};
+pub(crate) use topup::Ending;

@@ -1,0 +1,115 @@
+//! A sale of airtime: what can refuse it, the money, the record; and how its answer is sent.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use clock::Monotonic;
+use money::Money;
+
+use super::Aggregator;
+use crate::{
+    answer::Answer,
+    local_time::in_gaborone,
+    memory::Recollection,
+    product::Product,
+    reloadly::{
+        Ending, Message, Order, Refusal, Reply, Request,
+        operator::Operator,
+        phone::{Behaviour, behaviour},
+        topup::{Course, Topup},
+    },
+    script::Misbehaviour,
+    settings::OnRepeat,
+    vend_log::{VendRecord, VendResult},
+};
+
+impl Aggregator {
+    /// Tops up, unless the custom identifier was answered before.
+    pub(super) fn buy(
+        &self,
+        request: &Request,
+        order: &Order,
+        scripted: Option<&Misbehaviour>,
+    ) -> Answer<Message> {
+        let recollection = self.memory.vend_once(&order.custom_identifier, || self.sell(order, scripted));
+        match recollection {
+            Recollection::Fresh(topup) => {
+                self.names().insert(topup.number, order.custom_identifier.clone());
+                let is_lost = topup.course.delivers() && behaviour(&order.phone) == Behaviour::LostReply;
+                if is_lost { Answer::Silence } else { self.prompt(request, self.receipt(&topup)) }
+            }
+            Recollection::Known(topup) if self.on_repeat == OnRepeat::Replay => {
+                self.prompt(request, self.receipt(&topup))
+            }
+            Recollection::Known(_) | Recollection::Taken => {
+                self.prompt(request, Reply::Refusal(Refusal::repeated_identifier()))
+            }
+        }
+    }
+
+    fn receipt(&self, topup: &Arc<Topup>) -> Reply {
+        match &topup.course {
+            Course::Refused(refusal) => Reply::Refusal(refusal.clone()),
+            Course::Done | Course::UnderWay { .. } => {
+                Reply::Topup(Box::new(topup.statement(self.clock.monotonic())))
+            }
+        }
+    }
+
+    /// The sale itself, put on record before anybody hears of it; what cannot be put on record has an unknown end.
+    fn sell(&self, order: &Order, scripted: Option<&Misbehaviour>) -> Topup {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let (at, made) = (in_gaborone(&*self.clock), self.clock.monotonic());
+        let before = self.float.left();
+        let (course, balances) = match self.take(order, made, scripted) {
+            Ok((course, after)) => (course, after),
+            Err(refusal) => (Course::Refused(refusal), [before, before]),
+        };
+        let currency = order.amount.currency();
+        let record = VendRecord {
+            reference: order.custom_identifier.clone(),
+            subscriber: &order.phone,
+            product_type: Product::Airtime.as_str(),
+            amount: &order.amount.amount().to_string(),
+            currency: currency.as_str(),
+            tokens: Vec::new(),
+            at: at.to_rfc3339(),
+            outcome: if course.delivers() { VendResult::Vended } else { VendResult::Refused },
+        };
+        let logged = self.log.append(&record).map_err(|why| {
+            tracing::error!(%why, "the vend log cannot be written");
+            Course::Refused(Refusal::system_failure())
+        });
+        let course = logged.map_or_else(|failed| failed, |()| course);
+        Topup { number, order: order.clone(), at, made, course, balances }
+    }
+
+    /// All that can refuse an order, then the money; the balances are those before and after.
+    fn take(
+        &self,
+        order: &Order,
+        made: Monotonic,
+        scripted: Option<&Misbehaviour>,
+    ) -> Result<(Course, [Money; 2]), Refusal> {
+        let operator = Operator::find(order.operator_id).ok_or_else(Refusal::unknown_operator)?;
+        if Operator::of(&order.phone) != Some(operator) {
+            return Err(Refusal::invalid_recipient());
+        }
+        if !Operator::sells(order.amount) {
+            return Err(Refusal::amount_out_of_range());
+        }
+        if let Some(refusal) = scripted.and_then(Misbehaviour::airtime_refusal) {
+            return Err(refusal);
+        }
+        let is_slow = behaviour(&order.phone) == Behaviour::Processing;
+        let ending = scripted.and_then(Misbehaviour::ending).or(is_slow.then_some(Ending::Successful));
+        let until = Monotonic::from_origin(made.since_origin().saturating_add(self.processing));
+        let course = ending.map_or(Course::Done, |ending| Course::UnderWay { until, ending });
+        // What fails is not paid for, and what is refunded has not cost anything in the end.
+        if !course.delivers() {
+            return Ok((course, [self.float.left(); 2]));
+        }
+        let after = self.float.take(order.amount).ok_or_else(Refusal::balance_exhausted)?;
+        let before = after.plus(order.amount).expect("the amount was just taken from there");
+        Ok((course, [before, after]))
+    }
+}

@@ -1,0 +1,142 @@
+//! What a client asks, read strictly: this server is also a test of its clients.
+
+use money::{Currency, Money};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Refusal, operator::COUNTRY};
+use crate::settings::Password;
+
+/// A request of the interface.
+#[derive(Debug)]
+pub(crate) struct Request {
+    /// Behind the base of the interface: `/topups`.
+    pub(crate) path: String,
+    /// What `Authorization` says behind `Bearer`.
+    pub(crate) bearer: Option<String>,
+    pub(crate) accept: Option<String>,
+    pub(crate) ask: Ask,
+}
+
+/// The operations that this aggregator knows.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    /// Let me in; or something else that was asked where nobody need be let in already.
+    Token(Result<TokenRequest, Refusal>),
+    /// Who are the operators of this country?
+    Operators { country: String },
+    /// Whose is this number?
+    Operator { phone: String, country: String },
+    /// What is left of our money?
+    Balance,
+    /// Top up.
+    Buy(Order),
+    /// What became of the top-up of this number of yours?
+    Status { number: i64 },
+    /// Which top-ups are there: of this name of ours, or all of them?
+    Report { custom_identifier: Option<String>, page: usize, size: usize },
+    /// Something that cannot be understood, or is not there.
+    Unreadable(Refusal),
+}
+
+/// The credentials of a client, and what for.
+#[derive(Debug, Deserialize)]
+pub(crate) struct TokenRequest {
+    pub(super) client_id: String,
+    pub(super) client_secret: Password,
+    pub(super) grant_type: String,
+    pub(super) audience: String,
+}
+
+/// An amount of airtime for a telephone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) custom_identifier: String,
+    pub(crate) operator_id: u32,
+    pub(crate) amount: Money,
+    /// As E.164 digits, where it is a number at all.
+    pub(crate) phone: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WireOrder<'a> {
+    #[serde(borrow)]
+    operator_id: &'a RawValue,
+    /// A string or a number; never a float on its way through here.
+    #[serde(borrow)]
+    amount: &'a RawValue,
+    custom_identifier: String,
+    recipient_phone: WirePhone,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WirePhone {
+    country_code: String,
+    number: String,
+}
+
+impl TokenRequest {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, Refusal> {
+        serde_json::from_slice(body).map_err(|why| Refusal::unreadable(&why))
+    }
+}
+
+impl Order {
+    /// Reads the body of a buy. Amounts are in the account's currency, which is also that of the recipient.
+    pub(crate) fn read(body: &[u8], currency: Currency) -> Result<Self, Refusal> {
+        let wire: WireOrder<'_> = serde_json::from_slice(body).map_err(|why| Refusal::unreadable(&why))?;
+        let operator_id =
+            unquoted(wire.operator_id).parse().map_err(|_not_a_number| Refusal::unknown_operator())?;
+        let amount = money::parse_amount(unquoted(wire.amount), currency)
+            .map_err(|_not_an_amount| Refusal::invalid_amount())?;
+        if wire.recipient_phone.country_code != COUNTRY {
+            return Err(Refusal::invalid_recipient());
+        }
+        let phone = without_plus(&wire.recipient_phone.number).to_owned();
+        Ok(Self { custom_identifier: wire.custom_identifier, operator_id, amount, phone })
+    }
+}
+
+/// A number with its dialling code, without the sign that may stand before it.
+pub(crate) fn without_plus(number: &str) -> &str {
+    number.strip_prefix('+').unwrap_or(number)
+}
+
+fn unquoted(value: &RawValue) -> &str {
+    let text = value.get();
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(operator: &str, amount: &str, country: &str, number: &str) -> Result<Order, Refusal> {
+        let body = format!(
+            r#"{{"operatorId": {operator}, "amount": {amount}, "useLocalAmount": false, "customIdentifier": "a-1",
+                "recipientPhone": {{"countryCode": "{country}", "number": "{number}"}}}}"#
+        );
+        Order::read(body.as_bytes(), Currency::parse("BWP").unwrap())
+    }
+
+    #[test]
+    fn an_amount_is_read_exactly_whether_quoted_or_not() {
+        for amount in [r#""10.10""#, "10.1", "10.1000"] {
+            let order = read("641", amount, "BW", "+26771000011").unwrap();
+            assert_eq!((order.amount.minor(), order.phone.as_str()), (1_010, "26771000011"));
+        }
+        for amount in [r#""1e3""#, "10.001", "-5", "0", "null"] {
+            assert_eq!(read("641", amount, "BW", "26771000011"), Err(Refusal::invalid_amount()), "{amount}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_foreign_is_refused() {
+        assert_eq!(read("641", "10", "ZA", "26771000011"), Err(Refusal::invalid_recipient()));
+        assert_eq!(read(r#""x""#, "10", "BW", "26771000011"), Err(Refusal::unknown_operator()));
+        let refusal = Order::read(b"{}", Currency::parse("BWP").unwrap()).unwrap_err();
+        assert!(refusal.message.contains("operatorId"), "{refusal:?}");
+    }
+}

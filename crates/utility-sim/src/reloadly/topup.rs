@@ -1,0 +1,106 @@
+//! A top-up: what was asked, and what became of it.
+
+use chrono::{DateTime, FixedOffset};
+use clock::Monotonic;
+use money::Money;
+
+use super::{Order, Refusal};
+use crate::memory::Remembered;
+
+/// A top-up as the aggregator has it on record.
+#[derive(Clone, Debug)]
+pub(crate) struct Topup {
+    /// The aggregator's own number for it.
+    pub(super) number: i64,
+    pub(super) order: Order,
+    pub(super) at: DateTime<FixedOffset>,
+    pub(super) made: Monotonic,
+    pub(super) course: Course,
+    /// The account's balance before and after it.
+    pub(super) balances: [Money; 2],
+}
+
+/// The course that a top-up takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Course {
+    /// Was done when it was answered.
+    Done,
+    /// Is under way until then.
+    UnderWay { until: Monotonic, ending: Ending },
+    /// Was never made.
+    Refused(Refusal),
+}
+
+/// How a top-up ends that was under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Successful,
+    Failed,
+    Refunded,
+}
+
+/// What a top-up is at some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Processing,
+    Ended(Ending),
+}
+
+/// What is said about a top-up at some moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(super) topup: Topup,
+    pub(super) state: State,
+}
+
+impl Topup {
+    pub(super) fn statement(&self, now: Monotonic) -> Statement {
+        let state = match &self.course {
+            Course::Done => State::Ended(Ending::Successful),
+            Course::UnderWay { until, .. } if now < *until => State::Processing,
+            Course::UnderWay { ending, .. } => State::Ended(*ending),
+            Course::Refused(_) => State::Ended(Ending::Failed),
+        };
+        Statement { topup: self.clone(), state }
+    }
+}
+
+impl Course {
+    /// Whether the telephone gets its airtime, now or in the end.
+    pub(super) fn delivers(&self) -> bool {
+        match self {
+            Self::Done | Self::UnderWay { ending: Ending::Successful, .. } => true,
+            Self::UnderWay { ending: Ending::Failed | Ending::Refunded, .. } | Self::Refused(_) => false,
+        }
+    }
+}
+
+impl State {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Processing => "PROCESSING",
+            Self::Ended(Ending::Successful) => "SUCCESSFUL",
+            Self::Ended(Ending::Failed) => "FAILED",
+            Self::Ended(Ending::Refunded) => "REFUNDED",
+        }
+    }
+}
+
+impl Statement {
+    /// Why the telephone got nothing, where that is settled.
+    pub(super) fn failure(&self) -> Option<Refusal> {
+        match (&self.topup.course, self.state) {
+            (Course::Refused(refusal), _) => Some(refusal.clone()),
+            (Course::UnderWay { .. }, State::Ended(Ending::Failed | Ending::Refunded)) => {
+                Some(Refusal::failed())
+            }
+            (Course::Done | Course::UnderWay { .. }, State::Processing | State::Ended(_)) => None,
+        }
+    }
+}
+
+impl Remembered for Topup {
+    fn is_refusal(&self) -> bool {
+        matches!(self.course, Course::Refused(_))
+    }
+}

@@ -1,0 +1,139 @@
+//! The doors of the airtime aggregator: one to get an access token, and the interface behind it.
+
+use std::sync::Arc;
+
+use actix_web::{
+    HttpRequest, HttpResponse, HttpResponseBuilder, Scope,
+    http::{
+        StatusCode,
+        header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName},
+    },
+    web::{self, Bytes, Data, Path, Query, get, post},
+};
+use serde::Deserialize;
+
+use super::{
+    delivery::{Wire, deliver},
+    queue::looked_at,
+};
+use crate::{
+    reloadly::{Ask, Message, Order, Refusal, Reply, Request, TokenRequest, render},
+    world::World,
+};
+
+const AUTH: &str = "/reloadly/auth";
+const TOPUPS: &str = "/reloadly/topups";
+/// How many top-ups a page of the report has if the client does not say.
+const PAGE_SIZE: usize = 200;
+
+/// Where access tokens are handed out.
+pub(super) fn auth() -> Scope {
+    web::scope(AUTH).route("/oauth/token", post().to(token)).default_service(web::to(nowhere))
+}
+
+/// The interface.
+pub(super) fn topups() -> Scope {
+    web::scope(TOPUPS)
+        .route("/operators/countries/{country}", get().to(operators))
+        .route("/operators/auto-detect/phone/{phone}/countries/{country}", get().to(operator))
+        .route("/accounts/balance", get().to(balance))
+        .route("/topups", post().to(buy))
+        .route("/topups/reports/transactions", get().to(report))
+        .route("/topups/{number}/status", get().to(status))
+        .default_service(web::to(nothing))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportQuery {
+    custom_identifier: Option<String>,
+    page: Option<usize>,
+    size: Option<usize>,
+}
+
+async fn token(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
+    let request = is_json(&http).and_then(|()| TokenRequest::read(&body));
+    served(&world, &http, Ask::Token(request)).await
+}
+
+async fn nowhere(world: Data<World>, http: HttpRequest) -> HttpResponse {
+    served(&world, &http, Ask::Token(Err(Refusal::no_such_path()))).await
+}
+
+async fn operators(world: Data<World>, http: HttpRequest, country: Path<String>) -> HttpResponse {
+    served(&world, &http, Ask::Operators { country: country.into_inner() }).await
+}
+
+async fn operator(world: Data<World>, http: HttpRequest, names: Path<(String, String)>) -> HttpResponse {
+    let (phone, country) = names.into_inner();
+    served(&world, &http, Ask::Operator { phone, country }).await
+}
+
+async fn balance(world: Data<World>, http: HttpRequest) -> HttpResponse {
+    served(&world, &http, Ask::Balance).await
+}
+
+async fn buy(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
+    let ask = is_json(&http).and_then(|()| Order::read(&body, world.aggregator.currency()));
+    served(&world, &http, ask.map_or_else(Ask::Unreadable, Ask::Buy)).await
+}
+
+async fn status(world: Data<World>, http: HttpRequest, number: Path<String>) -> HttpResponse {
+    let ask = number.parse().map(|number| Ask::Status { number });
+    served(&world, &http, ask.unwrap_or_else(|_no_number| Ask::Unreadable(Refusal::no_such_path()))).await
+}
+
+async fn report(world: Data<World>, http: HttpRequest, query: Query<ReportQuery>) -> HttpResponse {
+    let ReportQuery { custom_identifier, page, size } = query.into_inner();
+    let (page, size) = (page.unwrap_or(1), size.unwrap_or(PAGE_SIZE));
+    served(&world, &http, Ask::Report { custom_identifier, page, size }).await
+}
+
+async fn nothing(world: Data<World>, http: HttpRequest) -> HttpResponse {
+    served(&world, &http, Ask::Unreadable(Refusal::no_such_path())).await
+}
+
+async fn served(world: &World, http: &HttpRequest, ask: Ask) -> HttpResponse {
+    let path = http.path();
+    let path = path.strip_prefix(AUTH).or_else(|| path.strip_prefix(TOPUPS)).unwrap_or(path).to_owned();
+    let bearer = header(http, &AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+    let request = Request {
+        path,
+        bearer: bearer.map(str::to_owned),
+        accept: header(http, &ACCEPT).map(str::to_owned),
+        ask,
+    };
+    let scripted = world.aggregator.scripted(&world.script, &request);
+    let aggregator = Arc::clone(&world.aggregator);
+    let answer = looked_at(scripted, move |scripted| aggregator.answer(&request, scripted)).await;
+    deliver(&Json, &world.airtime_swap_desk, answer).await
+}
+
+fn is_json(http: &HttpRequest) -> Result<(), Refusal> {
+    let given = header(http, &CONTENT_TYPE).is_some_and(|value| value.starts_with("application/json"));
+    if given { Ok(()) } else { Err(Refusal::unsupported_media_type()) }
+}
+
+fn header<'a>(http: &'a HttpRequest, name: &HeaderName) -> Option<&'a str> {
+    http.headers().get(name).and_then(|value| value.to_str().ok())
+}
+
+/// How every client gets its messages.
+struct Json;
+
+impl Wire<Message> for Json {
+    const CONTENT_TYPE: &'static str = "application/json";
+    const GARBAGE: &'static str = "{\"transactionId\": <<< not JSON";
+
+    fn status(&self, message: &Message) -> StatusCode {
+        if let Reply::Refusal(refusal) = &message.reply { refusal.status } else { StatusCode::OK }
+    }
+
+    fn bytes(&self, message: &Message) -> Vec<u8> {
+        render(message)
+    }
+
+    fn send(&self, mut response: HttpResponseBuilder, bytes: Vec<u8>) -> HttpResponse {
+        response.body(bytes)
+    }
+}
