@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use clock::SharedClock;
 use provider::{Gate, Provider};
+use provider_http::NoReply;
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
     Unanswered, VendOrder, VendOutcome,
@@ -14,7 +15,7 @@ use crate::classify;
 use crate::request::{Message, Sender};
 use crate::rules::Rules;
 use crate::settings::{SettingsError, XmlVendSettings};
-use crate::transport::{NoReply, Transport};
+use crate::transport::Gateway;
 use crate::tree::Malformed;
 
 /// A connection to one XMLVend gateway.
@@ -24,8 +25,8 @@ pub struct XmlVend {
     rules: Rules,
     /// Orders have connections of their own. A connection dies with the runtime that opened it, and
     /// questions are also put from runtimes that end before the last order is answered.
-    orders: Transport,
-    questions: Transport,
+    orders: Gateway,
+    questions: Gateway,
     vend_timeout: Duration,
     enquiry_timeout: Duration,
     clock: SharedClock,
@@ -38,8 +39,8 @@ impl XmlVend {
         settings.check_timeouts()?;
         Ok(Self {
             rules: Rules::new(&settings)?,
-            orders: Transport::new(&settings)?,
-            questions: Transport::new(&settings)?,
+            orders: Gateway::new(&settings)?,
+            questions: Gateway::new(&settings)?,
             vend_timeout: Duration::from_millis(settings.vend_timeout_ms),
             enquiry_timeout: Duration::from_millis(settings.enquiry_timeout_ms),
             sender: Sender {
@@ -63,8 +64,7 @@ impl XmlVend {
                 tell_unreadable(malformed, order);
                 VendOutcome::Unknown(Doubt::Unreadable)
             }),
-            Err(NoReply::NeverSent) => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
-            Err(no_reply) => VendOutcome::Unknown(doubt(no_reply)),
+            Err(no_reply) => no_reply.outcome(),
         }
     }
 
@@ -74,7 +74,7 @@ impl XmlVend {
                 tell_unreadable(malformed, order);
                 Enquiry::Unanswered(Doubt::Unreadable)
             }),
-            Err(no_reply) => Enquiry::Unanswered(doubt(no_reply)),
+            Err(no_reply) => Enquiry::Unanswered(no_reply.doubt()),
         }
     }
 }
@@ -90,7 +90,8 @@ impl Provider for XmlVend {
         if !classify::sells(product) {
             return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
         }
-        let raw = self.ask(self.sender.confirm_customer(call, subscriber)).await.map_err(unanswered)?;
+        let raw =
+            self.ask(self.sender.confirm_customer(call, subscriber)).await.map_err(NoReply::unanswered)?;
         classify::customer(&raw, call, subscriber, &self.rules).unwrap_or_else(|malformed| {
             tracing::warn!(%call, why = %malformed, "a customer check got an answer that cannot be read");
             Err(Unanswered::NoAnswer(Doubt::Unreadable))
@@ -101,7 +102,7 @@ impl Provider for XmlVend {
         if !classify::sells(sale.product) {
             return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
         }
-        let raw = self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(unanswered)?;
+        let raw = self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(NoReply::unanswered)?;
         classify::quotation(&raw, call, sale, &self.rules).unwrap_or_else(|malformed| {
             tracing::warn!(%call, why = %malformed, "a trial vend got an answer that cannot be read");
             Err(Unanswered::NoAnswer(Doubt::Unreadable))
@@ -115,12 +116,8 @@ impl Provider for XmlVend {
         let started = self.clock.monotonic();
         let outcome = self.send(order, gate).await;
         let took = self.clock.monotonic().elapsed_since(started);
-        let (outcome_kind, why) = match &outcome {
-            VendOutcome::Vended(_) => ("vended", ""),
-            VendOutcome::Refused(refusal) => ("refused", refusal.reason.as_str()),
-            VendOutcome::Unknown(doubt) => ("unknown", doubt.as_str()),
-        };
-        tracing::info!(reference = %order.reference, outcome = outcome_kind, why, ?took, "vend");
+        let (kind, why) = outcome.in_words();
+        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "vend");
         outcome
     }
 
@@ -128,32 +125,9 @@ impl Provider for XmlVend {
         let started = self.clock.monotonic();
         let enquiry = self.find_out(call, order).await;
         let took = self.clock.monotonic().elapsed_since(started);
-        let (outcome, why) = match &enquiry {
-            Enquiry::Vended(_) => ("vended", ""),
-            Enquiry::Refused(refusal) => ("refused", refusal.reason.as_str()),
-            Enquiry::NoRecord => ("no_record", ""),
-            Enquiry::StillOpen => ("still_open", ""),
-            Enquiry::Unanswered(doubt) => ("unanswered", doubt.as_str()),
-        };
-        tracing::info!(reference = %order.reference, outcome, why, ?took, "enquiry");
+        let (kind, why) = enquiry.in_words();
+        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "enquiry");
         enquiry
-    }
-}
-
-fn doubt(no_reply: NoReply) -> Doubt {
-    match no_reply {
-        NoReply::TimedOut => Doubt::TimedOut,
-        NoReply::NeverSent | NoReply::ConnectionLost => Doubt::ConnectionLost,
-        NoReply::Unreadable => Doubt::Unreadable,
-    }
-}
-
-fn unanswered(no_reply: NoReply) -> Unanswered {
-    match no_reply {
-        NoReply::NeverSent => Unanswered::Unreachable,
-        NoReply::TimedOut | NoReply::ConnectionLost | NoReply::Unreadable => {
-            Unanswered::NoAnswer(doubt(no_reply))
-        }
     }
 }
 

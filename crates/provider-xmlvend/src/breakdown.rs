@@ -5,6 +5,7 @@ use vend::{Breakdown, Sale, Units};
 
 use crate::amount::Amount;
 use crate::reply::{Line, SaleReply, Transaction};
+use crate::resource::measured;
 use crate::rules::Rules;
 use crate::settings::LineDescriptions;
 
@@ -44,7 +45,8 @@ pub(crate) fn units(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option<Uni
     let mut total: Option<Units> = None;
     for (issue, _key_change) in reply.issues() {
         let Some(quantity) = issue.quantity else { continue };
-        let unit = issue.unit.as_deref().unwrap_or_else(|| rules.unit(sale.product)).to_owned();
+        let unit = issue.unit.as_deref().unwrap_or_else(|| rules.unit(sale.product));
+        let Units { quantity, unit } = measured(quantity, unit, sale.product)?;
         total = Some(match total {
             None => Units { quantity, unit },
             Some(sum) if sum.unit == unit => Units { quantity: sum.quantity.checked_add(quantity)?, unit },

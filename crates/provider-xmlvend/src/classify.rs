@@ -12,6 +12,7 @@ use crate::fault::{self, Meaning};
 use crate::reply::{
     AdviceReply, CustomerReply, CustomerResult, FaultReply, LastResponse, MessageId, Reply, SaleReply,
 };
+use crate::resource::resource;
 use crate::rules::Rules;
 use crate::tokens::tokens;
 use crate::tree::Malformed;
@@ -96,7 +97,7 @@ pub(crate) fn quotation(
 
 fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> Result<Vend, Doubt> {
     let sale = &order.sale;
-    if !answers(reply.request.as_ref(), order.reference.call()) || !is_for_meter(reply, sale) {
+    if !answers(reply.request.as_ref(), order.reference.call()) || !is_about(reply, sale) {
         return Err(Doubt::Mismatched);
     }
     let breakdown = breakdown(reply, sale, rules);
@@ -174,7 +175,7 @@ fn known_customer(
 }
 
 fn quoted(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Option<Quotation> {
-    let matches = answers(reply.request.as_ref(), call) && is_for_meter(reply, sale);
+    let matches = answers(reply.request.as_ref(), call) && is_about(reply, sale);
     Some(Quotation {
         units: units(reply, sale, rules),
         breakdown: Some(breakdown(reply, sale, rules).filter(|_parts| matches)?),
@@ -197,6 +198,12 @@ fn unanswered(fault: &FaultReply, call: CallId, rules: &Rules) -> Unanswered {
 
 fn answers(request: Option<&MessageId>, call: CallId) -> bool {
     request.is_some_and(|id| id.names(call))
+}
+
+/// What was issued is what was asked for, for the meter that asked.
+fn is_about(reply: &SaleReply, sale: &Sale) -> bool {
+    let mut resources = reply.issues().filter_map(|(issue, _key_change)| issue.resource.as_deref());
+    is_for_meter(reply, sale) && resources.all(|named| named == resource(sale.product))
 }
 
 /// At least one issue names the meter, and none names another.

@@ -8,7 +8,6 @@
 
 mod adapter;
 mod amount;
-mod body;
 mod breakdown;
 mod classify;
 mod envelope;
@@ -18,6 +17,7 @@ mod gzip;
 mod names;
 mod reply;
 mod request;
+mod resource;
 mod rules;
 mod settings;
 mod tag;

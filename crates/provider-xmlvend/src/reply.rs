@@ -101,13 +101,3 @@ impl AdviceReply {
         })
     }
 }
-
-/// A text of the gateway's as it may be passed on: no control characters, one line, bounded.
-pub(crate) fn cleaned(text: &str) -> Option<String> {
-    const CHARACTERS_MAX: usize = 160;
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let line: String = words.join(" ").chars().take(CHARACTERS_MAX).collect();
-    let line = line.trim_end();
-    (!line.is_empty()).then(|| line.to_owned())
-}

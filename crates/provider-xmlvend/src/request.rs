@@ -5,8 +5,9 @@
 //! `confirmCustomerReq`, and what is inside it is a base element in both.
 
 use secrecy::ExposeSecret;
-use vend::{CallId, Product, Sale, SubscriberIdentifier, VendOrder};
+use vend::{CallId, Sale, SubscriberIdentifier, VendOrder};
 
+use crate::resource::resource;
 use crate::settings::{Credentials, DeviceId};
 use crate::tag::Tag;
 
@@ -60,7 +61,7 @@ impl Sender {
             .with("symbol", sale.amount.currency().as_str());
         let mut parts = self.header(call);
         parts.extend([
-            Tag::new("b:resource").with("xsi:type", resource(sale.product)),
+            Tag::new("b:resource").with("xsi:type", format!("b:{}", resource(sale.product))),
             id_method("b:idMethod", &sale.subscriber),
             Tag::new("r:purchaseValue").with("xsi:type", "r:PurchaseValueCurrency").around([amount]),
         ]);
@@ -102,20 +103,11 @@ fn id_method(name: &'static str, subscriber: &SubscriberIdentifier) -> Tag {
     Tag::new(name).with("xsi:type", "b:VendIDMethod").around([meter])
 }
 
-/// The protocol has no airtime; `ConnectionTime` is something else, and the adapter refuses before this.
-const fn resource(product: Product) -> &'static str {
-    match product {
-        Product::Electricity => "b:Electricity",
-        Product::Water => "b:Water",
-        Product::Airtime => "b:ConnectionTime",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::{TimeZone, Utc};
     use money::Money;
-    use vend::ProviderReference;
+    use vend::{Product, ProviderReference};
 
     use super::*;
     use crate::envelope;
@@ -171,6 +163,16 @@ mod tests {
             .replace("trialCreditVendReq", "creditVendReq")
             .replace("20261120092900\" uniqueNumber=\"41", "20261120093000\" uniqueNumber=\"42");
         assert_eq!(as_vend, golden(include_str!("../tests/fixtures/credit_vend.request.xml")));
+    }
+
+    #[test]
+    fn water_is_asked_for_as_water() {
+        let mut water = order();
+        water.sale.product = Product::Water;
+        let fixture = golden(include_str!("../tests/fixtures/credit_vend.request.xml"));
+        let asked = fixture.replace("b:Electricity", "b:Water");
+        assert_ne!(asked, fixture);
+        assert_eq!(written(SoapVersion::V1_1, sender().credit_vend(&water)), asked);
     }
 
     #[test]

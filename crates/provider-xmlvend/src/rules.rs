@@ -1,9 +1,11 @@
 //! What a deployment's settings say about reading, checked once.
 
 use money::Currency;
+use rust_decimal::Decimal;
 use vend::Product;
 
 use crate::fault_texts::FaultTexts;
+use crate::resource::measured;
 use crate::settings::{LineDescriptions, SettingsError, XmlVendSettings};
 
 /// Everything that judging a reply depends on besides the reply and the question.
@@ -20,6 +22,9 @@ pub(crate) struct Rules {
 
 impl Rules {
     pub(crate) fn new(settings: &XmlVendSettings) -> Result<Self, SettingsError> {
+        if measured(Decimal::ONE, &settings.water_unit, Product::Water).is_none() {
+            return Err(SettingsError::BadWaterUnit(settings.water_unit.clone()));
+        }
         Ok(Self {
             currency: settings.currency()?,
             tax_included: settings.tax_included,

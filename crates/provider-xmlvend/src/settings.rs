@@ -1,7 +1,7 @@
 //! What a deployment says about its gateway.
 
 use money::Currency;
-use reqwest::Url;
+use provider_http::{TransportError, Url};
 use secrecy::SecretString;
 use serde::Deserialize;
 
@@ -58,7 +58,7 @@ pub struct XmlVendSettings {
     /// The unit of electricity where the gateway names none.
     #[serde(default = "electricity_unit")]
     pub electricity_unit: String,
-    /// The unit of water where the gateway names none.
+    /// The unit of water where the gateway names none: `kl`, `m3` or `L`. We tell litres.
     #[serde(default = "water_unit")]
     pub water_unit: String,
     /// What this gateway means by texts in its faults; asked before the built-in table.
@@ -135,12 +135,12 @@ pub enum SettingsError {
     /// Not a refusal reason's name, `repeated_reference` or `still_open`.
     #[error("{0:?} is not a meaning that an XMLVend fault text can have")]
     UnknownMeaning(String),
-    /// The process has not installed a rustls crypto provider.
-    #[error("no TLS provider is installed in this process")]
-    NoTlsProvider,
-    /// Certificates that cannot be read.
+    /// Water that could not be told in litres.
+    #[error("{0:?} does not measure water")]
+    BadWaterUnit(String),
+    /// No TLS in this process, or certificates that cannot be read.
     #[error("the XMLVend client cannot be built")]
-    Client(#[source] reqwest::Error),
+    Client(#[source] TransportError),
 }
 
 impl XmlVendSettings {

@@ -1,76 +1,41 @@
-//! One HTTP exchange: sent at most once, never redirected, never retried, bounded in time and size.
+//! The way to the gateway: SOAP's headers around one exchange.
 
 use std::time::Duration;
 
 use provider::Gate;
-use reqwest::{Body, Certificate, Client, Identity, Response, Url, header, redirect, retry};
-use rustls::crypto::CryptoProvider;
-use secrecy::ExposeSecret;
+use provider_http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use provider_http::{NoReply, Outgoing, Transport, TransportSettings, Url};
 
-use crate::body::{Departure, GatedBody};
 use crate::envelope;
 use crate::gzip;
 use crate::request::Message;
 use crate::settings::{SettingsError, SoapVersion, XmlVendSettings};
 use crate::tree::Malformed;
 
-/// No reply of the protocol comes near it.
-const REPLY_BYTES_MAX: usize = 1024 * 1024;
 const OPENED_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Shorter than any server keeps an idle connection, so that an order is not written into one that is
-/// just being closed: that would end in doubt for nothing.
-const IDLE_CONNECTION: Duration = Duration::from_secs(2);
+const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
 
-/// Why there is no reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoReply {
-    #[error("no byte of the message left us")]
-    NeverSent,
-    #[error("no reply within the deadline")]
-    TimedOut,
-    #[error("the connection was lost after the message left")]
-    ConnectionLost,
-    #[error("the reply is too large, or broken")]
-    Unreadable,
-}
-
-/// The way to the gateway.
+/// One gateway.
 #[derive(Clone, Debug)]
-pub(crate) struct Transport {
-    client: Client,
+pub(crate) struct Gateway {
+    transport: Transport,
     endpoint: Url,
     soap: SoapVersion,
 }
 
-impl Transport {
+impl Gateway {
     pub(crate) fn new(settings: &XmlVendSettings) -> Result<Self, SettingsError> {
-        // The client would panic.
-        if CryptoProvider::get_default().is_none() {
-            return Err(SettingsError::NoTlsProvider);
-        }
-        let mut builder = Client::builder()
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .referer(false)
-            .no_gzip()
-            .http1_only()
-            .tcp_nodelay(true)
-            .pool_idle_timeout(IDLE_CONNECTION)
-            .connect_timeout(Duration::from_millis(settings.connect_timeout_ms))
-            .user_agent("vendgate");
-        if let Some(pem) = &settings.client_certificate_pem {
-            let identity =
-                Identity::from_pem(pem.expose_secret().as_bytes()).map_err(SettingsError::Client)?;
-            builder = builder.identity(identity);
-        }
-        if let Some(pem) = &settings.extra_root_certificate_pem {
-            let root = Certificate::from_pem(pem.as_bytes()).map_err(SettingsError::Client)?;
-            builder = builder.tls_certs_merge([root]);
-        }
-        let client = builder.build().map_err(SettingsError::Client)?;
-        Ok(Self { client, endpoint: settings.endpoint_url()?, soap: settings.soap })
+        let transport = Transport::new(TransportSettings {
+            connect_within: Duration::from_millis(settings.connect_timeout_ms),
+            client_certificate_pem: settings.client_certificate_pem.as_ref(),
+            extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
+        });
+        Ok(Self {
+            transport: transport.map_err(SettingsError::Client)?,
+            endpoint: settings.endpoint_url()?,
+            soap: settings.soap,
+        })
     }
 
     /// Sends one message and returns the reply's bytes, decompressed. The HTTP status is not looked at:
@@ -81,47 +46,29 @@ impl Transport {
         gate: &Gate,
         within: Duration,
     ) -> Result<Vec<u8>, NoReply> {
-        let departure = Departure::default();
-        let bytes = envelope::seal(self.soap, message.content);
-        let body = GatedBody::new(bytes, gate.clone(), departure.clone());
-        let reply = tokio::time::timeout(within, self.post(message.action, body)).await;
-        if departure.withdraw() {
-            return Err(NoReply::NeverSent);
-        }
-        let reply = reply.map_err(|_elapsed| NoReply::TimedOut)??;
-        gzip::opened(reply, OPENED_BYTES_MAX).map_err(|_malformed: Malformed| NoReply::Unreadable)
-    }
-
-    async fn post(&self, action: &'static str, body: GatedBody) -> Result<Vec<u8>, NoReply> {
-        let (content_type, soap_action) = match self.soap {
-            SoapVersion::V1_1 => ("text/xml; charset=utf-8".to_owned(), Some(format!("\"{action}\""))),
-            SoapVersion::V1_2 => (format!("application/soap+xml; charset=utf-8; action=\"{action}\""), None),
+        let outgoing = Outgoing {
+            url: self.endpoint.clone(),
+            headers: headers(self.soap, message.action),
+            body: envelope::seal(self.soap, message.content),
         };
-        let mut request = self
-            .client
-            .post(self.endpoint.clone())
-            .header(header::CONTENT_TYPE, content_type)
-            .header(header::ACCEPT_ENCODING, "gzip")
-            .body(Body::wrap(body));
-        if let Some(soap_action) = soap_action {
-            request = request.header("SOAPAction", soap_action);
-        }
-        let response = request.send().await.map_err(|error| failed(&error))?;
-        read_bounded(response).await
+        let reply = self.transport.post(outgoing, gate, within).await?;
+        gzip::opened(reply.body, OPENED_BYTES_MAX).map_err(|_malformed: Malformed| NoReply::Unreadable)
     }
 }
 
-async fn read_bounded(mut response: Response) -> Result<Vec<u8>, NoReply> {
-    let mut reply = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
-        if reply.len().saturating_add(chunk.len()) > REPLY_BYTES_MAX {
-            return Err(NoReply::Unreadable);
+fn headers(soap: SoapVersion, action: &str) -> HeaderMap {
+    let value = |text: &str| HeaderValue::from_str(text).expect("the names of our operations are plain");
+    let mut headers = HeaderMap::new();
+    headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    match soap {
+        SoapVersion::V1_1 => {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/xml; charset=utf-8"));
+            headers.insert(SOAP_ACTION, value(&format!("\"{action}\"")));
         }
-        reply.extend_from_slice(&chunk);
+        SoapVersion::V1_2 => {
+            let content_type = format!("application/soap+xml; charset=utf-8; action=\"{action}\"");
+            headers.insert(header::CONTENT_TYPE, value(&content_type));
+        }
     }
-    Ok(reply)
-}
-
-fn failed(error: &reqwest::Error) -> NoReply {
-    if error.is_timeout() { NoReply::TimedOut } else { NoReply::ConnectionLost }
+    headers
 }

@@ -52,6 +52,10 @@ fn unusable_settings_are_refused_before_the_first_vend() {
     assert!(matches!(opened(|settings| settings.currency.clear()), Err(SettingsError::BadCurrency(_))));
     assert!(matches!(opened(|settings| settings.connect_timeout_ms = 0), Err(SettingsError::BadTimeouts)));
     assert!(matches!(opened(|settings| settings.vend_timeout_ms = 9_999), Err(SettingsError::BadTimeouts)));
+    let gallons = opened(|settings| settings.water_unit = "gal".to_owned());
+    assert!(matches!(gallons, Err(SettingsError::BadWaterUnit(_))));
+    let junk_root = opened(|settings| settings.extra_root_certificate_pem = Some("junk".to_owned()));
+    assert!(matches!(junk_root, Err(SettingsError::Client(_))));
     let junk = opened(|settings| settings.client_certificate_pem = Some("junk".into()));
     assert!(matches!(junk, Err(SettingsError::Client(_))));
 }

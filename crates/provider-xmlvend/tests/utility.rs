@@ -9,3 +9,5 @@ mod connection;
 mod scenarios;
 #[path = "utility/town.rs"]
 mod town;
+#[path = "utility/water.rs"]
+mod water;

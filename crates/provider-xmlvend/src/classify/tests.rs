@@ -176,6 +176,7 @@ fn what_rounding_took_is_a_charge() {
 #[test]
 fn a_success_about_anything_else_is_doubt() {
     for (what, reply) in [
+        ("water", with(VEND_REPLY, "b:Electricity", "b:Water")),
         ("another number", with(VEND_REPLY, "uniqueNumber=\"42\"", "uniqueNumber=\"43\"")),
         ("a signed number", with(VEND_REPLY, "uniqueNumber=\"42\"", "uniqueNumber=\"+42\"")),
         ("another second", with(VEND_REPLY, "dateTime=\"20261120093000\"", "dateTime=\"20261120093001\"")),
@@ -253,19 +254,52 @@ fn a_reply_cut_anywhere_proves_nothing() {
     }
 }
 
+fn water_reply() -> String {
+    with(&with(VEND_REPLY, "b:Electricity", "b:Water"), "siUnit=\"kWh\"", "siUnit=\"kl\"")
+}
+
+#[test]
+fn water_is_vended_in_litres_with_its_token_and_its_split() {
+    let Ok(VendOutcome::Vended(vend)) = judged_for(&water_order(), &water_reply()) else {
+        panic!("not vended");
+    };
+    assert_eq!(vend.tokens.unwrap().wire_form(), TOKEN);
+    assert_eq!(vend.units.unwrap().to_string(), "52700 L");
+    assert_eq!(vend.breakdown, proven_by(VEND_REPLY).breakdown);
+    let trial = with(&water_reply(), "creditVendResp", "trialCreditVendResp");
+    let quoted = quotation(trial.as_bytes(), call(30, 42), &water_order().sale, &rules()).unwrap();
+    assert_eq!(quoted.unwrap().units.unwrap().to_string(), "52700 L");
+}
+
+#[test]
+fn water_counted_in_something_that_is_no_water_is_vended_without_a_quantity() {
+    let odd = with(&water_reply(), "siUnit=\"kl\"", "siUnit=\"kWh\"");
+    let Ok(VendOutcome::Vended(vend)) = judged_for(&water_order(), &odd) else {
+        panic!("not vended");
+    };
+    assert_eq!((vend.units, vend.tokens.is_some()), (None, true));
+}
+
+#[test]
+fn an_answer_about_another_product_is_doubt_and_one_that_names_none_is_not() {
+    assert_eq!(judged_for(&water_order(), VEND_REPLY), Ok(VendOutcome::Unknown(Doubt::Mismatched)));
+    let unnamed = with(&water_reply(), "<b:resource xsi:type=\"b:Water\"/>", "");
+    assert!(matches!(judged_for(&water_order(), &unnamed), Ok(VendOutcome::Vended(_))));
+}
+
 #[test]
 fn water_may_come_without_a_token_but_not_with_a_broken_one() {
-    let no_token = with(VEND_REPLY, &format!("<b:stsCipher>{TOKEN}</b:stsCipher>"), "");
+    let no_token = with(&water_reply(), &format!("<b:stsCipher>{TOKEN}</b:stsCipher>"), "");
     let Ok(VendOutcome::Vended(vend)) = judged_for(&water_order(), &no_token) else {
         panic!("not vended");
     };
     assert_eq!(vend.tokens, None);
-    let no_unit = with(&no_token, " siUnit=\"kWh\"", "");
+    let no_unit = with(&no_token, " siUnit=\"kl\"", "");
     let Ok(VendOutcome::Vended(vend)) = judged_for(&water_order(), &no_unit) else {
         panic!("not vended");
     };
-    assert_eq!(vend.units.unwrap().unit, "kl");
-    let short = with(VEND_REPLY, TOKEN, "6172");
+    assert_eq!(vend.units.unwrap().to_string(), "52700 L");
+    let short = with(&water_reply(), TOKEN, "6172");
     assert_eq!(judged_for(&water_order(), &short), Ok(VendOutcome::Unknown(Doubt::Mismatched)));
 }
 

@@ -1,7 +1,9 @@
 //! The answer to the question who a subscriber is.
 
+use vend::one_line;
+
 use crate::amount::Amount;
-use crate::reply::{MessageId, cleaned};
+use crate::reply::MessageId;
 use crate::tree::{Element, Malformed};
 
 /// `confirmCustomerResp`: usually one result.
@@ -44,7 +46,7 @@ impl CustomerResult {
 /// The name in `custVendDetail`, where it is not blank.
 pub(super) fn customer_name(message: &Element) -> Result<Option<String>, Malformed> {
     let detail = message.only("custVendDetail")?;
-    Ok(detail.and_then(|detail| detail.attribute("name")).and_then(cleaned))
+    Ok(detail.and_then(|detail| detail.attribute("name")).and_then(one_line))
 }
 
 /// The number in `meterDetail`.

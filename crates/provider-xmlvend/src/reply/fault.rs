@@ -1,6 +1,8 @@
 //! A fault: the gateway's no, or its own failure.
 
-use crate::reply::{MessageId, cleaned};
+use vend::one_line;
+
+use crate::reply::MessageId;
 use crate::tree::{Element, Malformed, Vocabulary};
 
 /// What a fault says. Which of these say anything definite is for the classifier.
@@ -33,7 +35,7 @@ impl FaultReply {
         Ok(Self {
             request: MessageId::read(message, "reqMsgID")?,
             kind: fault.kind().map(str::to_owned),
-            texts: said.into_iter().flatten().filter_map(Element::text).filter_map(cleaned).collect(),
+            texts: said.into_iter().flatten().filter_map(Element::text).filter_map(one_line).collect(),
         })
     }
 
@@ -44,7 +46,7 @@ impl FaultReply {
             return Self::read(message);
         }
         let is_wording = |element: &Element| matches!(element.name(), "faultstring" | "Text");
-        let texts = find(fault, &is_wording).and_then(Element::text).and_then(cleaned);
+        let texts = find(fault, &is_wording).and_then(Element::text).and_then(one_line);
         Ok(Self { texts: texts.into_iter().collect(), ..Self::default() })
     }
 

@@ -2,10 +2,11 @@
 
 use meter_token::MeterToken;
 use rust_decimal::Decimal;
+use vend::one_line;
 
 use crate::amount::{Amount, decimal};
+use crate::reply::MessageId;
 use crate::reply::customer::{customer_name, meter_number};
-use crate::reply::{MessageId, cleaned};
 use crate::tree::{Element, Malformed};
 
 /// `creditVendResp`, `trialCreditVendResp`, or a `lastResponse` of that type.
@@ -40,6 +41,8 @@ pub(crate) struct CreditIssue {
     pub(crate) token: Option<MeterToken>,
     pub(crate) quantity: Option<Decimal>,
     pub(crate) unit: Option<String>,
+    /// The local part of the resource's type, where the gateway names it.
+    pub(crate) resource: Option<String>,
 }
 
 /// The two tokens that give the meter a new key; both are entered before the credit token.
@@ -84,7 +87,7 @@ impl Transaction {
                 key_change: key_change.map(KeyChange::read).transpose()?,
             }
         } else {
-            let description = tx.only("accDesc")?.and_then(Element::text).and_then(cleaned);
+            let description = tx.only("accDesc")?.and_then(Element::text).and_then(one_line);
             Line::Other { description }
         };
         Ok(Self { amount: Amount::read(amount)?, taxes, line })
@@ -96,11 +99,13 @@ impl CreditIssue {
         let units = issue.only("units")?;
         let quantity = units.and_then(|units| units.attribute("value"));
         let token = issue.only("token")?;
+        let resource = issue.only("resource")?;
         Ok(Self {
             meter: meter_number(issue)?,
             token: token.map(cipher).transpose()?.flatten(),
             quantity: quantity.map(|text| decimal(text).ok_or(Malformed::BadValue("units"))).transpose()?,
-            unit: units.and_then(|units| units.attribute("siUnit")).and_then(cleaned),
+            unit: units.and_then(|units| units.attribute("siUnit")).and_then(one_line),
+            resource: resource.and_then(Element::kind).map(str::to_owned),
         })
     }
 }
@@ -134,5 +139,5 @@ fn tax(tax: &Element) -> Result<Amount, Malformed> {
 /// On the receipt as the standard has it, else on the first line that has one.
 fn receipt_number(receipt: &Element, lines: &Element) -> Option<String> {
     let on_lines = || lines.all("tx").find_map(|tx| tx.attribute("receiptNo"));
-    receipt.attribute("receiptNo").or_else(on_lines).and_then(cleaned)
+    receipt.attribute("receiptNo").or_else(on_lines).and_then(one_line)
 }

@@ -7,8 +7,8 @@ use provider::Provider;
 use provider::conformance::{Mishap, World, judge};
 use provider_xmlvend::SoapVersion;
 use serde_json::json;
-use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario};
-use vend::{CallId, Capabilities, Sale, VendOrder};
+use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario, water_scenarios};
+use vend::{CallId, Capabilities, Product, Sale, VendOrder};
 
 use crate::connection::adapter;
 use crate::town::{Town, connection_to, sale_for};
@@ -16,6 +16,7 @@ use crate::town::{Town, connection_to, sale_for};
 struct Utility {
     town: Town,
     settings: SimulatorSettings,
+    sells_water: bool,
     next_is_blocked: AtomicBool,
 }
 
@@ -24,6 +25,7 @@ impl Utility {
         Self {
             town: Town::open(&settings, SoapVersion::V1_1),
             settings,
+            sells_water: false,
             next_is_blocked: AtomicBool::new(false),
         }
     }
@@ -54,11 +56,18 @@ impl World for Utility {
 
     fn fresh_sale(&self) -> Sale {
         let blocked = self.next_is_blocked.swap(false, Ordering::Relaxed);
+        if self.sells_water {
+            return water_sale(if blocked { "blocked" } else { "active" });
+        }
         let name = if blocked { "account_blocked" } else { "active_11_digit" };
         sale_for(scenario(name).unwrap().number, "BWP 100.00")
     }
 
+    /// Water owes no token.
     async fn arrange(&self, mishap: Mishap) -> bool {
+        if self.sells_water && mishap == Mishap::TokenLeftOut {
+            return false;
+        }
         let line = match mishap {
             Mishap::RequestLost => json!({"fault": "drop_before"}),
             Mishap::ReplyLost => json!({"fault": "drop_after"}),
@@ -86,6 +95,19 @@ impl World for Utility {
     async fn vends_in_all(&self) -> usize {
         self.town.vends().await.len()
     }
+}
+
+fn water_sale(name: &str) -> Sale {
+    let meter = water_scenarios().iter().find(|meter| meter.name == name).unwrap();
+    Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") }
+}
+
+#[tokio::test]
+async fn no_law_of_water_is_broken_and_none_is_left_untested() {
+    let world = Utility { sells_water: true, ..Utility::open(SimulatorSettings::default()) };
+    let judgement = judge(&world).await;
+    assert_eq!(judgement.broken, []);
+    assert_eq!(judgement.untested, ["a success without the token it owes is doubt"]);
 }
 
 #[tokio::test]

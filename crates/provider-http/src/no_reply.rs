@@ -1,0 +1,76 @@
+//! Why there is no reply, and how little that proves.
+
+use vend::{Doubt, Refusal, RefusalReason, Unanswered, VendOutcome};
+
+/// Why there is no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoReply {
+    /// Proven: nobody can have read the message.
+    #[error("no byte of the message left us")]
+    NeverSent,
+    /// The deadline passed.
+    #[error("no reply within the deadline")]
+    TimedOut,
+    /// The connection broke.
+    #[error("the connection was lost after the message left")]
+    ConnectionLost,
+    /// More than any reply of the vendor's, or not one.
+    #[error("the reply is too large, or broken")]
+    Unreadable,
+}
+
+impl NoReply {
+    /// The same, known to have happened after the message was handed over.
+    pub(crate) const fn after_departure(self) -> Self {
+        match self {
+            Self::NeverSent | Self::ConnectionLost => Self::ConnectionLost,
+            Self::TimedOut => Self::TimedOut,
+            Self::Unreadable => Self::Unreadable,
+        }
+    }
+
+    /// What it leaves open about an order that was sent earlier.
+    pub const fn doubt(self) -> Doubt {
+        match self {
+            Self::TimedOut => Doubt::TimedOut,
+            Self::NeverSent | Self::ConnectionLost => Doubt::ConnectionLost,
+            Self::Unreadable => Doubt::Unreadable,
+        }
+    }
+
+    /// What became of the order that was this message: only what never left is known not to be vended.
+    pub const fn outcome(self) -> VendOutcome {
+        match self {
+            Self::NeverSent => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
+            Self::TimedOut | Self::ConnectionLost | Self::Unreadable => VendOutcome::Unknown(self.doubt()),
+        }
+    }
+
+    /// What became of a question that moves nothing.
+    pub const fn unanswered(self) -> Unanswered {
+        match self {
+            Self::NeverSent => Unanswered::Unreachable,
+            Self::TimedOut | Self::ConnectionLost | Self::Unreadable => Unanswered::NoAnswer(self.doubt()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_never_left_is_a_refusal() {
+        let never = VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent));
+        assert_eq!(NoReply::NeverSent.outcome(), never);
+        for (no_reply, doubt) in [
+            (NoReply::TimedOut, Doubt::TimedOut),
+            (NoReply::ConnectionLost, Doubt::ConnectionLost),
+            (NoReply::Unreadable, Doubt::Unreadable),
+        ] {
+            assert_eq!(no_reply.outcome(), VendOutcome::Unknown(doubt));
+            assert_eq!(no_reply.unanswered(), Unanswered::NoAnswer(doubt));
+        }
+        assert_eq!(NoReply::NeverSent.unanswered(), Unanswered::Unreachable);
+    }
+}

@@ -1,0 +1,94 @@
+//! What proves that nothing left, and what does not.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::time::Duration;
+
+use provider::Gate;
+use provider_http::header::HeaderMap;
+use provider_http::{NoReply, Outgoing, Transport, TransportError, TransportSettings, Url};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn settings() -> TransportSettings<'static> {
+    TransportSettings {
+        connect_within: PATIENCE,
+        client_certificate_pem: None,
+        extra_root_certificate_pem: None,
+    }
+}
+
+fn transport() -> Transport {
+    let _already = rustls::crypto::ring::default_provider().install_default();
+    Transport::new(settings()).unwrap()
+}
+
+async fn post(url: &str, body: &str) -> Result<(u16, Vec<u8>), NoReply> {
+    let outgoing =
+        Outgoing { url: Url::parse(url).unwrap(), headers: HeaderMap::new(), body: body.as_bytes().to_vec() };
+    let reply = transport().post(outgoing, &Gate::while_true(|| true), PATIENCE).await;
+    reply.map(|reply| (reply.status, reply.body))
+}
+
+async fn get(url: &str) -> Result<(u16, Vec<u8>), NoReply> {
+    let reply = transport().get(Url::parse(url).unwrap(), HeaderMap::new(), PATIENCE).await;
+    reply.map(|reply| (reply.status, reply.body))
+}
+
+/// Takes one connection, reads from it, says this, and closes it.
+async fn listener_that_says(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut stream, _peer) = listener.accept().await.unwrap();
+        let mut message = Vec::new();
+        while !message.ends_with(b"\r\n\r\n") && !message.ends_with(b"order") {
+            message.push(stream.read_u8().await.unwrap());
+        }
+        stream.write_all(answer.as_bytes()).await.unwrap();
+    });
+    url
+}
+
+#[tokio::test]
+async fn the_reply_comes_with_its_status_whatever_that_is() {
+    for (answer, status) in [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200),
+        ("HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nhi", 500),
+        ("HTTP/1.1 302 There\r\nLocation: /\r\nContent-Length: 2\r\n\r\nhi", 302),
+    ] {
+        assert_eq!(post(&listener_that_says(answer).await, "order").await, Ok((status, b"hi".to_vec())));
+        assert_eq!(get(&listener_that_says(answer).await).await, Ok((status, b"hi".to_vec())));
+    }
+}
+
+#[tokio::test]
+async fn only_what_found_no_connection_was_never_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nobody = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    assert_eq!(post(&nobody, "order").await, Err(NoReply::NeverSent));
+    assert_eq!(get(&nobody).await, Err(NoReply::NeverSent));
+    assert_eq!(post(&listener_that_says("").await, "order").await, Err(NoReply::ConnectionLost));
+    assert_eq!(get(&listener_that_says("").await).await, Err(NoReply::ConnectionLost));
+}
+
+#[tokio::test]
+async fn an_empty_message_is_not_sent_at_all() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    assert_eq!(post(&url, "").await, Err(NoReply::NeverSent));
+    let nobody_came = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
+    assert!(nobody_came.is_err());
+}
+
+#[tokio::test]
+async fn junk_in_the_place_of_certificates_is_refused_at_the_start() {
+    transport();
+    let junk = TransportSettings { extra_root_certificate_pem: Some("junk"), ..settings() };
+    assert!(matches!(Transport::new(junk), Err(TransportError::NoRootCertificate)));
+    let junk = "junk".into();
+    let junk = TransportSettings { client_certificate_pem: Some(&junk), ..settings() };
+    assert!(matches!(Transport::new(junk), Err(TransportError::Client(_))));
+}

@@ -1,0 +1,108 @@
+//! Water, as the adapter sees it: in litres, with a token or without.
+
+use provider::Provider;
+use provider_xmlvend::SoapVersion;
+use serde_json::json;
+use utility_sim::{SimulatorSettings, scenario, water_scenarios};
+use vend::{Doubt, Enquiry, Product, RefusalReason, Sale, Unanswered, Vend, VendOrder, VendOutcome};
+
+use crate::town::{Town, open, sale_for};
+
+fn open_town(soap: SoapVersion) -> Town {
+    Town::open(&SimulatorSettings::default(), soap)
+}
+
+fn water(name: &str) -> Sale {
+    let meter = water_scenarios().iter().find(|meter| meter.name == name).unwrap();
+    Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") }
+}
+
+fn order(town: &Town, sale: Sale) -> VendOrder {
+    VendOrder { sale, ..town.order_for("1", "BWP 1.00") }
+}
+
+async fn vended(town: &Town, order: &VendOrder) -> Vend {
+    match town.provider.vend(order, &open()).await {
+        VendOutcome::Vended(vend) => *vend,
+        other @ (VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn water_is_quoted_and_vended_in_litres_and_found_again() {
+    for soap in [SoapVersion::V1_1, SoapVersion::V1_2] {
+        let town = open_town(soap);
+        let sale = water("active");
+        let customer = town.provider.check(town.call(), sale.product, &sale.subscriber).await.unwrap();
+        assert_eq!((customer.barred, customer.name.is_some()), (None, true));
+        let quotation = town.provider.quote(town.call(), &sale).await.unwrap();
+        let order = order(&town, sale);
+        let vend = vended(&town, &order).await;
+        // At 25.00 a cubic metre, tax included, 100.00 buys four of them.
+        assert_eq!(vend.units.as_ref().unwrap().to_string(), "4000 L");
+        assert_eq!((&quotation.units, quotation.breakdown), (&vend.units, vend.breakdown));
+        let log = town.vends().await;
+        assert_eq!((log.len(), &log[0]["product_type"]), (1, &json!("WATER")));
+        assert_eq!(log[0]["tokens"], json!([vend.tokens.as_ref().unwrap().wire_form()]));
+        let Enquiry::Vended(found) = town.provider.enquire(town.call(), &order).await else {
+            panic!("not found")
+        };
+        assert_eq!((found.tokens, found.units, found.breakdown), (vend.tokens, vend.units, vend.breakdown));
+    }
+}
+
+#[tokio::test]
+async fn water_without_a_token_is_a_clean_success() {
+    let town = open_town(SoapVersion::V1_1);
+    let order = order(&town, water("no_token"));
+    let vend = vended(&town, &order).await;
+    assert_eq!(vend.tokens, None);
+    assert!(vend.units.is_some() && vend.breakdown.is_some());
+    assert!(matches!(town.provider.enquire(town.call(), &order).await, Enquiry::Vended(_)));
+    assert_eq!(town.vends().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_blocked_water_customer_is_refused_at_the_check() {
+    let town = open_town(SoapVersion::V1_1);
+    let sale = water("blocked");
+    let checked = town.provider.check(town.call(), sale.product, &sale.subscriber).await;
+    let Err(Unanswered::Refused(refusal)) = checked else { panic!("{checked:?}") };
+    assert_eq!(refusal.reason, RefusalReason::Blocked);
+}
+
+#[tokio::test]
+async fn a_water_vend_whose_answer_is_wrong_or_lost_is_doubt_until_it_is_found() {
+    let town = open_town(SoapVersion::V1_1);
+    for (fault, doubt) in [
+        ("drop_after", Doubt::ConnectionLost),
+        ("wrong_meter", Doubt::Mismatched),
+        ("wrong_amount", Doubt::Mismatched),
+        ("wrong_reference", Doubt::Mismatched),
+        ("system_ex_after", Doubt::UnlistedFault),
+    ] {
+        town.script(json!({"fault": fault})).await;
+        let order = order(&town, water("active"));
+        assert_eq!(town.provider.vend(&order, &open()).await, VendOutcome::Unknown(doubt), "{fault}");
+        let found = town.provider.enquire(town.call(), &order).await;
+        assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
+    }
+    assert_eq!(town.vends().await.len(), 5);
+}
+
+#[tokio::test]
+async fn a_meter_of_one_product_sells_nothing_of_the_other() {
+    let town = open_town(SoapVersion::V1_1);
+    let electricity = scenario("active_11_digit").unwrap().number;
+    for sale in [
+        Sale { product: Product::Water, ..sale_for(electricity, "BWP 100.00") },
+        Sale { product: Product::Electricity, ..water("active") },
+    ] {
+        let quoted = town.provider.quote(town.call(), &sale).await;
+        assert!(matches!(quoted, Err(Unanswered::Refused(_))), "{quoted:?}");
+        let order = order(&town, sale);
+        let outcome = town.provider.vend(&order, &open()).await;
+        assert!(matches!(outcome, VendOutcome::Refused(_)), "{outcome:?}");
+    }
+    assert_eq!(town.vends().await.len(), 0);
+}
