@@ -1,0 +1,219 @@
+//! The provider's side of the port: what may be refused without asking is, the rest is asked and judged.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use clock::SharedClock;
+use money::Money;
+use provider::{Gate, Provider};
+use provider_http::Transport;
+use vend::{
+    CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
+    Unanswered, VendOrder, VendOutcome,
+};
+
+use crate::access::{NoAccess, Pass};
+use crate::classify::{self, Asked};
+use crate::gateway::{self, Gateway, Unread};
+use crate::operator::Operator;
+use crate::operator_memory::OperatorMemory;
+use crate::phone::Phone;
+use crate::request;
+use crate::rules::Rules;
+use crate::settings::{ReloadlySettings, SettingsError};
+
+/// A connection to one account at the vendor.
+#[derive(Debug)]
+pub struct Reloadly {
+    gateway: Gateway,
+    /// Orders have connections of their own. A connection dies with the runtime that opened it, and
+    /// questions are also put from runtimes that end before the last order is answered.
+    orders: Transport,
+    questions: Transport,
+    rules: Rules,
+    operators: OperatorMemory,
+    vend_timeout: Duration,
+    enquiry_timeout: Duration,
+    clock: SharedClock,
+}
+
+/// All that an order needs besides itself.
+struct Prepared {
+    operator: Operator,
+    pass: Pass,
+}
+
+impl Reloadly {
+    /// Checks the settings and prepares the clients; connects to nobody yet. The process must have
+    /// installed a rustls crypto provider.
+    pub fn new(settings: &ReloadlySettings, clock: SharedClock) -> Result<Self, SettingsError> {
+        settings.check_timeouts()?;
+        Ok(Self {
+            gateway: Gateway::new(settings, clock.clone())?,
+            orders: gateway::line(settings)?,
+            questions: gateway::line(settings)?,
+            rules: Rules::new(settings)?,
+            operators: OperatorMemory::new(clock.clone()),
+            vend_timeout: Duration::from_millis(settings.vend_timeout_ms),
+            enquiry_timeout: Duration::from_millis(settings.enquiry_timeout_ms),
+            clock,
+        })
+    }
+
+    /// Whose number this is, if it can be sold to at all.
+    fn phone(&self, product: Product, subscriber: &SubscriberIdentifier) -> Result<Phone, Refusal> {
+        if !sells(product) {
+            return Err(Refusal::because(RefusalReason::Misconfigured));
+        }
+        let unknown = || Refusal::because(RefusalReason::UnknownSubscriber);
+        Phone::read(subscriber.as_str(), self.rules.country).ok_or_else(unknown)
+    }
+
+    /// Asks which network the number belongs to, and remembers it.
+    async fn detect(&self, line: &Transport, phone: &Phone) -> Result<Operator, Unanswered> {
+        let reply = self.gateway.detect(line, phone).await.map_err(unanswered)?;
+        let operator = classify::operator(&reply, &self.rules)?;
+        self.operators.learn(phone.clone(), operator.clone());
+        Ok(operator)
+    }
+
+    async fn operator(&self, line: &Transport, phone: &Phone) -> Result<Operator, Unanswered> {
+        match self.operators.of(phone) {
+            Some(operator) => Ok(operator),
+            None => self.detect(line, phone).await,
+        }
+    }
+
+    fn admit(&self, operator: &Operator, amount: Money) -> Result<(), Refusal> {
+        if amount.currency() != self.rules.currency {
+            return Err(Refusal::because(RefusalReason::Misconfigured));
+        }
+        operator.admit(amount)
+    }
+
+    /// Gets everything that the order needs. Nothing of it has left us before, so whatever is missing is a
+    /// refusal that proves itself.
+    async fn prepare(&self, order: &VendOrder, phone: &Phone) -> Result<Prepared, Refusal> {
+        let never_sent = || Refusal::because(RefusalReason::NeverSent);
+        let preparing = async {
+            let operator =
+                self.operator(&self.orders, phone).await.map_err(|unanswered| match unanswered {
+                    Unanswered::Refused(refusal) => refusal,
+                    Unanswered::Unreachable | Unanswered::NoAnswer(_) => never_sent(),
+                })?;
+            self.admit(&operator, order.sale.amount)?;
+            let pass = self.gateway.pass(&self.orders).await.map_err(|no_access| match no_access {
+                NoAccess::Denied => Refusal::because(RefusalReason::Misconfigured),
+                NoAccess::NoReply(_) | NoAccess::Unreadable => never_sent(),
+            })?;
+            Ok(Prepared { operator, pass })
+        };
+        let in_time = tokio::time::timeout(self.enquiry_timeout, preparing).await;
+        in_time.unwrap_or_else(|_elapsed| Err(never_sent()))
+    }
+
+    async fn send(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        let started = self.clock.monotonic();
+        let phone = match self.phone(order.sale.product, &order.sale.subscriber) {
+            Ok(phone) => phone,
+            Err(refusal) => return VendOutcome::Refused(refusal),
+        };
+        let prepared = match self.prepare(order, &phone).await {
+            Ok(prepared) => prepared,
+            Err(refusal) => return VendOutcome::Refused(refusal),
+        };
+        let operator = prepared.operator.id;
+        let body = request::top_up(order, operator, &phone, self.gateway.country());
+        let left = self.vend_timeout.saturating_sub(self.clock.monotonic().elapsed_since(started));
+        let outcome = match self.gateway.order(&self.orders, &prepared.pass, body, gate, left).await {
+            Ok(reply) => {
+                let asked = Asked { order, phone: &phone, operator: Some(operator) };
+                classify::vend(reply, asked, &self.rules)
+            }
+            Err(no_reply) => no_reply.outcome(),
+        };
+        // The number may have moved to another network, or the network may sell something else by now.
+        if matches!(outcome, VendOutcome::Refused(_)) {
+            self.operators.forget(&phone);
+        }
+        outcome
+    }
+
+    async fn find_out(&self, order: &VendOrder) -> Enquiry {
+        let Ok(phone) = self.phone(order.sale.product, &order.sale.subscriber) else {
+            return Enquiry::Unanswered(Doubt::Mismatched);
+        };
+        match self.gateway.report(&self.questions, &order.reference.to_string()).await {
+            Ok(reply) => {
+                let asked = Asked { order, phone: &phone, operator: None };
+                classify::enquiry(reply, asked, &self.rules)
+            }
+            Err(unread) => Enquiry::Unanswered(doubt(unread)),
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for Reloadly {
+    async fn check(
+        &self,
+        _call: CallId,
+        product: Product,
+        subscriber: &SubscriberIdentifier,
+    ) -> Result<Customer, Unanswered> {
+        let phone = self.phone(product, subscriber).map_err(Unanswered::Refused)?;
+        Ok(self.detect(&self.questions, &phone).await?.customer())
+    }
+
+    async fn quote(&self, _call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        let phone = self.phone(sale.product, &sale.subscriber).map_err(Unanswered::Refused)?;
+        let operator = self.operator(&self.questions, &phone).await?;
+        self.admit(&operator, sale.amount).map_err(Unanswered::Refused)?;
+        Ok(Quotation { units: None, breakdown: None, subscriber_details: None })
+    }
+
+    async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        let started = self.clock.monotonic();
+        let outcome = self.send(order, gate).await;
+        let took = self.clock.monotonic().elapsed_since(started);
+        let (kind, why) = outcome.in_words();
+        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "vend");
+        outcome
+    }
+
+    async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {
+        let started = self.clock.monotonic();
+        let enquiry = self.find_out(order).await;
+        let took = self.clock.monotonic().elapsed_since(started);
+        let (kind, why) = enquiry.in_words();
+        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "enquiry");
+        enquiry
+    }
+}
+
+const fn sells(product: Product) -> bool {
+    match product {
+        Product::Airtime => true,
+        Product::Electricity | Product::Water => false,
+    }
+}
+
+/// A question that had no leave to be put was never put.
+const fn unanswered(unread: Unread) -> Unanswered {
+    match unread {
+        Unread::NoAccess(NoAccess::Denied) => {
+            Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured))
+        }
+        Unread::NoAccess(NoAccess::NoReply(_)) => Unanswered::Unreachable,
+        Unread::NoAccess(NoAccess::Unreadable) => Unanswered::NoAnswer(Doubt::Unreadable),
+        Unread::NoReply(no_reply) => no_reply.unanswered(),
+    }
+}
+
+const fn doubt(unread: Unread) -> Doubt {
+    match unread {
+        Unread::NoAccess(NoAccess::Denied) => Doubt::UnlistedFault,
+        Unread::NoAccess(NoAccess::NoReply(no_reply)) | Unread::NoReply(no_reply) => no_reply.doubt(),
+        Unread::NoAccess(NoAccess::Unreadable) => Doubt::Unreadable,
+    }
+}

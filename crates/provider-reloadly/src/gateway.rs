@@ -1,0 +1,123 @@
+//! The way to the vendor: every request under a pass.
+
+use std::time::Duration;
+
+use clock::SharedClock;
+use provider::Gate;
+use provider_http::header::{self, HeaderMap, HeaderValue};
+use provider_http::{HttpReply, NoReply, Outgoing, Transport, TransportSettings, Url};
+
+use crate::access::{Access, NoAccess, Pass};
+use crate::phone::Phone;
+use crate::request::below;
+use crate::settings::{ReloadlySettings, SettingsError};
+
+/// The version of the vendor's interface that we speak.
+const ACCEPT: &str = "application/com.reloadly.topups-v1+json";
+
+/// Why a question has no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    NoAccess(NoAccess),
+    NoReply(NoReply),
+}
+
+/// The vendor, as all who talk to it share it.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    access: Access,
+    base: Url,
+    country: String,
+    /// Longest wait for anything that moves no money.
+    enquiry_timeout: Duration,
+}
+
+impl Gateway {
+    pub(crate) fn new(settings: &ReloadlySettings, clock: SharedClock) -> Result<Self, SettingsError> {
+        Ok(Self {
+            base: settings.topups_url()?,
+            access: Access::new(settings, clock)?,
+            country: settings.country()?.as_ref().to_owned(),
+            enquiry_timeout: Duration::from_millis(settings.enquiry_timeout_ms),
+        })
+    }
+
+    /// Leave to send an order.
+    pub(crate) async fn pass(&self, line: &Transport) -> Result<Pass, NoAccess> {
+        self.access.pass(line, self.enquiry_timeout).await
+    }
+
+    /// Asks which network a number belongs to.
+    pub(crate) async fn detect(&self, line: &Transport, phone: &Phone) -> Result<HttpReply, Unread> {
+        let path = ["operators", "auto-detect", "phone", phone.digits(), "countries", &self.country];
+        self.read(line, below(&self.base, path)).await
+    }
+
+    /// Asks for the report about an order.
+    pub(crate) async fn report(&self, line: &Transport, identifier: &str) -> Result<HttpReply, Unread> {
+        let mut url = below(&self.base, ["topups", "reports", "transactions"]);
+        url.query_pairs_mut().append_pair("customIdentifier", identifier);
+        self.read(line, url).await
+    }
+
+    /// Sends an order, once. If the pass is not accepted, the next request asks for another.
+    pub(crate) async fn order(
+        &self,
+        line: &Transport,
+        pass: &Pass,
+        body: Vec<u8>,
+        gate: &Gate,
+        within: Duration,
+    ) -> Result<HttpReply, NoReply> {
+        let mut headers = headers(pass);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let outgoing = Outgoing { url: below(&self.base, ["topups"]), headers, body };
+        let reply = line.post(outgoing, gate, within).await?;
+        if reply.status == 401 {
+            self.access.give_up(pass);
+        }
+        Ok(reply)
+    }
+
+    /// The country's code, as orders name it.
+    pub(crate) fn country(&self) -> &str {
+        &self.country
+    }
+
+    /// Puts a question. One whose pass is not accepted is put once more, under a new one: it moves nothing.
+    async fn read(&self, line: &Transport, url: Url) -> Result<HttpReply, Unread> {
+        let asking = async {
+            let pass = self.pass(line).await.map_err(Unread::NoAccess)?;
+            let reply = self.get(line, &pass, url.clone()).await?;
+            if reply.status != 401 {
+                return Ok(reply);
+            }
+            self.access.give_up(&pass);
+            let pass = self.pass(line).await.map_err(Unread::NoAccess)?;
+            self.get(line, &pass, url).await
+        };
+        let in_time = tokio::time::timeout(self.enquiry_timeout, asking).await;
+        in_time.unwrap_or(Err(Unread::NoReply(NoReply::TimedOut)))
+    }
+
+    async fn get(&self, line: &Transport, pass: &Pass, url: Url) -> Result<HttpReply, Unread> {
+        line.get(url, headers(pass), self.enquiry_timeout).await.map_err(Unread::NoReply)
+    }
+}
+
+/// A line of its own to the vendor.
+pub(crate) fn line(settings: &ReloadlySettings) -> Result<Transport, SettingsError> {
+    let transport = Transport::new(TransportSettings {
+        connect_within: Duration::from_millis(settings.connect_timeout_ms),
+        client_certificate_pem: None,
+        extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
+    });
+    transport.map_err(SettingsError::Client)
+}
+
+fn headers(pass: &Pass) -> HeaderMap {
+    HeaderMap::from_iter([
+        (header::ACCEPT, HeaderValue::from_static(ACCEPT)),
+        (header::AUTHORIZATION, pass.header.clone()),
+    ])
+}

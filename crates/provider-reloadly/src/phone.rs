@@ -1,0 +1,108 @@
+//! The number that is topped up.
+
+use std::fmt;
+
+use phonenumber::{Mode, PhoneNumber, country};
+
+/// The longest number there can be (ITU-T E.164), and its `+`.
+const LENGTH_MAX: usize = 16;
+
+/// A number that exists in the country that we sell in. Not printed: it belongs in no log.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Phone(String);
+
+impl Phone {
+    /// From E.164 digits, with or without a `+`, or from the digits that are dialled within the country.
+    /// None for what cannot be a number there, and for what can be read as two of them.
+    pub(crate) fn read(text: &str, country: country::Id) -> Option<Self> {
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        if text.len() > LENGTH_MAX || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let international = existing(None, &format!("+{digits}"), country);
+        let national =
+            if digits.len() < text.len() { None } else { existing(Some(country), digits, country) };
+        match (international, national) {
+            (Some(one), Some(other)) => (one == other).then_some(one),
+            (Some(one), None) | (None, Some(one)) => Some(one),
+            (None, None) => None,
+        }
+    }
+
+    /// E.164 digits without the `+`.
+    pub(crate) fn digits(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Phone {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Phone(…)")
+    }
+}
+
+fn existing(region: Option<country::Id>, text: &str, country: country::Id) -> Option<Phone> {
+    let is_there =
+        |number: &PhoneNumber| phonenumber::is_valid(number) && number.country().id() == Some(country);
+    let number = phonenumber::parse(region, text).ok().filter(is_there)?;
+    let formatted = number.format().mode(Mode::E164).to_string();
+    Some(Phone(formatted.trim_start_matches('+').to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use phonenumber::country::{BW, US, ZA};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str, country: country::Id) -> Option<String> {
+        Phone::read(text, country).map(|phone| phone.0)
+    }
+
+    #[test]
+    fn a_number_is_the_same_number_however_it_is_dialled() {
+        for text in ["26771234567", "+26771234567", "71234567"] {
+            assert_eq!(read(text, BW).as_deref(), Some("26771234567"), "{text}");
+        }
+        for text in ["27821234567", "+27821234567", "0821234567", "821234567"] {
+            assert_eq!(read(text, ZA).as_deref(), Some("27821234567"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_a_number_of_the_country_is_none() {
+        for (text, country) in [
+            ("", BW),
+            ("+", BW),
+            ("71", BW),
+            ("+71234567", BW),
+            ("27821234567", BW),
+            ("26771234567", ZA),
+            ("14165550123", US),
+            ("267 71 234 567", BW),
+            ("7123456a", BW),
+            ("00026771234567", BW),
+            ("99999999999999999999", BW),
+            ("٢٦٧٧١٢٣٤٥٦٧", BW),
+        ] {
+            assert_eq!(read(text, country), None, "{text:?} {country:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_not_printed() {
+        assert_eq!(format!("{:?}", Phone::read("71234567", BW).unwrap()), "Phone(…)");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_read_again_as_itself(text in "\\+?[0-9]{0,17}") {
+            for country in [BW, ZA, US] {
+                if let Some(phone) = Phone::read(&text, country) {
+                    prop_assert_eq!(Phone::read(phone.digits(), country), Some(phone));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! What a reply says, typed; not yet what it proves.
+
+use money::{Currency, Money};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::amount::{at_least, at_most, exactly};
+use crate::operator::{Operator, Selling};
+
+/// A reply that is none of the protocol's. Says no more: what stands there may be anybody's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the reply is none of the protocol's")]
+pub(crate) struct Malformed;
+
+/// The answer to an order.
+pub(crate) enum Reply<'a> {
+    TopUp(TopUp<'a>),
+    Error(ErrorReply),
+}
+
+/// A top-up as the vendor has it, in the answer to an order and in a report.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TopUp<'a> {
+    pub(crate) status: Status,
+    pub(crate) transaction_id: Option<u64>,
+    pub(crate) custom_identifier: Option<String>,
+    #[serde(borrow)]
+    recipient_phone: Option<&'a RawValue>,
+    pub(crate) operator_id: Option<u64>,
+    #[serde(borrow)]
+    requested_amount: Option<&'a RawValue>,
+    requested_amount_currency_code: Option<String>,
+    #[serde(borrow)]
+    delivered_amount: Option<&'a RawValue>,
+    delivered_amount_currency_code: Option<String>,
+    /// Why it failed, where it did.
+    pub(crate) error_code: Option<String>,
+    pub(crate) error_message: Option<String>,
+}
+
+/// How far a top-up has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) enum Status {
+    Successful,
+    Processing,
+    Failed,
+    Refunded,
+    #[serde(other)]
+    Unheard,
+}
+
+/// An error.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorReply {
+    pub(crate) error_code: Option<String>,
+    pub(crate) message: Option<String>,
+}
+
+/// A page of a report.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Page<'a> {
+    #[serde(borrow)]
+    pub(crate) content: Vec<TopUp<'a>>,
+    /// On all pages together, where it says so.
+    pub(crate) total_elements: Option<u64>,
+}
+
+/// A network, as the vendor describes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OperatorReply<'a> {
+    operator_id: u64,
+    denomination_type: DenominationType,
+    supports_local_amounts: bool,
+    destination_currency_code: Option<String>,
+    #[serde(borrow)]
+    local_min_amount: Option<&'a RawValue>,
+    #[serde(borrow)]
+    local_max_amount: Option<&'a RawValue>,
+    #[serde(borrow)]
+    local_fixed_amounts: Option<Vec<&'a RawValue>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+enum DenominationType {
+    Fixed,
+    Range,
+}
+
+impl<'a> Reply<'a> {
+    /// A top-up, or else an error: each has a field that the other has not.
+    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
+        let top_up = serde_json::from_slice(body).map(Self::TopUp);
+        top_up.or_else(|_no_top_up| ErrorReply::read(body).map(Self::Error))
+    }
+}
+
+impl TopUp<'_> {
+    /// The number as it stands there, in quotes or not.
+    pub(crate) fn recipient(&self) -> Option<&str> {
+        self.recipient_phone.map(|phone| phone.get().trim_matches('"'))
+    }
+
+    /// What was charged to our account.
+    pub(crate) fn requested(&self) -> Stated {
+        Stated::read(self.requested_amount, self.requested_amount_currency_code.as_deref())
+    }
+
+    /// What the phone got.
+    pub(crate) fn delivered(&self) -> Stated {
+        Stated::read(self.delivered_amount, self.delivered_amount_currency_code.as_deref())
+    }
+}
+
+/// An amount that a reply states, or fails to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stated {
+    Nothing,
+    Garbled,
+    Amount(Money),
+}
+
+impl Stated {
+    fn read(amount: Option<&RawValue>, currency: Option<&str>) -> Self {
+        let Some(amount) = amount else { return Self::Nothing };
+        let currency = currency.and_then(|code| Currency::parse(code).ok());
+        currency.and_then(|currency| exactly(amount, currency)).map_or(Self::Garbled, Self::Amount)
+    }
+}
+
+impl ErrorReply {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, Malformed> {
+        let error: Self = serde_json::from_slice(body).map_err(|_not_an_error| Malformed)?;
+        if error.error_code.is_some() || error.message.is_some() { Ok(error) } else { Err(Malformed) }
+    }
+}
+
+impl<'a> Page<'a> {
+    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
+        serde_json::from_slice(body).map_err(|_not_a_page| Malformed)
+    }
+}
+
+/// The network in a reply; `None` in it where the network's money is not ours.
+pub(crate) fn operator(body: &[u8], currency: Currency) -> Result<Option<Operator>, Malformed> {
+    let reply: OperatorReply<'_> = serde_json::from_slice(body).map_err(|_not_an_operator| Malformed)?;
+    if reply.destination_currency_code.as_deref().is_some_and(|code| code != currency.as_str()) {
+        return Ok(None);
+    }
+    let limit = |number: Option<&RawValue>, read: fn(&RawValue, Currency) -> Option<Money>| {
+        number.map(|number| read(number, currency).ok_or(Malformed)).transpose()
+    };
+    let selling = match (reply.supports_local_amounts, reply.denomination_type) {
+        (false, DenominationType::Fixed | DenominationType::Range) => Selling::Nothing,
+        (true, DenominationType::Range) => {
+            Selling::range(limit(reply.local_min_amount, at_least)?, limit(reply.local_max_amount, at_most)?)
+        }
+        (true, DenominationType::Fixed) => {
+            let amounts = reply.local_fixed_amounts.unwrap_or_default();
+            let exact = |number: &RawValue| exactly(number, currency).ok_or(Malformed);
+            Selling::fixed(amounts.into_iter().map(exact).collect::<Result<_, _>>()?)
+        }
+    };
+    Ok(Some(Operator { id: reply.operator_id, selling }))
+}

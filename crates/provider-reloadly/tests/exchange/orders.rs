@@ -1,0 +1,123 @@
+//! An order: what it needs before, what it says, what is refused without it.
+
+use std::time::Duration;
+
+use provider::Provider;
+use serde_json::{Value, json};
+use vend::{Product, Refusal, RefusalReason, VendOutcome};
+
+use crate::counter::{Does, Door, error, network};
+use crate::{Shop, open, order, order_for, refused};
+
+#[tokio::test]
+async fn an_order_is_one_post_in_the_phones_own_money_under_our_reference() {
+    let shop = Shop::open().await;
+    let VendOutcome::Vended(vend) = shop.vends().await else { panic!("not vended") };
+    assert_eq!(vend.provider_transaction, "77120");
+    let seen = shop.counter.saw();
+    assert_eq!(shop.counter.doors(), [Door::Access, Door::Operator, Door::Order]);
+    let path = "/reloadly/topups/operators/auto-detect/phone/26771234567/countries/BW";
+    assert_eq!(seen[1].line, format!("GET {path} HTTP/1.1"));
+    assert_eq!(seen[2].line, "POST /reloadly/topups/topups HTTP/1.1");
+    for asked in &seen[1..] {
+        assert!(asked.head.contains("accept: application/com.reloadly.topups-v1+json\r\n"), "{}", asked.head);
+    }
+    let head = &seen[2].head;
+    assert!(head.contains("content-type: application/json\r\n"), "{head}");
+    assert!(!head.contains("expect:") && !head.contains("transfer-encoding"), "{head}");
+    let expected = json!({
+        "operatorId": 118, "amount": "10.50", "useLocalAmount": true,
+        "customIdentifier": "20261120093000-000042",
+        "recipientPhone": {"countryCode": "BW", "number": "26771234567"},
+    });
+    assert_eq!(serde_json::from_str::<Value>(&seen[2].body).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn a_network_is_asked_for_once_in_a_while() {
+    let shop = Shop::open().await;
+    shop.checks().await.unwrap();
+    shop.quotes().await.unwrap();
+    shop.vends().await;
+    assert_eq!(shop.counter.knocks(Door::Operator), 1);
+    shop.clock.advance(Duration::from_mins(15));
+    shop.vends().await;
+    assert_eq!(shop.counter.knocks(Door::Operator), 2);
+    shop.checks().await.unwrap();
+    assert_eq!(shop.counter.knocks(Door::Operator), 3, "a check asks afresh");
+}
+
+#[tokio::test]
+async fn a_refused_order_has_its_network_asked_for_again() {
+    let shop = Shop::open().await;
+    shop.counter.will(Door::Order, [error(400, "INVALID_RECIPIENT_PHONE")]);
+    let unknown = Refusal { reason: RefusalReason::UnknownSubscriber, wording: Some("no".to_owned()) };
+    assert_eq!(shop.vends().await, VendOutcome::Refused(unknown));
+    shop.counter.will(Door::Operator, [network(&json!({"operatorId": 119}))]);
+    assert!(matches!(shop.vends().await, VendOutcome::Vended(_)));
+    assert!(shop.counter.saw()[4].body.contains("\"operatorId\":119"));
+}
+
+#[tokio::test]
+async fn what_no_network_can_be_asked_for_never_leaves() {
+    for (does, reason) in [
+        (error(500, "X"), RefusalReason::NeverSent),
+        (Does::Closes, RefusalReason::NeverSent),
+        (Does::Answers(200, "{}".to_owned()), RefusalReason::NeverSent),
+        (network(&json!({"supportsLocalAmounts": false})), RefusalReason::Unsupported),
+        (network(&json!({"localMinAmount": 10.51})), RefusalReason::BelowMinimum),
+        (network(&json!({"localMaxAmount": 10.49})), RefusalReason::AboveMaximum),
+        (network(&json!({"destinationCurrencyCode": "ZAR"})), RefusalReason::Misconfigured),
+        (Does::Answers(404, "gone".to_owned()), RefusalReason::UnknownSubscriber),
+    ] {
+        let shop = Shop::open().await;
+        shop.counter.will(Door::Operator, [does.clone()]);
+        assert_eq!(shop.vends().await, refused(reason), "{does:?}");
+        assert_eq!(shop.counter.knocks(Door::Order), 0, "{does:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_network_of_fixed_amounts_sells_those_alone() {
+    let shop = Shop::open().await;
+    let fixed = json!({"denominationType": "FIXED", "localFixedAmounts": [10.5, 20]});
+    shop.counter.will(Door::Operator, [network(&fixed)]);
+    assert!(matches!(shop.vends().await, VendOutcome::Vended(_)));
+    let VendOutcome::Refused(refusal) =
+        shop.provider.vend(&order_for("71234567", "BWP 15.00"), &open()).await
+    else {
+        panic!("not refused")
+    };
+    assert_eq!(refusal.reason, RefusalReason::Other);
+    assert_eq!(refusal.wording.as_deref(), Some("the network sells only BWP 10.50, BWP 20.00"));
+    assert_eq!(shop.counter.knocks(Door::Order), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_sold_here_is_refused_before_anything_is_opened() {
+    let shop = Shop::open().await;
+    for phone in ["27821234567", "7123", "04257670465", "a-number"] {
+        let outcome = shop.provider.vend(&order_for(phone, "BWP 10.00"), &open()).await;
+        assert_eq!(outcome, refused(RefusalReason::UnknownSubscriber), "{phone}");
+    }
+    for product in [Product::Electricity, Product::Water] {
+        let mut other = order();
+        other.sale.product = product;
+        let outcome = shop.provider.vend(&other, &open()).await;
+        assert_eq!(outcome, refused(RefusalReason::Misconfigured), "{product}");
+    }
+    assert_eq!(shop.counter.doors(), []);
+    let rand = shop.provider.vend(&order_for("71234567", "ZAR 10.00"), &open()).await;
+    assert_eq!(rand, refused(RefusalReason::Misconfigured));
+    assert_eq!(shop.counter.knocks(Door::Order), 0);
+}
+
+#[tokio::test]
+async fn a_number_is_the_same_however_it_is_dialled() {
+    let shop = Shop::open().await;
+    for phone in ["71234567", "26771234567", "+26771234567"] {
+        let outcome = shop.provider.vend(&order_for(phone, "BWP 10.00"), &open()).await;
+        assert!(matches!(outcome, VendOutcome::Vended(_)), "{phone}");
+    }
+    assert_eq!(shop.counter.knocks(Door::Operator), 1);
+}

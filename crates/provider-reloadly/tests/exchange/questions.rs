@@ -1,0 +1,117 @@
+//! Questions: they move nothing, and say no more than they know.
+
+use money::Money;
+use provider::Provider;
+use serde_json::json;
+use vend::{Customer, Doubt, Enquiry, Product, Quotation, RefusalReason, SubscriberIdentifier, Unanswered};
+
+use crate::counter::{Does, Door, error, network, success};
+use crate::{Shop, call, not_asked, order, order_for};
+
+#[tokio::test]
+async fn a_check_tells_the_limits_and_no_name() {
+    let shop = Shop::open().await;
+    let limit = |text| Some(Money::parse_wire(text).unwrap());
+    let expected =
+        Customer { name: None, barred: None, minimum: limit("BWP 5.00"), maximum: limit("BWP 500.00") };
+    assert_eq!(shop.checks().await, Ok(expected));
+    assert_eq!(shop.counter.knocks(Door::Order), 0);
+}
+
+#[tokio::test]
+async fn a_quote_has_neither_units_nor_a_split() {
+    let shop = Shop::open().await;
+    let nothing = Quotation { units: None, breakdown: None, subscriber_details: None };
+    assert_eq!(shop.quotes().await, Ok(nothing));
+    shop.counter.will(Door::Operator, [network(&json!({"localMinAmount": 20}))]);
+    shop.checks().await.unwrap();
+    assert_eq!(shop.quotes().await, Err(not_asked(RefusalReason::BelowMinimum)));
+    let rand = shop.provider.quote(call(41), &order_for("71234567", "ZAR 30.00").sale).await;
+    assert_eq!(rand, Err(not_asked(RefusalReason::Misconfigured)));
+}
+
+#[tokio::test]
+async fn a_number_that_nobody_has_is_unknown() {
+    let shop = Shop::open().await;
+    shop.counter.will(Door::Operator, [error(404, "COULD_NOT_AUTO_DETECT_OPERATOR")]);
+    let Err(Unanswered::Refused(refusal)) = shop.checks().await else { panic!("answered") };
+    assert_eq!(refusal.reason, RefusalReason::UnknownSubscriber);
+    let foreign = SubscriberIdentifier::parse("27821234567").unwrap();
+    let unknown = Err(not_asked(RefusalReason::UnknownSubscriber));
+    assert_eq!(shop.provider.check(call(41), Product::Airtime, &foreign).await, unknown);
+    assert_eq!(shop.counter.knocks(Door::Operator), 1);
+    let meter = SubscriberIdentifier::parse("04257670465").unwrap();
+    let wrong = Err(not_asked(RefusalReason::Misconfigured));
+    assert_eq!(shop.provider.check(call(41), Product::Electricity, &meter).await, wrong);
+}
+
+#[tokio::test]
+async fn a_question_without_an_answer_says_so() {
+    for (does, doubt) in [
+        (Does::Closes, Doubt::ConnectionLost),
+        (Does::Answers(200, "{".to_owned()), Doubt::Unreadable),
+        (Does::Answers(302, String::new()), Doubt::Unreadable),
+        (error(500, "X"), Doubt::UnlistedFault),
+    ] {
+        let shop = Shop::open().await;
+        shop.counter.will(Door::Operator, [does.clone(), does.clone()]);
+        shop.counter.will(Door::Report, [does.clone()]);
+        assert_eq!(shop.checks().await, Err(Unanswered::NoAnswer(doubt)), "{does:?}");
+        assert_eq!(shop.quotes().await, Err(Unanswered::NoAnswer(doubt)), "{does:?}");
+        assert_eq!(shop.enquires().await, Enquiry::Unanswered(doubt), "{does:?}");
+        assert_eq!(shop.counter.knocks(Door::Operator), 2, "nothing is asked twice");
+        assert_eq!(shop.counter.knocks(Door::Report), 1, "nothing is asked twice");
+    }
+}
+
+#[tokio::test]
+async fn a_silent_vendor_is_waited_for_no_longer_than_an_enquiry_may_take() {
+    let shop = Shop::with(|settings| {
+        settings.connect_timeout_ms = 300;
+        settings.enquiry_timeout_ms = 300;
+    })
+    .await;
+    shop.counter.will(Door::Operator, [Does::IsSilent]);
+    shop.counter.will(Door::Report, [Does::IsSilent]);
+    assert_eq!(shop.checks().await, Err(Unanswered::NoAnswer(Doubt::TimedOut)));
+    assert_eq!(shop.enquires().await, Enquiry::Unanswered(Doubt::TimedOut));
+}
+
+#[tokio::test]
+async fn an_enquiry_finds_what_was_sold_under_our_reference_and_sells_nothing() {
+    let shop = Shop::open().await;
+    assert_eq!(shop.enquires().await, Enquiry::NoRecord);
+    let asked = &shop.counter.saw()[1];
+    let expected =
+        "GET /reloadly/topups/topups/reports/transactions?customIdentifier=20261120093000-000042 HTTP/1.1";
+    assert_eq!(asked.line, expected);
+    shop.vends().await;
+    let Enquiry::Vended(vend) = shop.enquires().await else { panic!("not found") };
+    assert_eq!(vend.provider_transaction, "77120");
+    assert_eq!(shop.counter.knocks(Door::Order), 1);
+}
+
+#[tokio::test]
+async fn an_enquiry_tells_what_is_open_and_what_is_not_ours() {
+    let shop = Shop::open().await;
+    shop.vends().await;
+    let ordered = shop.counter.saw().into_iter().find(|seen| seen.door == Door::Order).unwrap();
+    let row = |field: &str, value| {
+        let mut row = success(&ordered.body);
+        row[field] = value;
+        row
+    };
+    let answers = |rows| Does::Answers(200, json!({"content": rows}).to_string());
+    for (rows, expected) in [
+        (json!([row("status", json!("PROCESSING"))]), Enquiry::StillOpen),
+        (json!([row("customIdentifier", json!("other"))]), Enquiry::Unanswered(Doubt::Mismatched)),
+        (json!([success(&ordered.body), success(&ordered.body)]), Enquiry::Unanswered(Doubt::Mismatched)),
+    ] {
+        shop.counter.will(Door::Report, [answers(rows)]);
+        assert_eq!(shop.enquires().await, expected);
+    }
+    let mut foreign = order();
+    foreign.sale.subscriber = SubscriberIdentifier::parse("27821234567").unwrap();
+    let enquiry = shop.provider.enquire(call(41), &foreign).await;
+    assert_eq!(enquiry, Enquiry::Unanswered(Doubt::Mismatched));
+}
