@@ -1,9 +1,8 @@
 //! What an organisation can buy, and what a subscriber identifier looks like.
 
-use regex::Regex;
 use vend::{Product, SubscriberIdentifier};
 
-use crate::Terms;
+use crate::{Pattern, PatternError, Terms};
 
 /// One product of one provider as an organisation can buy it.
 #[derive(Clone, Debug)]
@@ -18,10 +17,16 @@ pub struct Offer {
     pub terms: Terms,
 }
 
-/// Why a pattern cannot be kept.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a regular expression that JavaScript and this service share")]
-pub struct PatternError(String);
+/// What a product is called in one language, where it is not to be called as usual.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProductText {
+    /// The primary subtag of the language, such as `en`.
+    pub language: String,
+    /// The product's name; as usual, if not given.
+    pub display_name: Option<String>,
+    /// What its subscriber identifier is called; as usual, if not given.
+    pub subscriber_id_label: Option<String>,
+}
 
 /// Why an identifier does not fit its product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,18 +48,20 @@ pub enum FormatError {
 pub struct SubscriberFormat {
     length_min: Option<u16>,
     length_max: Option<u16>,
-    pattern: Option<Regex>,
+    pattern: Option<Pattern>,
 }
 
 impl SubscriberFormat {
-    /// Compiles the pattern once. JavaScript's `test` searches, and so does this.
+    /// Compiles the pattern once.
+    ///
+    /// # Errors
+    /// When JavaScript would not read the pattern as this service does: see [`Pattern`].
     pub fn new(
         length_min: Option<u16>,
         length_max: Option<u16>,
         pattern: Option<&str>,
     ) -> Result<Self, PatternError> {
-        let compile = |text: &str| Regex::new(text).map_err(|_unusable| PatternError(text.to_owned()));
-        Ok(Self { length_min, length_max, pattern: pattern.map(compile).transpose()? })
+        Ok(Self { length_min, length_max, pattern: pattern.map(Pattern::parse).transpose()? })
     }
 
     /// The least number of characters.
@@ -69,24 +76,24 @@ impl SubscriberFormat {
 
     /// The pattern's text.
     pub fn pattern(&self) -> Option<&str> {
-        self.pattern.as_ref().map(Regex::as_str)
+        self.pattern.as_ref().map(Pattern::as_str)
     }
 
     /// Whether the identifier fits.
     pub fn check(&self, subscriber: &SubscriberIdentifier) -> Result<(), FormatError> {
-        let text = subscriber.as_str();
+        let length = subscriber.as_str().chars().count();
         if let Some(least) = self.length_min
-            && text.len() < usize::from(least)
+            && length < usize::from(least)
         {
             return Err(FormatError::TooShort(least));
         }
         if let Some(most) = self.length_max
-            && text.len() > usize::from(most)
+            && length > usize::from(most)
         {
             return Err(FormatError::TooLong(most));
         }
         match &self.pattern {
-            Some(pattern) if !pattern.is_match(text) => Err(FormatError::OtherForm),
+            Some(pattern) if !pattern.is_found_in(subscriber) => Err(FormatError::OtherForm),
             Some(_) | None => Ok(()),
         }
     }
@@ -116,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_does_not_compile_is_refused() {
+    fn a_pattern_that_javascript_would_read_otherwise_is_refused() {
         assert!(SubscriberFormat::new(None, None, Some("(?<=a)b")).is_err());
         assert!(SubscriberFormat::new(None, None, Some("[")).is_err());
     }

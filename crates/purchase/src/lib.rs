@@ -6,30 +6,40 @@
 //! one whose outcome is not known yet.
 #![warn(missing_docs)]
 
+mod allow_list;
 mod authority;
 mod catalogue;
 mod confirm;
 mod event;
+mod idempotency;
 mod life;
+mod listing;
 mod next;
+mod pattern;
 mod pricing;
 mod record;
 mod reference;
 mod request;
+mod request_hash;
 mod resolve;
 mod step;
 mod timing;
 
+pub use allow_list::AllowList;
 pub use authority::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
-pub use catalogue::{FormatError, Offer, PatternError, SubscriberFormat};
+pub use catalogue::{FormatError, Offer, ProductText, SubscriberFormat};
 pub use confirm::{Confirm, ConfirmCommand, ConfirmEvent, OutOfTurn};
 pub use event::{Event, Fact, FactKind, Told};
+pub use idempotency::{IdempotencyKey, IdempotencyKeyError, KeyedRequest, holds_its_key};
 pub use life::{Fence, Handling, Life, Sending, State, StateName};
+pub use listing::{Buyer, Filed, Page, Place, PurchaseStatus, Selection};
 pub use next::{Effect, Illegal, Incident, Next, Why};
+pub use pattern::{Pattern, PatternError};
 pub use pricing::{FeeSchedule, Price, PriceError, Terms};
 pub use record::{Failure, Record, Success};
 pub use reference::{PurchaseId, Reference};
 pub use request::{NotificationFlags, PurchaseRequest, SourceChannel};
+pub use request_hash::RequestHash;
 pub use resolve::{Asker, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent};
 pub use step::{Rules, step};
 pub use timing::{Timing, TimingError};

@@ -38,6 +38,9 @@ impl Handling {
 pub struct Fence(pub i64);
 
 impl Fence {
+    /// The one that a reserve gives to its own confirm.
+    pub const FIRST: Self = Self(1);
+
     /// The one after this.
     #[must_use]
     pub const fn next(self) -> Self {
@@ -177,7 +180,7 @@ impl Life {
         Self {
             handling,
             state: State::InFlight(Sending::first(at)),
-            fence: Fence(1),
+            fence: Fence::FIRST,
             lease_until: Some(after(at, timing.lease)),
             attempt: 1,
             requests: 0,
@@ -188,6 +191,11 @@ impl Life {
     /// Whether somebody holds it at this moment of the database's clock.
     pub fn is_leased(&self, at: DateTime<Utc>) -> bool {
         self.lease_until.is_some_and(|until| at < until)
+    }
+
+    /// Whether nobody but the confirm that reserved it has ever acted on it: whoever takes it over raises the fence.
+    pub fn is_unclaimed(&self) -> bool {
+        self.fence == Fence::FIRST
     }
 
     /// Whether another vend request may be made. Only the service's own are counted out.

@@ -83,3 +83,13 @@ pub enum Failure {
     /// An operator vouched that nothing was vended.
     Operator,
 }
+
+impl Failure {
+    /// Whether the very same request may well succeed a little later.
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.reason.is_transient(),
+            Self::NoRecord | Self::Operator => false,
+        }
+    }
+}

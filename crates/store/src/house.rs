@@ -31,7 +31,7 @@ impl HouseAccounts {
     /// The account of this role in this currency; it is opened with the first wallet of the currency.
     pub(crate) async fn get(
         &self,
-        mut connection: &AsyncPgConnection,
+        connection: &AsyncPgConnection,
         role: HouseAccount,
         currency: Currency,
     ) -> Result<AccountId, StoreError> {
@@ -39,16 +39,26 @@ impl HouseAccounts {
         if let Some(id) = known {
             return Ok(id);
         }
-        let rows: Vec<Row> = prepared::<FindHouseAccount>()
-            .bind::<Text, _>(role.as_str())
-            .bind::<Text, _>(currency.as_str())
-            .load(&mut connection)
-            .await?;
-        let missing = || StoreError::corrupt("accounts", "house", format!("{} {currency}", role.as_str()));
-        let id = AccountId(rows.into_iter().next().ok_or_else(missing)?.id);
+        let id = find(connection, role, currency).await?;
         self.0.lock().expect(UNPOISONED).insert((role, currency), id);
         Ok(id)
     }
+}
+
+/// The same, found in the database: for a transaction that may have opened the account itself, and may yet be
+/// rolled back.
+pub(crate) async fn find(
+    mut connection: &AsyncPgConnection,
+    role: HouseAccount,
+    currency: Currency,
+) -> Result<AccountId, StoreError> {
+    let rows: Vec<Row> = prepared::<FindHouseAccount>()
+        .bind::<Text, _>(role.as_str())
+        .bind::<Text, _>(currency.as_str())
+        .load(&mut connection)
+        .await?;
+    let missing = || StoreError::corrupt("accounts", "house", format!("{} {currency}", role.as_str()));
+    Ok(AccountId(rows.into_iter().next().ok_or_else(missing)?.id))
 }
 
 const UNPOISONED: &str = "nothing panics while it holds this lock";

@@ -9,15 +9,20 @@ use purchase::Timing;
 use tokio::{runtime::Handle, sync::Semaphore, time::timeout};
 
 mod accounts;
+mod allow_list;
 mod calls;
 mod catalogue;
 mod connection;
 mod error;
 mod house;
+mod idempotency;
 pub mod identity;
 mod lanes;
+mod listing;
 mod migrate;
+mod operation;
 mod pool;
+mod provider_retries;
 mod purchases;
 mod records;
 mod role;
@@ -29,10 +34,17 @@ mod statement;
 mod test_database;
 mod transaction;
 
-pub use accounts::NewAccount;
+pub use accounts::{
+    AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
+    Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery,
+};
+pub use allow_list::AllowError;
 pub use calls::CallIdBlock;
-pub use catalogue::{Catalogue, CatalogueAccount, CatalogueProduct, NewProvider};
+pub use catalogue::{
+    Catalogue, CatalogueAccount, CatalogueProduct, ListedOffer, ListedProduct, ListedProvider, NewProvider,
+};
 pub use error::StoreError;
+pub use idempotency::KeyHolder;
 pub use migrate::{migrate, schema_version};
 pub use purchases::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict};
 pub use records::{ForRetry, RetryKey};
@@ -57,7 +69,6 @@ pub struct Store {
     pub(crate) money: Pool,
     pub(crate) sealing: Arc<SealingKeys>,
     pub(crate) settings: Arc<StoreSettings>,
-    pub(crate) house: Arc<HouseAccounts>,
     pub(crate) lanes: Arc<Lanes>,
     /// Whoever closes a reference waits for wallets: only a few at a time may do so on our connections.
     pub(crate) closing: Arc<Semaphore>,
@@ -79,10 +90,9 @@ impl Store {
         let money = Pool::new(&settings, settings.money_pool_size, Purpose::Money, &engine);
         let general = Pool::new(&settings, settings.pool_size, Purpose::General, &engine);
         let (sealing, settings) = (Arc::new(sealing), Arc::new(settings));
-        let house = Arc::<HouseAccounts>::default();
         let context = LaneContext {
             pool: money.clone(),
-            house: house.clone(),
+            house: Arc::<HouseAccounts>::default(),
             timing,
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
@@ -95,7 +105,6 @@ impl Store {
             money,
             sealing,
             settings,
-            house,
             lanes,
             closing,
             engine,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use money::{Currency, Money};
 use purchase::{
-    Authority, Fact, Illegal, Life, OrganisationId, Price, PurchaseId, PurchaseRequest, Record, Reference,
-    Success,
+    Authority, Fact, Illegal, KeyedRequest, Life, OrganisationId, Price, PurchaseId, PurchaseRequest, Record,
+    Reference, Success,
 };
 use vend::{ProviderReference, Vend};
 use zeroize::Zeroizing;
@@ -37,6 +37,8 @@ pub struct Reservation {
     pub provider_reference: ProviderReference,
     /// The consumer's name as the check gave it.
     pub subscriber_details: Option<String>,
+    /// The idempotency key that it asks for, if it has one.
+    pub keyed: Option<KeyedRequest>,
     /// How long ago the request arrived.
     pub age: Duration,
 }
@@ -105,6 +107,9 @@ pub enum ReserveRefusal {
     /// The account is in another currency.
     #[error("the account is in {0}")]
     OtherCurrency(Currency),
+    /// Another purchase holds the idempotency key.
+    #[error("another purchase holds the idempotency key")]
+    KeyTaken,
     /// Too little is available.
     #[error("the balance is {gap} too low")]
     Insufficient {

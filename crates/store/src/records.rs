@@ -12,7 +12,7 @@ use crate::{Store, StoreError};
 
 mod row;
 
-use row::Row;
+pub(crate) use row::Row;
 
 /// What names a purchase to be retried.
 #[derive(Clone, Debug, PartialEq, Eq)]

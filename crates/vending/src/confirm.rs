@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use clock::Monotonic;
 use provider::Gate;
 use purchase::{
-    Authority, Confirm, ConfirmCommand, ConfirmEvent, Fact, Handling, PurchaseRequest, Record, State,
-    StateName,
+    Authority, Confirm, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record,
+    State, StateName,
 };
 use store::{RecordError, Recorded, Reservation, ReserveError, Verdict};
 use vend::{ProviderReference, Sale, VendOrder};
@@ -28,11 +28,20 @@ impl Vending {
         arrived: Monotonic,
     ) -> Result<Box<Record>, ConfirmError> {
         let vending = self.clone();
-        let purchase = self.0.engine.run(async move {
-            let order = Order { authority, request, arrived };
+        self.wait_for(async move {
+            let order = Order { authority, request, keyed: None, arrived };
             vending.0.buy(order).await
-        });
-        match tokio::time::timeout(self.0.settings.longest_wait(), purchase).await {
+        })
+        .await
+    }
+
+    /// Has the engine run a confirm to its end, and waits for that as long as a caller is to wait.
+    pub(crate) async fn wait_for<T: Send + 'static>(
+        &self,
+        confirm: impl Future<Output = Result<T, ConfirmError>> + Send + 'static,
+    ) -> Result<T, ConfirmError> {
+        let confirm = self.0.engine.run(confirm);
+        match tokio::time::timeout(self.0.settings.longest_wait(), confirm).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(_lost)) => Err(ConfirmError::Unknown),
             Err(_elapsed) => Err(ConfirmError::Unknown),
@@ -40,11 +49,12 @@ impl Vending {
     }
 }
 
-/// What is to be bought, in whose name, and since when.
-struct Order {
-    authority: Authority,
-    request: PurchaseRequest,
-    arrived: Monotonic,
+/// What is to be bought, in whose name, under which key, and since when.
+pub(crate) struct Order {
+    pub(crate) authority: Authority,
+    pub(crate) request: PurchaseRequest,
+    pub(crate) keyed: Option<KeyedRequest>,
+    pub(crate) arrived: Monotonic,
 }
 
 /// What one confirm remembers between the steps of its protocol.
@@ -61,14 +71,14 @@ struct Purchase {
 }
 
 impl Desk {
-    async fn buy(&self, order: Order) -> Result<Box<Record>, ConfirmError> {
+    pub(crate) async fn buy(&self, order: Order) -> Result<Box<Record>, ConfirmError> {
         let purchase = self.prepare(order).await?;
         self.carry_out(purchase).await
     }
 
     /// Everything that can be refused without money: price, provider's check, numbers.
     async fn prepare(&self, order: Order) -> Result<Purchase, Rejection> {
-        let Order { authority, request, arrived } = order;
+        let Order { authority, request, keyed, arrived } = order;
         let price = self.price(authority.organisation, &request).await?;
         let provider = self.provider(&request.provider_code).ok_or(Rejection::Internal)?;
         let customer = self.admit_customer(provider.as_ref(), &request, price.net).await?;
@@ -85,6 +95,7 @@ impl Desk {
             price,
             provider_reference,
             subscriber_details: customer.name,
+            keyed,
             age: Duration::ZERO,
         };
         Ok(Purchase {

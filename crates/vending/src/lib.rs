@@ -13,6 +13,7 @@ mod pricing;
 mod quote;
 mod reads;
 mod refusals;
+mod replay;
 mod resolve;
 mod retry;
 mod settings;
@@ -31,6 +32,7 @@ pub use engine::Engine;
 pub use quote::Quote;
 pub use reads::{ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
+pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
 pub use settings::VendingSettings;
 

@@ -24,6 +24,9 @@ impl Desk {
             return Err(Rejection::OtherCurrency { account: account.currency });
         }
         product.format.check(&request.subscriber).map_err(Rejection::SubscriberFormat)?;
+        if !catalogue.allowed.admits(&request.subscriber) {
+            return Err(Rejection::SubscriberNotAllowed);
+        }
         Price::of(request.amount, request.charges_on_top, &offer.terms).map_err(Rejection::Price)
     }
 }

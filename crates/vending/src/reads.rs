@@ -1,7 +1,8 @@
-//! What an integrator may look at before it buys.
+//! What an integrator may look at: what it can buy, out of which accounts, and what it has bought. Nothing here asks a
+//! provider.
 
 use ledger::{Account, AccountId};
-use purchase::{OrganisationId, SubscriberFormat};
+use purchase::{Filed, OrganisationId, Page, Place, ProductText, PurchaseId, Selection, SubscriberFormat};
 use vend::Product;
 
 use crate::refusals::internal;
@@ -16,6 +17,8 @@ pub struct ProductListing {
     pub format: SubscriberFormat,
     /// A hint that overrides one derived from the format.
     pub hint: Option<String>,
+    /// What it is called in languages in which it is not called as usual.
+    pub texts: Vec<ProductText>,
     /// From whom it can be bought.
     pub providers: Vec<ProviderListing>,
 }
@@ -54,6 +57,7 @@ impl Vending {
             product: product.product,
             format: product.format.clone(),
             hint: product.hint.clone(),
+            texts: product.texts.clone(),
             providers: product
                 .offers
                 .iter()
@@ -64,5 +68,26 @@ impl Vending {
                 .collect(),
         };
         Ok(catalogue.products.iter().map(listing).collect())
+    }
+    /// The purchase of this number as it stands, if it is the organisation's.
+    pub async fn purchase(
+        &self,
+        organisation: OrganisationId,
+        id: PurchaseId,
+    ) -> Result<Option<Filed>, ReadError> {
+        let found = self.0.store.find_filed(organisation, id).await;
+        Ok(found.map_err(|error| internal("a purchase could not be read", &error))?)
+    }
+
+    /// At most `limit` of the organisation's purchases as they stand, newest first, that come after a place.
+    pub async fn purchases(
+        &self,
+        organisation: OrganisationId,
+        selection: Selection,
+        after: Option<Place>,
+        limit: u16,
+    ) -> Result<Page, ReadError> {
+        let page = self.0.store.list_filed(organisation, selection, after, limit).await;
+        Ok(page.map_err(|error| internal("purchases could not be listed", &error))?)
     }
 }

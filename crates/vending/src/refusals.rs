@@ -35,6 +35,9 @@ pub enum Rejection {
     /// The identifier is not of the product's form.
     #[error("the subscriber identifier does not fit the product")]
     SubscriberFormat(#[source] FormatError),
+    /// The organisation is locked to others.
+    #[error("the subscriber is not on the organisation's allow-list")]
+    SubscriberNotAllowed,
     /// The amount has no price.
     #[error("the amount has no price")]
     Price(#[source] PriceError),
@@ -58,6 +61,9 @@ pub enum Rejection {
     /// An earlier purchase for the same subscriber is open.
     #[error("an earlier purchase for the same subscriber is open")]
     Pending,
+    /// Another request was made under the same idempotency key.
+    #[error("the idempotency key belongs to another request")]
+    KeyReused,
     /// A retry has answered "not found" for the external reference while this confirm was under way.
     #[error("a retry closed the external reference")]
     ReferenceClosed,
@@ -78,6 +84,9 @@ pub enum ConfirmError {
     /// Reserved, proven not to be vended, released. Final.
     #[error("the purchase failed")]
     Failed(Box<Record>),
+    /// The purchase that holds the idempotency key had failed before. Final, and told again.
+    #[error("the purchase under the key has failed")]
+    FailedBefore(Box<Record>),
     /// Reserved, and nobody knows.
     #[error("the outcome of the purchase is not known yet")]
     Unknown,
@@ -111,8 +120,14 @@ pub enum RetryError {
 
 /// A read failed by our own fault; logged where it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the service failed")]
-pub struct ReadError;
+pub enum ReadError {
+    /// The same may succeed a moment later.
+    #[error("the service is overloaded")]
+    Overloaded,
+    /// It will not.
+    #[error("the service failed")]
+    Internal,
+}
 
 impl From<ReserveRefusal> for Rejection {
     fn from(refusal: ReserveRefusal) -> Self {
@@ -123,7 +138,8 @@ impl From<ReserveRefusal> for Rejection {
             ReserveRefusal::NotDebitable => Self::AccountNotDebitable,
             ReserveRefusal::OtherCurrency(account) => Self::OtherCurrency { account },
             ReserveRefusal::Insufficient { gap } => Self::Insufficient { gap },
-            ReserveRefusal::Pending => Self::Pending,
+            // Whoever holds the key was quicker, and may be open still.
+            ReserveRefusal::Pending | ReserveRefusal::KeyTaken => Self::Pending,
             ReserveRefusal::ReferenceClosed => Self::ReferenceClosed,
             ReserveRefusal::NoCommissionAccount => {
                 tracing::error!("commission is due to an organisation without a commission account");
@@ -164,7 +180,10 @@ impl From<Failed> for RetryError {
 }
 
 impl From<Failed> for ReadError {
-    fn from(_failed: Failed) -> Self {
-        Self
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::ForNow => Self::Overloaded,
+            Failed::ForGood => Self::Internal,
+        }
     }
 }

@@ -1,15 +1,13 @@
 //! Entering and changing the catalogue, each act with its line in the audit log.
 
-use diesel::pg::Pg;
-use diesel::query_builder::{QueryFragment, QueryId};
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt, Text};
-use diesel_async::RunQueryDsl;
 use money::Money;
 use purchase::{OrganisationId, SubscriberFormat, Terms};
-use serde_json::{Value, json};
+use serde_json::json;
 use vend::{Capabilities, Product};
 
-use crate::identity::{Act, AuditEntry, append};
+use super::change::Line;
+use crate::identity::Act;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
@@ -40,7 +38,7 @@ impl Store {
             .bind::<Bool, _>(declared.repeat_is_safe)
             .bind::<Bool, _>(declared.remembers_refusals)
             .bind::<Bool, _>(declared.not_found_counts);
-        self.put(put, None, line, act).await
+        self.change(put, line, act).await
     }
 
     /// Enters a product's format, or changes it.
@@ -51,16 +49,21 @@ impl Store {
         hint: Option<String>,
         act: Act,
     ) -> Result<(), StoreError> {
-        let details = json!({ "pattern": format.pattern(), "hint": hint });
+        let details = json!({
+            "length_min": format.length_min(),
+            "length_max": format.length_max(),
+            "pattern": format.pattern(),
+            "hint": hint,
+        });
         let line = Line::new("product.changed", format!("product:{product}"), details);
-        let length = |length: Option<u16>| length.and_then(|length| i16::try_from(length).ok());
+        let length = |length: Option<u16>| length.map(|length| i16::try_from(length).unwrap_or(i16::MAX));
         let put = prepared::<PutProduct>()
             .bind::<Text, _>(product.as_str())
             .bind::<Nullable<SmallInt>, _>(length(format.length_min()))
             .bind::<Nullable<SmallInt>, _>(length(format.length_max()))
             .bind::<Nullable<Text>, _>(format.pattern().map(str::to_owned))
             .bind::<Nullable<Text>, _>(hint);
-        self.put(put, None, line, act).await
+        self.change(put, line, act).await
     }
 
     /// Lets an organisation buy a product of a provider, or changes its terms.
@@ -76,9 +79,14 @@ impl Store {
         let details = json!({
             "fee_fixed": fees.fixed.to_string(),
             "fee_rate": fees.rate.to_string(),
+            "fee_floor": fees.floor.map(|floor| floor.to_string()),
+            "fee_cap": fees.cap.map(|cap| cap.to_string()),
+            "amount_min": terms.minimum.map(|minimum| minimum.to_string()),
+            "amount_max": terms.maximum.map(|maximum| maximum.to_string()),
             "commission_rate": terms.commission.to_string(),
         });
-        let line = Line::new("offer.changed", format!("offer:{product}/{provider_code}"), details);
+        let subject = format!("offer:{product}/{provider_code}");
+        let line = Line::new("offer.changed", subject, details).of(organisation);
         let put = prepared::<PutOffer>()
             .bind::<BigInt, _>(organisation.0)
             .bind::<Text, _>(product.as_str())
@@ -91,47 +99,7 @@ impl Store {
             .bind::<Text, _>(terms.commission.to_string())
             .bind::<Nullable<BigInt>, _>(terms.minimum.map(Money::minor))
             .bind::<Nullable<BigInt>, _>(terms.maximum.map(Money::minor));
-        self.put(put, Some(organisation), line, act).await
-    }
-
-    async fn put(
-        &self,
-        statement: impl QueryFragment<Pg> + QueryId + Send + 'static,
-        organisation: Option<OrganisationId>,
-        line: Line,
-        act: Act,
-    ) -> Result<(), StoreError> {
-        let store = self.clone();
-        self.on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let entry = AuditEntry {
-                act: &act,
-                action: line.action,
-                organisation_id: organisation.map(|organisation| organisation.0),
-                subject: line.subject,
-                details: line.details,
-            };
-            let written = statement.execute(&mut *transaction).await;
-            let outcome = match written {
-                Ok(_) => append(&mut transaction, entry).await,
-                Err(error) => Err(error.into()),
-            };
-            transaction.end(outcome).await
-        })
-        .await
-    }
-}
-
-/// What the audit log says about a change.
-struct Line {
-    action: &'static str,
-    subject: String,
-    details: Value,
-}
-
-impl Line {
-    const fn new(action: &'static str, subject: String, details: Value) -> Self {
-        Self { action, subject, details }
+        self.change(put, line, act).await
     }
 }
 

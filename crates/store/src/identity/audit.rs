@@ -1,11 +1,19 @@
 //! The audit log: who did what, to whom and why, written in the transaction of the deed itself.
 
-use diesel::ExpressionMethods;
+use chrono::{DateTime, Utc};
+use diesel::{
+    ExpressionMethods, QueryableByName,
+    sql_types::{BigInt, Jsonb, Nullable, Text, Timestamptz},
+};
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
 
 use super::schema::audit_log;
-use crate::{StoreError, transaction::Transaction};
+use crate::{
+    Store, StoreError,
+    statement::{Statement, prepared},
+    transaction::Transaction,
+};
 
 /// Who acts, and why, in their own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +23,45 @@ pub struct Act {
     pub reason: String,
 }
 
-/// One line of the log. It never holds a secret, a password or a token.
+/// One line of the log, as it was written.
+#[derive(Debug, Clone, PartialEq, QueryableByName)]
+pub struct AuditLine {
+    #[diesel(sql_type = BigInt)]
+    pub id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    pub at: DateTime<Utc>,
+    #[diesel(sql_type = Text)]
+    pub actor: String,
+    /// What was done, as `noun.past_participle`.
+    #[diesel(sql_type = Text)]
+    pub action: String,
+    /// The code of the organisation that it concerns, if it concerns one.
+    #[diesel(sql_type = Nullable<Text>)]
+    pub organisation: Option<String>,
+    /// What it was done to, as `noun:key`.
+    #[diesel(sql_type = Text)]
+    pub subject: String,
+    #[diesel(sql_type = Text)]
+    pub reason: String,
+    /// A JSON object.
+    #[diesel(sql_type = Jsonb)]
+    pub details: Value,
+}
+
+/// Which lines are asked for; what is absent is not asked about.
+#[derive(Debug, Clone, Default)]
+pub struct AuditQuery {
+    pub organisation_id: Option<i64>,
+    /// As `noun:key`, exactly.
+    pub subject: Option<String>,
+    pub since: Option<DateTime<Utc>>,
+    /// Only lines with smaller numbers: the next page begins before the last line of this one.
+    pub before: Option<i64>,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// One line to be written. It never holds a secret, a password or a token.
 #[derive(Debug)]
 pub(crate) struct AuditEntry<'a> {
     pub(crate) act: &'a Act,
@@ -26,6 +72,34 @@ pub(crate) struct AuditEntry<'a> {
     pub(crate) subject: String,
     /// A JSON object.
     pub(crate) details: Value,
+}
+
+struct ListAuditLog;
+
+impl Statement for ListAuditLog {
+    const SQL: &str = "-- list_audit_log
+SELECT l.id, l.at, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
+FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
+WHERE ($1::bigint IS NULL OR l.organisation_id = $1) AND ($2::text IS NULL OR l.subject = $2)
+    AND ($3::timestamptz IS NULL OR l.at >= $3) AND ($4::bigint IS NULL OR l.id < $4)
+ORDER BY l.id DESC LIMIT $5";
+}
+
+/// The newest lines that are asked for, the newest first.
+pub async fn list_audit_log(store: &Store, query: AuditQuery) -> Result<Vec<AuditLine>, StoreError> {
+    let listed = store.read(move |connection| {
+        Box::pin(async move {
+            let lines = prepared::<ListAuditLog>()
+                .bind::<Nullable<BigInt>, _>(query.organisation_id)
+                .bind::<Nullable<Text>, _>(query.subject)
+                .bind::<Nullable<Timestamptz>, _>(query.since)
+                .bind::<Nullable<BigInt>, _>(query.before)
+                .bind::<BigInt, _>(i64::from(query.limit))
+                .load(connection);
+            Ok(lines.await?)
+        })
+    });
+    listed.await
 }
 
 /// Adds a line to the log.

@@ -6,8 +6,10 @@ mod party;
 mod secret;
 mod user;
 
-pub use client::{ClientRecord, NewClient, create_client, find_client};
-pub use organisation::{NewOrganisation, OrganisationRecord, create_organisation, find_organisation};
+pub use client::{ClientRecord, NewClient, create_client, find_client, list_clients};
+pub use organisation::{
+    NewOrganisation, OrganisationRecord, create_organisation, find_organisation, list_organisations,
+};
 pub use party::{Party, set_status};
-pub use secret::{NewSecret, SecretRecord, add_secret, expire_secret, revoke_secret};
-pub use user::{NewUser, create_user};
+pub use secret::{NewSecret, Rotated, SecretRecord, add_secret, expire_secret, revoke_secret, rotate_secret};
+pub use user::{NewUser, UserRecord, create_user, find_user, list_users, replace_password, set_role};

@@ -7,6 +7,7 @@ diesel::table! {
         name -> Text,
         environment -> Text,
         status -> Text,
+        created_at -> Timestamptz,
     }
 }
 
@@ -17,6 +18,7 @@ diesel::table! {
         client_id -> Text,
         name -> Text,
         status -> Text,
+        created_at -> Timestamptz,
     }
 }
 
@@ -42,6 +44,7 @@ diesel::table! {
         email -> Nullable<Text>,
         role -> Text,
         status -> Text,
+        created_at -> Timestamptz,
     }
 }
 
@@ -49,6 +52,7 @@ diesel::table! {
     token_families (id) {
         id -> BigInt,
         organisation_id -> BigInt,
+        user_id -> BigInt,
         client_secret_id -> BigInt,
         revoked_at -> Nullable<Timestamptz>,
         revoked_because -> Nullable<Text>,

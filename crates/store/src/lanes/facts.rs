@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::ReserveJob;
 use crate::StoreError;
+use crate::idempotency::{self, KeyQuestion, LastUse};
 use crate::statement::{Statement, prepared};
 
 struct FindCallers;
@@ -35,6 +36,8 @@ pub(super) struct Facts {
     pub(super) is_on_file: bool,
     pub(super) open_purchase: Option<PurchaseId>,
     pub(super) reference_is_closed: bool,
+    /// The purchase that was made last under its idempotency key.
+    pub(super) last_use: Option<LastUse>,
 }
 
 /// What must be known about whoever asks.
@@ -81,12 +84,17 @@ pub(super) async fn read(
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let (callers, rows) =
-        tokio::try_join!(biased; find_callers(connection, jobs), load(connection, jobs, began))?;
+    let keys = keys_of(jobs);
+    let (callers, rows, mut last_uses) = tokio::try_join!(
+        biased;
+        find_callers(connection, jobs),
+        load(connection, jobs, began),
+        idempotency::last_uses(connection, &keys),
+    )?;
     if rows.len() != jobs.len() {
         return Err(StoreError::Stale { what: "a reservation of the group" });
     }
-    let facts = jobs.iter().zip(rows).map(|(job, row)| {
+    let facts = jobs.iter().zip(rows).enumerate().map(|(place, (job, row))| {
         let caller = callers.get(&caller_key(job)).copied();
         Ok(Facts {
             at: row.at,
@@ -94,9 +102,19 @@ pub(super) async fn read(
             is_on_file: row.is_on_file,
             open_purchase: row.open_purchase_id.map(PurchaseId),
             reference_is_closed: row.reference_is_closed,
+            last_use: last_uses.remove(&place),
         })
     });
     facts.collect()
+}
+
+/// The keys that the reservations ask for, each with the place of its reservation.
+fn keys_of(jobs: &[ReserveJob]) -> Vec<KeyQuestion<'_>> {
+    let asked = jobs.iter().enumerate().filter_map(|(place, job)| {
+        let keyed = job.reservation.keyed.as_ref()?;
+        Some(KeyQuestion { place, client: job.reservation.authority.client, key: &keyed.key })
+    });
+    asked.collect()
 }
 
 async fn find_callers(

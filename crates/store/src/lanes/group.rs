@@ -196,7 +196,7 @@ impl Group {
 
     fn fail(self, error: StoreError) {
         tracing::error!(cause = cause(&error), jobs = self.len(), "a group was not kept");
-        let was_first = matches!(&error, StoreError::Duplicate { constraint } if constraint == ONE_OPEN);
+        let collision = collision(&error);
         let may_have_been_kept = error.may_have_been_kept();
         let error = Arc::new(error);
         for job in self.records {
@@ -205,8 +205,8 @@ impl Group {
         for job in self.reserves {
             let answer = if may_have_been_kept {
                 ReserveError::Unacknowledged(error.clone())
-            } else if was_first {
-                ReserveError::Refused(ReserveRefusal::Pending)
+            } else if let Some(refusal) = collision {
+                ReserveError::Refused(refusal)
             } else {
                 ReserveError::Failed(error.clone())
             };
@@ -217,6 +217,19 @@ impl Group {
 
 /// The index by which a subscriber has at most one open purchase.
 const ONE_OPEN: &str = "purchases_one_open_per_subscriber";
+
+/// The index by which one purchase at a time holds an idempotency key.
+const ONE_PER_USE_OF_KEY: &str = "purchases_one_per_use_of_key";
+
+/// What somebody who was first, again and again, means for a reserve.
+fn collision(error: &StoreError) -> Option<ReserveRefusal> {
+    let StoreError::Duplicate { constraint } = error else { return None };
+    match constraint.as_str() {
+        ONE_OPEN => Some(ReserveRefusal::Pending),
+        ONE_PER_USE_OF_KEY => Some(ReserveRefusal::KeyTaken),
+        _ => None,
+    }
+}
 
 /// As its reserve left it, whatever has happened to it since: later fences are other people's.
 fn as_reserved(purchase: &OnFile, context: &LaneContext) -> Reserved {

@@ -1,7 +1,8 @@
 //! The accepted reserves of a group, written: purchase, first attempt, first line of history.
 
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use purchase::KeyedRequest;
 
 use super::reserve::{Accepted, Reserves};
 use crate::StoreError;
@@ -14,7 +15,8 @@ impl Statement for InsertPurchases {
 }
 
 impl Reserves<'_> {
-    /// Writes what was accepted. A subscriber that another process took meanwhile collides here.
+    /// Writes what was accepted. A subscriber or a key that another process took meanwhile
+    /// collides here.
     pub(super) async fn write(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
         if self.accepted.is_empty() {
             return Ok(());
@@ -54,10 +56,19 @@ impl Reserves<'_> {
             .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.reserved.life.lease_until))
             .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.life.window_closes_at))
             .bind::<Array<Text>, _>(each(a, |x| x.reservation.provider_reference.to_string()))
+            .bind::<Array<Nullable<Text>>, _>(each(a, |x| keyed(x).map(|keyed| keyed.key.as_str())))
+            .bind::<Array<Nullable<Integer>>, _>(each(a, |x| x.use_of_key))
+            .bind::<Array<Nullable<Bytea>>, _>(each(a, |x| {
+                keyed(x).map(|keyed| keyed.hash.as_bytes().as_slice())
+            }))
             .execute(&mut connection)
             .await?;
         Ok(())
     }
+}
+
+const fn keyed<'a>(accepted: &Accepted<'a>) -> Option<&'a KeyedRequest> {
+    accepted.reservation.keyed.as_ref()
 }
 
 fn each<'a, T>(accepted: &'a [Accepted<'a>], value: impl Fn(&'a Accepted<'a>) -> T) -> Vec<T> {

@@ -3,18 +3,21 @@
 use std::collections::{BTreeMap, HashSet};
 
 use ledger::{AccountId, LedgerError};
-use purchase::{Life, OrganisationId, PurchaseId, Timing};
+use purchase::{ClientId, IdempotencyKey, Life, OrganisationId, PurchaseId, Timing};
 use vend::{Product, SubscriberIdentifier};
 
 use super::facts::Facts;
 use super::on_file::OnFile;
 use super::wallets::{ApplyError, LockedWallet, Wallets};
+use crate::idempotency::LastUse;
 use crate::purchases::{Reservation, ReserveRefusal, Reserved};
 
 /// A reservation that is to be written.
 pub(super) struct Accepted<'a> {
     pub(super) reservation: &'a Reservation,
     pub(super) commission_account: Option<AccountId>,
+    /// Which use of its idempotency key it is.
+    pub(super) use_of_key: Option<i32>,
     pub(super) reserved: Reserved,
 }
 
@@ -22,16 +25,18 @@ pub(super) struct Accepted<'a> {
 pub(super) struct Reserves<'a> {
     pub(super) accepted: Vec<Accepted<'a>>,
     busy: HashSet<(OrganisationId, Product, &'a SubscriberIdentifier)>,
+    taken: HashSet<(ClientId, &'a IdempotencyKey)>,
     timing: &'a Timing,
 }
 
 impl<'a> Reserves<'a> {
     pub(super) fn new(timing: &'a Timing) -> Self {
-        Self { accepted: Vec::new(), busy: HashSet::new(), timing }
+        Self { accepted: Vec::new(), busy: HashSet::new(), taken: HashSet::new(), timing }
     }
 
     /// Decides one reservation; the facts that its group records, in `on_file`, and the reservations
-    /// decided before it count.
+    /// decided before it count. Whoever asks for a key that is held is told of that before anything else: the purchase
+    /// that holds it answers for both.
     pub(super) fn decide(
         &mut self,
         reservation: &'a Reservation,
@@ -39,6 +44,10 @@ impl<'a> Reserves<'a> {
         on_file: &BTreeMap<PurchaseId, OnFile>,
         wallets: &mut Wallets,
     ) -> Result<Reserved, ReserveRefusal> {
+        let key = reservation.keyed.as_ref().map(|keyed| (reservation.authority.client, &keyed.key));
+        if is_held(facts, on_file) || key.is_some_and(|key| self.taken.contains(&key)) {
+            return Err(ReserveRefusal::KeyTaken);
+        }
         let wallet = admit(reservation, facts, wallets)?;
         let authority = &reservation.authority;
         let subscriber =
@@ -56,10 +65,22 @@ impl<'a> Reserves<'a> {
         }
         place_hold(reservation, wallets)?;
         self.busy.insert(subscriber);
+        self.taken.extend(key);
+        let use_of_key = key.map(|_| facts.last_use.as_ref().map_or(1, LastUse::next_number));
         let life = Life::reserved(wallet.handling, facts.at, self.timing);
         let reserved = Reserved { life, at: facts.at };
-        self.accepted.push(Accepted { reservation, commission_account, reserved: reserved.clone() });
+        let accepted = Accepted { reservation, commission_account, use_of_key, reserved: reserved.clone() };
+        self.accepted.push(accepted);
         Ok(reserved)
+    }
+}
+
+/// Whether the purchase that was made last under the reservation's key holds it, as its group leaves it.
+fn is_held(facts: &Facts, on_file: &BTreeMap<PurchaseId, OnFile>) -> bool {
+    let Some(last) = &facts.last_use else { return false };
+    match on_file.get(&last.holder.purchase) {
+        Some(left) => last.holds_in(left.life.state.name(), left.failure.as_ref(), facts.at),
+        None => last.holds(facts.at),
     }
 }
 

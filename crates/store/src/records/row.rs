@@ -19,7 +19,7 @@ use crate::row::{DeclaredRow, FailureRow, LifeRow, read_currency, read_provider_
 use crate::{Aad, Sealed, SealingKeys, StoreError};
 
 #[derive(QueryableByName)]
-pub(super) struct Row {
+pub(crate) struct Row {
     #[diesel(sql_type = BigInt)]
     pub(super) id: i64,
     #[diesel(sql_type = Text)]
@@ -107,7 +107,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn read(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
+    pub(crate) fn read(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
         let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let amount = |minor| Money::from_minor(minor, currency);

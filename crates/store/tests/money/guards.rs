@@ -9,7 +9,7 @@ use crate::town::{FIRST, Town, pula, vended};
 
 impl Town {
     /// What Postgres says when the superuser runs `sql`, which must fail.
-    fn refusal_of(&self, sql: &str) -> String {
+    pub fn refusal_of(&self, sql: &str) -> String {
         match self.database.run_sql(sql) {
             Ok(rows) => panic!("allowed: {sql}: {rows}"),
             Err(LocalPostgresError::ProgramFailed { said, .. }) => said,
@@ -18,7 +18,7 @@ impl Town {
     }
 
     /// The same in a role.
-    fn refusal_in(&self, role: &str, sql: &str) -> String {
+    pub fn refusal_in(&self, role: &str, sql: &str) -> String {
         self.refusal_of(&format!("SET ROLE {role}; {sql}"))
     }
 

@@ -8,8 +8,11 @@
     reason = "what a test prepares may fail loudly"
 )]
 
+mod catalogue;
 mod crowd;
 mod guards;
+mod keys;
+mod listing;
 mod lost;
 mod proxy;
 mod reading;

@@ -10,8 +10,9 @@ use local_postgres::{Database, LocalPostgres};
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
-    AccessTokenId, Authority, ClientId, Fact, Fence, Handling, NotificationFlags, OrganisationId, Price,
-    PurchaseId, PurchaseRequest, Reference, SourceChannel, Timing, UserId,
+    AccessTokenId, Authority, ClientId, Fact, Fence, Handling, IdempotencyKey, KeyedRequest,
+    NotificationFlags, OrganisationId, Price, PurchaseId, PurchaseRequest, Reference, RequestHash,
+    SourceChannel, Timing, UserId,
 };
 use store::identity::Act;
 use store::{
@@ -180,8 +181,14 @@ impl Town {
             price: Price { entry: net, charge, net, total: net.plus(charge).unwrap(), commission: pula(100) },
             provider_reference: ProviderReference::new(call),
             subscriber_details: Some("K. MOLEFE".into()),
+            keyed: None,
             age: Duration::from_millis(3),
         }
+    }
+
+    /// An order under an idempotency key.
+    pub async fn order_under(&self, key: &str, shop: &Shop, meter: &str, net: i64) -> Reservation {
+        under(key, self.order(shop, meter, net).await)
     }
 
     /// A connection of its own, for whoever else is at work in the database.
@@ -263,6 +270,13 @@ impl Drop for Town {
             assert_eq!(self.contradictions(), "", "the books do not add up");
         }
     }
+}
+
+/// The order under an idempotency key.
+pub fn under(key: &str, mut order: Reservation) -> Reservation {
+    let (key, hash) = (IdempotencyKey::parse(key).unwrap(), RequestHash::of(&order.request));
+    order.keyed = Some(KeyedRequest { key, hash });
+    order
 }
 
 /// What locks a wallet.

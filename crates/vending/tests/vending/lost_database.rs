@@ -208,7 +208,9 @@ async fn a_crowd_on_a_bad_wire_is_told_the_truth() {
             let later = shop.retries_for(number).await;
             match outcome {
                 Ok(record) => assert_eq!(later, Ok(record)),
-                Err(ConfirmError::Failed(record)) => assert_eq!(later, Err(RetryError::Failed(record))),
+                Err(ConfirmError::Failed(record) | ConfirmError::FailedBefore(record)) => {
+                    assert_eq!(later, Err(RetryError::Failed(record)));
+                }
                 Err(ConfirmError::Rejected(_)) => assert_eq!(later, Err(RetryError::NotFound)),
                 Err(ConfirmError::Unknown) => assert!(matches!(later, Ok(_) | Err(RetryError::Failed(_)))),
             }

@@ -1,6 +1,7 @@
 //! What is refused before any money is touched: nothing is held, nothing is stored, nothing is sent.
 
 use std::pin::pin;
+use std::time::Duration;
 
 use ledger::AccountId;
 use money::{Currency, Money};
@@ -61,6 +62,42 @@ async fn what_the_catalogue_does_not_have_is_rejected_without_asking_the_provide
     }
     town.utility.saw([]);
     town.nothing_came_of_it();
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn in_staging_nobody_is_asked_about_a_subscriber_who_is_not_on_the_list() {
+    let town = Town::open().await;
+    let (shop, free) = (town.shop_with("200.00").await, town.shop_with("200.00").await);
+    town.locks(shop.authority.organisation, &[METER]).await;
+
+    let for_another = PurchaseRequest { subscriber: meter("04257670466"), ..shop.request("100.00") };
+    shop.is_rejected(for_another.clone(), Rejection::SubscriberNotAllowed).await;
+    let quote = town.vending.quote(&shop.authority, &for_another).await;
+    assert_eq!(quote.unwrap_err(), Rejection::SubscriberNotAllowed);
+    let malformed = PurchaseRequest { subscriber: meter("0425767046"), ..for_another.clone() };
+    shop.is_rejected(malformed, Rejection::SubscriberFormat(FormatError::TooShort(11))).await;
+    let worthless = PurchaseRequest { charges_on_top: false, amount: pula("1.50"), ..for_another };
+    shop.is_rejected(worthless, Rejection::SubscriberNotAllowed).await;
+    town.utility.saw([]);
+    town.nothing_came_of_it();
+
+    shop.buys("100.00").await.unwrap();
+    let in_production = PurchaseRequest { subscriber: meter("04257670466"), ..free.request("100.00") };
+    free.confirms(in_production).await.unwrap();
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn what_was_bought_before_a_lock_can_still_be_retried() {
+    let town = Town::open().await;
+    let shop = town.shop_with("200.00").await;
+    let bought = shop.buys("100.00").await.unwrap();
+    town.locks(shop.authority.organisation, &[]).await;
+    town.clock.advance(Duration::from_secs(6));
+    let rejected = shop.buys("50.00").await;
+    assert_eq!(rejected, Err(ConfirmError::Rejected(Rejection::SubscriberNotAllowed)));
+    assert_eq!(shop.retries().await.unwrap().id, bought.id);
     town.closes().await;
 }
 

@@ -1,7 +1,8 @@
 //! OAuth clients: the programs that an organisation calls us with.
 
+use chrono::{DateTime, Utc};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use serde_json::json;
 
 use super::secret::{self, NewSecret, SecretRecord};
@@ -9,7 +10,7 @@ use crate::{
     Store, StoreError,
     identity::{
         Act, AuditEntry, Status, append,
-        schema::oauth_clients::{client_id, id, name, organisation_id, status, table},
+        schema::oauth_clients::{client_id, created_at, id, name, organisation_id, status, table},
         words::Word,
     },
     transaction::Transaction,
@@ -33,46 +34,65 @@ pub struct ClientRecord {
     pub client_id: String,
     pub name: String,
     pub status: Status,
+    pub created_at: DateTime<Utc>,
     pub secrets: Vec<SecretRecord>,
 }
 
+type Row = (i64, i64, String, String, String, DateTime<Utc>);
+
 /// Makes a client, and returns its id and that of its secret.
 pub async fn create_client(store: &Store, new: NewClient, act: Act) -> Result<(i64, i64), StoreError> {
-    let store = store.clone();
-    store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = insert(&mut transaction, &new, &act).await;
-            transaction.end(outcome).await
-        })
-        .await
+    store.operate(move |transaction| Box::pin(async move { insert(transaction, &new, &act).await })).await
 }
 
 /// The client with this public text.
 pub async fn find_client(store: &Store, by_client_id: String) -> Result<Option<ClientRecord>, StoreError> {
-    let store = store.clone();
-    store
-        .clone()
-        .on_engine(async move {
-            let mut connection = store.general.get().await?;
+    let found = store.read(move |connection| {
+        Box::pin(async move {
             let row = table
                 .filter(client_id.eq(by_client_id))
-                .select((id, organisation_id, client_id, name, status))
-                .first::<(i64, i64, String, String, String)>(&mut connection);
-            let Some((key, organisation, text, its_name, its_status)) = row.await.optional()? else {
-                return Ok(None);
-            };
-            Ok(Some(ClientRecord {
-                id: key,
-                organisation_id: organisation,
-                client_id: text,
-                name: its_name,
-                status: Status::read(&its_status, "oauth_clients", "status", key)?,
-                secrets: secret::list(&mut connection, key).await?,
-            }))
+                .select((id, organisation_id, client_id, name, status, created_at))
+                .first::<Row>(&mut *connection);
+            match row.await.optional()? {
+                Some(row) => record(connection, row).await.map(Some),
+                None => Ok(None),
+            }
         })
-        .await
+    });
+    found.await
+}
+
+/// The clients of an organisation, the oldest first.
+pub async fn list_clients(store: &Store, organisation: i64) -> Result<Vec<ClientRecord>, StoreError> {
+    let listed = store.read(move |connection| {
+        Box::pin(async move {
+            let rows: Vec<Row> = table
+                .filter(organisation_id.eq(organisation))
+                .order(id)
+                .select((id, organisation_id, client_id, name, status, created_at))
+                .load(&mut *connection)
+                .await?;
+            let mut clients = Vec::with_capacity(rows.len());
+            for row in rows {
+                clients.push(record(&mut *connection, row).await?);
+            }
+            Ok(clients)
+        })
+    });
+    listed.await
+}
+
+async fn record(connection: &mut AsyncPgConnection, row: Row) -> Result<ClientRecord, StoreError> {
+    let (key, organisation, text, its_name, its_status, its_beginning) = row;
+    Ok(ClientRecord {
+        id: key,
+        organisation_id: organisation,
+        client_id: text,
+        name: its_name,
+        status: Status::read(&its_status, "oauth_clients", "status", key)?,
+        created_at: its_beginning,
+        secrets: secret::list(connection, key).await?,
+    })
 }
 
 async fn insert(transaction: &mut Transaction, new: &NewClient, act: &Act) -> Result<(i64, i64), StoreError> {

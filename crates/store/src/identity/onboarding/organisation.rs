@@ -1,5 +1,6 @@
 //! Organisations: who the service is sold to.
 
+use chrono::{DateTime, Utc};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
 use serde_json::json;
@@ -8,7 +9,7 @@ use crate::{
     Store, StoreError,
     identity::{
         Act, AuditEntry, Environment, Status, append,
-        schema::organisations::{code, environment, id, name, status, table},
+        schema::organisations::{code, created_at, environment, id, name, status, table},
         words::Word,
     },
     transaction::Transaction,
@@ -31,22 +32,17 @@ pub struct OrganisationRecord {
     pub name: String,
     pub environment: Environment,
     pub status: Status,
+    pub created_at: DateTime<Utc>,
 }
+
+type Row = (i64, String, String, String, String, DateTime<Utc>);
 
 /// Lets an organisation in, and returns its id.
 ///
 /// # Errors
 /// [`StoreError::Duplicate`] when the code is taken.
 pub async fn create_organisation(store: &Store, new: NewOrganisation, act: Act) -> Result<i64, StoreError> {
-    let store = store.clone();
-    store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = insert(&mut transaction, &new, &act).await;
-            transaction.end(outcome).await
-        })
-        .await
+    store.operate(move |transaction| Box::pin(async move { insert(transaction, &new, &act).await })).await
 }
 
 /// The organisation with this code.
@@ -54,22 +50,25 @@ pub async fn find_organisation(
     store: &Store,
     by_code: String,
 ) -> Result<Option<OrganisationRecord>, StoreError> {
-    let store = store.clone();
-    let found: Option<(i64, String, String, String, String)> = store
-        .clone()
-        .on_engine(async move {
-            let rows = table.filter(code.eq(by_code)).select((id, code, name, environment, status));
-            Ok(rows.first(&mut store.general.get().await?).await.optional()?)
+    let found = store.read(move |connection| {
+        Box::pin(async move {
+            let rows =
+                table.filter(code.eq(by_code)).select((id, code, name, environment, status, created_at));
+            Ok(rows.first::<Row>(connection).await.optional()?)
         })
-        .await?;
-    let Some((key, its_code, its_name, its_environment, its_status)) = found else { return Ok(None) };
-    Ok(Some(OrganisationRecord {
-        id: key,
-        code: its_code,
-        name: its_name,
-        environment: Environment::read(&its_environment, "organisations", "environment", key)?,
-        status: Status::read(&its_status, "organisations", "status", key)?,
-    }))
+    });
+    found.await?.map(OrganisationRecord::try_from).transpose()
+}
+
+/// All of them, in the order of their codes.
+pub async fn list_organisations(store: &Store) -> Result<Vec<OrganisationRecord>, StoreError> {
+    let rows = store.read(|connection| {
+        Box::pin(async move {
+            let rows = table.order(code).select((id, code, name, environment, status, created_at));
+            Ok(rows.load::<Row>(connection).await?)
+        })
+    });
+    rows.await?.into_iter().map(OrganisationRecord::try_from).collect()
 }
 
 async fn insert(transaction: &mut Transaction, new: &NewOrganisation, act: &Act) -> Result<i64, StoreError> {
@@ -87,4 +86,20 @@ async fn insert(transaction: &mut Transaction, new: &NewOrganisation, act: &Act)
     };
     append(transaction, entry).await?;
     Ok(organisation_id)
+}
+
+impl TryFrom<Row> for OrganisationRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let (key, its_code, its_name, its_environment, its_status, its_beginning) = row;
+        Ok(Self {
+            id: key,
+            code: its_code,
+            name: its_name,
+            environment: Environment::read(&its_environment, "organisations", "environment", key)?,
+            status: Status::read(&its_status, "organisations", "status", key)?,
+            created_at: its_beginning,
+        })
+    }
 }

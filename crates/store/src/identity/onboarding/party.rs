@@ -23,14 +23,8 @@ pub enum Party {
 
 /// Suspends or readmits. Where money moves it holds at once, elsewhere within seconds.
 pub async fn set_status(store: &Store, party: Party, status: Status, act: Act) -> Result<(), StoreError> {
-    let store = store.clone();
     store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = update(&mut transaction, party, status, &act).await;
-            transaction.end(outcome).await
-        })
+        .operate(move |transaction| Box::pin(async move { update(transaction, party, status, &act).await }))
         .await
 }
 

@@ -1,7 +1,7 @@
 //! Client secrets: added while others live, ended at a time to come, or revoked at once.
 
 use chrono::{DateTime, Utc};
-use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
+use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use serde_json::json;
 
@@ -35,17 +35,41 @@ pub struct SecretRecord {
     pub revoked_at: Option<DateTime<Utc>>,
 }
 
+/// What a rotation did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotated {
+    /// The new secret.
+    pub id: i64,
+    /// Those that end with the overlap.
+    pub ending: Vec<i64>,
+}
+
 /// Gives a client one more secret, beside those that it has, and returns its id.
 pub async fn add_secret(store: &Store, client: i64, new: NewSecret, act: Act) -> Result<i64, StoreError> {
-    let store = store.clone();
     store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = add(&mut transaction, client, &new, &act).await;
-            transaction.end(outcome).await
-        })
+        .operate(move |transaction| Box::pin(async move { add(transaction, client, &new, &act).await }))
         .await
+}
+
+/// Gives a client a new secret, and ends at `old_end_at` those that would live longer. Until then all of them work.
+pub async fn rotate_secret(
+    store: &Store,
+    client: i64,
+    new: NewSecret,
+    old_end_at: DateTime<Utc>,
+    act: Act,
+) -> Result<Rotated, StoreError> {
+    let work = store.operate(move |transaction| {
+        Box::pin(async move {
+            let ending = outlasting(transaction, client, old_end_at).await?;
+            let added = add(transaction, client, &new, &act).await?;
+            for secret in &ending {
+                expire(transaction, *secret, old_end_at, &act).await?;
+            }
+            Ok(Rotated { id: added, ending })
+        })
+    });
+    work.await
 }
 
 /// Ends a secret at `at`, for a change without an interruption: what was opened with it goes on.
@@ -55,14 +79,8 @@ pub async fn expire_secret(
     at: DateTime<Utc>,
     act: Act,
 ) -> Result<(), StoreError> {
-    let store = store.clone();
     store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = expire(&mut transaction, secret, at, &act).await;
-            transaction.end(outcome).await
-        })
+        .operate(move |transaction| Box::pin(async move { expire(transaction, secret, at, &act).await }))
         .await
 }
 
@@ -73,14 +91,8 @@ pub async fn revoke_secret(
     at: DateTime<Utc>,
     act: Act,
 ) -> Result<(), StoreError> {
-    let store = store.clone();
     store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = revoke(&mut transaction, secret, at, &act).await;
-            transaction.end(outcome).await
-        })
+        .operate(move |transaction| Box::pin(async move { revoke(transaction, secret, at, &act).await }))
         .await
 }
 
@@ -113,6 +125,24 @@ pub(super) async fn insert(
     let details = json!({ "secret": secret, "expires_at": new.expires_at.map(|at| at.to_rfc3339()) });
     record(transaction, "client.secret_added", client, organisation_id, details, act).await?;
     Ok(secret)
+}
+
+/// The live secrets of a client that would be accepted after `at`. The client is locked, so that of two rotations
+/// the later one sees the other's secret.
+async fn outlasting(
+    transaction: &mut Transaction,
+    client: i64,
+    at: DateTime<Utc>,
+) -> Result<Vec<i64>, StoreError> {
+    let locked = oauth_clients::table.find(client).select(oauth_clients::id).for_update();
+    locked.first::<i64>(&mut *transaction).await.optional()?;
+    let rows = table
+        .filter(oauth_client_id.eq(client))
+        .filter(revoked_at.is_null())
+        .filter(expires_at.is_null().or(expires_at.gt(at)))
+        .order(id)
+        .select(id);
+    Ok(rows.load(transaction).await?)
 }
 
 async fn add(

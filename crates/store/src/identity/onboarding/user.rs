@@ -1,16 +1,22 @@
 //! Users: in whose name an organisation's clients act.
 
-use diesel::ExpressionMethods;
+use chrono::{DateTime, Utc};
+use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
 use serde_json::json;
 
 use crate::{
     Store, StoreError,
     identity::{
-        Act, AuditEntry, Role, append,
-        schema::users::{
-            email, full_name, id, organisation_id, password_hash, phone_number, role, table, username,
+        Act, AuditEntry, Role, Status, append,
+        schema::{
+            token_families,
+            users::{
+                created_at, email, full_name, id, organisation_id, password_hash, phone_number, role, status,
+                table, username,
+            },
         },
+        words::Word,
     },
     transaction::Transaction,
 };
@@ -30,20 +36,115 @@ pub struct NewUser {
     pub role: Role,
 }
 
+/// What may be seen of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserRecord {
+    pub id: i64,
+    pub organisation_id: i64,
+    pub username: String,
+    pub full_name: String,
+    pub phone_number: Option<String>,
+    pub email: Option<String>,
+    pub role: Role,
+    pub status: Status,
+    pub created_at: DateTime<Utc>,
+}
+
+#[derive(diesel::Queryable)]
+struct Row {
+    id: i64,
+    organisation_id: i64,
+    username: String,
+    full_name: String,
+    phone_number: Option<String>,
+    email: Option<String>,
+    role: String,
+    status: String,
+    created_at: DateTime<Utc>,
+}
+
+const COLUMNS: (id, organisation_id, username, full_name, phone_number, email, role, status, created_at) =
+    (id, organisation_id, username, full_name, phone_number, email, role, status, created_at);
+
 /// Makes a user, and returns its id.
 ///
 /// # Errors
 /// [`StoreError::Duplicate`] when the organisation has a user of that name.
 pub async fn create_user(store: &Store, new: NewUser, act: Act) -> Result<i64, StoreError> {
-    let store = store.clone();
-    store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = insert(&mut transaction, &new, &act).await;
-            transaction.end(outcome).await
+    store.operate(move |transaction| Box::pin(async move { insert(transaction, &new, &act).await })).await
+}
+
+/// An organisation's user of this name.
+pub async fn find_user(
+    store: &Store,
+    organisation: i64,
+    by_name: String,
+) -> Result<Option<UserRecord>, StoreError> {
+    let found = store.read(move |connection| {
+        Box::pin(async move {
+            let rows = table.filter(organisation_id.eq(organisation)).filter(username.eq(by_name));
+            Ok(rows.select(COLUMNS).first::<Row>(connection).await.optional()?)
         })
-        .await
+    });
+    found.await?.map(UserRecord::try_from).transpose()
+}
+
+/// The users of an organisation, by name.
+pub async fn list_users(store: &Store, organisation: i64) -> Result<Vec<UserRecord>, StoreError> {
+    let listed = store.read(move |connection| {
+        Box::pin(async move {
+            let rows = table.filter(organisation_id.eq(organisation)).order(username);
+            Ok(rows.select(COLUMNS).load::<Row>(connection).await?)
+        })
+    });
+    listed.await?.into_iter().map(UserRecord::try_from).collect()
+}
+
+/// Gives a user another role. What is under way ends under the old one; the next request has the new.
+pub async fn set_role(store: &Store, user: i64, new_role: Role, act: Act) -> Result<(), StoreError> {
+    let work = store.operate(move |transaction| {
+        Box::pin(async move {
+            let updated = diesel::update(table.find(user))
+                .set(role.eq(new_role.code()))
+                .returning(organisation_id)
+                .get_result(&mut *transaction);
+            let organisation = updated.await.optional()?.ok_or_else(|| absent(user))?;
+            let details = json!({ "role": new_role.code() });
+            record(transaction, "user.role_set", user, organisation, details, &act).await
+        })
+    });
+    work.await
+}
+
+/// Replaces a user's password, and ends every session that was opened with the old one.
+pub async fn replace_password(
+    store: &Store,
+    user: i64,
+    new_hash: String,
+    at: DateTime<Utc>,
+    act: Act,
+) -> Result<(), StoreError> {
+    let work = store.operate(move |transaction| {
+        Box::pin(async move {
+            let updated = diesel::update(table.find(user))
+                .set(password_hash.eq(new_hash))
+                .returning(organisation_id)
+                .get_result(&mut *transaction);
+            let organisation = updated.await.optional()?.ok_or_else(|| absent(user))?;
+            let ended = diesel::update(token_families::table)
+                .filter(token_families::organisation_id.eq(organisation))
+                .filter(token_families::user_id.eq(user))
+                .filter(token_families::revoked_at.is_null())
+                .set((
+                    token_families::revoked_at.eq(at),
+                    token_families::revoked_because.eq("PASSWORD_REPLACED"),
+                ))
+                .execute(&mut *transaction);
+            let details = json!({ "token_families_ended": ended.await? });
+            record(transaction, "user.password_replaced", user, organisation, details, &act).await
+        })
+    });
+    work.await
 }
 
 async fn insert(transaction: &mut Transaction, new: &NewUser, act: &Act) -> Result<i64, StoreError> {
@@ -60,13 +161,42 @@ async fn insert(transaction: &mut Transaction, new: &NewUser, act: &Act) -> Resu
         .returning(id)
         .get_result(&mut *transaction);
     let user = inserted.await?;
-    let entry = AuditEntry {
-        act,
-        action: "user.created",
-        organisation_id: Some(new.organisation_id),
-        subject: format!("user:{user}"),
-        details: json!({ "username": new.username, "role": new.role.code() }),
-    };
-    append(transaction, entry).await?;
+    let details = json!({ "username": new.username, "role": new.role.code() });
+    record(transaction, "user.created", user, new.organisation_id, details, act).await?;
     Ok(user)
+}
+
+async fn record(
+    transaction: &mut Transaction,
+    action: &'static str,
+    user: i64,
+    organisation: i64,
+    details: serde_json::Value,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let subject = format!("user:{user}");
+    let entry = AuditEntry { act, action, organisation_id: Some(organisation), subject, details };
+    append(transaction, entry).await
+}
+
+fn absent(user: i64) -> StoreError {
+    StoreError::Absent { what: "user", key: user.to_string() }
+}
+
+impl TryFrom<Row> for UserRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        Ok(Self {
+            role: Role::read(&row.role, "users", "role", row.id)?,
+            status: Status::read(&row.status, "users", "status", row.id)?,
+            id: row.id,
+            organisation_id: row.organisation_id,
+            username: row.username,
+            full_name: row.full_name,
+            phone_number: row.phone_number,
+            email: row.email,
+            created_at: row.created_at,
+        })
+    }
 }

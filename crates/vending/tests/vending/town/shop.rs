@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ledger::AccountId;
-use purchase::{Authority, NotificationFlags, PurchaseRequest, Record, SourceChannel};
+use purchase::{Authority, IdempotencyKey, NotificationFlags, PurchaseRequest, Record, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
-use vending::{ConfirmError, Quote, Rejection, RetryError, RetryQuestion, RetryScope, Vending};
+use vending::{ConfirmError, Confirmed, Quote, Rejection, RetryError, RetryQuestion, RetryScope, Vending};
 
 use super::{PROVIDER, Town, pula};
 
@@ -73,6 +73,30 @@ impl Shop<'_> {
         request: PurchaseRequest,
     ) -> Result<Box<Record>, ConfirmError> {
         self.town.vending.confirm(self.authority, request, self.town.ago(ago)).await
+    }
+
+    /// Buys for this much, once under this key.
+    pub async fn buys_once(&self, key: &str, amount: &str) -> Result<Confirmed, ConfirmError> {
+        self.confirms_once(key, self.request(amount)).await
+    }
+
+    pub async fn confirms_once(
+        &self,
+        key: &str,
+        request: PurchaseRequest,
+    ) -> Result<Confirmed, ConfirmError> {
+        self.confirms_once_at(&self.town.vending, key, request).await
+    }
+
+    /// Asks another desk.
+    pub async fn confirms_once_at(
+        &self,
+        desk: &Vending,
+        key: &str,
+        request: PurchaseRequest,
+    ) -> Result<Confirmed, ConfirmError> {
+        let key = IdempotencyKey::parse(key).unwrap();
+        desk.confirm_once(self.authority, key, request, self.town.ago(Duration::ZERO)).await
     }
 
     pub async fn quotes(&self, amount: &str) -> Result<Quote, Rejection> {

@@ -1,0 +1,185 @@
+//! Opening a wallet, and with it whatever accounts it needs beside it.
+
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Text};
+use diesel_async::RunQueryDsl;
+use ledger::{AccountId, Category, HouseAccount};
+use money::{Currency, Money};
+use purchase::{Handling, OrganisationId};
+use serde_json::json;
+
+use super::payment::{Movement, Payment, pay};
+use crate::identity::{Act, AuditEntry, append};
+use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
+use crate::{Store, StoreError};
+
+/// A wallet to be opened.
+#[derive(Clone, Debug)]
+pub struct NewAccount {
+    /// Whose.
+    pub organisation: OrganisationId,
+    /// Its label.
+    pub name: String,
+    /// Of all its amounts.
+    pub currency: Currency,
+    /// What it is for.
+    pub category: Category,
+    /// Who settles doubt about purchases out of it.
+    pub handling: Handling,
+    /// Its place in a list.
+    pub rank: i32,
+}
+
+/// A wallet that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenedAccount {
+    /// Its number.
+    pub id: AccountId,
+    /// What it was loaded with, if it was.
+    pub loaded: Option<Money>,
+}
+
+impl Store {
+    /// Opens a wallet, empty. With the first one of a currency come the house's accounts of that
+    /// currency, and with an organisation's first one its commission wallet.
+    pub async fn open_account(&self, account: NewAccount, act: Act) -> Result<AccountId, StoreError> {
+        self.operate(move |transaction| Box::pin(async move { open(transaction, &account, &act).await }))
+            .await
+    }
+
+    /// Opens a wallet, and pays `load` into it if it is the first of that currency that its organisation can buy
+    /// with, and the organisation is in staging (specification, section 8).
+    pub async fn open_account_for_staging(
+        &self,
+        account: NewAccount,
+        load: Money,
+        act: Act,
+    ) -> Result<OpenedAccount, StoreError> {
+        let work = self.operate(move |transaction| {
+            Box::pin(async move {
+                let is_loaded = account.category.can_be_debited()
+                    && account.currency == load.currency()
+                    && is_first_in_staging(transaction, &account).await?;
+                let id = open(transaction, &account, &act).await?;
+                if !is_loaded {
+                    return Ok(OpenedAccount { id, loaded: None });
+                }
+                let load_of_it =
+                    Payment { wallet: id, movement: Movement::TopUp, amount: load, reference: None };
+                let paid = pay(transaction, &load_of_it, &act).await?;
+                paid.map_err(|_refusal| StoreError::Stale { what: "a wallet that was just opened" })?;
+                Ok(OpenedAccount { id, loaded: Some(load) })
+            })
+        });
+        work.await
+    }
+}
+
+struct LockNewcomer;
+
+impl Statement for LockNewcomer {
+    const SQL: &str = "-- lock_newcomer
+-- The organisation is locked, so that of two first wallets one is the first.
+SELECT environment = 'STAGING' AS is_true FROM organisations WHERE id = $1 FOR UPDATE";
+}
+
+struct HasWallet;
+
+impl Statement for HasWallet {
+    const SQL: &str = "-- has_wallet
+SELECT EXISTS (
+    SELECT FROM accounts WHERE organisation_id = $1 AND currency = $2 AND category <> 'COMMISSION'
+) AS is_true";
+}
+
+#[derive(diesel::QueryableByName)]
+struct Truth {
+    #[diesel(sql_type = Bool)]
+    is_true: bool,
+}
+
+async fn is_first_in_staging(
+    transaction: &mut Transaction,
+    account: &NewAccount,
+) -> Result<bool, StoreError> {
+    let organisation = account.organisation.0;
+    let staging: Vec<Truth> =
+        prepared::<LockNewcomer>().bind::<BigInt, _>(organisation).load(&mut *transaction).await?;
+    let wallets: Truth = prepared::<HasWallet>()
+        .bind::<BigInt, _>(organisation)
+        .bind::<Text, _>(account.currency.as_str())
+        .get_result(transaction)
+        .await?;
+    Ok(staging.iter().any(|found| found.is_true) && !wallets.is_true)
+}
+
+struct OpenHouseAccounts;
+
+impl Statement for OpenHouseAccounts {
+    const SQL: &str = "-- open_house_accounts
+INSERT INTO accounts (house, name, currency)
+SELECT role, role, $2 FROM unnest($1) AS role
+ON CONFLICT (house, currency) WHERE house IS NOT NULL DO NOTHING";
+}
+
+struct OpenCommissionAccount;
+
+impl Statement for OpenCommissionAccount {
+    const SQL: &str = "-- open_commission_account
+INSERT INTO accounts (organisation_id, name, currency, category, rank, posted, held)
+VALUES ($1, 'Commission', $2, 'COMMISSION', 1000, 0, 0)
+ON CONFLICT (organisation_id, currency) WHERE category = 'COMMISSION' DO NOTHING";
+}
+
+struct OpenAccount;
+
+impl Statement for OpenAccount {
+    const SQL: &str = "-- open_account
+INSERT INTO accounts (organisation_id, name, currency, category, handling, rank, posted, held)
+VALUES ($1, $2, $3, $4, $5, $6, 0, 0)
+RETURNING id";
+}
+
+#[derive(diesel::QueryableByName)]
+struct IdRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+async fn open(
+    transaction: &mut Transaction,
+    account: &NewAccount,
+    act: &Act,
+) -> Result<AccountId, StoreError> {
+    let currency = account.currency.as_str();
+    prepared::<OpenHouseAccounts>()
+        .bind::<Array<Text>, _>(HouseAccount::ALL.map(HouseAccount::as_str).to_vec())
+        .bind::<Text, _>(currency)
+        .execute(transaction)
+        .await?;
+    if account.category != Category::Commission {
+        prepared::<OpenCommissionAccount>()
+            .bind::<BigInt, _>(account.organisation.0)
+            .bind::<Text, _>(currency)
+            .execute(transaction)
+            .await?;
+    }
+    let opened: IdRow = prepared::<OpenAccount>()
+        .bind::<BigInt, _>(account.organisation.0)
+        .bind::<Text, _>(account.name.as_str())
+        .bind::<Text, _>(currency)
+        .bind::<Text, _>(account.category.as_str())
+        .bind::<Text, _>(account.handling.as_str())
+        .bind::<Integer, _>(account.rank)
+        .get_result(transaction)
+        .await?;
+    let entry = AuditEntry {
+        act,
+        action: "account.opened",
+        organisation_id: Some(account.organisation.0),
+        subject: format!("account:{}", opened.id),
+        details: json!({ "name": account.name, "currency": currency, "category": account.category.as_str() }),
+    };
+    append(transaction, entry).await?;
+    Ok(AccountId(opened.id))
+}

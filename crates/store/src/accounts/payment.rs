@@ -1,0 +1,329 @@
+//! Money that an operator moves: paid in, or put right. Posted through the ledger, once per reference.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use ledger::{AccountId, EntryKind, HouseAccount, LedgerError, Posting, Wallet};
+use money::{Currency, Money};
+use serde_json::json;
+
+use super::desk::AccountStatus;
+use crate::house;
+use crate::identity::{Act, AuditEntry, append};
+use crate::row::read_currency;
+use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
+use crate::{Store, StoreError};
+
+/// Where the money comes from or goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Movement {
+    /// The integrator paid in.
+    TopUp,
+    /// A correction in the integrator's favour, out of this account of the house.
+    AdjustUp(HouseAccount),
+    /// A correction at the integrator's cost, into this account of the house.
+    AdjustDown(HouseAccount),
+}
+
+/// A payment to be posted.
+#[derive(Clone, Debug)]
+pub struct Payment {
+    /// Into which wallet, or out of it.
+    pub wallet: AccountId,
+    /// Which way, and against what.
+    pub movement: Movement,
+    /// How much; more than nothing.
+    pub amount: Money,
+    /// The operator's own name for it, 1 to 64 visible ASCII characters: whatever bears it is posted once.
+    pub reference: Option<String>,
+}
+
+/// A payment that is in the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paid {
+    /// The journal entry's number.
+    pub entry: i64,
+    /// When it was posted.
+    pub posted_at: DateTime<Utc>,
+    /// What can be spent out of the wallet now.
+    pub available: Money,
+    /// Whether it had been posted before under this reference, so that nothing was posted now.
+    pub was_there: bool,
+}
+
+/// Why nothing was posted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PaymentRefusal {
+    /// No wallet has that number.
+    #[error("there is no wallet {}", .0.0)]
+    Absent(AccountId),
+    /// The wallet takes no such payment any more.
+    #[error("wallet {} is {}", wallet.0, status.word())]
+    NotActive { wallet: AccountId, status: AccountStatus },
+    /// The wallet is one of another currency.
+    #[error("wallet {} is one of {currency}", wallet.0)]
+    OtherCurrency { wallet: AccountId, currency: Currency },
+    /// More would be taken than can be spent: what is held for open purchases stays.
+    #[error("only {available} can be taken out of wallet {}: {held} of what is in it is held", wallet.0)]
+    Insufficient { wallet: AccountId, available: Money, held: Money },
+    /// Another payment bears the reference.
+    #[error("the reference {reference} belongs to another payment, journal entry {entry}")]
+    ReferenceTaken { reference: String, entry: i64 },
+    /// The ledger does not admit it.
+    #[error("the ledger refuses it")]
+    Ledger(#[source] LedgerError),
+}
+
+/// Why nothing was posted, or why that is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum PaymentError {
+    /// It was looked at and refused: nothing was posted.
+    #[error(transparent)]
+    Refused(#[from] PaymentRefusal),
+    /// The database failed.
+    #[error("it could not be recorded")]
+    Store(#[from] StoreError),
+}
+
+impl Store {
+    /// Posts a payment. Running it again under its reference posts nothing, and says so.
+    pub async fn pay(&self, payment: Payment, act: Act) -> Result<Paid, PaymentError> {
+        let work =
+            self.operate(move |transaction| Box::pin(async move { pay(transaction, &payment, &act).await }));
+        Ok(work.await??)
+    }
+
+    /// Pays `amount` into an active wallet, under no reference: for whoever cannot ask twice.
+    pub async fn top_up(&self, account: AccountId, amount: Money, act: Act) -> Result<(), StoreError> {
+        let payment = Payment { wallet: account, movement: Movement::TopUp, amount, reference: None };
+        match self.pay(payment, act).await {
+            Ok(_paid) => Ok(()),
+            Err(PaymentError::Store(error)) => Err(error),
+            Err(PaymentError::Refused(_)) => {
+                Err(StoreError::Stale { what: "an active wallet of that number and currency" })
+            }
+        }
+    }
+}
+
+impl Movement {
+    const fn kind(self) -> EntryKind {
+        match self {
+            Self::TopUp => EntryKind::TopUp,
+            Self::AdjustUp(_) | Self::AdjustDown(_) => EntryKind::Adjust,
+        }
+    }
+
+    const fn house(self) -> HouseAccount {
+        match self {
+            Self::TopUp => HouseAccount::Funding,
+            Self::AdjustUp(house) | Self::AdjustDown(house) => house,
+        }
+    }
+
+    const fn takes(self) -> bool {
+        match self {
+            Self::TopUp | Self::AdjustUp(_) => false,
+            Self::AdjustDown(_) => true,
+        }
+    }
+
+    /// What remains of the wallet, and the move that makes it so.
+    fn apply(
+        self,
+        wallet: Wallet,
+        house: AccountId,
+        amount: Money,
+    ) -> Result<(Wallet, Posting), LedgerError> {
+        if self.takes() {
+            let rest = wallet.place_hold(amount)?.capture_hold(amount)?;
+            Ok((rest, Posting::new(wallet.id(), house, amount)?))
+        } else {
+            Ok((wallet.credit(amount)?, Posting::new(house, wallet.id(), amount)?))
+        }
+    }
+}
+
+/// One payment in an open transaction. A refusal has written nothing.
+pub(super) async fn pay(
+    transaction: &mut Transaction,
+    payment: &Payment,
+    act: &Act,
+) -> Result<Result<Paid, PaymentRefusal>, StoreError> {
+    let Some(row) = lock(transaction, payment.wallet).await? else {
+        return Ok(Err(PaymentRefusal::Absent(payment.wallet)));
+    };
+    let currency = read_currency("accounts", payment.wallet.0, &row.currency)?;
+    if currency != payment.amount.currency() {
+        return Ok(Err(PaymentRefusal::OtherCurrency { wallet: payment.wallet, currency }));
+    }
+    let corrupt = || StoreError::corrupt("accounts", "posted", payment.wallet.0);
+    let (posted, held) = (Money::from_minor(row.posted, currency), Money::from_minor(row.held, currency));
+    let wallet = Wallet::new(payment.wallet, posted, held).map_err(|_contradiction| corrupt())?;
+    let available = wallet.available().map_err(|_overflow| corrupt())?;
+    let house = house::find(transaction, payment.movement.house(), currency).await?;
+    if let Some(before) = find(transaction, payment.reference.as_deref()).await? {
+        return Ok(before.replay(payment, house, available));
+    }
+    let status = AccountStatus::read(&row.status, payment.wallet)?;
+    if !status.admits(payment.movement) {
+        return Ok(Err(PaymentRefusal::NotActive { wallet: payment.wallet, status }));
+    }
+    let (rest, posting) = match payment.movement.apply(wallet, house, payment.amount) {
+        Ok(applied) => applied,
+        Err(LedgerError::Insufficient { .. }) => {
+            let wallet = payment.wallet;
+            return Ok(Err(PaymentRefusal::Insufficient { wallet, available, held }));
+        }
+        Err(refusal) => return Ok(Err(PaymentRefusal::Ledger(refusal))),
+    };
+    let available = rest.available().map_err(|_overflow| corrupt())?;
+    let written = write(transaction, payment, &posting, rest.posted(), act).await?;
+    record(transaction, payment, written.id, row.organisation_id, act).await?;
+    Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
+}
+
+struct LockWallet;
+
+impl Statement for LockWallet {
+    const SQL: &str = "-- lock_wallet
+-- One row, so there is no order to keep with the lanes.
+SELECT organisation_id, currency, status, posted, held
+FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR UPDATE";
+}
+
+#[derive(diesel::QueryableByName)]
+struct WalletRow {
+    #[diesel(sql_type = BigInt)]
+    organisation_id: i64,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = BigInt)]
+    posted: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+}
+
+async fn lock(transaction: &mut Transaction, wallet: AccountId) -> Result<Option<WalletRow>, StoreError> {
+    let rows: Vec<WalletRow> = prepared::<LockWallet>().bind::<BigInt, _>(wallet.0).load(transaction).await?;
+    Ok(rows.into_iter().next())
+}
+
+struct FindPayment;
+
+impl Statement for FindPayment {
+    const SQL: &str = "-- find_payment
+SELECT e.id, e.posted_at, e.kind, p.debit_account_id AS debit, p.credit_account_id AS credit, p.currency, p.amount
+FROM journal_entries e JOIN postings p ON p.entry_id = e.id
+WHERE e.reference = $1";
+}
+
+#[derive(diesel::QueryableByName)]
+struct PaymentRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    posted_at: DateTime<Utc>,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = BigInt)]
+    debit: i64,
+    #[diesel(sql_type = BigInt)]
+    credit: i64,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+}
+
+async fn find(
+    transaction: &mut Transaction,
+    reference: Option<&str>,
+) -> Result<Option<PaymentRow>, StoreError> {
+    let Some(reference) = reference else { return Ok(None) };
+    let rows: Vec<PaymentRow> =
+        prepared::<FindPayment>().bind::<Text, _>(reference).load(transaction).await?;
+    Ok(rows.into_iter().next())
+}
+
+impl PaymentRow {
+    /// The answer to a payment whose reference is in the journal: the same one again, or another.
+    fn replay(self, payment: &Payment, house: AccountId, available: Money) -> Result<Paid, PaymentRefusal> {
+        let (debit, credit) =
+            if payment.movement.takes() { (payment.wallet, house) } else { (house, payment.wallet) };
+        let is_the_same = self.kind == payment.movement.kind().as_str()
+            && (self.debit, self.credit) == (debit.0, credit.0)
+            && self.currency == payment.amount.currency().as_str()
+            && self.amount == payment.amount.minor();
+        if is_the_same {
+            return Ok(Paid { entry: self.id, posted_at: self.posted_at, available, was_there: true });
+        }
+        let reference = payment.reference.clone().unwrap_or_default();
+        Err(PaymentRefusal::ReferenceTaken { reference, entry: self.id })
+    }
+}
+
+struct WritePayment;
+
+impl Statement for WritePayment {
+    const SQL: &str = include_str!("../sql/write_payment.sql");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Written {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    posted_at: DateTime<Utc>,
+}
+
+async fn write(
+    transaction: &mut Transaction,
+    payment: &Payment,
+    posting: &Posting,
+    posted: Money,
+    act: &Act,
+) -> Result<Written, StoreError> {
+    let written = prepared::<WritePayment>()
+        .bind::<BigInt, _>(payment.wallet.0)
+        .bind::<BigInt, _>(posted.minor())
+        .bind::<Text, _>(payment.movement.kind().as_str())
+        .bind::<Text, _>(act.reason.as_str())
+        .bind::<Nullable<Text>, _>(payment.reference.as_deref())
+        .bind::<BigInt, _>(posting.debit().0)
+        .bind::<BigInt, _>(posting.credit().0)
+        .bind::<Text, _>(posting.amount().currency().as_str().to_owned())
+        .bind::<BigInt, _>(posting.amount().minor())
+        .get_result(transaction);
+    Ok(written.await?)
+}
+
+async fn record(
+    transaction: &mut Transaction,
+    payment: &Payment,
+    entry: i64,
+    organisation: i64,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let sign = if payment.movement.takes() { "-" } else { "" };
+    let amount = format!("{} {sign}{}", payment.amount.currency(), payment.amount.amount());
+    let line = AuditEntry {
+        act,
+        action: match payment.movement {
+            Movement::TopUp => "account.topped_up",
+            Movement::AdjustUp(_) | Movement::AdjustDown(_) => "account.adjusted",
+        },
+        organisation_id: Some(organisation),
+        subject: format!("account:{}", payment.wallet.0),
+        details: json!({
+            "amount": amount,
+            "against": payment.movement.house().as_str(),
+            "entry": entry,
+            "reference": payment.reference,
+        }),
+    };
+    append(transaction, line).await
+}

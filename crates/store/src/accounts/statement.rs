@@ -1,0 +1,105 @@
+//! A wallet's postings, page by page, the newest first.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use ledger::AccountId;
+use money::Money;
+
+use crate::row::read_currency;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+/// Which page is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct StatementQuery {
+    /// Of which wallet.
+    pub account: AccountId,
+    /// Only entries with smaller numbers: the next page begins before the last entry of this one.
+    pub before: Option<i64>,
+    /// At most so many entries, each with all its postings.
+    pub limit: u32,
+}
+
+/// One posting, seen from the wallet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementLine {
+    /// The journal entry's number.
+    pub entry: i64,
+    /// When it was posted.
+    pub posted_at: DateTime<Utc>,
+    /// `SETTLE`, `TOP_UP`, `ADJUST` or `INCIDENT`.
+    pub kind: String,
+    /// More than nothing where it came in, less where it went out.
+    pub amount: Money,
+    /// The other side: a role of the house, or the number of another account.
+    pub counterpart: String,
+    /// The purchase that was settled.
+    pub purchase: Option<i64>,
+    /// The operator's own name for a payment.
+    pub reference: Option<String>,
+    /// Why an operator moved it.
+    pub reason: Option<String>,
+}
+
+struct ListPostings;
+
+impl Statement for ListPostings {
+    const SQL: &str = include_str!("../sql/list_postings.sql");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    entry_id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    posted_at: DateTime<Utc>,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+    #[diesel(sql_type = Text)]
+    counterpart: String,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    purchase_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    reference: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    reason: Option<String>,
+}
+
+impl Store {
+    /// A page of a wallet's postings, the newest first.
+    pub async fn statement(&self, query: StatementQuery) -> Result<Vec<StatementLine>, StoreError> {
+        let listed = self.read(move |connection| {
+            Box::pin(async move {
+                let rows = prepared::<ListPostings>()
+                    .bind::<BigInt, _>(query.account.0)
+                    .bind::<BigInt, _>(query.before.unwrap_or(i64::MAX))
+                    .bind::<BigInt, _>(i64::from(query.limit));
+                Ok(rows.load::<Row>(connection).await?)
+            })
+        });
+        listed.await?.into_iter().map(StatementLine::try_from).collect()
+    }
+}
+
+impl TryFrom<Row> for StatementLine {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let currency = read_currency("postings", row.entry_id, &row.currency)?;
+        Ok(Self {
+            entry: row.entry_id,
+            posted_at: row.posted_at,
+            kind: row.kind,
+            amount: Money::from_minor(row.amount, currency),
+            counterpart: row.counterpart,
+            purchase: row.purchase_id,
+            reference: row.reference,
+            reason: row.reason,
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! How every change to the catalogue is made: one statement, and its line in the audit log.
+
+use diesel::pg::Pg;
+use diesel::query_builder::{QueryFragment, QueryId};
+use diesel_async::RunQueryDsl;
+use purchase::OrganisationId;
+use serde_json::Value;
+
+use crate::identity::{Act, AuditEntry, append};
+use crate::{Store, StoreError};
+
+/// What the audit log says about a change.
+pub(super) struct Line {
+    action: &'static str,
+    organisation: Option<OrganisationId>,
+    subject: String,
+    details: Value,
+}
+
+impl Line {
+    /// About everybody's catalogue.
+    pub(super) const fn new(action: &'static str, subject: String, details: Value) -> Self {
+        Self { action, organisation: None, subject, details }
+    }
+
+    /// About this organisation's.
+    pub(super) fn of(self, organisation: OrganisationId) -> Self {
+        Self { organisation: Some(organisation), ..self }
+    }
+}
+
+impl Store {
+    /// Runs a statement that must change something.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`] when it did not.
+    pub(super) async fn change(
+        &self,
+        statement: impl QueryFragment<Pg> + QueryId + Send + 'static,
+        line: Line,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        self.operate(move |transaction| {
+            Box::pin(async move {
+                if statement.execute(&mut **transaction).await? == 0 {
+                    return Err(StoreError::Absent { what: "entry in the catalogue for", key: line.subject });
+                }
+                let entry = AuditEntry {
+                    act: &act,
+                    action: line.action,
+                    organisation_id: line.organisation.map(|organisation| organisation.0),
+                    subject: line.subject,
+                    details: line.details,
+                };
+                append(transaction, entry).await
+            })
+        })
+        .await
+    }
+}

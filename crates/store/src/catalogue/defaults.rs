@@ -1,0 +1,98 @@
+//! Whom an organisation buys from when it does not say.
+
+use diesel::sql_types::{BigInt, Text};
+use diesel_async::RunQueryDsl;
+use purchase::OrganisationId;
+use serde_json::json;
+use vend::Product;
+
+use super::change::Line;
+use crate::identity::Act;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+struct PutDefault;
+
+impl Statement for PutDefault {
+    const SQL: &str = "-- put_default_provider
+INSERT INTO default_providers (organisation_id, product, provider_code) VALUES ($1, $2, $3)
+ON CONFLICT (organisation_id, product) DO UPDATE SET provider_code = excluded.provider_code";
+}
+
+struct RemoveDefault;
+
+impl Statement for RemoveDefault {
+    const SQL: &str = "-- remove_default_provider
+DELETE FROM default_providers WHERE organisation_id = $1 AND product = $2";
+}
+
+struct FindDefault;
+
+impl Statement for FindDefault {
+    const SQL: &str = "-- find_default_provider
+SELECT provider_code FROM default_providers WHERE organisation_id = $1 AND product = $2";
+}
+
+#[derive(diesel::QueryableByName)]
+struct DefaultRow {
+    #[diesel(sql_type = Text)]
+    provider_code: String,
+}
+
+impl Store {
+    /// Names the provider that an organisation buys a product from when it does not say.
+    ///
+    /// # Errors
+    /// [`StoreError::Rejected`] by `default_provider_needs_its_offer` when it does not offer the product to it.
+    pub async fn put_default_provider(
+        &self,
+        organisation: OrganisationId,
+        product: Product,
+        provider_code: String,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let details = json!({ "provider_code": provider_code });
+        let line = Line::new("default_provider.changed", subject(product), details).of(organisation);
+        let put = prepared::<PutDefault>()
+            .bind::<BigInt, _>(organisation.0)
+            .bind::<Text, _>(product.as_str())
+            .bind::<Text, _>(provider_code);
+        self.change(put, line, act).await
+    }
+
+    /// Leaves an organisation without a default provider of a product.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`] when it had none.
+    pub async fn remove_default_provider(
+        &self,
+        organisation: OrganisationId,
+        product: Product,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let line = Line::new("default_provider.removed", subject(product), json!({})).of(organisation);
+        let removal =
+            prepared::<RemoveDefault>().bind::<BigInt, _>(organisation.0).bind::<Text, _>(product.as_str());
+        self.change(removal, line, act).await
+    }
+
+    /// Whom an organisation buys a product from when it does not say.
+    pub async fn find_default_provider(
+        &self,
+        organisation: OrganisationId,
+        product: Product,
+    ) -> Result<Option<String>, StoreError> {
+        self.read(move |connection| {
+            Box::pin(async move {
+                let find = prepared::<FindDefault>().bind::<BigInt, _>(organisation.0);
+                let rows: Vec<DefaultRow> = find.bind::<Text, _>(product.as_str()).load(connection).await?;
+                Ok(rows.into_iter().next().map(|row| row.provider_code))
+            })
+        })
+        .await
+    }
+}
+
+fn subject(product: Product) -> String {
+    format!("default_provider:{product}")
+}

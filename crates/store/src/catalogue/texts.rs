@@ -1,0 +1,66 @@
+//! What products are called where they are not called as usual.
+
+use diesel::sql_types::{Nullable, Text};
+use purchase::ProductText;
+use serde_json::json;
+use vend::Product;
+
+use super::change::Line;
+use crate::identity::Act;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+struct PutText;
+
+impl Statement for PutText {
+    const SQL: &str = "-- put_product_text
+INSERT INTO product_texts (product, language, display_name, subscriber_id_label) VALUES ($1, $2, $3, $4)
+ON CONFLICT (product, language) DO UPDATE SET display_name = excluded.display_name,
+    subscriber_id_label = excluded.subscriber_id_label";
+}
+
+struct RemoveText;
+
+impl Statement for RemoveText {
+    const SQL: &str = "-- remove_product_text
+DELETE FROM product_texts WHERE product = $1 AND language = $2";
+}
+
+impl Store {
+    /// Has a product called so in a language; what the text leaves open is called as usual.
+    pub async fn put_product_text(
+        &self,
+        product: Product,
+        text: ProductText,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let details =
+            json!({ "display_name": text.display_name, "subscriber_id_label": text.subscriber_id_label });
+        let line = Line::new("product_text.changed", subject(product, &text.language), details);
+        let put = prepared::<PutText>()
+            .bind::<Text, _>(product.as_str())
+            .bind::<Text, _>(text.language)
+            .bind::<Nullable<Text>, _>(text.display_name)
+            .bind::<Nullable<Text>, _>(text.subscriber_id_label);
+        self.change(put, line, act).await
+    }
+
+    /// Has a product called as usual in a language.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`] when it already was.
+    pub async fn remove_product_text(
+        &self,
+        product: Product,
+        language: String,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let line = Line::new("product_text.removed", subject(product, &language), json!({}));
+        let removal = prepared::<RemoveText>().bind::<Text, _>(product.as_str()).bind::<Text, _>(language);
+        self.change(removal, line, act).await
+    }
+}
+
+fn subject(product: Product, language: &str) -> String {
+    format!("product_text:{product}/{language}")
+}

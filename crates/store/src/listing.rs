@@ -1,0 +1,232 @@
+//! Reading purchases back for the integrator whose they are: one by its number, or a page of a selection.
+//!
+//! The rows of a page are found first, by an index and in order, and only then read in full. Which index serves is
+//! decided here and not left to guesses about how rare a value is: a page costs a page, or what one subscriber ever
+//! bought. Two questions cost more. An external reference without its subscriber looks at an entry of an index for
+//! each purchase of the organisation, and a final status without a subscriber at each row until the page is full.
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use purchase::{
+    Buyer, Filed, OrganisationId, Page, Place, PurchaseId, PurchaseStatus, Selection, StateName, UserId,
+};
+use vend::SubscriberIdentifier;
+
+use crate::records::Row;
+use crate::statement::{Statement, prepared};
+use crate::{SealingKeys, Store, StoreError};
+
+#[cfg(test)]
+mod plans;
+
+/// Purchases by number, each with its buyer.
+macro_rules! select_filed {
+    ($which:literal) => {
+        concat!(
+            "SELECT r.*, u.username, u.full_name, u.phone_number, u.status = 'ACTIVE' AS user_is_active FROM (",
+            include_str!("sql/select_record.sql"),
+            "WHERE ",
+            $which,
+            ") r JOIN users u ON u.id = r.user_id ORDER BY r.created_at DESC, r.id DESC"
+        )
+    };
+}
+
+/// A page of those that fit `$fitting` as well, found in the order of `$time`.
+macro_rules! list_filed {
+    ($name:literal, $fitting:literal, $time:literal) => {
+        concat!(
+            "-- ",
+            $name,
+            "\nWITH page AS MATERIALIZED (SELECT p.id FROM purchases p WHERE p.organisation_id = $1
+    AND p.created_at >= $2 AND (p.created_at, p.id) < ($3, $4) AND p.state = ANY ($6) ",
+            $fitting,
+            " ORDER BY ",
+            $time,
+            " DESC, p.id DESC LIMIT $5)\n",
+            select_filed!("p.id = ANY (ARRAY (SELECT id FROM page))")
+        )
+    };
+}
+
+struct FindFiled;
+
+impl Statement for FindFiled {
+    const SQL: &str = concat!("-- find_filed\n", select_filed!("p.id = $2 AND p.organisation_id = $1"));
+}
+
+/// By `purchases_by_time`, in its order.
+struct ListByTime;
+
+impl Statement for ListByTime {
+    const SQL: &str = list_filed!("list_filed_by_time", "", "p.created_at");
+}
+
+/// By `purchases_one_open_per_subscriber`: open purchases are few. An expression is no order of an index, so no index
+/// is walked for the sake of its order.
+struct ListPending;
+
+impl Statement for ListPending {
+    const SQL: &str = list_filed!(
+        "list_filed_pending",
+        "AND p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')",
+        "p.created_at + interval '0'"
+    );
+}
+
+/// By `purchases_for_retry`.
+struct ListBySubscriber;
+
+impl Statement for ListBySubscriber {
+    const SQL: &str = list_filed!(
+        "list_filed_by_subscriber",
+        "AND p.subscriber_identifier = $7 AND ($8 IS NULL OR p.external_reference = $8)",
+        "p.created_at + interval '0'"
+    );
+}
+
+/// By `purchases_for_retry`, of which it looks at every entry of the organisation.
+struct ListByReference;
+
+impl Statement for ListByReference {
+    const SQL: &str = list_filed!(
+        "list_filed_by_reference",
+        "AND p.external_reference = $8",
+        "p.created_at + interval '0'"
+    );
+}
+
+#[derive(QueryableByName)]
+struct FiledRow {
+    #[diesel(embed)]
+    purchase: Row,
+    #[diesel(sql_type = BigInt)]
+    user_id: i64,
+    #[diesel(sql_type = Text)]
+    username: String,
+    #[diesel(sql_type = Text)]
+    full_name: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    phone_number: Option<String>,
+    #[diesel(sql_type = Bool)]
+    user_is_active: bool,
+}
+
+/// A question for one page, as the statements take it.
+struct Question {
+    organisation: OrganisationId,
+    selection: Selection,
+    before: Place,
+    rows_max: i64,
+}
+
+impl Store {
+    /// The purchase of this number, if it is the organisation's, as it stands.
+    pub async fn find_filed(
+        &self,
+        organisation: OrganisationId,
+        id: PurchaseId,
+    ) -> Result<Option<Filed>, StoreError> {
+        let sealing = self.sealing.clone();
+        self.read(move |connection| {
+            Box::pin(async move {
+                let find = prepared::<FindFiled>().bind::<BigInt, _>(organisation.0);
+                let rows: Vec<FiledRow> = find.bind::<BigInt, _>(id.0).load(connection).await?;
+                rows.into_iter().next().map(|row| row.read(&sealing)).transpose()
+            })
+        })
+        .await
+    }
+
+    /// At most `limit` of an organisation's purchases, newest first, that come after a place.
+    pub async fn list_filed(
+        &self,
+        organisation: OrganisationId,
+        selection: Selection,
+        after: Option<Place>,
+        limit: u16,
+    ) -> Result<Page, StoreError> {
+        let sealing = self.sealing.clone();
+        self.read(move |connection| {
+            Box::pin(async move {
+                let question = Question::new(organisation, selection, after, limit);
+                let rows = question.ask(connection).await?;
+                let filed = rows.into_iter().map(|row| row.read(&sealing));
+                Ok(page(filed.collect::<Result<_, _>>()?, limit))
+            })
+        })
+        .await
+    }
+}
+
+/// One more was asked for than fits, to know whether there is another page.
+fn page(mut purchases: Vec<Filed>, limit: u16) -> Page {
+    let is_last = purchases.len() <= usize::from(limit);
+    purchases.truncate(usize::from(limit));
+    let last = purchases.last().filter(|_| !is_last);
+    Page { next: last.map(|last| Place { at: last.record.created_at, id: last.record.id }), purchases }
+}
+
+impl Question {
+    /// The end of the selection is a place too: just after everything that is not before it.
+    fn new(organisation: OrganisationId, selection: Selection, after: Option<Place>, limit: u16) -> Self {
+        let end = Place { at: selection.to.unwrap_or(NEVER), id: PurchaseId(i64::MIN) };
+        let before = after.map_or(end, |after| after.min(end));
+        Self { organisation, selection, before, rows_max: i64::from(limit).saturating_add(1) }
+    }
+
+    async fn ask(&self, connection: &mut AsyncPgConnection) -> Result<Vec<FiledRow>, StoreError> {
+        let Selection { subscriber, external_reference, status, .. } = &self.selection;
+        match (subscriber, external_reference, status) {
+            (Some(_), _, _) => self.run::<ListBySubscriber>(connection).await,
+            (None, Some(_), _) => self.run::<ListByReference>(connection).await,
+            (None, None, Some(PurchaseStatus::Pending)) => self.run::<ListPending>(connection).await,
+            (None, None, Some(PurchaseStatus::Successful | PurchaseStatus::Failed) | None) => {
+                self.run::<ListByTime>(connection).await
+            }
+        }
+    }
+
+    async fn run<S: Statement>(
+        &self,
+        connection: &mut AsyncPgConnection,
+    ) -> Result<Vec<FiledRow>, StoreError> {
+        let Selection { subscriber, external_reference, status, from, to: _ } = &self.selection;
+        let wanted = StateName::ALL.into_iter();
+        let wanted = wanted.filter(|state| status.is_none_or(|status| PurchaseStatus::of(*state) == status));
+        let states: Vec<&str> = wanted.map(StateName::as_str).collect();
+        let rows = prepared::<S>()
+            .bind::<BigInt, _>(self.organisation.0)
+            .bind::<Timestamptz, _>(from.unwrap_or(DateTime::UNIX_EPOCH))
+            .bind::<Timestamptz, _>(self.before.at)
+            .bind::<BigInt, _>(self.before.id.0)
+            .bind::<BigInt, _>(self.rows_max)
+            .bind::<Array<Text>, _>(states)
+            .bind::<Nullable<Text>, _>(subscriber.as_ref().map(SubscriberIdentifier::as_str))
+            .bind::<Nullable<Text>, _>(external_reference.as_deref())
+            .load(connection)
+            .await?;
+        Ok(rows)
+    }
+}
+
+/// Later than everything.
+const NEVER: DateTime<Utc> = match DateTime::from_timestamp(253_402_300_799, 0) {
+    Some(end_of_9999) => end_of_9999,
+    None => DateTime::UNIX_EPOCH,
+};
+
+impl FiledRow {
+    fn read(self, keys: &SealingKeys) -> Result<Filed, StoreError> {
+        let buyer = Buyer {
+            id: UserId(self.user_id),
+            username: self.username,
+            full_name: self.full_name,
+            phone_number: self.phone_number,
+            is_active: self.user_is_active,
+        };
+        Ok(Filed { record: self.purchase.read(keys)?.record, buyer })
+    }
+}

@@ -1,0 +1,20 @@
+-- list_postings
+-- Each half of the page comes off the end of an index, so a page costs a page, however old the wallet is.
+WITH page AS (
+    SELECT entry_id FROM (
+        (SELECT DISTINCT entry_id FROM postings WHERE debit_account_id = $1 AND entry_id < $2
+         ORDER BY entry_id DESC LIMIT $3)
+        UNION
+        (SELECT DISTINCT entry_id FROM postings WHERE credit_account_id = $1 AND entry_id < $2
+         ORDER BY entry_id DESC LIMIT $3)
+    ) AS newest
+    ORDER BY entry_id DESC LIMIT $3
+)
+SELECT e.id AS entry_id, e.posted_at, e.kind, p.currency,
+    CASE WHEN p.credit_account_id = $1 THEN p.amount ELSE -p.amount END AS amount,
+    coalesce(other.house, other.id::text) AS counterpart, e.purchase_id, e.reference, e.reason
+FROM page
+JOIN journal_entries e ON e.id = page.entry_id
+JOIN postings p ON p.entry_id = e.id AND $1 IN (p.debit_account_id, p.credit_account_id)
+JOIN accounts other ON other.id = CASE WHEN p.credit_account_id = $1 THEN p.debit_account_id ELSE p.credit_account_id END
+ORDER BY e.id DESC, p.amount DESC
