@@ -82,8 +82,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: None,
-            meaning: "A field has the wrong type, an unknown value, a forbidden character or too many \
-                 characters, or the body as a whole is not acceptable JSON. param names the field \
+            meaning: "A field, a query parameter or the Idempotency-Key has the wrong type, an unknown \
+                 value, a forbidden character or too many characters, or the body as a whole is not acceptable JSON. param names the field \
                  where one is to blame.",
             remedy: "Correct the field as the message says. A body is one JSON object of at most 16 \
                  KiB without repeated keys.",

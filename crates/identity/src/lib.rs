@@ -25,12 +25,16 @@ pub use caller::{Caller, CallerOrganisation, CallerUser};
 pub use credential::{AccessToken, ClientSecret, Credential, CredentialKind, RefreshToken};
 pub use entropy::{Entropy, EntropyError, SystemEntropy};
 pub use login::{IssuedTokens, LoginCredentials, LoginError};
-pub use onboarding::{ClientCredentials, NewSecretShown, Onboarding, OnboardingError, UserDetails};
+pub use onboarding::{
+    ClientCredentials, NewSecretShown, Onboarding, OnboardingError, RotatedSecret, UserDetails,
+};
 pub use password::HashError;
 pub use permission::{Permission, scope};
 pub use refresh::RefreshCredentials;
 pub use settings::{IdentitySettings, IdentitySettingsError};
-pub use store::identity::{Act, Environment, OrganisationRecord, Party, Role, Status};
+pub use store::identity::{
+    Act, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status, UserRecord,
+};
 
 use std::{fmt, sync::Arc};
 

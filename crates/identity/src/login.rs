@@ -1,10 +1,14 @@
 //! From credentials to a first pair of tokens.
 
+use std::time::Duration;
+
 use clock::Monotonic;
 use secrecy::{ExposeSecret, SecretString};
 use store::{
     StoreError,
-    identity::{FamilyOpened, LoginRecord, NewFamily, NewPair, Role, Status, find_login, open_family},
+    identity::{
+        CredentialHash, FamilyOpened, LoginRecord, NewFamily, NewPair, Role, Status, find_login, open_family,
+    },
 };
 
 use crate::{
@@ -42,18 +46,24 @@ pub enum LoginError {
     /// All the credentials are right; the organisation is suspended.
     #[error("the organisation is suspended")]
     OrganisationSuspended,
-    /// Too many are logging in.
+    /// Too many are logging in, or the database is too busy with others, or away for the moment.
     #[error("too many logins are waiting")]
-    Busy,
+    Busy(#[source] Option<StoreError>),
     /// It could not be found out, or not be recorded.
     #[error("the login could not be looked up or recorded")]
-    Store(#[from] StoreError),
+    Store(#[source] StoreError),
     /// No token could be made.
     #[error("no token could be made")]
     Entropy(#[from] EntropyError),
     /// The password's check died.
     #[error("the password could not be checked")]
     Unchecked(#[source] tokio::task::JoinError),
+}
+
+impl From<StoreError> for LoginError {
+    fn from(error: StoreError) -> Self {
+        if error.may_pass() { Self::Busy(Some(error)) } else { Self::Store(error) }
+    }
 }
 
 impl Identity {
@@ -68,7 +78,13 @@ impl Identity {
         outcome
     }
 
-    /// Keeps a refusal until the floor has passed.
+    /// Keeps a refusal until the floor has passed, or a whole number of floors: on a machine so busy that the
+    /// work itself takes longer, how much longer says little more about it than how busy the machine is.
+    ///
+    /// What keeps refusals alike is that all of them cost the same work; the floor hides what differs all the
+    /// same. It is counted from when nothing of the caller's is waited for any more. Counted from the arrival
+    /// of the head it could be used up by a body that is sent late, and counted across a delay it would end
+    /// at a moment of the caller's choice: either would leave a window through which our work is seen.
     pub(crate) async fn wait_out_refusal(
         &self,
         outcome: &Result<IssuedTokens, LoginError>,
@@ -76,7 +92,7 @@ impl Identity {
     ) {
         if let Err(LoginError::InvalidCredentials | LoginError::OrganisationSuspended) = outcome {
             let taken = self.clock.monotonic().elapsed_since(started);
-            tokio::time::sleep(self.settings.refusal_floor().saturating_sub(taken)).await;
+            tokio::time::sleep(left_of_floor(self.settings.refusal_floor(), taken)).await;
         }
     }
 
@@ -87,7 +103,7 @@ impl Identity {
         let hash = record.as_ref().and_then(|record| record.user.as_ref()).map(|user| &user.password_hash);
         let right =
             self.passwords.check(password, hash.cloned()).await.map_err(|unchecked| match unchecked {
-                Unchecked::Busy => LoginError::Busy,
+                Unchecked::Busy => LoginError::Busy(None),
                 Unchecked::Lost(source) => LoginError::Unchecked(source),
             })?;
         let admitted = record.filter(|_| right).as_ref().and_then(|record| self.admit(record));
@@ -98,20 +114,22 @@ impl Identity {
         }
     }
 
-    /// `None` also for everything of the other world.
+    /// `None` also for everything of the other world. What can match nothing is looked up like all the rest,
+    /// under names that nobody has.
     async fn look_up(&self, credentials: LoginCredentials) -> Result<Option<LoginRecord>, LoginError> {
         let environment = self.settings.environment;
         let LoginCredentials { client_id, client_secret, organisation_code, username, .. } = credentials;
         let secret = ClientSecret::parse(client_secret.expose_secret(), environment);
-        let Some(secret) = secret else { return Ok(None) };
         let names = [&client_id, &organisation_code, &username];
-        if !client_id.starts_with(credential::world(environment))
-            || names.into_iter().any(|name| unstorable(name))
-        {
-            return Ok(None);
-        }
+        let possible = secret.is_some()
+            && client_id.starts_with(credential::world(environment))
+            && !names.into_iter().any(|name| unstorable(name));
+        let hash = secret.map_or(CredentialHash([0; 32]), |secret| secret.hash());
+        let [client_id, organisation_code, username] = [client_id, organisation_code, username]
+            .map(|name| if unstorable(&name) { String::new() } else { name });
         let (store, now) = (&self.store, self.clock.now());
-        Ok(find_login(store, client_id, secret.hash(), organisation_code, username, now).await?)
+        let found = find_login(store, client_id, hash, organisation_code, username, now).await?;
+        Ok(found.filter(|_| possible))
     }
 
     /// The first three of the four things that must be right; the password is the fourth.
@@ -163,6 +181,13 @@ impl Identity {
     }
 }
 
+/// Until the next whole number of floors.
+fn left_of_floor(floor: Duration, taken: Duration) -> Duration {
+    let begun = taken.as_nanos().checked_rem(floor.as_nanos()).unwrap_or_default();
+    let begun = Duration::from_nanos(u64::try_from(begun).unwrap_or_default());
+    if begun.is_zero() && !taken.is_zero() { Duration::ZERO } else { floor.saturating_sub(begun) }
+}
+
 /// Whether no row can hold this text: Postgres keeps no NUL, and takes the question itself for an error.
 pub(crate) fn unstorable(text: &str) -> bool {
     text.contains('\0')
@@ -177,4 +202,19 @@ struct Admitted {
     client_secret_id: i64,
     user_id: i64,
     role: Role,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_takes_a_whole_number_of_floors() {
+        let left = |floor, taken| {
+            left_of_floor(Duration::from_millis(floor), Duration::from_millis(taken)).as_millis()
+        };
+        assert_eq!([left(250, 0), left(250, 1), left(250, 249), left(250, 250)], [250, 249, 1, 0]);
+        assert_eq!([left(250, 251), left(250, 260), left(250, 500)], [249, 240, 0]);
+        assert_eq!([left(0, 0), left(0, 17)], [0, 0], "no floor is no floor");
+    }
 }

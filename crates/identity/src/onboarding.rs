@@ -1,17 +1,19 @@
 //! Letting organisations, clients and users in, and keeping them out: what the operator's tools do.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use chrono::{DateTime, Utc};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use chrono::{DateTime, TimeDelta, Utc};
 use clock::SharedClock;
 use secrecy::{ExposeSecret, SecretString};
 use store::{
     Store, StoreError,
     identity::{
         self as rows, Act, ClientRecord, Environment, NewClient, NewOrganisation, NewSecret, NewUser,
-        OrganisationRecord, Party, Role, Status,
+        OrganisationRecord, Party, Role, Status, UserRecord,
     },
 };
+use zeroize::Zeroizing;
 
 use crate::{
     ClientSecret, Entropy, EntropyError,
@@ -43,6 +45,16 @@ pub struct NewSecretShown {
     pub secret: ClientSecret,
 }
 
+/// A client's secrets after a change of them. The new one can be read here and never again.
+#[derive(Debug, Clone)]
+pub struct RotatedSecret {
+    pub secret_id: i64,
+    pub secret: ClientSecret,
+    /// The secrets that were live and end at `old_end_at`.
+    pub ending: Vec<i64>,
+    pub old_end_at: DateTime<Utc>,
+}
+
 /// A user to be made.
 #[derive(Debug, Clone)]
 pub struct UserDetails {
@@ -68,6 +80,9 @@ pub enum OnboardingError {
     /// The password could not be hashed.
     #[error("the password could not be hashed")]
     Password(#[from] HashError),
+    /// The old secrets would end beyond the calendar.
+    #[error("the overlap is too long")]
+    Overlap,
     /// The hashing died.
     #[error("the password's hashing did not finish")]
     Unhashed(#[source] tokio::task::JoinError),
@@ -100,6 +115,34 @@ impl Onboarding {
     pub async fn organisation(&self, code: &str) -> Result<OrganisationRecord, OnboardingError> {
         let found = rows::find_organisation(&self.store, code.to_owned()).await?;
         found.ok_or_else(|| OnboardingError::Absent { what: "organisation", name: code.to_owned() })
+    }
+
+    /// Every organisation, in the order of their codes.
+    pub async fn organisations(&self) -> Result<Vec<OrganisationRecord>, OnboardingError> {
+        Ok(rows::list_organisations(&self.store).await?)
+    }
+
+    /// The clients of an organisation, the oldest first.
+    pub async fn clients(&self, organisation_code: &str) -> Result<Vec<ClientRecord>, OnboardingError> {
+        let organisation = self.organisation(organisation_code).await?;
+        Ok(rows::list_clients(&self.store, organisation.id).await?)
+    }
+
+    /// The users of an organisation, by name.
+    pub async fn users(&self, organisation_code: &str) -> Result<Vec<UserRecord>, OnboardingError> {
+        let organisation = self.organisation(organisation_code).await?;
+        Ok(rows::list_users(&self.store, organisation.id).await?)
+    }
+
+    /// An organisation's user of this name.
+    pub async fn user(&self, organisation_code: &str, username: &str) -> Result<UserRecord, OnboardingError> {
+        let organisation = self.organisation(organisation_code).await?;
+        let found = rows::find_user(&self.store, organisation.id, username.to_owned()).await?;
+        let absent = || OnboardingError::Absent {
+            what: "user",
+            name: format!("{username} of organisation {organisation_code}"),
+        };
+        found.ok_or_else(absent)
     }
 
     /// The client of this public text, with what may be seen of its secrets.
@@ -140,15 +183,28 @@ impl Onboarding {
         act: Act,
     ) -> Result<NewSecretShown, OnboardingError> {
         let client = self.client(client_id).await?;
-        let environment = if client_id.starts_with(world(Environment::Production)) {
-            Environment::Production
-        } else {
-            Environment::Staging
-        };
-        let secret = ClientSecret::generate(environment, &*self.entropy)?;
+        let secret = ClientSecret::generate(environment_of(client_id), &*self.entropy)?;
         let row = self.secret_row(&secret, expires_at);
         let secret_id = rows::add_secret(&self.store, client.id, row, act).await?;
         Ok(NewSecretShown { secret_id, secret })
+    }
+
+    /// Gives a client a new secret. Those that it has are accepted for `overlap` more, in which the integrator
+    /// changes over, and then no longer.
+    pub async fn rotate_secret(
+        &self,
+        client_id: &str,
+        overlap: Duration,
+        act: Act,
+    ) -> Result<RotatedSecret, OnboardingError> {
+        let client = self.client(client_id).await?;
+        let overlap = TimeDelta::from_std(overlap).ok();
+        let old_end_at = overlap.and_then(|overlap| self.clock.now().checked_add_signed(overlap));
+        let old_end_at = old_end_at.ok_or(OnboardingError::Overlap)?;
+        let secret = ClientSecret::generate(environment_of(client_id), &*self.entropy)?;
+        let row = self.secret_row(&secret, None);
+        let rotated = rows::rotate_secret(&self.store, client.id, row, old_end_at, act).await?;
+        Ok(RotatedSecret { secret_id: rotated.id, secret, ending: rotated.ending, old_end_at })
     }
 
     /// Ends a secret at `at`; what was opened with it goes on.
@@ -186,6 +242,29 @@ impl Onboarding {
         Ok(rows::create_user(&self.store, new, act).await?)
     }
 
+    /// Gives a user another role.
+    pub async fn set_role(&self, user: i64, role: Role, act: Act) -> Result<(), OnboardingError> {
+        Ok(rows::set_role(&self.store, user, role, act).await?)
+    }
+
+    /// Replaces a user's password, and ends every session that was opened with the old one.
+    pub async fn replace_password(
+        &self,
+        user: i64,
+        password: SecretString,
+        act: Act,
+    ) -> Result<(), OnboardingError> {
+        let hash = self.hash(password).await?;
+        Ok(rows::replace_password(&self.store, user, hash, self.clock.now(), act).await?)
+    }
+
+    /// A password that nobody can guess: 144 random bits in 24 characters.
+    pub fn generate_password(&self) -> Result<SecretString, OnboardingError> {
+        let mut bytes = Zeroizing::new([0; 18]);
+        self.entropy.fill(bytes.as_mut_slice())?;
+        Ok(URL_SAFE_NO_PAD.encode(bytes.as_slice()).into())
+    }
+
     /// Suspends or readmits an organisation, client or user.
     pub async fn set_status(&self, party: Party, status: Status, act: Act) -> Result<(), OnboardingError> {
         Ok(rows::set_status(&self.store, party, status, act).await?)
@@ -202,5 +281,13 @@ impl Onboarding {
         let entropy = Arc::clone(&self.entropy);
         let hashed = tokio::task::spawn_blocking(move || password::hash(&password, &*entropy)).await;
         Ok(hashed.map_err(OnboardingError::Unhashed)??)
+    }
+}
+
+fn environment_of(client_id: &str) -> Environment {
+    if client_id.starts_with(world(Environment::Production)) {
+        Environment::Production
+    } else {
+        Environment::Staging
     }
 }

@@ -35,6 +35,8 @@ pub enum Detail {
     NotAnObject,
     /// Objects or lists are nested too deep. `limit`.
     TooDeep,
+    /// The header fields are too large. `limit`, in bytes.
+    HeadTooLarge,
     /// The body is too large. `limit`, in bytes.
     BodyTooLarge,
     /// The body took too long. `limit`, in seconds.
@@ -51,6 +53,10 @@ pub enum Detail {
     UnknownProvider,
     /// Not of the form that the product asks for. `field`.
     BadIdentifier,
+    /// Not 1 to 128 visible ASCII characters. `field`, `limit`.
+    BadIdempotencyKey,
+    /// Another request was made under the same key. `field`.
+    IdempotencyKeyReused,
     /// More than twelve digits. `field`.
     AmountTooLarge,
     /// Finer than a hundredth. `field`.
@@ -63,6 +69,14 @@ pub enum Detail {
     MaximumIs,
     /// The charges are known. `field`, `charge`.
     ChargesAre,
+    /// Not a moment. `field`.
+    BadTime,
+    /// Not a whole number from 1 to a limit. `field`, `limit`.
+    OutOfRange,
+    /// Not a cursor that was given out. `field`.
+    BadCursor,
+    /// A cursor beside filters that it was not given out with. `field`.
+    CursorOfOtherFilters,
     /// An account named in a field. `field`.
     Account,
     /// A purchase that is asked about has failed, for a reason that tells the integrator nothing more.
@@ -73,7 +87,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 39] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -89,6 +103,7 @@ impl Detail {
         Self::NotJson,
         Self::NotAnObject,
         Self::TooDeep,
+        Self::HeadTooLarge,
         Self::BodyTooLarge,
         Self::BodyTooSlow,
         Self::BodyBroken,
@@ -97,12 +112,18 @@ impl Detail {
         Self::CurrencyDiffers,
         Self::UnknownProvider,
         Self::BadIdentifier,
+        Self::BadIdempotencyKey,
+        Self::IdempotencyKeyReused,
         Self::AmountTooLarge,
         Self::AmountTooFine,
         Self::AmountNotPositive,
         Self::MinimumIs,
         Self::MaximumIs,
         Self::ChargesAre,
+        Self::BadTime,
+        Self::OutOfRange,
+        Self::BadCursor,
+        Self::CursorOfOtherFilters,
         Self::Account,
         Self::EarlierAttemptFailed,
         Self::OnQuote,
@@ -124,6 +145,7 @@ impl Detail {
             | Self::NotJson
             | Self::NotAnObject
             | Self::TooDeep
+            | Self::HeadTooLarge
             | Self::BodyTooLarge
             | Self::BodyTooSlow
             | Self::BodyBroken
@@ -131,7 +153,13 @@ impl Detail {
             | Self::BadCurrency
             | Self::CurrencyDiffers
             | Self::UnknownProvider
-            | Self::BadIdentifier => ErrorCode::InvalidArgument,
+            | Self::BadIdentifier
+            | Self::BadTime
+            | Self::OutOfRange
+            | Self::BadCursor
+            | Self::CursorOfOtherFilters
+            | Self::BadIdempotencyKey
+            | Self::IdempotencyKeyReused => ErrorCode::InvalidArgument,
             Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
             Self::MinimumIs => ErrorCode::AmountBelowMinimum,
             Self::MaximumIs => ErrorCode::AmountAboveMaximum,
@@ -160,6 +188,7 @@ impl Detail {
             Self::NotJson => "not_json",
             Self::NotAnObject => "not_an_object",
             Self::TooDeep => "too_deep",
+            Self::HeadTooLarge => "head_too_large",
             Self::BodyTooLarge => "body_too_large",
             Self::BodyTooSlow => "body_too_slow",
             Self::BodyBroken => "body_broken",
@@ -168,12 +197,18 @@ impl Detail {
             Self::CurrencyDiffers => "currency_differs",
             Self::UnknownProvider => "unknown_provider",
             Self::BadIdentifier => "bad_identifier",
+            Self::BadIdempotencyKey => "bad_idempotency_key",
+            Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::AmountTooLarge => "amount_too_large",
             Self::AmountTooFine => "amount_too_fine",
             Self::AmountNotPositive => "amount_not_positive",
             Self::MinimumIs => "minimum_is",
             Self::MaximumIs => "maximum_is",
             Self::ChargesAre => "charges_are",
+            Self::BadTime => "bad_time",
+            Self::OutOfRange => "out_of_range",
+            Self::BadCursor => "bad_cursor",
+            Self::CursorOfOtherFilters => "cursor_of_other_filters",
             Self::Account => "account",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",
             Self::OnQuote => "on_quote",

@@ -9,17 +9,19 @@ use identity::{AuthError, Caller, Identity, LoginError, Permission};
 use messages::Detail;
 use purchase::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
 
-use crate::{ApiError, OVERLOAD_PAUSE};
+use crate::{ApiError, OVERLOAD_PAUSE, limits::admit_client};
 
-/// The holder of the request's bearer token (RFC 6750, section 2.1).
+/// The holder of the request's bearer token (RFC 6750, section 2.1), whose client does not come too often.
 pub async fn authenticated(request: &HttpRequest, identity: &Identity) -> Result<Arc<Caller>, ApiError> {
     let access_token = bearer(request).ok_or_else(|| ApiError::new(ErrorCode::InvalidCredentials))?;
-    identity.authenticate(access_token).await.map_err(|error| match error {
+    let caller = identity.authenticate(access_token).await.map_err(|error| match error {
         AuthError::InvalidToken => ApiError::new(ErrorCode::InvalidCredentials),
         AuthError::OrganisationSuspended => ApiError::new(Detail::OrganisationSuspended),
         AuthError::Busy(cause) => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE).because(cause),
         AuthError::Store(cause) => ApiError::new(ErrorCode::InternalError).because(cause),
-    })
+    })?;
+    admit_client(request, caller.client_id)?;
+    Ok(caller)
 }
 
 /// The same, if they may do this.
@@ -47,11 +49,11 @@ pub fn authority(caller: &Caller) -> Authority {
 }
 
 /// No tokens were issued; `presented` says for what. Nobody learns which part of it was wrong.
-pub fn not_issued(error: LoginError, presented: Detail) -> ApiError {
+pub(crate) fn not_issued(error: LoginError, presented: Detail) -> ApiError {
     match error {
         LoginError::InvalidCredentials => ApiError::new(presented),
         LoginError::OrganisationSuspended => ApiError::new(Detail::OrganisationSuspended),
-        LoginError::Busy => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
+        LoginError::Busy(_) => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE).because(error),
         LoginError::Store(_) | LoginError::Entropy(_) | LoginError::Unchecked(_) => {
             ApiError::new(ErrorCode::InternalError).because(error)
         }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use error_codes::{ErrorCode, ErrorType};
 
-use crate::{ApiError, Front, Visit};
+use crate::{ApiError, Front, REPLAYED, Visit};
 
 #[derive(Serialize)]
 struct Root<'a> {
@@ -87,6 +87,9 @@ fn headers(error: &ApiError) -> Vec<(HeaderName, HeaderValue)> {
         // Whole seconds only, and never earlier than meant.
         let seconds = pause.as_secs().saturating_add(u64::from(pause.subsec_nanos() > 0));
         headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
+    }
+    if error.is_replayed() {
+        headers.push((REPLAYED, HeaderValue::from_static("true")));
     }
     if let Some(allowed) = error.value("allowed").filter(|_| error.code() == ErrorCode::MethodNotAllowed) {
         headers.push((ALLOW, HeaderValue::from_str(allowed).expect("methods are visible ASCII")));

@@ -19,6 +19,7 @@ pub struct ApiError {
     retryable: bool,
     retry_after: Option<Duration>,
     closes_connection: bool,
+    replayed: bool,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -34,6 +35,7 @@ impl ApiError {
             retryable: sentence.code().retryable().given(false),
             retry_after: None,
             closes_connection: false,
+            replayed: false,
             cause: None,
         };
         match sentence.code().usual_param() {
@@ -94,6 +96,13 @@ impl ApiError {
         self
     }
 
+    /// It was told before, to an earlier request under the same idempotency key.
+    #[must_use]
+    pub fn replayed(mut self) -> Self {
+        self.replayed = true;
+        self
+    }
+
     /// Why, for the log.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -122,6 +131,11 @@ impl ApiError {
 
     pub(crate) const fn closes_connection(&self) -> bool {
         self.closes_connection
+    }
+
+    /// Whether it was told before, under the same idempotency key.
+    pub const fn is_replayed(&self) -> bool {
+        self.replayed
     }
 
     pub(crate) fn value(&self, name: &str) -> Option<&str> {

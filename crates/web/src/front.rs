@@ -10,7 +10,7 @@ use clock::SharedClock;
 use error_codes::ErrorCode;
 use messages::Messages;
 
-use crate::{WebSettings, WebSettingsError, phone};
+use crate::{WebSettings, WebSettingsError, limits::Limits, phone};
 
 /// Made once by the binary and put into the application as [`web::Data`].
 #[derive(Debug)]
@@ -19,8 +19,10 @@ pub struct Front {
     clock: SharedClock,
     zone: Tz,
     public_url: String,
+    pub(crate) head_bytes_max: usize,
     pub(crate) body_bytes_max: usize,
     pub(crate) body_within: Duration,
+    pub(crate) limits: Limits,
 }
 
 impl Front {
@@ -32,8 +34,10 @@ impl Front {
             clock,
             zone: settings.zone()?,
             public_url: settings.checked_url()?.to_owned(),
+            head_bytes_max: settings.head_bytes_max,
             body_bytes_max: settings.body_bytes_max,
             body_within: Duration::from_millis(settings.body_within_ms),
+            limits: Limits::new(&settings.limits, &settings.trusted_proxies)?,
         })
     }
 
@@ -60,6 +64,11 @@ impl Front {
     /// `YYYY-MM-DD HH:MM:SS` in the service's zone (specification, section 2.1).
     pub fn date(&self, at: DateTime<Utc>) -> String {
         at.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// The address under which integrators reach this server, without a slash at its end.
+    pub fn public_url(&self) -> &str {
+        &self.public_url
     }
 
     /// The page that documents a code.

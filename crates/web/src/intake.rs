@@ -1,6 +1,6 @@
 //! The door: every request gets its name, its arrival time and its log line here, and every error its
-//! envelope, whoever raised it: a handler, an extractor, the router, or a panic. Limits on how often somebody
-//! may come belong here too, before anything of theirs is read.
+//! envelope, whoever raised it: a handler, an extractor, the router, or a panic. How often its sender may
+//! still come is written on the answer here, whoever counted.
 
 use std::{any::Any, panic::AssertUnwindSafe, rc::Rc};
 
@@ -45,14 +45,18 @@ async fn attend(
     front: &Front,
     visit: &Visit,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let outcome = AssertUnwindSafe(async { next.call(request).await }).catch_unwind().await;
+    let outcome = match fits(&request, front) {
+        Ok(()) => AssertUnwindSafe(async { next.call(request).await }).catch_unwind().await,
+        Err(too_large) => Ok(Err(too_large.into())),
+    };
     let answer = match outcome {
         Ok(Ok(answer)) if answer.status().as_u16() < 400 => Ok(answer.map_into_boxed_body()),
         Ok(Ok(answer)) => Ok(in_envelope(answer, front, visit)),
         Ok(Err(error)) => {
-            Err(close(&as_api_error(Some(&error), error.as_response_error().status_code()), front, visit))
+            let status = error.as_response_error().status_code();
+            Err(close(enclose_raised(Some(&error), status, front, visit), visit))
         }
-        Err(panic) => Err(close(&after_panic(panic.as_ref(), visit), front, visit)),
+        Err(panic) => Err(close(enclose(&after_panic(panic.as_ref(), visit), front, visit), visit)),
     };
     match answer {
         Ok(mut answer) => {
@@ -62,6 +66,16 @@ async fn attend(
         }
         Err(envelope) => Err(envelope.into()),
     }
+}
+
+/// The server itself refuses only what is far larger, and refuses it without a word.
+fn fits(request: &ServiceRequest, front: &Front) -> Result<(), ApiError> {
+    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if fields.sum::<usize>() + address <= front.head_bytes_max {
+        return Ok(());
+    }
+    Err(ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max).closing_the_connection())
 }
 
 fn welcome(request: &ServiceRequest, front: &Front) -> Rc<Visit> {
@@ -82,22 +96,22 @@ fn in_envelope(
     front: &Front,
     visit: &Visit,
 ) -> ServiceResponse<BoxBody> {
-    let status = answer.status();
-    let raised = answer.response().error();
-    let envelope = match raised.and_then(|error| error.as_error::<ApiError>()) {
-        Some(error) => enclose(error, front, visit),
-        None => enclose(&as_api_error(raised, status), front, visit),
-    };
+    let envelope = enclose_raised(answer.response().error(), answer.status(), front, visit);
     answer.into_response(envelope.response())
 }
 
 /// An envelope for an answer that will not come back through this middleware's own response.
-fn close(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
+fn close(envelope: Envelope, visit: &Visit) -> Envelope {
     let mut headers = HeaderMap::new();
     mark(&mut headers, visit);
-    headers
-        .into_iter()
-        .fold(enclose(error, front, visit), |envelope, (name, value)| envelope.with_header(name, value))
+    headers.into_iter().fold(envelope, |envelope, (name, value)| envelope.with_header(name, value))
+}
+
+fn enclose_raised(raised: Option<&Error>, status: StatusCode, front: &Front, visit: &Visit) -> Envelope {
+    match raised.and_then(|error| error.as_error::<ApiError>()) {
+        Some(error) => enclose(error, front, visit),
+        None => enclose(&as_api_error(raised, status), front, visit),
+    }
 }
 
 fn enclose(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
@@ -149,6 +163,9 @@ fn mark(headers: &mut HeaderMap, visit: &Visit) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !headers.contains_key(CACHE_CONTROL) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    if let Some(allowance) = visit.allowance() {
+        allowance.mark(headers);
     }
 }
 

@@ -9,7 +9,7 @@
 //! use web::{Front, WebSettings};
 //!
 //! let front = Data::new(Front::new(&WebSettings::default(), Arc::new(SystemClock))?);
-//! let app = App::new().app_data(front).wrap(from_fn(web::intake)).configure(web::error_pages);
+//! let app = App::new().app_data(front).wrap(from_fn(web::intake));
 //! # drop(app);
 //! # Ok::<(), web::WebSettingsError>(())
 //! ```
@@ -17,35 +17,41 @@
 
 mod body;
 mod caller;
+mod document;
 mod endpoint;
 mod envelope;
 mod error;
-mod error_page;
 mod fields;
 mod front;
+mod idempotency_key;
 mod intake;
+mod limits;
 mod outcomes;
 mod phone;
 mod refusals;
 mod request_id;
 mod settings;
+mod stranger;
 mod visit;
 
 /// The vocabulary of [`ApiError::new`] and [`Visit::language`].
 pub use messages::{Detail, Language};
 
 pub use body::read_fields;
-pub use caller::{authenticated, authorised, authority, not_issued};
+pub use caller::{authenticated, authorised, authority};
+pub use document::Document;
 pub use endpoint::{get, post};
 pub use error::ApiError;
-pub use error_page::error_pages;
 pub use fields::Fields;
 pub use front::Front;
+pub use idempotency_key::{REPLAYED, idempotency_key};
 pub use intake::intake;
-pub use outcomes::{not_confirmed, not_read, not_resolved, rejected};
+pub use limits::{LimitSettings, RateSettings};
+pub use outcomes::{not_confirmed, not_read, not_resolved, rejected, why_failed};
 pub use refusals::{Asked, failed, failed_before, impossible_subscriber, refused, unanswered};
 pub use request_id::RequestId;
 pub use settings::{WebSettings, WebSettingsError};
+pub use stranger::Stranger;
 pub use visit::Visit;
 
 /// How long to wait while we are full.

@@ -5,11 +5,14 @@ use std::time::Duration;
 use error_codes::ErrorCode;
 use messages::Detail;
 use money::MoneyError;
-use purchase::PriceError;
+use purchase::{PriceError, Record};
 use vend::{Product, RefusalReason};
 use vending::{ConfirmError, ReadError, Rejection, RetryError};
 
-use crate::{ApiError, Asked, OVERLOAD_PAUSE, failed, failed_before, impossible_subscriber, unanswered};
+use crate::{
+    ApiError, Asked, OVERLOAD_PAUSE, failed, failed_before, idempotency_key, impossible_subscriber,
+    unanswered,
+};
 
 /// How long to wait for an open purchase of the same subscriber.
 const PENDING_PAUSE: Duration = Duration::from_secs(5);
@@ -29,6 +32,7 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
         Rejection::UnknownProduct => ApiError::new(ErrorCode::InvalidArgument).about("product_type"),
         Rejection::UnknownProvider => ApiError::new(Detail::UnknownProvider).about("provider_code"),
         Rejection::SubscriberFormat(why) => impossible_subscriber(product).because(*why),
+        Rejection::SubscriberNotAllowed => ApiError::new(ErrorCode::MeterNotAllowed),
         Rejection::Price(why) => no_price(why),
         Rejection::Limit { reason, limit } => outside_limit(*reason).with("limit", limit),
         Rejection::Check(silence) => unanswered(silence, asked),
@@ -36,6 +40,7 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
         Rejection::Pending | Rejection::ReferenceClosed => {
             ApiError::new(ErrorCode::TransactionPending).after(PENDING_PAUSE)
         }
+        Rejection::KeyReused => ApiError::new(Detail::IdempotencyKeyReused).about(idempotency_key::PARAM),
         Rejection::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
         Rejection::Internal => ApiError::new(ErrorCode::InternalError),
     }
@@ -45,11 +50,19 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
 pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
     match error {
         ConfirmError::Rejected(rejection) => rejected(rejection, product, Asked::BeforeAPurchase),
-        ConfirmError::Failed(record) => match &record.failure {
-            Some(failure) => failed(failure),
-            None => unexplained(),
-        },
+        ConfirmError::Failed(record) => why_not_confirmed(record),
+        ConfirmError::FailedBefore(record) => why_not_confirmed(record).replayed(),
         ConfirmError::Unknown => ApiError::new(ErrorCode::ProviderTimeout),
+    }
+}
+
+/// Why a purchase has failed, to the confirm that made it and to whoever sends that again under its key: the confirm's own
+/// word, unless somebody else found out, who has told it in his.
+fn why_not_confirmed(record: &Record) -> ApiError {
+    if record.life.is_unclaimed() {
+        record.failure.as_ref().map_or_else(unexplained, failed)
+    } else {
+        why_failed(record)
     }
 }
 
@@ -58,10 +71,7 @@ pub fn not_resolved(error: &RetryError) -> ApiError {
     match error {
         RetryError::NotFound => ApiError::new(ErrorCode::TransactionNotFound),
         RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
-        RetryError::Failed(record) => match &record.failure {
-            Some(failure) => failed_before(failure),
-            None => unexplained().never_retryable(),
-        },
+        RetryError::Failed(record) => why_failed(record),
         RetryError::Pending { retry_after_s } => {
             ApiError::new(ErrorCode::TransactionPending).after(Duration::from_secs(u64::from(*retry_after_s)))
         }
@@ -71,9 +81,20 @@ pub fn not_resolved(error: &RetryError) -> ApiError {
     }
 }
 
+/// Why a purchase has failed, to whoever asks later: the same whether it is retried or read.
+pub fn why_failed(record: &Record) -> ApiError {
+    match &record.failure {
+        Some(failure) => failed_before(failure),
+        None => unexplained().never_retryable(),
+    }
+}
+
 /// What was to be read could not be.
 pub fn not_read(error: ReadError) -> ApiError {
-    ApiError::new(ErrorCode::InternalError).because(error)
+    match error {
+        ReadError::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
+        ReadError::Internal => ApiError::new(ErrorCode::InternalError).because(error),
+    }
 }
 
 /// A failed purchase on whose record no reason stands: failed it has, all the same.

@@ -1,9 +1,12 @@
 //! What the operator sets for the surfaces.
 
 use chrono_tz::Tz;
+use serde::{Deserialize, Deserializer};
+
+use crate::LimitSettings;
 
 /// Plain settings; [`crate::Front::new`] checks them.
-#[derive(Clone, Debug, serde::Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebSettings {
     /// The address under which integrators reach this server, without a slash at its end; error answers
@@ -11,10 +14,19 @@ pub struct WebSettings {
     pub public_url: String,
     /// The IANA name of the time zone in which dates are written.
     pub time_zone: String,
+    /// The largest address and header fields together, in bytes.
+    pub head_bytes_max: usize,
     /// The largest JSON body, in bytes.
     pub body_bytes_max: usize,
     /// How long head and body of a request may take to arrive, in milliseconds.
     pub body_within_ms: u64,
+    /// The proxies in front of this server, as addresses or networks (`10.0.0.0/8`): only what they say in
+    /// `X-Forwarded-For` is believed. Whoever has a proxy and does not name it here has all its clients share
+    /// the limits of one address. From the environment, where there are no lists, as a text with commas.
+    #[serde(deserialize_with = "list_or_text")]
+    pub trusted_proxies: Vec<String>,
+    /// How often somebody may come.
+    pub limits: LimitSettings,
 }
 
 impl Default for WebSettings {
@@ -22,8 +34,11 @@ impl Default for WebSettings {
         Self {
             public_url: "http://127.0.0.1:8080".to_owned(),
             time_zone: "Africa/Gaborone".to_owned(),
+            head_bytes_max: 16 * 1024,
             body_bytes_max: 16 * 1024,
             body_within_ms: 10_000,
+            trusted_proxies: Vec::new(),
+            limits: LimitSettings::default(),
         }
     }
 }
@@ -37,6 +52,9 @@ pub enum WebSettingsError {
     /// Not an http or https address.
     #[error("{0:?} is not an http or https address without a slash at its end")]
     BadPublicUrl(String),
+    /// Neither an address nor a network.
+    #[error("the trusted proxy {0:?} is neither an address nor a network such as 10.0.0.0/8")]
+    BadProxy(String),
 }
 
 impl WebSettings {
@@ -52,5 +70,36 @@ impl WebSettings {
         } else {
             Err(WebSettingsError::BadPublicUrl(url.to_owned()))
         }
+    }
+}
+
+fn list_or_text<'de, D: Deserializer<'de>>(settings: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum ListOrText {
+        List(Vec<String>),
+        Text(String),
+    }
+    Ok(match ListOrText::deserialize(settings)? {
+        ListOrText::List(list) => list,
+        ListOrText::Text(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn proxies_are_given_as_a_list_or_as_a_text() {
+        let proxies = |given| {
+            let settings: WebSettings = serde_json::from_value(json!({ "trusted_proxies": given })).unwrap();
+            settings.trusted_proxies
+        };
+        let expected = ["10.0.0.0/8", "fd00::1"];
+        assert_eq!(proxies(json!(expected)), expected);
+        assert_eq!(proxies(json!("10.0.0.0/8, fd00::1")), expected);
     }
 }

@@ -7,7 +7,7 @@ use actix_web::{HttpMessage, HttpRequest};
 use clock::Monotonic;
 use messages::Language;
 
-use crate::RequestId;
+use crate::{RequestId, limits::Allowance};
 
 /// Kept beside the request, on its own thread. Made by [`crate::intake`].
 #[derive(Debug)]
@@ -16,6 +16,7 @@ pub struct Visit {
     arrived_at: Monotonic,
     language: Cell<Language>,
     money_may_move: Cell<bool>,
+    allowance: Cell<Option<Allowance>>,
 }
 
 impl Visit {
@@ -25,6 +26,7 @@ impl Visit {
             arrived_at,
             language: Cell::new(language),
             money_may_move: Cell::new(false),
+            allowance: Cell::new(None),
         })
     }
 
@@ -55,6 +57,15 @@ impl Visit {
     /// From here on a failure of ours must not read as if nothing had happened.
     pub fn money_may_move(&self) {
         self.money_may_move.set(true);
+    }
+
+    /// How often its sender may still come: what the answer will say.
+    pub(crate) fn allow(&self, allowance: Allowance) {
+        self.allowance.set(Some(allowance));
+    }
+
+    pub(crate) fn allowance(&self) -> Option<Allowance> {
+        self.allowance.get()
     }
 
     pub(crate) fn may_have_moved_money(&self) -> bool {

@@ -21,7 +21,7 @@ use actix_web::{
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use ::web::{ApiError, Front, Visit, WebSettings, error_pages, get, intake, post, read_fields};
+use ::web::{ApiError, Front, Visit, WebSettings, get, intake, post, read_fields};
 use clock::ManualClock;
 use error_codes::ErrorCode;
 use web as actix;
@@ -50,7 +50,6 @@ async fn answer_to(request: TestRequest) -> Answer {
         App::new()
             .app_data(actix::Data::new(front))
             .wrap(from_fn(intake))
-            .configure(error_pages)
             .service(get("/well", async || HttpResponse::Ok().body("well")))
             .service(post("/fields", fields))
             .service(get("/busy", async || {
@@ -102,7 +101,7 @@ fn posting(body: impl Into<Vec<u8>>) -> TestRequest {
 
 #[actix_web::test]
 async fn a_request_id_is_echoed_and_a_bad_one_replaced_on_every_kind_of_answer() {
-    for path in ["/well", "/nowhere", "/busy", "/panic", "/docs/errors/invalid_amount"] {
+    for path in ["/well", "/nowhere", "/busy", "/panic"] {
         let echoed = answer_to(reading(path).insert_header(("X-Request-Id", "order-42"))).await;
         assert_eq!(echoed.header("x-request-id"), Some("order-42"), "{path}");
         let ours = answer_to(reading(path).insert_header(("X-Request-Id", "two words"))).await;
@@ -236,15 +235,4 @@ async fn a_repeated_key_is_refused_at_any_depth_and_named() {
         assert_eq!((&answer.error()["code"], answer.status), (&json!("invalid_argument"), 400), "{body}");
         assert_eq!(answer.error()["param"], param, "{body}");
     }
-}
-
-#[actix_web::test]
-async fn the_page_behind_doc_url_exists_for_every_code() {
-    for code in ErrorCode::ALL {
-        let answer = answer_to(reading(&format!("/docs/errors/{code}"))).await;
-        assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/html; charset=utf-8")));
-        assert!(answer.body.contains(&format!("<h1><code>{code}</code></h1>")));
-    }
-    let unknown = answer_to(reading("/docs/errors/no_such_code")).await;
-    assert_eq!(unknown.error()["code"], "resource_not_found");
 }

@@ -40,6 +40,8 @@ fn every_rejection_has_its_code_and_names_its_field() {
             ErrorCode::InvalidMeterNumber,
             Some("subscriber_identifier"),
         ),
+        (Rejection::KeyReused, ErrorCode::InvalidArgument, Some("idempotency_key")),
+        (Rejection::SubscriberNotAllowed, ErrorCode::MeterNotAllowed, Some("subscriber_identifier")),
         (Rejection::Internal, ErrorCode::InternalError, None),
     ] {
         assert_eq!(told(&on_quote(&rejection)), (code.as_str(), param, false));

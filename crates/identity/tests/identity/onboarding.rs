@@ -1,9 +1,12 @@
 //! Letting in and keeping out, and what is written down about it.
 
-use identity::{Environment, OnboardingError, Party, Status, UserDetails};
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use identity::{Environment, LoginCredentials, OnboardingError, Party, Role, Status, UserDetails};
 use store::StoreError;
 
-use crate::office::{Office, act, till};
+use crate::office::{Office, act, till, wrong};
 
 #[tokio::test]
 async fn every_deed_leaves_a_line_that_says_who_what_and_why() {
@@ -86,4 +89,60 @@ async fn the_database_itself_keeps_organisations_apart() {
         let refused = office.database.run_sql(&mixed).unwrap_err();
         assert!(format!("{refused:?}").contains("foreign key"), "{refused:?}");
     }
+}
+
+#[tokio::test]
+async fn a_rotated_secret_and_the_old_one_both_work_until_the_overlap_ends() {
+    let office = Office::open().await;
+    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
+    let rotated = desk.rotate_secret(client_id, Duration::from_hours(2), act()).await.unwrap();
+    assert_eq!(rotated.ending, [office.client.secret_id]);
+    assert_eq!(rotated.old_end_at, office.passes(TimeDelta::hours(1)) + TimeDelta::hours(1));
+    let old = office.credentials();
+    let new = LoginCredentials { client_secret: rotated.secret.expose().into(), ..office.credentials() };
+    assert!(office.identity.login(old.clone()).await.is_ok());
+    assert!(office.identity.login(new.clone()).await.is_ok());
+
+    office.passes(TimeDelta::hours(1));
+    assert!(wrong(&office.identity.login(old).await));
+    assert!(office.identity.login(new).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_rotation_ends_no_secret_later_than_it_was_to_end() {
+    let office = Office::open().await;
+    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
+    let first = desk.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
+    let second = desk.rotate_secret(client_id, Duration::from_hours(24), act()).await.unwrap();
+    assert_eq!(second.ending, [first.secret_id]);
+    let secrets = desk.client(client_id).await.unwrap().secrets;
+    let ends: Vec<_> = secrets.iter().map(|secret| secret.expires_at).collect();
+    assert_eq!(ends, [Some(first.old_end_at), Some(second.old_end_at), None]);
+}
+
+#[tokio::test]
+async fn a_replaced_password_ends_what_the_old_one_opened_and_lets_nobody_in_with_it() {
+    let office = Office::open().await;
+    let tokens = office.logs_in().await;
+    let user = office.onboarding.user("KGALE", "till").await.unwrap();
+    let password = office.onboarding.generate_password().unwrap();
+    office.onboarding.replace_password(user.id, password.clone(), act()).await.unwrap();
+
+    assert!(!office.knows(&tokens).await);
+    assert!(office.refreshes(&tokens).await.is_err());
+    assert!(wrong(&office.identity.login(office.credentials()).await));
+    let new = LoginCredentials { password, ..office.credentials() };
+    assert!(office.identity.login(new).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_users_new_role_is_what_the_next_login_has() {
+    let office = Office::open().await;
+    let user = office.onboarding.user("KGALE", "till").await.unwrap();
+    assert_eq!(user.role, Role::Integrator);
+    office.onboarding.set_role(user.id, Role::Viewer, act()).await.unwrap();
+    let tokens = office.logs_in().await;
+    let caller = office.identity.authenticate(tokens.access_token.expose()).await.unwrap();
+    assert_eq!(caller.role, Role::Viewer);
+    assert_eq!(office.onboarding.users("KGALE").await.unwrap()[0].role, Role::Viewer);
 }

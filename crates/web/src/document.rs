@@ -1,0 +1,56 @@
+//! A text that is the same for everybody until the program changes, served so that it need not be sent twice.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::{CACHE_CONTROL, ContentEncoding, ETAG, EntityTag, Header, IF_NONE_MATCH, IfNoneMatch},
+    web::Bytes,
+};
+
+/// The text, what it is, and the name of this version of it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    content_type: &'static str,
+    body: Bytes,
+    version: EntityTag,
+    is_packed: bool,
+}
+
+impl Document {
+    /// Names the version after the text itself.
+    pub fn new(content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        let version = EntityTag::new_strong(format!("{:016x}", hasher.finish()));
+        Self { content_type, body, version, is_packed: false }
+    }
+
+    /// The text is packed with gzip.
+    #[must_use]
+    pub fn packed(mut self) -> Self {
+        self.is_packed = true;
+        self
+    }
+
+    /// The text, or word that the caller has it already (RFC 9110, section 13.1.2).
+    pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
+        let is_known = request.headers().contains_key(IF_NONE_MATCH)
+            && IfNoneMatch::parse(request).is_ok_and(|known| match known {
+                IfNoneMatch::Any => true,
+                IfNoneMatch::Items(versions) => versions.iter().any(|version| version.weak_eq(&self.version)),
+            });
+        let mut answer = if is_known { HttpResponse::NotModified() } else { HttpResponse::Ok() };
+        answer
+            .insert_header((ETAG, self.version.to_string()))
+            .insert_header((CACHE_CONTROL, "public, max-age=300"));
+        if is_known {
+            return answer.finish();
+        }
+        if self.is_packed {
+            answer.insert_header(ContentEncoding::Gzip);
+        }
+        answer.content_type(self.content_type).body(self.body.clone())
+    }
+}

@@ -1,0 +1,57 @@
+//! One token bucket for each of many: clients, or addresses.
+
+use std::{
+    hash::Hash,
+    sync::{Mutex, PoisonError},
+};
+
+use clock::Monotonic;
+
+use super::{
+    generations::Generations,
+    rate::{Admission, Rate},
+};
+
+/// The buckets that are not full.
+#[derive(Debug)]
+pub(super) struct Buckets<K> {
+    rate: Rate,
+    /// When each will be full.
+    full_at: Mutex<Generations<K, Option<Monotonic>>>,
+}
+
+impl<K: Eq + Hash> Buckets<K> {
+    pub(super) fn new(rate: Rate, max: usize) -> Self {
+        Self { rate, full_at: Mutex::new(Generations::new(rate.full_after(), max)) }
+    }
+
+    /// Decides about whoever comes now.
+    pub(super) fn admit(&self, key: K, now: Monotonic) -> Admission {
+        let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.use_or(key, now, || None);
+        let admission = self.rate.admit(*bucket, now);
+        if let Admission::Admitted { full_at, .. } = admission {
+            *bucket = Some(full_at);
+        }
+        admission
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn each_has_a_bucket_of_its_own() {
+        let buckets = Buckets::new(Rate::new(1, 2).unwrap(), 100);
+        let admitted = |key, second| {
+            let now = Monotonic::from_origin(Duration::from_secs(second));
+            matches!(buckets.admit(key, now), Admission::Admitted { .. })
+        };
+        assert_eq!([admitted("a", 9), admitted("a", 9), admitted("a", 9)], [true, true, false]);
+        assert_eq!([admitted("b", 9), admitted("b", 9), admitted("b", 9)], [true, true, false]);
+        assert_eq!([admitted("a", 10), admitted("a", 10)], [true, false]);
+    }
+}

@@ -1,0 +1,140 @@
+//! Where a request comes from, as far as it can be known.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use actix_web::{HttpRequest, http::header::HeaderMap};
+use ipnet::IpNet;
+
+use crate::WebSettingsError;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// One customer of somebody's network: an IPv4 address, or the 64 leading bits of an IPv6 address, of which
+/// one machine may have as many as it likes (RFC 6177).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Network(IpAddr);
+
+/// The proxies in front of this server, whose word about addresses is taken.
+#[derive(Debug)]
+pub(crate) struct Proxies(Vec<IpNet>);
+
+impl Network {
+    pub(crate) fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V4(address) => address.into(),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            }
+        })
+    }
+}
+
+impl Proxies {
+    /// Addresses and networks, such as `10.0.0.7` and `fd00::/8`.
+    pub(crate) fn parse(texts: &[String]) -> Result<Self, WebSettingsError> {
+        let network = |text: &String| {
+            let parsed =
+                text.parse().or_else(|_no_network| text.parse().map(|address: IpAddr| address.into()));
+            parsed.map_err(|_no_address| WebSettingsError::BadProxy(text.clone()))
+        };
+        Ok(Self(texts.iter().map(network).collect::<Result<_, _>>()?))
+    }
+
+    /// The network that a request comes from: the peer's, or, where the peer is a proxy of ours, whom it
+    /// says to have it from, and so on. Whatever stands before the first address that is not ours could have
+    /// been written by anybody.
+    pub(crate) fn origin(&self, request: &HttpRequest) -> Network {
+        // A request without a peer did not come over a network: a test.
+        let peer = request.peer_addr().map_or(Ipv6Addr::UNSPECIFIED.into(), |peer| peer.ip());
+        Network::of(self.sender(peer, request.headers()))
+    }
+
+    fn sender(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let forwarded: Vec<&str> = headers
+            .get_all(FORWARDED_FOR)
+            .flat_map(|value| value.to_str().unwrap_or("").split(','))
+            .collect();
+        let mut sender = peer.to_canonical();
+        for previous in forwarded.into_iter().rev() {
+            match address_in(previous.trim()) {
+                Some(previous) if self.are_ours(sender) => sender = previous,
+                Some(_) | None => break,
+            }
+        }
+        sender
+    }
+
+    fn are_ours(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|network| network.contains(&address))
+    }
+}
+
+/// Some proxies write the port too.
+fn address_in(text: &str) -> Option<IpAddr> {
+    let address = text.parse().ok().or_else(|| {
+        let socket = text.parse().ok().map(|socket: std::net::SocketAddr| socket.ip());
+        socket.or_else(|| text.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
+    });
+    address.map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    fn origin(peer: &str, forwarded: &[&str]) -> Network {
+        let proxies = Proxies::parse(&["10.0.0.0/8".to_owned(), "fd00::1".to_owned()]).unwrap();
+        let mut request = TestRequest::get().peer_addr(peer.parse().unwrap());
+        for value in forwarded {
+            request = request.append_header(("X-Forwarded-For", *value));
+        }
+        proxies.origin(&request.to_http_request())
+    }
+
+    fn network(address: &str) -> Network {
+        Network(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_peer_that_is_no_proxy_of_ours_is_the_origin_whatever_it_says() {
+        assert_eq!(origin("192.0.2.1:99", &["198.51.100.7"]), network("192.0.2.1"));
+    }
+
+    #[test]
+    fn the_rightmost_address_that_is_not_ours_is_the_origin() {
+        for forwarded in [
+            &["203.0.113.9, 198.51.100.7"][..],
+            &["203.0.113.9", "198.51.100.7, 10.1.1.1"],
+            &["198.51.100.7:4711 , 10.2.2.2,fd00::1"],
+            &["nonsense, 198.51.100.7"],
+        ] {
+            assert_eq!(origin("10.0.0.1:99", forwarded), network("198.51.100.7"), "{forwarded:?}");
+        }
+        assert_eq!(origin("[fd00::1]:99", &["[2001:db8::1]:80"]), network("2001:db8::"));
+        assert_eq!(origin("[::ffff:10.0.0.1]:99", &["::ffff:198.51.100.7"]), network("198.51.100.7"));
+    }
+
+    #[test]
+    fn where_a_proxy_says_nothing_usable_it_is_the_origin_itself() {
+        assert_eq!(origin("10.0.0.1:99", &[]), network("10.0.0.1"));
+        assert_eq!(origin("10.0.0.1:99", &["198.51.100.7, unknown"]), network("10.0.0.1"));
+        assert_eq!(origin("10.0.0.1:99", &["10.3.3.3"]), network("10.3.3.3"));
+    }
+
+    #[test]
+    fn a_machine_with_many_ipv6_addresses_is_one() {
+        let networks =
+            ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9"].map(|text| Network::of(text.parse().unwrap()));
+        assert_eq!(networks, [network("2001:db8:1:2::"); 2]);
+        assert_ne!(Network::of("2001:db8:1:3::1".parse().unwrap()), networks[0]);
+    }
+
+    #[test]
+    fn what_is_no_network_is_refused_by_name() {
+        let refused = Proxies::parse(&["10.0.0.0/33".to_owned()]).unwrap_err();
+        assert_eq!(refused, WebSettingsError::BadProxy("10.0.0.0/33".to_owned()));
+    }
+}

@@ -1,0 +1,174 @@
+//! How often somebody of whom only the address is known may come, and how large a head may be.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "helpers of tests, outside of their functions"
+)]
+
+use std::{sync::Arc, time::Duration};
+
+use actix_web::{
+    App, HttpRequest, HttpResponse,
+    body::to_bytes,
+    dev::Service,
+    http::header::HeaderMap,
+    middleware::from_fn,
+    test::{TestRequest, init_service},
+    web::Data,
+};
+use chrono::DateTime;
+use serde_json::Value;
+
+use clock::ManualClock;
+use web::{ApiError, Front, LimitSettings, RateSettings, Stranger, WebSettings, get, intake};
+
+struct Door {
+    front: Data<Front>,
+    clock: ManualClock,
+}
+
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    error: Value,
+}
+
+impl Door {
+    /// Three at once from each address, then one each two hundred milliseconds.
+    fn of_three() -> Self {
+        Self::with(RateSettings { per_second: 5, burst: 3 })
+    }
+
+    fn with(address: RateSettings) -> Self {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let settings = WebSettings {
+            trusted_proxies: vec!["10.0.0.0/8".to_owned()],
+            limits: LimitSettings { address, ..LimitSettings::default() },
+            ..WebSettings::default()
+        };
+        let front = Data::new(Front::new(&settings, Arc::new(clock.clone())).unwrap());
+        Self { front, clock }
+    }
+
+    async fn knock(&self, request: TestRequest) -> Answer {
+        let app = App::new()
+            .app_data(self.front.clone())
+            .wrap(from_fn(intake))
+            .service(get("/login", admitted))
+            .service(get("/open", async || HttpResponse::Ok().finish()));
+        let answered = init_service(app).await.call(request.to_request()).await;
+        let response = match answered {
+            Ok(answer) => answer.into_parts().1.map_into_boxed_body(),
+            Err(error) => error.error_response(),
+        };
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = to_bytes(response.into_body()).await.map_err(|_broken| "no body").unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        Answer { status, headers, error: body["error"].clone() }
+    }
+
+    async fn knock_from(&self, address: &str) -> Answer {
+        self.knock(from(address)).await
+    }
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// Limit, remaining, reset.
+    fn allowance(&self) -> [Option<&str>; 3] {
+        ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map(|name| self.header(name))
+    }
+}
+
+async fn admitted(request: HttpRequest) -> Result<HttpResponse, ApiError> {
+    Stranger::admitted(&request).map(|_stranger| HttpResponse::Ok().finish())
+}
+
+fn from(address: &str) -> TestRequest {
+    TestRequest::get().uri("/login").peer_addr(address.parse().unwrap())
+}
+
+#[actix_web::test]
+async fn whoever_comes_too_often_is_told_how_long_to_wait() {
+    let door = Door::of_three();
+    for remaining in ["2", "1", "0"] {
+        let answer = door.knock_from("192.0.2.1:99").await;
+        assert_eq!((answer.status, answer.header("retry-after")), (200, None));
+        assert_eq!(answer.allowance(), [Some("3"), Some(remaining), Some("1")]);
+    }
+    let refused = door.knock_from("192.0.2.1:99").await;
+    assert_eq!((refused.status, &refused.error["code"]), (429, &"rate_limited".into()));
+    assert_eq!(
+        (&refused.error["type"], &refused.error["retryable"]),
+        (&"rate_limit_error".into(), &true.into())
+    );
+    assert_eq!(refused.header("retry-after"), Some("1"), "a fifth of a second, in whole seconds");
+    assert_eq!(refused.allowance(), [Some("3"), Some("0"), Some("1")]);
+
+    door.clock.advance(Duration::from_millis(200));
+    assert_eq!(door.knock_from("192.0.2.1:4711").await.status, 200);
+    assert_eq!(door.knock_from("192.0.2.1:4712").await.status, 429, "another port is the same address");
+}
+
+#[actix_web::test]
+async fn others_are_not_made_to_wait() {
+    let door = Door::of_three();
+    for _ in 0..10 {
+        door.knock_from("192.0.2.1:99").await;
+    }
+    assert_eq!(door.knock_from("192.0.2.2:99").await.status, 200);
+    let elsewhere = from("192.0.2.1:99").uri("/open");
+    let answer = door.knock(elsewhere).await;
+    assert_eq!(
+        (answer.status, answer.allowance()),
+        (200, [None; 3]),
+        "where nothing is limited nothing is told"
+    );
+}
+
+#[actix_web::test]
+async fn behind_a_proxy_of_ours_each_customer_has_a_limit_of_their_own() {
+    let door = Door::of_three();
+    let forwarded = |by: &str, origin: &'static str| from(by).insert_header(("X-Forwarded-For", origin));
+    for _ in 0..10 {
+        door.knock(forwarded("10.0.0.1:99", "198.51.100.7")).await;
+    }
+    assert_eq!(door.knock(forwarded("10.0.0.2:99", "198.51.100.7")).await.status, 429);
+    assert_eq!(door.knock(forwarded("10.0.0.1:99", "198.51.100.8")).await.status, 200);
+    for origin in ["203.0.113.1", "203.0.113.2", "203.0.113.3"] {
+        assert_eq!(door.knock(forwarded("192.0.2.9:99", origin)).await.status, 200);
+    }
+    let again = door.knock(forwarded("192.0.2.9:99", "203.0.113.4")).await;
+    assert_eq!(again.status, 429, "nobody gets a new limit by writing a new address");
+}
+
+#[actix_web::test]
+async fn a_limit_that_is_switched_off_is_none() {
+    let door = Door::with(RateSettings { per_second: 0, burst: 0 });
+    for _ in 0..200 {
+        let answer = door.knock_from("192.0.2.1:99").await;
+        assert_eq!((answer.status, answer.allowance()), (200, [None; 3]));
+    }
+}
+
+#[actix_web::test]
+async fn a_head_that_is_too_large_is_refused_in_the_envelope() {
+    let door = Door::of_three();
+    for (request, status) in [
+        (from("192.0.2.1:99").insert_header(("X-Filler", "x".repeat(15_000))), 200),
+        (from("192.0.2.1:99").insert_header(("X-Filler", "x".repeat(17_000))), 400),
+        (from("192.0.2.1:99").uri(&format!("/login?filler={}", "x".repeat(17_000))), 400),
+    ] {
+        let answer = door.knock(request).await;
+        assert_eq!(answer.status, status);
+        if status == 400 {
+            assert_eq!(answer.error["code"], "invalid_argument");
+            assert!(answer.error["message"].as_str().unwrap().contains("16384 bytes"), "{}", answer.error);
+            assert_eq!(answer.header("x-request-id"), answer.error["request_id"].as_str());
+        }
+    }
+}
