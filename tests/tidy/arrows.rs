@@ -21,7 +21,17 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("crates/ledger", "ledger", &["money"]),
     ("crates/purchase", "purchase", &["vend", "money", "meter-token", "ledger"]),
     ("crates/provider", "provider", &["vend", "money", "meter-token"]),
-    ("crates/provider-xmlvend", "provider-xmlvend", &["provider", "vend", "money", "meter-token", "clock"]),
+    ("crates/provider-http", "provider-http", &["provider", "vend"]),
+    (
+        "crates/provider-xmlvend",
+        "provider-xmlvend",
+        &["provider-http", "provider", "vend", "money", "meter-token", "clock"],
+    ),
+    (
+        "crates/provider-reloadly",
+        "provider-reloadly",
+        &["provider-http", "provider", "vend", "money", "clock"],
+    ),
     ("crates/utility-sim", "utility-sim", &["money", "meter-token", "sts", "clock"]),
     ("crates/store", "store", &["purchase", "vend", "ledger", "money", "meter-token"]),
     (
@@ -41,6 +51,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         "http-v1",
         &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
     ),
+    ("crates/handbook", "handbook", &["http-v1", "web", "error-codes"]),
     ("crates/boot", "boot", &["clock"]),
     ("crates/local-postgres", "local-postgres", &[]),
     (
@@ -49,12 +60,14 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         &[
             "boot",
             "http-v1",
+            "handbook",
             "web",
             "messages",
             "identity",
             "vending",
             "store",
             "provider-xmlvend",
+            "provider-reloadly",
             "provider",
             "purchase",
             "ledger",
@@ -66,6 +79,22 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("bins/utility-sim", "utility-sim-server", &["boot", "utility-sim", "clock"]),
+    (
+        "bins/vendctl",
+        "vendctl",
+        &[
+            "boot",
+            "store",
+            "vending",
+            "identity",
+            "purchase",
+            "vend",
+            "ledger",
+            "money",
+            "meter-token",
+            "clock",
+        ],
+    ),
     (
         "bins/sandbox",
         "sandbox",
@@ -91,7 +120,10 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         "acceptance",
         &[
             "api-server",
+            "http-v1",
+            "error-codes",
             "utility-sim-server",
+            "vendctl",
             "sandbox",
             "local-postgres",
             "boot",
@@ -115,9 +147,13 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
 const FOREIGN: &[(&str, &[&str])] = &[
     ("diesel", &["store"]),
     ("tokio-postgres", &["store"]),
-    ("actix", &["web", "http-v1", "boot", "utility-sim", "api-server", "utility-sim-server", "sandbox"]),
+    (
+        "actix",
+        &["web", "http-v1", "handbook", "boot", "utility-sim", "api-server", "utility-sim-server", "sandbox"],
+    ),
     ("config", &["boot"]),
-    ("oauth2", &["identity"]),
+    ("oauth2", &["provider-reloadly"]),
+    ("utoipa", &["http-v1", "handbook"]),
     ("quick-xml", &["provider-xmlvend", "utility-sim"]),
 ];
 

@@ -6,38 +6,59 @@ use std::time::Duration;
 
 use clock::SharedClock;
 use provider::Provider;
+use provider_reloadly::{Reloadly, ReloadlySettings};
 use provider_xmlvend::{XmlVend, XmlVendSettings};
 use serde::Deserialize;
 use vending::Providers;
 
-/// How to reach one provider: the adapter's name, and its settings.
+/// How to reach one provider: the adapter's name, and its settings. The provider's code stands in lower case here.
 ///
 /// ```toml
-/// [providers.BPC.xmlvend]
+/// [providers.bpc.xmlvend]
 /// endpoint = "https://gateway.example/xmlvend"
+///
+/// [providers.airtime.reloadly]
+/// topups_url = "https://topups.vendor.example"
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderSettings {
-    /// XMLVend 2.1.
+    /// Electricity and water over XMLVend 2.1.
     XmlVend(XmlVendSettings),
+    /// Airtime over the Reloadly top-up API.
+    Reloadly(ReloadlySettings),
 }
 
 /// A provider's settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderSettingsError {
-    /// The adapter refuses them.
+    /// The adapter for XMLVend refuses them.
     #[error("the settings of provider {code} cannot be used")]
-    Unusable {
+    XmlVend {
         /// The provider.
         code: String,
         /// Why.
         #[source]
         source: provider_xmlvend::SettingsError,
     },
-    /// Calls are numbered per provider, so two providers that are one client to one gateway would number two
+    /// The adapter for Reloadly refuses them.
+    #[error("the settings of provider {code} cannot be used")]
+    Reloadly {
+        /// The provider.
+        code: String,
+        /// Why.
+        #[source]
+        source: provider_reloadly::SettingsError,
+    },
+    /// The environment knows no case, so what it sets would be another provider's.
+    #[error("the provider {name} must stand in lower case in the settings: providers.{}", name.to_lowercase())]
+    UpperCase {
+        /// As it stands there.
+        name: String,
+    },
+    /// Calls are numbered per provider, so two providers that are one client to one vendor would number two
     /// calls alike.
-    #[error("provider {code} is the same client at the same gateway as another one")]
+    #[error("provider {code} is the same client at the same vendor as another one")]
     SameClient {
         /// The provider.
         code: String,
@@ -54,28 +75,108 @@ pub(crate) fn connect(
     let mut providers = Providers::new();
     let mut clients = HashSet::new();
     for (name, settings) in settings {
-        // The environment knows no case; codes are upper case.
         let code = name.to_uppercase();
-        let provider: Arc<dyn Provider> = match settings {
-            ProviderSettings::XmlVend(settings) => {
-                if !clients.insert((settings.endpoint.clone(), format!("{:?}", settings.client))) {
-                    return Err(ProviderSettingsError::SameClient { code });
-                }
-                let vend_timeout_ms = u64::try_from(vend_timeout.as_millis()).unwrap_or(u64::MAX);
-                let settings = XmlVendSettings { vend_timeout_ms, ..settings.clone() };
-                let connected = XmlVend::new(settings, clock.clone());
-                Arc::new(
-                    connected
-                        .map_err(|source| ProviderSettingsError::Unusable { code: code.clone(), source })?,
-                )
-            }
-        };
-        providers.insert(code, provider);
+        if name.to_lowercase() != *name {
+            return Err(ProviderSettingsError::UpperCase { name: name.clone() });
+        }
+        if !clients.insert(settings.client()) {
+            return Err(ProviderSettingsError::SameClient { code });
+        }
+        providers.insert(code.clone(), settings.connect(code, vend_timeout, clock)?);
     }
     Ok(providers)
+}
+
+impl ProviderSettings {
+    /// Who we are at which vendor: its address, and our name there.
+    fn client(&self) -> (String, String) {
+        match self {
+            Self::XmlVend(settings) => (settings.endpoint.clone(), format!("{:?}", settings.client)),
+            Self::Reloadly(settings) => (settings.topups_url.clone(), settings.client_id.clone()),
+        }
+    }
+
+    fn connect(
+        &self,
+        code: String,
+        vend_timeout: Duration,
+        clock: &SharedClock,
+    ) -> Result<Arc<dyn Provider>, ProviderSettingsError> {
+        let vend_timeout_ms = u64::try_from(vend_timeout.as_millis()).unwrap_or(u64::MAX);
+        match self {
+            Self::XmlVend(settings) => {
+                let settings = XmlVendSettings { vend_timeout_ms, ..settings.clone() };
+                match XmlVend::new(settings, clock.clone()) {
+                    Ok(xmlvend) => Ok(Arc::new(xmlvend)),
+                    Err(source) => Err(ProviderSettingsError::XmlVend { code, source }),
+                }
+            }
+            Self::Reloadly(settings) => {
+                let settings = ReloadlySettings { vend_timeout_ms, ..settings.clone() };
+                match Reloadly::new(&settings, clock.clone()) {
+                    Ok(reloadly) => Ok(Arc::new(reloadly)),
+                    Err(source) => Err(ProviderSettingsError::Reloadly { code, source }),
+                }
+            }
+        }
+    }
 }
 
 /// The adapters leave the choice of TLS to the process. A choice made before stands.
 pub(crate) fn use_ring_for_tls() {
     let _already_chosen = rustls::crypto::ring::default_provider().install_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use clock::SystemClock;
+
+    use super::*;
+
+    fn reloadly(client_id: &str) -> ProviderSettings {
+        ProviderSettings::Reloadly(ReloadlySettings {
+            auth_url: "http://127.0.0.1:1/auth".to_owned(),
+            topups_url: "http://127.0.0.1:1/topups".to_owned(),
+            audience: None,
+            client_id: client_id.to_owned(),
+            client_secret: "secret".into(),
+            country: "BW".to_owned(),
+            currency: "BWP".to_owned(),
+            account_currency: None,
+            vend_timeout_ms: 1,
+            enquiry_timeout_ms: 10_000,
+            connect_timeout_ms: 5_000,
+            extra_root_certificate_pem: None,
+            fault_codes: Vec::new(),
+        })
+    }
+
+    fn connected(settings: [(&str, ProviderSettings); 2]) -> Result<Providers, ProviderSettingsError> {
+        use_ring_for_tls();
+        let settings = settings.map(|(code, settings)| (code.to_owned(), settings));
+        let clock: SharedClock = Arc::new(SystemClock);
+        connect(&HashMap::from(settings), Duration::from_mins(2), &clock)
+    }
+
+    #[test]
+    fn two_clients_of_one_vendor_are_two_providers_and_one_client_is_not() {
+        assert!(connected([("one", reloadly("a")), ("other", reloadly("b"))]).is_ok());
+        let same = connected([("one", reloadly("a")), ("other", reloadly("a"))]);
+        assert!(matches!(same, Err(ProviderSettingsError::SameClient { .. })));
+    }
+
+    #[test]
+    fn settings_that_the_adapter_refuses_name_the_provider() {
+        let refused = connected([("one", reloadly("a")), ("other", reloadly(""))]);
+        let Err(ProviderSettingsError::Reloadly { code, .. }) = refused else { panic!("connected") };
+        assert_eq!(code, "OTHER");
+    }
+
+    #[test]
+    fn a_code_in_upper_case_is_refused_because_the_environment_could_not_reach_it() {
+        let refused = connected([("one", reloadly("a")), ("OTHER", reloadly("b"))]);
+        let said = refused.err().map(|error| error.to_string());
+        let expected = "the provider OTHER must stand in lower case in the settings: providers.other";
+        assert_eq!(said.as_deref(), Some(expected));
+    }
 }

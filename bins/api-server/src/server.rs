@@ -132,7 +132,7 @@ fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr
             .app_data(shared.vending.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
-            .configure(web::error_pages)
+            .configure(handbook::pages)
     };
     let server = HttpServer::new(app)
         .workers(settings.workers.max(1))

@@ -2,8 +2,12 @@
 //!
 //! Handlers parse, call one use case, and render; every decision is made elsewhere.
 
+mod endpoint;
+mod openapi;
 pub mod requests;
 mod routes;
 pub mod wire;
 
+pub use endpoint::{Access, Endpoint};
+pub use openapi::document as openapi;
 pub use routes::routes;

@@ -1,18 +1,11 @@
-//! Bodies of requests, read field by field in the order of the specification.
+//! Bodies and queries of requests, read field by field in the order of the specification.
 
+mod cursor;
+pub(crate) mod limits;
 mod purchase;
+mod purchase_list;
 mod session;
 
 pub use purchase::{RetryRequest, account_in_path, purchase_request, retry_request};
+pub use purchase_list::{PurchaseList, purchase_in_path, purchase_list};
 pub use session::{login_request, refresh_request};
-
-use ::purchase::SourceChannel;
-
-/// The channels of this surface (specification, section 4.1).
-const CHANNELS: [SourceChannel; 5] = [
-    SourceChannel::Web,
-    SourceChannel::SmartApp,
-    SourceChannel::Ussd,
-    SourceChannel::Batch,
-    SourceChannel::Pos,
-];

@@ -2,24 +2,43 @@
 
 mod accounts;
 mod auth;
+mod document;
 mod products;
+mod purchase_reads;
 mod purchases;
 
-use actix_web::web::ServiceConfig;
+use actix_web::{
+    Resource,
+    web::{Data, ServiceConfig},
+};
 
 use web::{get, post};
+
+use crate::Endpoint;
+use document::DocumentOnce;
 
 /// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
 /// a [`web::Front`], an [`identity::Identity`] and a [`vending::Vending`] as its data.
 pub fn routes(config: &mut ServiceConfig) {
-    config
-        .service(post("/public/v1/auth/login", auth::login))
-        .service(post("/public/v1/auth/refresh", auth::refresh))
-        .service(get("/public/v1/auth/me", auth::me))
-        .service(get("/public/v1/accounts", accounts::list))
-        .service(get("/public/v1/accounts/{id}", accounts::one))
-        .service(get("/public/v1/vas-products", products::list))
-        .service(post("/public/v1/purchases/validate", purchases::validate))
-        .service(post("/public/v1/purchases/confirm", purchases::confirm))
-        .service(post("/public/v1/purchases/retry", purchases::retry));
+    config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
+    for endpoint in Endpoint::ALL {
+        config.service(resource(endpoint));
+    }
+}
+
+fn resource(endpoint: Endpoint) -> Resource {
+    let path = endpoint.path();
+    match endpoint {
+        Endpoint::Login => post(path, auth::login),
+        Endpoint::Refresh => post(path, auth::refresh),
+        Endpoint::Me => get(path, auth::me),
+        Endpoint::Accounts => get(path, accounts::list),
+        Endpoint::Account => get(path, accounts::one),
+        Endpoint::Products => get(path, products::list),
+        Endpoint::Validate => post(path, purchases::validate),
+        Endpoint::Confirm => post(path, purchases::confirm),
+        Endpoint::Retry => post(path, purchases::retry),
+        Endpoint::Purchases => get(path, purchase_reads::list),
+        Endpoint::Purchase => get(path, purchase_reads::one),
+    }
 }

@@ -3,12 +3,14 @@
 
 mod account;
 mod actor;
+mod filed;
 mod product;
 mod purchase;
 mod session;
 
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
+pub use filed::{FiledPurchase, PurchasePage};
 pub use product::Product;
 pub use purchase::Purchase;
 pub use session::{Me, Session};

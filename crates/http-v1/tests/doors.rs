@@ -30,7 +30,7 @@ use web::{Front, WebSettings, intake};
 const PASSWORD: &str = "correct horse battery";
 
 /// Every path, its method, and whether one must be logged in.
-const DOORS: [(&str, &str, bool); 9] = [
+const DOORS: [(&str, &str, bool); 11] = [
     ("POST", "/public/v1/auth/login", false),
     ("POST", "/public/v1/auth/refresh", false),
     ("GET", "/public/v1/auth/me", true),
@@ -40,6 +40,8 @@ const DOORS: [(&str, &str, bool); 9] = [
     ("POST", "/public/v1/purchases/validate", true),
     ("POST", "/public/v1/purchases/confirm", true),
     ("POST", "/public/v1/purchases/retry", true),
+    ("GET", "/public/v1/purchases", true),
+    ("GET", "/public/v1/purchases/1", true),
 ];
 
 struct Answer {

@@ -13,12 +13,14 @@ use ledger::{AccountId, Category};
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
-    ClientId, Fence, Handling, Life, NotificationFlags, OrganisationId, Price, PurchaseId, PurchaseRequest,
-    Record, Reference, SourceChannel, State, SubscriberFormat, Success, UserId,
+    ClientId, Failure, Fence, Handling, Life, NotificationFlags, OrganisationId, Price, ProductText,
+    PurchaseId, PurchaseRequest, Record, Reference, SourceChannel, State, SubscriberFormat, Success, UserId,
 };
-use vend::{Breakdown, CallId, Product, ProviderReference, SubscriberIdentifier, Units};
-use vending::{ProductListing, ProviderListing, Quote};
-use web::{Front, Language, WebSettings};
+use vend::{
+    Breakdown, CallId, Product, ProviderReference, Refusal, RefusalReason, SubscriberIdentifier, Units,
+};
+use vending::{ConfirmError, ProductListing, ProviderListing, Quote};
+use web::{Front, Language, WebSettings, not_confirmed};
 
 fn bwp(amount: &str) -> Money {
     Money::parse_wire(&format!("BWP {amount}")).unwrap()
@@ -211,6 +213,21 @@ fn a_colleague_is_not_told_who_bought() {
 }
 
 #[test]
+fn a_failure_is_told_as_its_confirm_told_it_and_one_that_others_found_as_retry_tells_it() {
+    let exhausted = Failure::Refused(Refusal::because(RefusalReason::FloatExhausted));
+    for (fence, code) in [(Fence::FIRST, "merchant_credit_exhausted"), (Fence(2), "provider_error")] {
+        let life = Life { fence, ..life(State::Failed) };
+        let failed = Record { life, success: None, failure: Some(exhausted.clone()), ..record() };
+        let failed = Box::new(failed);
+        let told = [ConfirmError::Failed(failed.clone()), ConfirmError::FailedBefore(failed)].map(|error| {
+            let error = not_confirmed(&error, Product::Electricity);
+            (error.code().as_str(), error.is_retryable(), error.is_replayed())
+        });
+        assert_eq!(told, [(code, false, false), (code, false, true)]);
+    }
+}
+
+#[test]
 fn an_account_is_an_active_wallet() {
     let account = ledger::Account {
         id: AccountId(7),
@@ -233,6 +250,7 @@ fn a_product_speaks_the_callers_language() {
         product: Product::Electricity,
         format: SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap(),
         hint: None,
+        texts: Vec::new(),
         providers: vec![ProviderListing { code: "BPC".to_owned(), name: "Power Corporation".to_owned() }],
     };
     assert_json(
@@ -241,6 +259,31 @@ fn a_product_speaks_the_callers_language() {
         "subscriber_id_min_length":11,"subscriber_id_max_length":13,"subscriber_id_pattern":"^[0-9]+$",
         "subscriber_id_hint":null,"providers":[{"code":"BPC","name":"Power Corporation"}]}"#,
     );
+}
+
+#[test]
+fn a_product_is_called_what_the_operator_says_in_that_language_only() {
+    let text = ProductText {
+        language: "fr".to_owned(),
+        display_name: None,
+        subscriber_id_label: Some("Numéro de client".to_owned()),
+    };
+    let listing = ProductListing {
+        product: Product::Water,
+        format: SubscriberFormat::new(None, None, None).unwrap(),
+        hint: Some("WM-…".to_owned()),
+        texts: vec![ProductText { display_name: Some("Eau potable".to_owned()), ..text }],
+        providers: Vec::new(),
+    };
+    let shown = |listing: ProductListing, language| {
+        let json = serde_json::to_value(wire::Product::listed(listing, language, &front())).unwrap();
+        [json["display_name"].clone(), json["subscriber_id_label"].clone()]
+    };
+    assert_eq!(shown(listing.clone(), Language::French), ["Eau potable", "Numéro de client"]);
+    assert_eq!(shown(listing.clone(), Language::English), ["Water", "Meter number"]);
+    let mut half = listing;
+    half.texts[0].display_name = None;
+    assert_eq!(shown(half, Language::French), ["Eau", "Numéro de client"]);
 }
 
 #[test]

@@ -6,14 +6,8 @@ use purchase::{NotificationFlags, PurchaseRequest, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
 use web::{ApiError, Detail, Fields, impossible_subscriber};
 
-use super::CHANNELS;
+use super::limits::{CHANNELS, COMMENT_MAX, EXTERNAL_REFERENCE_MAX, PROVIDER_CODE_MAX};
 
-/// Longest provider code, in characters.
-const PROVIDER_CODE_MAX: usize = 64;
-/// Longest comment, in characters.
-const COMMENT_MAX: usize = 500;
-/// Longest external reference, in characters.
-const EXTERNAL_REFERENCE_MAX: usize = 100;
 /// Beyond this an identifier is not even looked at.
 const IDENTIFIER_TEXT_MAX: usize = 100;
 

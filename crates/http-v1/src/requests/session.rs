@@ -4,10 +4,7 @@ use identity::{LoginCredentials, RefreshCredentials};
 use purchase::SourceChannel;
 use web::{ApiError, Fields};
 
-use super::CHANNELS;
-
-/// Longest credential of any kind, in characters.
-const CREDENTIAL_MAX: usize = 256;
+use super::limits::{CHANNELS, CREDENTIAL_MAX};
 
 /// The body of login. The channel may be left out: nothing depends on it.
 pub fn login_request(fields: &Fields) -> Result<LoginCredentials, ApiError> {

@@ -6,7 +6,7 @@ use actix_web::{
 };
 
 use identity::Identity;
-use web::{ApiError, Detail, authenticated, not_issued, read_fields};
+use web::{ApiError, Stranger, authenticated, read_fields};
 
 use crate::{requests, wire};
 
@@ -16,9 +16,9 @@ pub async fn login(
     payload: Payload,
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
-    let fields = read_fields(&request, payload).await?;
-    let credentials = requests::login_request(&fields)?;
-    let issued = identity.login(credentials).await.map_err(|error| not_issued(error, Detail::Login))?;
+    let stranger = Stranger::admitted(&request)?;
+    let credentials = requests::login_request(&read_fields(&request, payload).await?)?;
+    let issued = stranger.logs_in(&identity, credentials).await?;
     Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
 }
 
@@ -28,9 +28,9 @@ pub async fn refresh(
     payload: Payload,
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
-    let fields = read_fields(&request, payload).await?;
-    let credentials = requests::refresh_request(&fields)?;
-    let issued = identity.refresh(credentials).await.map_err(|error| not_issued(error, Detail::Refresh))?;
+    let stranger = Stranger::admitted(&request)?;
+    let credentials = requests::refresh_request(&read_fields(&request, payload).await?)?;
+    let issued = stranger.refreshes(&identity, credentials).await?;
     Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
 }
 

@@ -6,9 +6,10 @@ use actix_web::{
 };
 
 use identity::{Identity, Permission};
-use vending::{RetryQuestion, RetryScope, Vending};
+use vending::{Confirmed, RetryQuestion, RetryScope, Vending};
 use web::{
-    ApiError, Asked, Front, Visit, authorised, authority, not_confirmed, not_resolved, read_fields, rejected,
+    ApiError, Asked, Front, REPLAYED, Visit, authorised, authority, idempotency_key, not_confirmed,
+    not_resolved, read_fields, rejected,
 };
 
 use crate::{requests, wire};
@@ -37,14 +38,25 @@ pub async fn confirm(
     vending: Data<Vending>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesConfirm).await?;
+    let key = idempotency_key(&request)?;
     let wanted = requests::purchase_request(&read_fields(&request, payload).await?)?;
     let (visit, product) = (Visit::of(&request), wanted.product);
     visit.money_may_move();
-    let record = vending
-        .confirm(authority(&caller), wanted, visit.arrived_at())
-        .await
-        .map_err(|error| not_confirmed(&error, product))?;
-    Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
+    let (authority, arrived_at) = (authority(&caller), visit.arrived_at());
+    let outcome = match key {
+        None => vending.confirm(authority, wanted, arrived_at).await.map(Confirmed::Now),
+        Some(key) => vending.confirm_once(authority, key, wanted, arrived_at).await,
+    };
+    let confirmed = outcome.map_err(|error| not_confirmed(&error, product))?;
+    let mut response = HttpResponse::Ok();
+    let record = match confirmed {
+        Confirmed::Now(record) => record,
+        Confirmed::Before(record) => {
+            response.insert_header((REPLAYED, "true"));
+            record
+        }
+    };
+    Ok(response.json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
 }
 
 /// `POST /public/v1/purchases/retry`

@@ -1,17 +1,32 @@
 //! An account of the integrator (specification, section 2.3).
 
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::openapi::values::{AccountCategory, Money};
 
 /// An open account with the money that is available in it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Account {
+    /// What a purchase calls `debited_account_id`.
     id: i64,
+    /// A label for people.
     name: String,
+    /// ISO 4217 code.
+    #[schema(pattern = "^[A-Z]{3}$", example = "BWP")]
     currency: String,
+    #[schema(value_type = AccountCategory)]
     category: &'static str,
+    /// Always `WALLET`.
+    #[schema(pattern = "^WALLET$")]
     r#type: &'static str,
+    /// Always `ACTIVE`: others are not shown.
+    #[schema(pattern = "^ACTIVE$")]
     status: &'static str,
+    /// The order in which to show accounts.
     rank: i32,
+    /// What can be spent now.
+    #[schema(value_type = Money)]
     balance: String,
 }
 

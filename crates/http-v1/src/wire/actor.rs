@@ -1,11 +1,16 @@
 //! The parties to a purchase (specification, section 2.1).
 
 use serde::Serialize;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema},
+};
 
 use identity::{Caller, Status};
+use purchase::Buyer;
 
 /// A user or an organisation that takes part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Actor {
     id: i64,
     full_name: String,
@@ -23,6 +28,18 @@ impl Actor {
             phone_number: caller.user.phone_number.clone().unwrap_or_default(),
             username: caller.user.username.clone(),
             status: caller.user.status.code(),
+        }
+    }
+
+    /// The integration user who bought.
+    pub fn buyer(buyer: &Buyer) -> Self {
+        let status = if buyer.is_active { Status::Active } else { Status::Suspended };
+        Self {
+            id: buyer.id.0,
+            full_name: buyer.full_name.clone(),
+            phone_number: buyer.phone_number.clone().unwrap_or_default(),
+            username: buyer.username.clone(),
+            status: status.code(),
         }
     }
 
@@ -49,7 +66,7 @@ pub enum Payer {
 }
 
 /// Who receives the token. Nobody keeps a register of them, so there is no id and no name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Beneficiary {
     id: i64,
     full_name: String,
@@ -63,3 +80,19 @@ impl Beneficiary {
         Self { id: 0, full_name: String::new(), phone_number: phone_number.to_owned(), status: String::new() }
     }
 }
+
+/// Written by hand because an object with nobody in it must be told from one with anybody.
+impl PartialSchema for Payer {
+    fn schema() -> RefOr<Schema> {
+        let nobody =
+            ObjectBuilder::new().max_properties(Some(0)).description(Some("While there is only a quote."));
+        let organisation = Ref::from_schema_name(Actor::name());
+        OneOfBuilder::new()
+            .item(nobody)
+            .item(organisation)
+            .description(Some("The organisation whose wallet is debited."))
+            .into()
+    }
+}
+
+impl ToSchema for Payer {}

@@ -1,27 +1,45 @@
 //! A product that the caller can buy (specification, section 2.4).
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use vending::{ProductListing, ProviderListing};
 use web::{Front, Language};
 
+use crate::openapi::values::ProductType;
+
 /// A product with the form of its subscriber identifiers. What is null is not checked.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = VasProduct)]
 pub struct Product {
     #[serde(rename = "product_type")]
+    #[schema(value_type = ProductType)]
     kind: &'static str,
+    /// The product's name in the language of the request.
     display_name: String,
+    /// What to write beside the input.
+    #[schema(required)]
     subscriber_id_label: Option<String>,
+    /// The fewest characters.
+    #[schema(required)]
     subscriber_id_min_length: Option<u16>,
+    /// The most characters.
+    #[schema(required)]
     subscriber_id_max_length: Option<u16>,
+    /// A regular expression that JavaScript understands.
+    #[schema(required)]
     subscriber_id_pattern: Option<String>,
+    /// What to tell people; where there is none, derive it from the lengths.
+    #[schema(required)]
     subscriber_id_hint: Option<String>,
+    #[schema(inline)]
     providers: Vec<Provider>,
 }
 
 /// One who sells it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct Provider {
+    /// What a purchase calls `provider_code`.
     code: String,
     name: String,
 }
@@ -30,10 +48,14 @@ impl Product {
     /// As people call it in their language.
     pub fn listed(listing: ProductListing, language: Language, front: &Front) -> Self {
         let (messages, kind) = (front.messages(), listing.product.as_str());
+        let own = listing.texts.into_iter().find(|text| text.language == language.as_str());
+        let (own_name, own_label) =
+            own.map(|text| (text.display_name, text.subscriber_id_label)).unwrap_or_default();
+        let usual_name = || messages.product_name(language, kind).unwrap_or_else(|| kind.to_owned());
         Self {
             kind,
-            display_name: messages.product_name(language, kind).unwrap_or_else(|| kind.to_owned()),
-            subscriber_id_label: messages.subscriber_label(language, kind),
+            display_name: own_name.unwrap_or_else(usual_name),
+            subscriber_id_label: own_label.or_else(|| messages.subscriber_label(language, kind)),
             subscriber_id_min_length: listing.format.length_min(),
             subscriber_id_max_length: listing.format.length_max(),
             subscriber_id_pattern: listing.format.pattern().map(ToOwned::to_owned),

@@ -1,71 +1,113 @@
 //! The transaction envelope of validate, confirm and retry (specification, section 2.1).
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use identity::Caller;
 use meter_token::TokenSet;
 use money::Money;
-use purchase::{PurchaseRequest, Record, State, Success};
+use purchase::{PurchaseRequest, PurchaseStatus, Record, Success};
 use vend::Breakdown;
 use vending::Quote;
 use web::Front;
 
 use super::{Actor, Beneficiary, Payer};
+use crate::openapi::values::{self, ProductType, SourceChannel};
 
 /// A quote or a purchase.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Purchase {
     id: i64,
+    #[schema(value_type = SourceChannel)]
     channel: &'static str,
+    /// `YYYY-MM-DD HH:MM:SS` in the time zone of the service.
+    #[schema(pattern = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$", example = "2026-11-20 13:00:00")]
     date: String,
+    #[schema(value_type = values::PurchaseStatus)]
     status: &'static str,
+    /// Always `TOPUP`.
+    #[schema(pattern = "^TOPUP$")]
     r#type: &'static str,
+    /// `TOP/<year>/<month>/<digits>`, for people.
+    #[schema(pattern = r"^TOP/\d{4}/\d{2}/\d{10,}$", example = "TOP/2026/11/0000004217")]
     reference: String,
+    /// Who bought; left out for colleagues.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     operator: Option<Actor>,
+    /// The same.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     requester: Option<Actor>,
     payer: Payer,
     beneficiary: Beneficiary,
+    /// What the account pays.
+    #[schema(value_type = values::Money)]
     total: String,
+    /// What the provider is asked to vend.
+    #[schema(value_type = values::Money)]
     net: String,
+    /// The charges.
+    #[schema(value_type = values::Money)]
     charge: String,
+    /// What the organisation earns.
+    #[schema(value_type = values::Money)]
     commission: String,
+    /// The amount that was asked for.
+    #[schema(value_type = values::Money)]
     entry: String,
     subscriber_identifier: String,
+    /// The consumer's name as the provider has it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     subscriber_details: Option<String>,
+    #[schema(inline)]
     product: Product,
+    #[schema(inline)]
     metadata: Metadata,
 }
 
 /// The product block. Airtime has neither token nor units.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 struct Product {
+    #[schema(value_type = ProductType)]
     r#type: &'static str,
+    /// The provider's code.
     provider: String,
+    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     token: Option<String>,
+    /// A number and its unit, such as `53.2 kWh`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     units: Option<String>,
 }
 
 /// What the provider tells about the cost, and its own name for a finished vend.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = values::Money)]
     vat: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = values::Money)]
     levy: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = values::Money)]
     regulatory_fee: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = values::Money)]
     charge: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = values::Money)]
     cost: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     provider_subscriber_details: Option<String>,
+    /// The provider's own name for a vend that was made.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     provider_transaction_identifier: Option<String>,
 }
 
@@ -103,15 +145,20 @@ impl Purchase {
     /// The answer to confirm and to retry: the same from the same record, whenever it is asked for. The
     /// user is left out where a colleague asks, who is not told who bought.
     pub fn made(record: &Record, caller: &Caller, front: &Front) -> Self {
+        let user = (record.user.0 == caller.user.id).then(|| Actor::user(caller));
+        Self::of(record, user, caller, front)
+    }
+
+    /// A purchase as it stands, made in the name of `user`.
+    pub(super) fn of(record: &Record, user: Option<Actor>, caller: &Caller, front: &Front) -> Self {
         let success = record.success.as_ref();
         let vended_details = success.and_then(|success| success.subscriber_details.clone());
         let subscriber_details = vended_details.or_else(|| record.subscriber_details.clone());
-        let user = (record.user.0 == caller.user.id).then(|| Actor::user(caller));
         Self {
             id: record.id.0,
             channel: record.source_channel.as_str(),
             date: front.date(record.created_at),
-            status: status(&record.life.state),
+            status: PurchaseStatus::of(record.life.state.name()).as_str(),
             r#type: "TOPUP",
             reference: record.reference.to_string(),
             operator: user.clone(),
@@ -157,14 +204,5 @@ impl Metadata {
             provider_transaction_identifier: Some(success.provider_transaction.clone()),
             ..Self::quoted(success.breakdown.as_ref(), subscriber_details)
         }
-    }
-}
-
-/// The state is ours, the status is what an integrator sees of it.
-const fn status(state: &State) -> &'static str {
-    match state {
-        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => "PENDING",
-        State::Successful { .. } => "SUCCESSFUL",
-        State::Failed => "FAILED",
     }
 }

@@ -1,18 +1,27 @@
 //! Tokens as they are handed out (specification, section 5), and who holds them.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use identity::{Caller, IssuedTokens, Role};
 
 use super::Actor;
+use crate::openapi::values::{EnvironmentCode, PermissionCode, RoleCode};
 
 /// The answer to login and refresh.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub struct Session {
+    /// To be sent as `Authorization: Bearer`.
     access_token: String,
+    /// How many seconds it lives.
     access_in: u32,
+    /// Always `bearer`.
+    #[schema(pattern = "^bearer$")]
     token_type: &'static str,
+    /// For one refresh.
     refresh_token: String,
+    /// `read write`, or `read` for a user who may not buy.
+    #[schema(pattern = "^read( write)?$")]
     scope: &'static str,
 }
 
@@ -29,25 +38,32 @@ impl From<IssuedTokens> for Session {
 }
 
 /// The answer to `/auth/me`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Me {
     actor: Actor,
+    #[schema(inline)]
     role: WireRole,
+    #[schema(inline)]
     organisation: Organisation,
 }
 
-#[derive(Debug, Serialize)]
+/// The role of a user, and what it allows.
+#[derive(Debug, Serialize, ToSchema)]
 struct WireRole {
+    #[schema(value_type = RoleCode)]
     code: &'static str,
     name: &'static str,
+    #[schema(value_type = Vec<PermissionCode>)]
     permissions: Vec<&'static str>,
 }
 
-#[derive(Debug, Serialize)]
+/// Whose wallets they are.
+#[derive(Debug, Serialize, ToSchema)]
 struct Organisation {
     id: i64,
     code: String,
     name: String,
+    #[schema(value_type = EnvironmentCode)]
     environment: &'static str,
 }
 

@@ -1,0 +1,76 @@
+//! The pages that the server itself serves, so that an integrator needs nothing else: the reference of every
+//! endpoint, the guide, and a page for every error code. Everything is in the binary; nothing comes from
+//! another host.
+
+mod assets;
+mod error_page;
+mod guide;
+mod page;
+mod reference;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::LOCATION,
+    web::{Data, Path, ServiceConfig},
+};
+
+use error_codes::ErrorCode;
+use web::{ApiError, Document, get};
+
+use page::Page;
+
+/// The pages that are the same for everybody, made once.
+struct Shelf {
+    reference: Page,
+    guide: Page,
+    error_index: Page,
+}
+
+/// Adds the pages below `/docs` to an application, which must be wrapped in [`web::intake`].
+pub fn pages(config: &mut ServiceConfig) {
+    let shelf =
+        Shelf { reference: reference::page(), guide: guide::page(), error_index: error_page::index() };
+    config
+        .app_data(Data::new(shelf))
+        .service(get("/docs", show_reference))
+        .service(get("/docs/", to_reference))
+        .service(get("/docs/guide", show_guide))
+        .service(get("/docs/errors", show_error_index))
+        .service(get("/docs/errors/{code}", show_error))
+        .service(get(guide::CLIENT_PATH, show_client))
+        .service(get("/docs/assets/{file}", show_asset));
+}
+
+async fn show_reference(request: HttpRequest, shelf: Data<Shelf>) -> HttpResponse {
+    shelf.reference.answer(&request)
+}
+
+async fn to_reference() -> HttpResponse {
+    HttpResponse::PermanentRedirect().insert_header((LOCATION, "/docs")).finish()
+}
+
+async fn show_guide(request: HttpRequest, shelf: Data<Shelf>) -> HttpResponse {
+    shelf.guide.answer(&request)
+}
+
+async fn show_error_index(request: HttpRequest, shelf: Data<Shelf>) -> HttpResponse {
+    shelf.error_index.answer(&request)
+}
+
+async fn show_error(request: HttpRequest, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let code = ErrorCode::parse(&name).ok_or_else(nothing_here)?;
+    Ok(error_page::of(code).answer(&request))
+}
+
+async fn show_client(request: HttpRequest) -> HttpResponse {
+    Document::new("text/plain; charset=utf-8", guide::CLIENT).answer(&request)
+}
+
+async fn show_asset(request: HttpRequest, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let asset = assets::find(&name).ok_or_else(nothing_here)?;
+    Ok(asset.answer(&request))
+}
+
+fn nothing_here() -> ApiError {
+    ApiError::new(ErrorCode::ResourceNotFound)
+}

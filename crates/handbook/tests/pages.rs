@@ -1,0 +1,119 @@
+//! Every page opens, says what it should, and lets nothing in from elsewhere.
+
+#![expect(clippy::unwrap_used, reason = "what a test prepares may fail loudly")]
+
+use std::sync::Arc;
+
+use actix_web::{
+    App,
+    body::to_bytes,
+    dev::Service,
+    http::header::{HeaderMap, IF_NONE_MATCH},
+    middleware::from_fn,
+    test::{TestRequest, init_service},
+    web::Data,
+};
+
+use clock::SystemClock;
+use error_codes::ErrorCode;
+use http_v1::Endpoint;
+use web::{Front, WebSettings, intake};
+
+struct Answer {
+    status: u16,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+async fn answer_to(request: TestRequest) -> Answer {
+    let front = Front::new(&WebSettings::default(), Arc::new(SystemClock)).unwrap();
+    let app = App::new().app_data(Data::new(front)).wrap(from_fn(intake)).configure(handbook::pages);
+    let answer = init_service(app).await.call(request.to_request()).await.unwrap();
+    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+    let body = to_bytes(answer.into_body()).await.map_err(|_broken| "no body").unwrap();
+    Answer { status, headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+async fn page(path: &str) -> Answer {
+    answer_to(TestRequest::get().uri(path)).await
+}
+
+/// What a page loads or links to, within this server.
+fn addresses(page: &str) -> Vec<String> {
+    let loaded = page.split("src=\"").chain(page.split("href=\"")).skip(1);
+    let ours = loaded.filter(|rest| rest.starts_with('/') && !rest.starts_with("/public/"));
+    ours.map(|rest| rest.split(['"', '#']).next().unwrap_or_default().to_owned()).collect()
+}
+
+const PAGES: [&str; 4] = ["/docs", "/docs/guide", "/docs/errors", "/docs/errors/provider_timeout"];
+
+#[actix_web::test]
+async fn every_page_opens_and_so_does_whatever_it_loads_or_links_to() {
+    for path in PAGES {
+        let opened = page(path).await;
+        assert_eq!(
+            (opened.status, opened.header("content-type")),
+            (200, "text/html; charset=utf-8"),
+            "{path}"
+        );
+        for address in addresses(&opened.body) {
+            assert_eq!(page(&address).await.status, 200, "{path} links to {address}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn no_page_loads_anything_from_elsewhere_and_none_runs_scripts_but_the_reference() {
+    for path in PAGES {
+        let opened = page(path).await;
+        let policy = opened.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none';") && !policy.contains("http"), "{policy}");
+        assert_eq!(policy.contains("script-src 'self'"), path == "/docs", "{path}");
+        for outside in ["src=\"http", "href=\"http", "<style", "onload="] {
+            assert!(!opened.body.contains(outside), "{path} {outside}");
+        }
+    }
+}
+
+#[actix_web::test]
+async fn the_page_behind_doc_url_exists_for_every_code_and_tells_who_answers_it() {
+    let index = page("/docs/errors").await.body;
+    for code in ErrorCode::ALL {
+        assert!(index.contains(&format!("href=\"/docs/errors/{code}\"")), "{code}");
+        let opened = page(&format!("/docs/errors/{code}")).await;
+        assert_eq!((opened.status, opened.header("content-type")), (200, "text/html; charset=utf-8"));
+        assert!(opened.body.contains(&format!("<h1><code>{code}</code></h1>")));
+        let answering = Endpoint::ALL.into_iter().filter(|endpoint| endpoint.codes().contains(&code));
+        for endpoint in answering {
+            assert!(opened.body.contains(endpoint.path()), "{code} {endpoint:?}");
+        }
+    }
+    let unknown = page("/docs/errors/no_such_code").await;
+    assert_eq!(unknown.status, 404);
+    assert!(unknown.body.contains("\"code\":\"resource_not_found\""));
+}
+
+#[actix_web::test]
+async fn the_guide_is_a_page_with_tables_and_the_client_that_it_speaks_of() {
+    let guide = page("/docs/guide").await.body;
+    assert!(guide.contains("<h1") && guide.contains("<table>") && guide.contains("<pre><code"));
+    assert!(guide.contains("href=\"clients/python/vendgate.py\""));
+    let client = page("/docs/clients/python/vendgate.py").await;
+    assert_eq!((client.status, client.header("content-type")), (200, "text/plain; charset=utf-8"));
+}
+
+#[actix_web::test]
+async fn what_a_reader_has_already_is_not_sent_again() {
+    let first = page("/docs/guide").await;
+    let known = TestRequest::get().uri("/docs/guide").insert_header((IF_NONE_MATCH, first.header("etag")));
+    let again = answer_to(known).await;
+    assert_eq!((again.status, again.body.as_str()), (304, ""));
+    let other = TestRequest::get().uri("/docs/guide").insert_header((IF_NONE_MATCH, "\"another\""));
+    assert_eq!(answer_to(other).await.status, 200);
+}

@@ -1,0 +1,104 @@
+//! The OpenAPI 3.1 document of this surface, made from its endpoints, its wire types and the limits that
+//! its requests are really held to.
+
+mod bodies;
+mod error;
+mod examples;
+mod headers;
+mod links;
+mod operation;
+mod parameters;
+mod prose;
+mod responses;
+mod texts;
+pub(crate) mod values;
+
+use actix_web::http::Method;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        Components, ComponentsBuilder, Info, InfoBuilder, OpenApi, OpenApiBuilder, PathItem, Paths,
+        PathsBuilder, RefOr, Schema, ServerBuilder,
+        path::HttpMethod,
+        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+        tag::TagBuilder,
+    },
+};
+
+use crate::{Endpoint, wire};
+
+/// The name under which the document knows access tokens.
+const ACCESS_TOKEN: &str = "access_token";
+
+/// The document of the server that integrators reach at `public_url`.
+pub fn document(public_url: &str) -> OpenApi {
+    let server = ServerBuilder::new().url(public_url).description(Some("This server."));
+    let tags = prose::TAGS
+        .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build());
+    OpenApiBuilder::new()
+        .info(info())
+        .servers(Some([server.build()]))
+        .paths(paths())
+        .components(Some(components()))
+        .tags(Some(tags))
+        .build()
+}
+
+impl Endpoint {
+    /// What the document calls it.
+    pub const fn operation_id(self) -> &'static str {
+        prose::about(self).operation_id
+    }
+
+    /// The group that the document shows it in.
+    pub const fn group(self) -> &'static str {
+        prose::about(self).tag
+    }
+
+    /// What it does, in a few words.
+    pub const fn summary(self) -> &'static str {
+        prose::about(self).summary
+    }
+}
+
+fn info() -> Info {
+    InfoBuilder::new()
+        .title("Vendgate")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(prose::OVERVIEW))
+        .build()
+}
+
+fn paths() -> Paths {
+    let paths = Endpoint::ALL.into_iter().fold(PathsBuilder::new(), |paths, endpoint| {
+        let method = if endpoint.method() == Method::POST { HttpMethod::Post } else { HttpMethod::Get };
+        paths.path(endpoint.path(), PathItem::new(method, operation::of(endpoint)))
+    });
+    paths.build()
+}
+
+fn components() -> Components {
+    let mut schemas = bodies::all();
+    schemas.push((error::NAME.to_owned(), error::envelope()));
+    add::<wire::Session>(&mut schemas);
+    add::<wire::Me>(&mut schemas);
+    add::<wire::Account>(&mut schemas);
+    add::<wire::Product>(&mut schemas);
+    add::<wire::Purchase>(&mut schemas);
+    add::<wire::FiledPurchase>(&mut schemas);
+    add::<wire::PurchasePage>(&mut schemas);
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
+    let components = ComponentsBuilder::new()
+        .schemas_from_iter(schemas)
+        .security_scheme(ACCESS_TOKEN, SecurityScheme::Http(bearer.build()));
+    headers::all()
+        .into_iter()
+        .fold(components, |components, (name, header)| components.header(name, header))
+        .build()
+}
+
+/// A type of the wire, and every type that it is made of.
+fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    schemas.push((T::name().into_owned(), <T as PartialSchema>::schema()));
+    T::schemas(schemas);
+}

@@ -1,0 +1,120 @@
+//! Examples: one sale of BWP 100.00 of electricity, all through.
+
+use serde_json::{Value, json};
+
+use error_codes::{ErrorCode, Retryable};
+
+use crate::Endpoint;
+
+/// A login.
+pub(super) fn login() -> Value {
+    json!({
+        "client_id": "cl_3f9a2b7c", "client_secret": "the secret that was shown once", "grant_type": "password",
+        "identifier": "till", "secret_pass": "correct horse battery", "org_code": "KGALE", "source_channel": "POS",
+    })
+}
+
+/// A refresh.
+pub(super) fn refresh() -> Value {
+    json!({
+        "client_id": "cl_3f9a2b7c", "client_secret": "the secret that was shown once",
+        "grant_type": "refresh_token", "refresh_token": "vg_test_rt_5Qk2",
+    })
+}
+
+/// What is bought.
+pub(super) fn purchase() -> Value {
+    json!({
+        "source_channel": "POS", "language": "en-BW", "product_type": "ELECTRICITY", "provider_code": "BPC",
+        "debited_account_id": 1, "beneficiary_phone_number": "26771234567",
+        "subscriber_identifier": "04257670465", "amount": 100.00, "currency": "BWP",
+        "external_reference": "SALE-2026-000187",
+    })
+}
+
+/// What is asked about.
+pub(super) fn retry() -> Value {
+    json!({
+        "source_channel": "POS", "language": "en-BW", "subscriber_identifier": "04257670465",
+        "external_reference": "SALE-2026-000187",
+    })
+}
+
+/// The answer when all is well.
+pub(super) fn success(endpoint: Endpoint) -> Option<Value> {
+    match endpoint {
+        Endpoint::Login | Endpoint::Refresh => Some(json!({
+            "access_token": "vg_test_at_9Xw4", "access_in": 900, "token_type": "bearer",
+            "refresh_token": "vg_test_rt_5Qk2", "scope": "read write",
+        })),
+        Endpoint::Account => Some(account()),
+        Endpoint::Accounts => Some(json!([account()])),
+        Endpoint::Validate => Some(quoted()),
+        Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some(made()),
+        Endpoint::Me | Endpoint::Products | Endpoint::Purchases => None,
+    }
+}
+
+/// An error of this code.
+pub(super) fn error(code: ErrorCode) -> Value {
+    json!({"error": {
+        "type": code.error_type().as_str(),
+        "code": code.as_str(),
+        "message": code.meaning(),
+        "param": code.usual_param(),
+        "retryable": code.retryable() == Retryable::Always,
+        "doc_url": format!("https://api.example.com/docs/errors/{code}"),
+        "request_id": "till-7-000187",
+    }})
+}
+
+fn account() -> Value {
+    json!({
+        "id": 1, "name": "Main wallet", "currency": "BWP", "category": "CURRENT", "type": "WALLET",
+        "status": "ACTIVE", "rank": 1, "balance": "BWP 1000000.00",
+    })
+}
+
+fn till() -> Value {
+    json!({"id": 3, "full_name": "Till One", "phone_number": "26771000000", "username": "till", "status": "ACTIVE"})
+}
+
+fn quoted() -> Value {
+    json!({
+        "id": 4216, "channel": "POS", "date": "2026-11-20 13:00:00", "status": "ON_GOING", "type": "TOPUP",
+        "reference": "TOP/2026/11/0000004216", "operator": till(), "requester": till(), "payer": {},
+        "beneficiary": {"id": 0, "full_name": "", "phone_number": "26771234567", "status": ""},
+        "total": "BWP 102.00", "net": "BWP 100.00", "charge": "BWP 2.00", "commission": "BWP 1.00",
+        "entry": "BWP 100.00", "subscriber_identifier": "04257670465", "subscriber_details": "MOTSWANA TR",
+        "product": {"type": "ELECTRICITY", "provider": "BPC", "units": "53.2 kWh"},
+        "metadata": {
+            "vat": "BWP 12.28", "levy": "BWP 4.00", "regulatory_fee": "BWP 0.00", "charge": "BWP 0.00",
+            "cost": "BWP 83.72", "provider_subscriber_details": "MOTSWANA TR",
+        },
+    })
+}
+
+fn made() -> Value {
+    let mut made = quoted();
+    let kgale = json!({"id": 1, "full_name": "Kgale Stores", "phone_number": "", "username": "KGALE", "status": "ACTIVE"});
+    for (pointer, value) in [
+        ("/id", json!(4217)),
+        ("/status", json!("SUCCESSFUL")),
+        ("/reference", json!("TOP/2026/11/0000004217")),
+        ("/payer", kgale),
+        (
+            "/product",
+            json!({
+                "type": "ELECTRICITY", "provider": "BPC", "token": "58246013975120384716", "units": "53.2 kWh",
+            }),
+        ),
+    ] {
+        if let Some(place) = made.pointer_mut(pointer) {
+            *place = value;
+        }
+    }
+    if let Some(metadata) = made.pointer_mut("/metadata").and_then(Value::as_object_mut) {
+        metadata.insert("provider_transaction_identifier".to_owned(), json!("20261120130001000187"));
+    }
+    made
+}

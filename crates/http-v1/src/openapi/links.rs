@@ -1,0 +1,36 @@
+//! What an answer leads to: which of its values the next request takes.
+
+use utoipa::openapi::link::Link;
+
+use crate::Endpoint;
+
+/// Each link with its name.
+pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
+    match endpoint {
+        Endpoint::Accounts => vec![("account", with_id(Endpoint::Account, "$response.body#/0/id"))],
+        Endpoint::Validate => vec![("confirm", with_same_body(Endpoint::Confirm))],
+        Endpoint::Confirm => vec![
+            ("purchase", with_id(Endpoint::Purchase, "$response.body#/id")),
+            ("retry", with_same_body(Endpoint::Retry)),
+        ],
+        Endpoint::Retry => vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/id"))],
+        Endpoint::Purchases => {
+            vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/data/0/id"))]
+        }
+        Endpoint::Login
+        | Endpoint::Refresh
+        | Endpoint::Me
+        | Endpoint::Account
+        | Endpoint::Products
+        | Endpoint::Purchase => Vec::new(),
+    }
+}
+
+fn with_id(to: Endpoint, id: &str) -> Link {
+    Link::builder().operation_id(to.operation_id()).parameter("id", id).build()
+}
+
+/// The fields of the one are fields of the other, and those that are not are ignored.
+fn with_same_body(to: Endpoint) -> Link {
+    Link::builder().operation_id(to.operation_id()).request_body(Some("$request.body")).build()
+}

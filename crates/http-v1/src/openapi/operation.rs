@@ -1,0 +1,51 @@
+//! One endpoint, written out.
+
+use utoipa::openapi::{
+    ContentBuilder, Ref, Required, SecurityRequirement,
+    path::{Operation, OperationBuilder},
+    request_body::{RequestBody, RequestBodyBuilder},
+};
+
+use super::{ACCESS_TOKEN, bodies, parameters, prose, responses};
+use crate::{Access, Endpoint};
+
+pub(super) fn of(endpoint: Endpoint) -> Operation {
+    let words = prose::about(endpoint);
+    OperationBuilder::new()
+        .operation_id(Some(words.operation_id))
+        .tag(words.tag)
+        .summary(Some(words.summary))
+        .description(Some(description(endpoint, words.description)))
+        .parameters(Some(parameters::of(endpoint)))
+        .request_body(bodies::name_of(endpoint).map(body))
+        .responses(responses::of(endpoint))
+        .securities(security(endpoint))
+        .build()
+}
+
+fn description(endpoint: Endpoint, words: &str) -> String {
+    match endpoint.permission() {
+        Some(permission) => format!("{words}\n\nPermission: `{}`.", permission.code()),
+        None => words.to_owned(),
+    }
+}
+
+fn body(schema: &str) -> RequestBody {
+    RequestBodyBuilder::new()
+        .content(
+            "application/json",
+            ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build(),
+        )
+        .required(Some(Required::True))
+        .description(Some(prose::BODY))
+        .build()
+}
+
+fn security(endpoint: Endpoint) -> Option<[SecurityRequirement; 1]> {
+    match endpoint.access() {
+        Access::WithCredentials => None,
+        Access::WithToken | Access::Permitted(_) => {
+            Some([SecurityRequirement::new(ACCESS_TOKEN, Vec::<String>::new())])
+        }
+    }
+}

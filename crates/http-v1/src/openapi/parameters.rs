@@ -1,0 +1,84 @@
+//! What stands in paths and queries.
+
+use utoipa::openapi::{
+    ObjectBuilder, Required, Type,
+    path::{Parameter, ParameterBuilder, ParameterIn},
+    schema::{KnownFormat, SchemaFormat},
+};
+
+use purchase::PurchaseStatus;
+
+use super::{bodies, headers, texts};
+use crate::{Endpoint, requests::limits};
+
+/// The parameters of an endpoint.
+pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
+    let mut parameters = match endpoint {
+        Endpoint::Account => vec![id("The account.")],
+        Endpoint::Purchase => vec![id("The purchase.")],
+        Endpoint::Confirm => vec![headers::idempotency_key()],
+        Endpoint::Purchases => filters(),
+        Endpoint::Login
+        | Endpoint::Refresh
+        | Endpoint::Me
+        | Endpoint::Accounts
+        | Endpoint::Products
+        | Endpoint::Validate
+        | Endpoint::Retry => Vec::new(),
+    };
+    parameters.push(headers::request_id());
+    parameters
+}
+
+/// Which purchases, and which page of them.
+fn filters() -> Vec<Parameter> {
+    let status = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(PurchaseStatus::ALL.map(PurchaseStatus::as_str)));
+    let limit = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(limits::PAGE_MAX))
+        .default(Some(limits::PAGE_DEFAULT.into()));
+    let reference = texts::required(limits::EXTERNAL_REFERENCE_MAX, "As in the confirm.");
+    let cursor = texts::required(limits::CURSOR_MAX, CURSOR);
+    [
+        ("external_reference", reference),
+        ("subscriber_identifier", bodies::subscriber()),
+        ("status", status.description(Some("Only purchases that stand so."))),
+        ("from", moment("Only purchases made then or later")),
+        ("to", moment("Only purchases made earlier")),
+        ("cursor", cursor),
+        ("limit", limit.description(Some("At most so many on a page."))),
+    ]
+    .map(|(name, value)| parameter(name, ParameterIn::Query, Required::False, value))
+    .into()
+}
+
+const CURSOR: &str =
+    "`next_cursor` of the page before. It carries the filters; they may be repeated, but not changed.";
+
+fn moment(what: &str) -> ObjectBuilder {
+    let description = format!("{what}: `YYYY-MM-DD HH:MM:SS` in the time zone of the service, as in `date`.");
+    texts::of_form(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$", &description)
+}
+
+fn id(description: &str) -> Parameter {
+    let number = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        .minimum(Some(1))
+        .description(Some(description));
+    parameter("id", ParameterIn::Path, Required::True, number)
+}
+
+fn parameter(name: &str, place: ParameterIn, required: Required, value: ObjectBuilder) -> Parameter {
+    let value = value.build();
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(place)
+        .required(required)
+        .description(value.description.clone())
+        .schema(Some(value))
+        .build()
+}

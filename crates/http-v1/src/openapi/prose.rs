@@ -1,0 +1,129 @@
+//! What the document says in words.
+
+use crate::Endpoint;
+
+pub(super) const OVERVIEW: &str = "Prepaid electricity, water and airtime, paid from a prepaid wallet.\n\n\
+    A purchase is `validate` (a quote; nothing changes), then `confirm` (money moves and a token comes back). If the \
+    answer to a confirm is lost or is `provider_timeout`, ask `retry` with the same `subscriber_identifier` and \
+    `external_reference`: it tells what became of the purchase and never charges twice. **Never send a confirm \
+    again to find out.**\n\n\
+    The [guide](/docs/guide) goes through it step by step; every [error code](/docs/errors) has a page.";
+
+pub(super) const ACCESS_TOKEN: &str = "The `access_token` of login or refresh, for `access_in` seconds.";
+
+pub(super) const BODY: &str = "One JSON object of at most 16 KiB without repeated keys. Fields that are not listed \
+    are ignored; null is the same as absent.";
+
+/// The groups in which endpoints are shown.
+pub(super) const TAGS: [(&str, &str); 4] = [
+    (SESSION, "Coming in, staying in, and who one is."),
+    (WALLET, "Accounts and their balances."),
+    (CATALOGUE, "What can be bought."),
+    (PURCHASES, "Quotes, purchases, and what became of them."),
+];
+
+const SESSION: &str = "Session";
+const WALLET: &str = "Accounts";
+const CATALOGUE: &str = "Products";
+const PURCHASES: &str = "Purchases";
+
+/// How an endpoint is called and what it does.
+pub(super) struct Words {
+    pub(super) operation_id: &'static str,
+    pub(super) tag: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) description: &'static str,
+}
+
+#[expect(clippy::too_many_lines, reason = "one table, one row per endpoint")]
+pub(super) const fn about(endpoint: Endpoint) -> Words {
+    match endpoint {
+        Endpoint::Login => Words {
+            operation_id: "login",
+            tag: SESSION,
+            summary: "Log in",
+            description: "Six credentials for an access token and a refresh token. Whatever is wrong about them, the \
+                answer is the same.",
+        },
+        Endpoint::Refresh => Words {
+            operation_id: "refresh",
+            tag: SESSION,
+            summary: "Refresh the access token",
+            description: "A refresh token is used once and brings its successor. Repeated within a minute, for instance \
+                because the answer was lost, it brings the same successor; used again later, it ends the session, \
+                because somebody else may hold it.",
+        },
+        Endpoint::Me => Words {
+            operation_id: "me",
+            tag: SESSION,
+            summary: "Who the caller is",
+            description: "The integration user, its role with every permission, and its organisation.",
+        },
+        Endpoint::Accounts => Words {
+            operation_id: "listAccounts",
+            tag: WALLET,
+            summary: "List accounts",
+            description: "The active accounts of the caller's organisation in the order of `rank`. `balance` is what is \
+                available: money set aside for purchases under way is not in it.",
+        },
+        Endpoint::Account => Words {
+            operation_id: "getAccount",
+            tag: WALLET,
+            summary: "One account",
+            description: "The same for one account. Another organisation's account does not exist for the caller.",
+        },
+        Endpoint::Products => Words {
+            operation_id: "listProducts",
+            tag: CATALOGUE,
+            summary: "List products",
+            description: "What the organisation can buy and from whom, with the form of the identifier that each product \
+                asks for. Apply length and pattern together and skip what is null; a provider may still refuse. \
+                Names and labels are in the language of `Accept-Language`.",
+        },
+        Endpoint::Validate => Words {
+            operation_id: "validatePurchase",
+            tag: PURCHASES,
+            summary: "Get a quote",
+            description: "Asks the provider who the customer is and what the amount would buy, and prices it. Nothing is \
+                stored and no money moves; it may be sent as often as you like. Show `subscriber_details` before \
+                the sale: it catches a mistyped meter. `id` and `reference` are not those of a later purchase.",
+        },
+        Endpoint::Confirm => Words {
+            operation_id: "confirmPurchase",
+            tag: PURCHASES,
+            summary: "Buy",
+            description: "Sets `total` aside in the wallet, has the provider vend, and pays. 200 with `SUCCESSFUL`: paid, and \
+                `product.token` is the customer's. An error in the 400 class, or 502: nothing was charged. **504 \
+                `provider_timeout`: nobody knows yet; the money stays set aside.** Then call retry until it \
+                answers definitely. A second confirm is a second purchase, unless it carries the same \
+                `Idempotency-Key`. It can take two and a half minutes to answer: set the timeout of your \
+                client accordingly. With managed retries, a passing failure is answered 200 with `PENDING`: \
+                the service tries again itself and tells the customer by SMS.\n\n\
+                A token with `|` in it is several, as `Description: Token`, to be entered in that order.",
+        },
+        Endpoint::Retry => Words {
+            operation_id: "retryPurchase",
+            tag: PURCHASES,
+            summary: "Settle a purchase whose answer was lost",
+            description: "Finds the newest purchase of `subscriber_identifier` and `external_reference`, asks the provider \
+                where needed, and never charges twice. 200: it was made; the answer is the one that confirm gave or \
+                would have given. 404 `transaction_not_found`: it was not made and will not be; nothing was charged. \
+                Any other error in the 400 class with `retryable: false`: it failed for that reason, and nothing was \
+                charged; a fresh confirm is allowed. 409 `transaction_pending` or 504: still open; ask again after \
+                `Retry-After`.",
+        },
+        Endpoint::Purchases => Words {
+            operation_id: "listPurchases",
+            tag: PURCHASES,
+            summary: "List purchases",
+            description: "The purchases of the caller's organisation, the newest first, as they stand now. Nobody is \
+                asked about them: to settle an open one, call retry.",
+        },
+        Endpoint::Purchase => Words {
+            operation_id: "getPurchase",
+            tag: PURCHASES,
+            summary: "One purchase",
+            description: "A purchase as it stands now. Another organisation's purchase does not exist for the caller.",
+        },
+    }
+}

@@ -1,0 +1,78 @@
+//! Values with a name of their own in the document: closed lists, and the form of money.
+
+use std::borrow::Cow;
+
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{ObjectBuilder, RefOr, Schema, Type},
+};
+
+use identity::{Environment, Permission, Role};
+use ledger::Category;
+
+use crate::requests::limits::CHANNELS;
+
+/// An amount with its currency.
+pub(crate) struct Money;
+
+impl PartialSchema for Money {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some(r"^[A-Z]{3} [0-9]+\.[0-9]{2}$"))
+            .description(Some("Currency code (ISO 4217), a space, and the amount with two decimals."))
+            .examples(["BWP 100.00"])
+            .into()
+    }
+}
+
+impl ToSchema for Money {
+    fn name() -> Cow<'static, str> {
+        "Money".into()
+    }
+}
+
+/// Gives a closed list a name, a description and its values.
+macro_rules! closed_list {
+    ($name:ident, $description:literal, $values:expr) => {
+        pub(crate) struct $name;
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .enum_values(Some($values))
+                    .description(Some($description))
+                    .into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    };
+}
+
+closed_list!(SourceChannel, "Where the sale is made.", CHANNELS.map(purchase::SourceChannel::as_str));
+closed_list!(ProductType, "What is bought.", vend::Product::ALL.map(vend::Product::as_str));
+closed_list!(
+    PurchaseStatus,
+    "`ON_GOING`: a quote; nothing has moved. `SUCCESSFUL`: paid, and the token, where there is one, is in the \
+     answer. `PENDING`: the money is set aside and the outcome is not known yet. `FAILED`: nothing was bought \
+     and nothing was charged.",
+    ["ON_GOING", "SUCCESSFUL", "FAILED", "PENDING"]
+);
+closed_list!(
+    AccountCategory,
+    "`CURRENT` and `TOPUP` can pay for purchases; `COMMISSION` receives what is earned by them.",
+    Category::ALL.map(Category::as_str)
+);
+closed_list!(RoleCode, "The role of the integration user.", [Role::Integrator, Role::Viewer].map(Role::code));
+closed_list!(PermissionCode, "What a role allows.", Permission::ALL.map(Permission::code));
+closed_list!(
+    EnvironmentCode,
+    "Where the organisation lives.",
+    [Environment::Staging, Environment::Production].map(Environment::code)
+);

@@ -1,0 +1,123 @@
+//! The query of the list of purchases. It is read as strictly as a body: a parameter twice, or one without a value, is
+//! refused, for it could otherwise widen a question unnoticed; unknown ones are ignored.
+
+use actix_web::web::Query;
+use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
+use error_codes::ErrorCode;
+use purchase::{Place, PurchaseId, PurchaseStatus, Selection};
+use vend::SubscriberIdentifier;
+use web::{ApiError, Detail, Fields};
+
+use super::cursor::Cursor;
+use super::limits::{CURSOR_MAX, EXTERNAL_REFERENCE_MAX, PAGE_DEFAULT, PAGE_MAX};
+
+/// Beyond this a short value is not even looked at.
+const SHORT_TEXT_MAX: usize = 100;
+
+/// The form of `from` and `to`, which is that of `date` in every answer.
+const TIME: &str = "%Y-%m-%d %H:%M:%S";
+
+/// A page of purchases that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PurchaseList {
+    /// Which ones.
+    pub selection: Selection,
+    /// After which place; from the newest on, if not given.
+    pub after: Option<Place>,
+    /// At most so many.
+    pub limit: u16,
+}
+
+impl PurchaseList {
+    /// What leads from a page that ends there to the next one, filters and all.
+    pub fn cursor_after(&self, place: Place) -> String {
+        Cursor { selection: self.selection.clone(), place, limit: self.limit }.seal()
+    }
+}
+
+/// Reads a query; times are those of the service's own zone.
+pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, ApiError> {
+    let fields = fields_of(query)?;
+    let asked = selection(&fields, zone)?;
+    let limit = fields.optional_text("limit", SHORT_TEXT_MAX)?.map(|text| page_length(&text)).transpose()?;
+    let Some(cursor) = fields.optional_text("cursor", CURSOR_MAX)? else {
+        return Ok(PurchaseList { selection: asked, after: None, limit: limit.unwrap_or(PAGE_DEFAULT) });
+    };
+    let cursor = Cursor::open(&cursor).ok_or_else(|| ApiError::new(Detail::BadCursor).about("cursor"))?;
+    if !repeats(&asked, &cursor.selection) {
+        return Err(ApiError::new(Detail::CursorOfOtherFilters).about("cursor"));
+    }
+    let limit = limit.unwrap_or(cursor.limit);
+    Ok(PurchaseList { selection: cursor.selection, after: Some(cursor.place), limit })
+}
+
+/// The purchase named in a path, or nothing at all.
+pub fn purchase_in_path(segment: &str) -> Result<PurchaseId, ApiError> {
+    let digits = Some(segment).filter(|segment| segment.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse().ok()).map(PurchaseId);
+    number.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))
+}
+
+/// A query as the members of an object, so that one reader serves both.
+fn fields_of(query: &str) -> Result<Fields, ApiError> {
+    let pairs = Query::<Vec<(String, String)>>::from_query(query)
+        .map_err(|malformed| ApiError::new(ErrorCode::InvalidArgument).because(malformed.to_string()))?;
+    let known = ["external_reference", "subscriber_identifier", "status", "from", "to", "cursor", "limit"];
+    let mut members = Vec::new();
+    for (name, value) in pairs.iter() {
+        let Some(known) = known.into_iter().find(|known| known == name) else { continue };
+        if value.is_empty() {
+            return Err(ApiError::new(Detail::Empty).about(known));
+        }
+        members.push(format!("\"{known}\":{}", serde_json::Value::from(value.as_str())));
+    }
+    Fields::parse(format!("{{{}}}", members.join(",")).as_bytes())
+}
+
+fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selection, ApiError> {
+    let time = |name| -> Result<Option<DateTime<Utc>>, ApiError> {
+        let Some(text) = fields.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
+        let read = moment(&text, zone).ok_or_else(|| ApiError::new(Detail::BadTime).about(name));
+        read.map(Some)
+    };
+    let subscriber = fields.optional_text("subscriber_identifier", SHORT_TEXT_MAX)?;
+    let subscriber = subscriber.map(|text| SubscriberIdentifier::parse(&text)).transpose();
+    Ok(Selection {
+        external_reference: fields.optional_text("external_reference", EXTERNAL_REFERENCE_MAX)?,
+        subscriber: subscriber.map_err(|cause| {
+            ApiError::new(Detail::BadIdentifier).about("subscriber_identifier").because(cause)
+        })?,
+        status: fields.optional_one_of("status", &PurchaseStatus::ALL, PurchaseStatus::as_str)?,
+        from: time("from")?,
+        to: time("to")?,
+    })
+}
+
+/// A local time that comes twice, as clocks are put back, is the earlier one; one that never comes is none.
+fn moment(text: &str, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
+    let local = NaiveDateTime::parse_from_str(text, TIME).ok()?;
+    // The parser takes more than one way of writing a moment.
+    let is_canonical = local.format(TIME).to_string() == text;
+    let moment = zone.from_local_datetime(&local).earliest().filter(|_| is_canonical)?;
+    Some(moment.with_timezone(&Utc))
+}
+
+fn page_length(text: &str) -> Result<u16, ApiError> {
+    let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let length =
+        digits.and_then(|digits| digits.parse().ok()).filter(|length| (1..=PAGE_MAX).contains(length));
+    length.ok_or_else(|| ApiError::new(Detail::OutOfRange).about("limit").with("limit", PAGE_MAX))
+}
+
+/// Whether everything that is asked for was asked for with the cursor already.
+fn repeats(asked: &Selection, carried: &Selection) -> bool {
+    fn same<T: PartialEq>(asked: Option<&T>, carried: Option<&T>) -> bool {
+        asked.is_none() || asked == carried
+    }
+    let Selection { external_reference, subscriber, status, from, to } = asked;
+    same(external_reference.as_ref(), carried.external_reference.as_ref())
+        && same(subscriber.as_ref(), carried.subscriber.as_ref())
+        && same(status.as_ref(), carried.status.as_ref())
+        && same(from.as_ref(), carried.from.as_ref())
+        && same(to.as_ref(), carried.to.as_ref())
+}

@@ -1,0 +1,292 @@
+//! A house with two organisations, and purchases in it as if they had been made.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use actix_web::{
+    App,
+    body::to_bytes,
+    dev::Service,
+    middleware::from_fn,
+    test::{TestRequest, init_service},
+    web::Data,
+};
+use chrono::DateTime;
+use clock::SystemClock;
+use identity::{
+    Act, Environment, Identity, IdentitySettings, LoginCredentials, Onboarding, Role, SystemEntropy,
+    UserDetails,
+};
+use ledger::{AccountId, Category};
+use local_postgres::{Database, LocalPostgres};
+use meter_token::TokenSet;
+use money::{Currency, Money, Rate};
+use purchase::{
+    AccessTokenId, Authority, ClientId, Fact, FeeSchedule, Handling, NotificationFlags, OrganisationId,
+    Price, PurchaseRequest, Reference, SourceChannel, SubscriberFormat, Terms, Timing, UserId,
+};
+use serde_json::Value;
+use store::{
+    NewAccount, NewProvider, Reservation, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate,
+};
+use tokio::runtime::{Builder, Handle};
+use vend::{CallId, Capabilities, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
+use vending::{Engine, Providers, Vending, VendingSettings};
+use web::{Front, WebSettings, intake};
+
+pub const METER: &str = "04257670465";
+pub const TOKEN: &str = "12345678901234567890";
+
+const PASSWORD: &str = "correct horse battery";
+
+pub struct House {
+    database: Database,
+    store: Store,
+    onboarding: Onboarding,
+    front: Data<Front>,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+    calls: AtomicU32,
+}
+
+/// An organisation with a wallet, and one of its users, logged in.
+pub struct Shop {
+    code: &'static str,
+    client: LoginCredentialsOf,
+    pub authority: Authority,
+    pub wallet: AccountId,
+    bearer: String,
+}
+
+#[derive(Clone)]
+struct LoginCredentialsOf {
+    id: String,
+    secret: String,
+}
+
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Answer {
+    /// Status, code and param of an error.
+    pub fn told(&self) -> (u16, &str, Option<&str>) {
+        let error = &self.body["error"];
+        (self.status, error["code"].as_str().unwrap_or("none"), error["param"].as_str())
+    }
+}
+
+impl House {
+    pub async fn open() -> Self {
+        let database = LocalPostgres::shared().database_from_template("http_v1_reads", prepare).unwrap();
+        let clock = Arc::new(SystemClock);
+        let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
+        let settings = StoreSettings::for_database(database.url());
+        let store = Store::connect(settings, keys, Timing::default(), Handle::current()).await.unwrap();
+        let entropy = Arc::new(SystemEntropy);
+        let mut settings = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
+        settings.refusal_floor_ms = 0;
+        let identity = Identity::try_new(settings, store.clone(), clock.clone(), entropy.clone()).unwrap();
+        let front = Front::new(&WebSettings::default(), clock.clone()).unwrap();
+        let (engine, settings) = (Engine::new(Handle::current()), VendingSettings::default());
+        let vending =
+            Vending::new(store.clone(), Providers::new(), clock.clone(), engine, settings, front.zone());
+        Self {
+            database,
+            onboarding: Onboarding::new(store.clone(), clock, entropy),
+            store,
+            front: Data::new(front),
+            identity: Data::new(identity),
+            vending: Data::new(vending.unwrap()),
+            calls: AtomicU32::new(1),
+        }
+    }
+
+    /// Two organisations, side by side.
+    pub async fn shops(&self) -> (Shop, Shop) {
+        let provider = NewProvider {
+            code: "BPC".to_owned(),
+            name: "Power".to_owned(),
+            declared: Capabilities::default(),
+        };
+        self.store.put_provider(provider, act()).await.unwrap();
+        (self.shop("KGALE", "Kgale Stores").await, self.shop("PHAKA", "Phakalane Fuel").await)
+    }
+
+    async fn shop(&self, code: &'static str, name: &str) -> Shop {
+        self.onboarding.create_organisation(code, name, Environment::Staging, act()).await.unwrap();
+        let issued = self.onboarding.create_client(code, "tills", act()).await.unwrap();
+        let client = LoginCredentialsOf { id: issued.client_id, secret: issued.secret.expose().to_owned() };
+        self.onboarding.create_user(code, user("till", Role::Integrator), act()).await.unwrap();
+        let (authority, bearer) = self.logs_in(code, &client, "till").await;
+        let account = NewAccount {
+            organisation: authority.organisation,
+            name: "Till".to_owned(),
+            currency: pula(0).currency(),
+            category: Category::Current,
+            handling: Handling::SelfManaged,
+            rank: 1,
+        };
+        let wallet = self.store.open_account(account, act()).await.unwrap();
+        self.store.top_up(wallet, pula(1_000_000), act()).await.unwrap();
+        Shop { code, client, authority, wallet, bearer }
+    }
+
+    /// A viewer of the same organisation, logged in.
+    pub async fn colleague(&self, shop: &Shop) -> Shop {
+        self.onboarding.create_user(shop.code, user("auditor", Role::Viewer), act()).await.unwrap();
+        let (authority, bearer) = self.logs_in(shop.code, &shop.client, "auditor").await;
+        Shop { code: shop.code, client: shop.client.clone(), authority, wallet: shop.wallet, bearer }
+    }
+
+    async fn logs_in(&self, code: &str, client: &LoginCredentialsOf, username: &str) -> (Authority, String) {
+        let credentials = LoginCredentials {
+            client_id: client.id.clone(),
+            client_secret: client.secret.clone().into(),
+            organisation_code: code.to_owned(),
+            username: username.to_owned(),
+            password: PASSWORD.into(),
+        };
+        let tokens = self.identity.login(credentials).await.unwrap();
+        let caller = self.identity.authenticate(tokens.access_token.expose()).await.unwrap();
+        let authority = Authority {
+            organisation: OrganisationId(caller.organisation.id),
+            client: ClientId(caller.client_id),
+            user: UserId(caller.user.id),
+            access_token: AccessTokenId(caller.access_token_id),
+        };
+        (authority, format!("Bearer {}", tokens.access_token.expose()))
+    }
+
+    /// Has the organisation buy for its one test meter.
+    pub async fn offers(&self, shop: &Shop) {
+        let format = SubscriberFormat::new(Some(11), Some(13), None).unwrap();
+        self.store.put_product(Product::Electricity, format, None, act()).await.unwrap();
+        let fees = FeeSchedule::free(pula(0).currency());
+        let terms = Terms { fees, commission: Rate::ZERO, minimum: None, maximum: None };
+        let organisation = shop.authority.organisation;
+        self.store
+            .put_offer(organisation, Product::Electricity, "BPC".to_owned(), terms, act())
+            .await
+            .unwrap();
+        self.store.allow(organisation, vec![meter(METER)], act()).await.unwrap();
+    }
+
+    /// A purchase of 100.00 that came to this, or to nothing yet.
+    pub async fn sells(&self, shop: &Shop, number: &str, outcome: Option<Fact>) -> i64 {
+        let id = self.store.take_purchase_ids(1).await.unwrap()[0];
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let call = CallId::new(call, DateTime::from_timestamp(1_795_167_000, 0).unwrap()).unwrap();
+        let (net, charge) = (pula(10_000), pula(150));
+        let request = PurchaseRequest {
+            source_channel: SourceChannel::Pos,
+            language: "en".to_owned(),
+            product: Product::Electricity,
+            provider_code: "BPC".to_owned(),
+            debited_account: shop.wallet,
+            beneficiary_phone_number: "26771234567".to_owned(),
+            subscriber: meter(number),
+            amount: net,
+            charges_on_top: true,
+            comment: Some("till 3".to_owned()),
+            external_reference: Some(format!("ref-{number}")),
+            notifications: NotificationFlags::default(),
+        };
+        let reservation = Reservation {
+            id,
+            reference: Reference::new(id, 2026, 11),
+            authority: shop.authority,
+            request,
+            price: Price { entry: net, charge, net, total: net.plus(charge).unwrap(), commission: pula(100) },
+            provider_reference: ProviderReference::new(call),
+            subscriber_details: Some("K. MOLEFE".to_owned()),
+            age: Duration::ZERO,
+            keyed: None,
+        };
+        self.store.reserve(reservation).await.unwrap();
+        if let Some(fact) = outcome {
+            self.store.record(id, shop.authority.organisation, fact).await.unwrap();
+        }
+        id.0
+    }
+
+    /// Puts a purchase at another moment.
+    pub fn happened_at(&self, id: i64, moment: &str) {
+        let moved = format!(
+            "SET session_replication_role = replica; UPDATE purchases SET created_at = '{moment}' WHERE id = {id}"
+        );
+        self.database.run_sql(&moved).unwrap();
+    }
+
+    /// `GET /public/v1/purchases` and what follows.
+    pub async fn reads(&self, shop: &Shop, rest: &str) -> Answer {
+        self.reads_in(shop, rest, "en").await
+    }
+
+    pub async fn reads_in(&self, shop: &Shop, rest: &str, language: &str) -> Answer {
+        let request = TestRequest::get().uri(&format!("/public/v1/purchases{rest}"));
+        self.answers(shop, request.insert_header(("Accept-Language", language))).await
+    }
+
+    /// `POST /public/v1/purchases` and what follows.
+    pub async fn posts(&self, shop: &Shop, rest: &str, body: &Value) -> Answer {
+        let request = TestRequest::post().uri(&format!("/public/v1/purchases{rest}"));
+        self.answers(shop, request.set_json(body)).await
+    }
+
+    async fn answers(&self, shop: &Shop, request: TestRequest) -> Answer {
+        let app = App::new()
+            .app_data(self.front.clone())
+            .app_data(self.identity.clone())
+            .app_data(self.vending.clone())
+            .wrap(from_fn(intake))
+            .configure(http_v1::routes);
+        let request = request.insert_header(("Authorization", shop.bearer.as_str())).to_request();
+        let response = init_service(app).await.call(request).await.unwrap();
+        let status = response.status().as_u16();
+        let body = to_bytes(response.into_body()).await.map_err(|_broken| "no body").unwrap();
+        Answer { status, body: serde_json::from_slice(&body).unwrap() }
+    }
+}
+
+pub fn vended(transaction: &str) -> Fact {
+    let vend = Vend {
+        tokens: Some(TokenSet::parse(TOKEN).unwrap()),
+        units: Some(Units { quantity: "45.20".parse().unwrap(), unit: "kWh".to_owned() }),
+        provider_transaction: transaction.to_owned(),
+        breakdown: None,
+        subscriber_details: Some("K. MOLEFE".to_owned()),
+        raw_reply: RawReply::default(),
+    };
+    Fact::Vended { vend: Box::new(vend) }
+}
+
+fn pula(minor: i64) -> Money {
+    Money::from_minor(minor, Currency::parse("BWP").unwrap())
+}
+
+fn meter(number: &str) -> SubscriberIdentifier {
+    SubscriberIdentifier::parse(number).unwrap()
+}
+
+fn act() -> Act {
+    Act { actor: "naledi".to_owned(), reason: "contract 17".to_owned() }
+}
+
+fn user(username: &str, role: Role) -> UserDetails {
+    UserDetails {
+        username: username.to_owned(),
+        password: PASSWORD.into(),
+        full_name: "Till One".to_owned(),
+        phone_number: Some("26771000000".to_owned()),
+        email: None,
+        role,
+    }
+}
+
+fn prepare(url: &str) -> Result<(), StoreError> {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(migrate(&url.into())).map(drop)
+}
