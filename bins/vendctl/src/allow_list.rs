@@ -1,0 +1,108 @@
+//! `vendctl allow-list`: for whom an organisation in staging may buy. In production nobody looks at it.
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use vend::SubscriberIdentifier;
+
+use crate::{
+    arguments::{Whose, Why},
+    desk::Desk,
+    error::VendctlError,
+    parse,
+    report::{Report, Row},
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Let an organisation buy for these subscribers too
+    #[command(
+        after_help = "Example:\n  vendctl allow-list add -o KGALE 04257670465 04257670473 --reason \"their test meters\""
+    )]
+    Add(Change),
+    /// Take subscribers off the list
+    #[command(
+        after_help = "Example:\n  vendctl allow-list remove -o KGALE 04257670465 --reason \"the meter is gone\""
+    )]
+    Remove(Change),
+    /// Show the list
+    #[command(after_help = "Example:\n  vendctl allow-list list -o KGALE")]
+    List {
+        #[command(flatten)]
+        whose: Whose,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Change {
+    #[command(flatten)]
+    whose: Whose,
+    /// Meter numbers, phone numbers or account numbers
+    #[arg(required = true, value_name = "SUBSCRIBER", value_parser = parse::subscriber)]
+    subscribers: Vec<SubscriberIdentifier>,
+    #[command(flatten)]
+    why: Why,
+}
+
+#[derive(Serialize)]
+struct View {
+    subscriber: String,
+}
+
+/// What a change did: of those that were named, how many were not so before.
+#[derive(Serialize)]
+struct Changed {
+    named: usize,
+    effective: usize,
+    on_the_list: usize,
+}
+
+pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::Add(change) => {
+            let organisation = desk.organisation_id(&change.whose.organisation).await?;
+            let added = desk.store.allow(organisation, change.subscribers.clone(), desk.act(&change.why));
+            change.report(desk, added.await?).await
+        }
+        Verb::Remove(change) => {
+            let organisation = desk.organisation_id(&change.whose.organisation).await?;
+            let removed =
+                desk.store.disallow(organisation, change.subscribers.clone(), desk.act(&change.why));
+            change.report(desk, removed.await?).await
+        }
+        Verb::List { whose } => {
+            let organisation = desk.organisation_id(&whose.organisation).await?;
+            let listed = desk.store.list_allowed(organisation).await?;
+            Ok(Report::list(&listed.into_iter().map(View::from).collect::<Vec<_>>()))
+        }
+    }
+}
+
+impl Change {
+    async fn report(&self, desk: &Desk, effective: usize) -> Result<Report, VendctlError> {
+        let organisation = desk.organisation_id(&self.whose.organisation).await?;
+        let on_the_list = desk.store.list_allowed(organisation).await?.len();
+        Ok(Report::one(&Changed { named: self.subscribers.len(), effective, on_the_list }))
+    }
+}
+
+impl From<SubscriberIdentifier> for View {
+    fn from(subscriber: SubscriberIdentifier) -> Self {
+        Self { subscriber: subscriber.to_string() }
+    }
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] = &["subscriber"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.subscriber.clone()]
+    }
+}
+
+impl Row for Changed {
+    const COLUMNS: &'static [&'static str] = &["named", "effective", "on the list"];
+
+    fn cells(&self) -> Vec<String> {
+        [self.named, self.effective, self.on_the_list].iter().map(ToString::to_string).collect()
+    }
+}

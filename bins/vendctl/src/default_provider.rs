@@ -1,0 +1,94 @@
+//! `vendctl default-provider`: whom an organisation buys from when it does not say.
+
+use clap::Subcommand;
+use serde::Serialize;
+use vend::Product;
+
+use crate::{
+    arguments::{Whose, Why},
+    desk::Desk,
+    error::VendctlError,
+    parse,
+    report::{Report, Row, or_dash},
+    words,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Choose the provider; the organisation must have an offer of it
+    #[command(
+        after_help = "Example:\n  vendctl default-provider set -o KGALE electricity BPC --reason \"contract 17\""
+    )]
+    Set {
+        #[command(flatten)]
+        whose: Whose,
+        /// Which product
+        #[arg(value_parser = words::product())]
+        product: Product,
+        /// Of which provider: its code
+        #[arg(value_parser = parse::provider_code)]
+        provider: String,
+        #[command(flatten)]
+        why: Why,
+    },
+    /// Have no default for a product
+    #[command(
+        after_help = "Example:\n  vendctl default-provider remove -o KGALE electricity --reason \"contract 17 has ended\""
+    )]
+    Remove {
+        #[command(flatten)]
+        whose: Whose,
+        /// Which product
+        #[arg(value_parser = words::product())]
+        product: Product,
+        #[command(flatten)]
+        why: Why,
+    },
+    /// Show the default of every product
+    #[command(after_help = "Example:\n  vendctl default-provider show -o KGALE")]
+    Show {
+        #[command(flatten)]
+        whose: Whose,
+    },
+}
+
+#[derive(Serialize)]
+struct View {
+    product: &'static str,
+    provider: Option<String>,
+}
+
+pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::Set { whose, product, provider, why } => {
+            let organisation = desk.organisation_id(&whose.organisation).await?;
+            let act = desk.act(why);
+            desk.store.put_default_provider(organisation, *product, provider.clone(), act).await?;
+            show(desk, whose).await
+        }
+        Verb::Remove { whose, product, why } => {
+            let organisation = desk.organisation_id(&whose.organisation).await?;
+            desk.store.remove_default_provider(organisation, *product, desk.act(why)).await?;
+            show(desk, whose).await
+        }
+        Verb::Show { whose } => show(desk, whose).await,
+    }
+}
+
+async fn show(desk: &Desk, whose: &Whose) -> Result<Report, VendctlError> {
+    let organisation = desk.organisation_id(&whose.organisation).await?;
+    let mut views = Vec::new();
+    for product in Product::ALL {
+        let provider = desk.store.find_default_provider(organisation, product).await?;
+        views.push(View { product: product.as_str(), provider });
+    }
+    Ok(Report::list(&views))
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] = &["product", "provider"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.product.to_owned(), or_dash(self.provider.as_deref())]
+    }
+}

@@ -1,0 +1,64 @@
+//! The desk at which a command works: the database in the operator's role, and in whose name things are done.
+
+use std::sync::Arc;
+
+use clock::SystemClock;
+use identity::{Act, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
+use ledger::AccountId;
+use purchase::{OrganisationId, Timing};
+use store::{AccountRecord, SealingKey, SealingKeys, Store, StoreSettings};
+use tokio::runtime::Handle;
+
+use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettings};
+
+/// Everything that a command needs.
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) onboarding: Onboarding,
+    actor: String,
+}
+
+impl Desk {
+    /// Connects, and refuses a role that could rewrite the audit log.
+    pub(crate) async fn open(
+        settings: &OperatorSettings,
+        actor: Option<String>,
+        engine: Handle,
+    ) -> Result<Self, VendctlError> {
+        let actor = actor.or_else(|| settings.actor.clone());
+        let actor = actor.or_else(|| whoami::username().ok()).ok_or(VendctlError::NoActor)?;
+        let actor = parse::actor(&actor).map_err(VendctlError::Actor)?;
+        let mut small = StoreSettings::for_database(settings.database_url.clone());
+        (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
+        "vendctl".clone_into(&mut small.application_name);
+        let store = Store::connect(small, keys_for_nothing()?, Timing::default(), engine).await?;
+        store.refuse_powerful_role().await?;
+        let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        Ok(Self { store, onboarding, actor })
+    }
+
+    /// Who acts, and why.
+    pub(crate) fn act(&self, why: &Why) -> Act {
+        Act { actor: self.actor.clone(), reason: why.reason.clone() }
+    }
+
+    pub(crate) async fn organisation(&self, code: &str) -> Result<OrganisationRecord, VendctlError> {
+        Ok(self.onboarding.organisation(code).await?)
+    }
+
+    pub(crate) async fn organisation_id(&self, code: &str) -> Result<OrganisationId, VendctlError> {
+        Ok(OrganisationId(self.organisation(code).await?.id))
+    }
+
+    pub(crate) async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {
+        let found = self.store.find_account(AccountId(number)).await?;
+        found.ok_or(VendctlError::NoAccount(number))
+    }
+}
+
+/// Nothing is sealed or opened here, so nothing of this key outlives the command.
+fn keys_for_nothing() -> Result<SealingKeys, VendctlError> {
+    let mut key = [0; 32];
+    SystemEntropy.fill(&mut key)?;
+    Ok(SealingKeys::try_new(SealingKey::new(1, &key), Vec::new())?)
+}

@@ -1,0 +1,197 @@
+//! Texts of the command line as values. Each refusal says what would have been right; the parser names the argument.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use money::{AmountError, Currency, Money, Rate};
+use rust_decimal::Decimal;
+use vend::SubscriberIdentifier;
+
+/// A positive amount whose currency another argument says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Amount(i64);
+
+impl Amount {
+    pub(crate) const fn of(self, currency: Currency) -> Money {
+        Money::from_minor(self.0, currency)
+    }
+}
+
+/// Longer overlaps are no overlaps.
+const OVERLAP_MAX: Duration = Duration::from_hours(90 * 24);
+
+const LABEL_MAX: usize = 100;
+const NAME_MAX: usize = 200;
+const SENTENCE_MAX: usize = 500;
+
+/// Decimals of a rate as they are stored.
+const RATE_DECIMALS_MAX: u32 = 6;
+
+pub(crate) fn amount(text: &str) -> Result<Amount, String> {
+    read_amount(text).map_err(|error| format!("{error}; write it like 100.00"))
+}
+
+/// An amount that may be nothing.
+pub(crate) fn charge(text: &str) -> Result<Amount, String> {
+    match read_amount(text) {
+        Err(AmountError::NotPositive) => Ok(Amount(0)),
+        Err(error) => Err(format!("{error}; write it like 1.50")),
+        Ok(amount) => Ok(amount),
+    }
+}
+
+/// The grammar is the same for every currency, and `XXX` is none (ISO 4217).
+fn read_amount(text: &str) -> Result<Amount, AmountError> {
+    let none = Currency::parse("XXX").expect("three upper-case letters are a currency");
+    money::parse_amount(text, none).map(|amount| Amount(amount.minor()))
+}
+
+pub(crate) fn rate(text: &str) -> Result<Rate, String> {
+    let rate = Rate::parse(text).ok().filter(|rate| {
+        let decimal = rate.to_decimal();
+        decimal <= Decimal::ONE && decimal.normalize().scale() <= RATE_DECIMALS_MAX
+    });
+    rate.ok_or_else(|| {
+        "a rate lies between 0 and 1 and has at most 6 decimals; write 1.5% as 0.015".to_owned()
+    })
+}
+
+pub(crate) fn currency(text: &str) -> Result<Currency, String> {
+    Currency::parse(text)
+        .map_err(|_malformed| "a currency is three capital letters (ISO 4217), such as BWP".to_owned())
+}
+
+pub(crate) fn organisation_code(text: &str) -> Result<String, String> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if (1..=64).contains(&text.len()) && text.bytes().all(fits) {
+        return Ok(text.to_owned());
+    }
+    Err("a code has 1 to 64 letters, digits, `_` and `-`".to_owned())
+}
+
+pub(crate) fn provider_code(text: &str) -> Result<String, String> {
+    let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    if (2..=32).contains(&text.len()) && text.bytes().all(fits) {
+        return Ok(text.to_owned());
+    }
+    Err("a provider's code has 2 to 32 capital letters, digits and `_`".to_owned())
+}
+
+pub(crate) fn client_id(text: &str) -> Result<String, String> {
+    let is_one = text.starts_with("vg_test_") || text.starts_with("vg_live_");
+    if is_one && text.len() <= 80 {
+        return Ok(text.to_owned());
+    }
+    Err("a client id begins with vg_test_ or vg_live_; `vendctl client list` shows them".to_owned())
+}
+
+pub(crate) fn name(text: &str) -> Result<String, String> {
+    line(text, NAME_MAX)
+}
+
+/// What something is called on a screen.
+pub(crate) fn label(text: &str) -> Result<String, String> {
+    line(text, LABEL_MAX)
+}
+
+pub(crate) fn actor(text: &str) -> Result<String, String> {
+    line(text, NAME_MAX)
+}
+
+/// Why something is done, or anything else that is said in a sentence.
+pub(crate) fn sentence(text: &str) -> Result<String, String> {
+    line(text, SENTENCE_MAX)
+}
+
+pub(crate) fn phone_number(text: &str) -> Result<String, String> {
+    if (6..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Ok(text.to_owned());
+    }
+    Err("a phone number is its E.164 digits without the plus, such as 26771234567".to_owned())
+}
+
+pub(crate) fn email(text: &str) -> Result<String, String> {
+    let (user, host) = text.rsplit_once('@').unwrap_or_default();
+    let plain = text.chars().all(|character| !character.is_control() && !character.is_whitespace());
+    if plain && !user.is_empty() && !host.is_empty() && text.len() <= 254 {
+        return Ok(text.to_owned());
+    }
+    Err("an e-mail address is like till@kgale.example".to_owned())
+}
+
+pub(crate) fn reference(text: &str) -> Result<String, String> {
+    if (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(text.to_owned());
+    }
+    Err("a payment's id has 1 to 64 visible ASCII characters, such as FNB-20261120-4711".to_owned())
+}
+
+pub(crate) fn subscriber(text: &str) -> Result<SubscriberIdentifier, String> {
+    SubscriberIdentifier::parse(text).map_err(|error| error.to_string())
+}
+
+pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+    let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
+    read.map_err(|error| format!("{error}; write it like 2026-11-20T08:00:00Z (RFC 3339)"))
+}
+
+pub(crate) fn overlap(text: &str) -> Result<Duration, String> {
+    let read =
+        humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 24h or 30m"))?;
+    if read <= OVERLAP_MAX { Ok(read) } else { Err("an overlap lasts 90 days at most".to_owned()) }
+}
+
+pub(crate) fn language(text: &str) -> Result<String, String> {
+    if (2..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Ok(text.to_owned());
+    }
+    Err("a language is two or three small letters, such as fr".to_owned())
+}
+
+/// One line of text with something in it.
+fn line(text: &str, max: usize) -> Result<String, String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() || trimmed.chars().count() > max || trimmed.chars().any(char::is_control) {
+        return Err(format!("one line of 1 to {max} characters is expected"));
+    }
+    Ok(trimmed.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_read_by_the_strict_grammar_and_a_charge_may_be_nothing() {
+        let pula = currency("BWP").unwrap();
+        assert_eq!(amount("100.50").unwrap().of(pula).to_string(), "BWP 100.50");
+        assert_eq!(charge("0").unwrap().of(pula).to_string(), "BWP 0.00");
+        for wrong in ["0", "-1", "1e3", "1,000.00", "1.005", "BWP 1.00"] {
+            assert!(amount(wrong).unwrap_err().ends_with("write it like 100.00"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_the_database_would_round_or_refuse_is_refused_here() {
+        assert_eq!(rate("0.0150000").unwrap().to_decimal().normalize().to_string(), "0.015");
+        for wrong in ["1.01", "0.0000001", "1.5%", "-0.1", ".5"] {
+            assert!(rate(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_only_almost_a_value_is_refused() {
+        for wrong in ["", "  ", "two\nlines", &"x".repeat(501)] {
+            assert!(sentence(wrong).is_err(), "{wrong:?}");
+        }
+        assert_eq!(sentence(" contract 17 ").unwrap(), "contract 17");
+        assert!(organisation_code("KGALE STORES").is_err());
+        assert!(provider_code("bpc").is_err());
+        assert!(phone_number("+26771234567").is_err());
+        assert!(email("till").is_err() && email("@kgale.example").is_err());
+        assert!(reference("two words").is_err());
+        assert!(instant("2026-11-20").is_err());
+        assert!(overlap("91d").is_err() && overlap("a day").is_err());
+        assert!(currency("bwp").is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! `vendctl provider`: who vends, and what each connection is declared to do when something is in doubt.
+
+use clap::{ArgAction, Args, Subcommand};
+use serde::Serialize;
+use store::{ListedProvider, NewProvider};
+use vend::Capabilities;
+
+use crate::{
+    arguments::Why,
+    desk::Desk,
+    error::VendctlError,
+    parse,
+    report::{Report, Row, yes},
+    words,
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the providers and what their connections are declared to do
+    #[command(after_help = "Example:\n  vendctl provider list")]
+    List,
+    /// Enter a provider, or change its name and what its connection is declared to do; what is not named stays
+    #[command(
+        after_help = "Money depends on these declarations. Switch one on only with the vendor's word for it, and say \
+                      where that word is in --reason. Address and credentials of the connection are settings of the \
+                      servers, under the same code.\n\nExample:\n  vendctl provider declare BPC --name \"Botswana Power \
+                      Corporation\" --repeat-is-safe on --reason \"their letter of 12 May\""
+    )]
+    Declare(Declare),
+    /// Switch the retry endpoint on or off for what a provider vends
+    #[command(
+        after_help = "Example:\n  vendctl provider retries BPC off --reason \"they asked for quiet until noon\""
+    )]
+    Retries {
+        /// Its code
+        #[arg(value_parser = parse::provider_code)]
+        code: String,
+        /// Whether retry may settle its purchases
+        #[arg(action = ArgAction::Set, value_parser = words::switch())]
+        switch: bool,
+        #[command(flatten)]
+        why: Why,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Declare {
+    /// Its code on the wire, and the name of its connection in the servers' settings
+    #[arg(value_parser = parse::provider_code)]
+    code: String,
+    /// Its name for people; a new provider needs one
+    #[arg(long, value_parser = parse::name)]
+    name: Option<String>,
+    /// A repeated reference is answered from memory or rejected, never vended again
+    #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
+    repeat_is_safe: Option<bool>,
+    /// An enquiry tells of refusals too, so that one found after several copies proves all of them
+    #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
+    remembers_refusals: Option<bool>,
+    /// Two answers of "no record", well apart and late enough, prove that nothing was vended
+    #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
+    not_found_counts: Option<bool>,
+    #[command(flatten)]
+    why: Why,
+}
+
+#[derive(Serialize)]
+struct View {
+    code: String,
+    name: String,
+    retries: bool,
+    repeat_is_safe: bool,
+    remembers_refusals: bool,
+    not_found_counts: bool,
+}
+
+pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::List => {
+            let providers = desk.store.list_providers().await?;
+            Ok(Report::list(&providers.into_iter().map(View::from).collect::<Vec<_>>()))
+        }
+        Verb::Declare(declare) => declare.run(desk).await,
+        Verb::Retries { code, switch, why } => {
+            find(desk, code).await?.ok_or_else(|| VendctlError::NoProvider(code.clone()))?;
+            desk.store.set_provider_retries(code.clone(), *switch, desk.act(why)).await?;
+            show(desk, code).await
+        }
+    }
+}
+
+impl Declare {
+    async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
+        let known = find(desk, &self.code).await?;
+        let (known_name, before) = known.map(|known| (known.name, known.declared)).unzip();
+        let before: Capabilities = before.unwrap_or_default();
+        let name = self.name.clone().or(known_name);
+        let provider = NewProvider {
+            code: self.code.clone(),
+            name: name.ok_or_else(|| VendctlError::NamelessProvider(self.code.clone()))?,
+            declared: Capabilities {
+                repeat_is_safe: self.repeat_is_safe.unwrap_or(before.repeat_is_safe),
+                remembers_refusals: self.remembers_refusals.unwrap_or(before.remembers_refusals),
+                not_found_counts: self.not_found_counts.unwrap_or(before.not_found_counts),
+            },
+        };
+        desk.store.put_provider(provider, desk.act(&self.why)).await?;
+        show(desk, &self.code).await
+    }
+}
+
+async fn find(desk: &Desk, code: &str) -> Result<Option<ListedProvider>, VendctlError> {
+    Ok(desk.store.list_providers().await?.into_iter().find(|provider| provider.code == code))
+}
+
+async fn show(desk: &Desk, code: &str) -> Result<Report, VendctlError> {
+    let found = find(desk, code).await?.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))?;
+    Ok(Report::one(&View::from(found)))
+}
+
+impl From<ListedProvider> for View {
+    fn from(listed: ListedProvider) -> Self {
+        Self {
+            code: listed.code,
+            name: listed.name,
+            retries: listed.retries_enabled,
+            repeat_is_safe: listed.declared.repeat_is_safe,
+            remembers_refusals: listed.declared.remembers_refusals,
+            not_found_counts: listed.declared.not_found_counts,
+        }
+    }
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] =
+        &["code", "name", "retries", "repeat is safe", "remembers refusals", "not found counts"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.code.clone(),
+            self.name.clone(),
+            yes(self.retries),
+            yes(self.repeat_is_safe),
+            yes(self.remembers_refusals),
+            yes(self.not_found_counts),
+        ]
+    }
+}

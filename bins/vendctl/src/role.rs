@@ -1,0 +1,42 @@
+//! `vendctl role`: what users may do. Roles are part of the program; a user has one of them.
+
+use clap::Subcommand;
+use identity::{Permission, Role, scope};
+use serde::Serialize;
+
+use crate::report::{Report, Row};
+
+#[derive(Clone, Copy, Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the roles and what each may do
+    #[command(after_help = "Example:\n  vendctl role list")]
+    List,
+}
+
+#[derive(Serialize)]
+struct View {
+    role: &'static str,
+    scope: &'static str,
+    permissions: Vec<&'static str>,
+}
+
+pub(crate) fn run(verb: Verb) -> Report {
+    match verb {
+        Verb::List => Report::list(&[Role::Integrator, Role::Viewer].map(View::from)),
+    }
+}
+
+impl From<Role> for View {
+    fn from(role: Role) -> Self {
+        let permissions = Permission::of(role).iter().map(|permission| permission.code()).collect();
+        Self { role: role.code(), scope: scope(role), permissions }
+    }
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] = &["role", "scope", "permissions"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.role.to_owned(), self.scope.to_owned(), self.permissions.join(", ")]
+    }
+}

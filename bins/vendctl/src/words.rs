@@ -1,0 +1,60 @@
+//! The closed sets of words that arguments choose from, as the command line spells them.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use identity::{Environment, Role};
+use ledger::{Category, HouseAccount};
+use purchase::Handling;
+use vend::Product;
+
+pub(crate) fn environment() -> impl TypedValueParser<Value = Environment> {
+    one_of(&[("staging", Environment::Staging), ("production", Environment::Production)])
+}
+
+pub(crate) fn role() -> impl TypedValueParser<Value = Role> {
+    one_of(&[("integrator", Role::Integrator), ("viewer", Role::Viewer)])
+}
+
+pub(crate) fn handling() -> impl TypedValueParser<Value = Handling> {
+    one_of(&[("self-managed", Handling::SelfManaged), ("managed", Handling::Managed)])
+}
+
+pub(crate) fn category() -> impl TypedValueParser<Value = Category> {
+    one_of(&[
+        ("current", Category::Current),
+        ("topup", Category::TopUp),
+        ("commission", Category::Commission),
+    ])
+}
+
+pub(crate) fn product() -> impl TypedValueParser<Value = Product> {
+    one_of(&[("electricity", Product::Electricity), ("airtime", Product::Airtime), ("water", Product::Water)])
+}
+
+/// The accounts of the house that a correction may be posted against.
+pub(crate) fn against() -> impl TypedValueParser<Value = HouseAccount> {
+    one_of(&[("funding", HouseAccount::Funding), ("suspense", HouseAccount::Suspense)])
+}
+
+/// Which way a correction goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Direction {
+    Up,
+    Down,
+}
+
+pub(crate) fn direction() -> impl TypedValueParser<Value = Direction> {
+    one_of(&[("up", Direction::Up), ("down", Direction::Down)])
+}
+
+pub(crate) fn switch() -> impl TypedValueParser<Value = bool> {
+    one_of(&[("on", true), ("off", false)])
+}
+
+fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).map(move |chosen| {
+        let found = words.iter().find(|(word, _)| *word == chosen);
+        found.expect("the parser admits these words and no others").1
+    })
+}

@@ -1,0 +1,125 @@
+//! The audit log: every act is in it, with who and why, and it can be asked.
+
+use crate::office::{Office, WHY, run_unnamed};
+
+/// Every act that the tool knows, in an order in which each succeeds, with what the log calls it.
+const ACTS: &[(&str, &str)] = &[
+    ("organisation create KGALE --name Kgale --environment staging", "organisation.created"),
+    ("organisation suspend KGALE", "organisation.status_set"),
+    ("organisation readmit KGALE", "organisation.status_set"),
+    ("client create -o KGALE --name tills", "client.secret_added"),
+    ("client suspend $CLIENT", "client.status_set"),
+    ("client readmit $CLIENT", "client.status_set"),
+    ("secret rotate $CLIENT", "client.secret_expired"),
+    ("secret revoke $CLIENT 1", "client.secret_revoked"),
+    ("user create till -o KGALE --full-name T --role viewer --generate-password", "user.created"),
+    ("user set-role till integrator -o KGALE", "user.role_set"),
+    ("user set-password till -o KGALE --generate-password", "user.password_replaced"),
+    ("user suspend till -o KGALE", "user.status_set"),
+    ("user readmit till -o KGALE", "user.status_set"),
+    ("account open -o KGALE --name Wallet --currency BWP", "account.topped_up"),
+    ("account set $WALLET --rank 2", "account.changed"),
+    ("account suspend $WALLET", "account.status_set"),
+    ("account readmit $WALLET", "account.status_set"),
+    ("wallet top-up $WALLET 5.00 --currency BWP --id A", "account.topped_up"),
+    ("wallet adjust $WALLET down 1000005.00 --currency BWP --id B", "account.adjusted"),
+    ("account close $WALLET", "account.status_set"),
+    ("product set electricity --min 11", "product.changed"),
+    ("product set-text electricity fr --label Compteur", "product_text.changed"),
+    ("product remove-text electricity fr", "product_text.removed"),
+    ("provider declare BPC --name BPC", "provider.declared"),
+    ("provider retries BPC off", "provider.retries_set"),
+    ("offer set -o KGALE electricity BPC --currency BWP", "offer.changed"),
+    ("default-provider set -o KGALE electricity BPC", "default_provider.changed"),
+    ("default-provider remove -o KGALE electricity", "default_provider.removed"),
+    ("offer remove -o KGALE electricity BPC", "offer.removed"),
+    ("allow-list add -o KGALE 04257670465", "allow_list.lengthened"),
+    ("allow-list remove -o KGALE 04257670465", "allow_list.shortened"),
+];
+
+#[test]
+fn every_act_leaves_a_line_that_says_who_what_and_why() {
+    let office = Office::open();
+    for (act, action) in ACTS {
+        let client = office.sql("SELECT client_id FROM oauth_clients");
+        let wallet = office.sql("SELECT id FROM accounts WHERE category = 'CURRENT'");
+        let command = act.replace("$CLIENT", &client).replace("$WALLET", &wallet);
+        let before = office.sql("SELECT coalesce(max(id), 0) FROM audit_log");
+        office.does(&command.split(' ').collect::<Vec<_>>());
+        let newest = "SELECT action FROM audit_log ORDER BY id DESC LIMIT 1";
+        assert_eq!(office.sql(newest), *action, "{act}");
+        let strange = format!(
+            "SELECT count(*) FROM audit_log WHERE id > {before} AND (actor <> 'naledi' OR reason <> 'contract 17')"
+        );
+        assert_eq!(office.sql(&strange), "0", "{act}");
+    }
+}
+
+#[test]
+fn looking_leaves_no_line() {
+    let (office, wallet) = Office::with_a_wallet();
+    let before = office.sql("SELECT count(*) FROM audit_log");
+    for look in [
+        "organisation list",
+        "client list -o KGALE",
+        "user list -o KGALE",
+        "role list",
+        "account list -o KGALE",
+        "product list",
+        "provider list",
+        "offer list -o KGALE",
+        "default-provider show -o KGALE",
+        "allow-list list -o KGALE",
+        "audit list",
+    ] {
+        office.shows(&look.split(' ').collect::<Vec<_>>());
+    }
+    office.shows(&["wallet", "statement", &wallet]);
+    assert_eq!(office.sql("SELECT count(*) FROM audit_log"), before);
+}
+
+#[test]
+fn the_log_is_asked_by_organisation_subject_and_time_page_by_page() {
+    let office = Office::open();
+    office.lets_in("KGALE", "staging");
+    office.lets_in("PHAKA", "staging");
+    office.does(&["organisation", "suspend", "PHAKA"]);
+    let count = |arguments: &[&str]| {
+        office.shows(&[&["audit", "list"], arguments].concat()).as_array().unwrap().len()
+    };
+    assert_eq!(count(&[]), 3);
+    assert_eq!(count(&["-o", "PHAKA"]), 2);
+    assert_eq!(count(&["--subject", "organisation:1"]), 1);
+    assert_eq!(count(&["--since", "2000-01-01T00:00:00Z"]), 3);
+    assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
+
+    let page = office.shows(&["audit", "list", "--limit", "2"]);
+    assert_eq!(
+        (&page[0]["action"], &page[0]["organisation"]),
+        (&"organisation.status_set".into(), &"PHAKA".into())
+    );
+    let rest = office.shows(&["audit", "list", "--before", &page[1]["id"].to_string()]);
+    assert_eq!(rest.as_array().unwrap().len(), 1);
+    assert_eq!(rest[0]["details"]["code"], "KGALE");
+}
+
+#[test]
+fn whoever_acts_is_the_one_named_at_the_prompt_else_in_the_settings() {
+    let office = Office::open();
+    office.lets_in("KGALE", "staging");
+    let by_name = ["--actor", "kagiso", "organisation", "suspend", "KGALE"];
+    assert_eq!(office.types(&[&by_name[..], &WHY].concat(), "").code, 0);
+    let lines = office.sql("SELECT actor, reason FROM audit_log ORDER BY id");
+    assert_eq!(lines, "naledi|contract 17\nkagiso|contract 17");
+}
+
+#[test]
+fn whoever_is_not_named_is_known_to_the_machine() {
+    let office = Office::open();
+    let create = ["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"];
+    let done = run_unnamed(&office.url_as("prompt_operator"), &[&create[..], &WHY].concat());
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let known = std::process::Command::new("id").arg("-un").output().unwrap();
+    let known = String::from_utf8(known.stdout).unwrap();
+    assert_eq!(office.sql("SELECT actor FROM audit_log"), known.trim());
+}

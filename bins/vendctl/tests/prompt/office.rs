@@ -1,0 +1,132 @@
+//! A migrated database of a test's own, and the operator Naledi at its prompt.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use local_postgres::{Database, LocalPostgres};
+use serde_json::Value;
+use store::{StoreError, migrate};
+use tokio::runtime::Builder;
+
+const ROLES: &str = "
+    DO $$ BEGIN
+        CREATE ROLE prompt_operator LOGIN PASSWORD 'prompt' IN ROLE vendgate_operator;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
+    DO $$ BEGIN
+        CREATE ROLE prompt_server LOGIN PASSWORD 'prompt' IN ROLE vendgate_api;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
+
+pub const WHY: [&str; 2] = ["--reason", "contract 17"];
+
+pub struct Office {
+    pub database: Database,
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Outcome {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Office {
+    pub fn open() -> Self {
+        let database = LocalPostgres::shared().database_from_template("vendctl", prepare).unwrap();
+        database.run_sql(ROLES).unwrap();
+        Self { database }
+    }
+
+    /// An office that has let KGALE in, in staging, with one wallet: its number.
+    pub fn with_a_wallet() -> (Self, String) {
+        let office = Self::open();
+        office.lets_in("KGALE", "staging");
+        let wallet = office.opens_wallet("KGALE");
+        (office, wallet)
+    }
+
+    pub fn lets_in(&self, code: &str, environment: &str) {
+        self.does(&["organisation", "create", code, "--name", "Kgale Stores", "--environment", environment]);
+    }
+
+    pub fn opens_wallet(&self, code: &str) -> String {
+        let opened = self.does(&["account", "open", "-o", code, "--name", "Wallet", "--currency", "BWP"]);
+        opened["id"].to_string()
+    }
+
+    /// The address of the database for a role.
+    pub fn url_as(&self, role: &str) -> String {
+        self.database.url_as(role, "prompt")
+    }
+
+    /// Acts, for the usual reason, and must succeed: what it says in JSON.
+    pub fn does(&self, arguments: &[&str]) -> Value {
+        self.shows(&[arguments, &WHY].concat())
+    }
+
+    /// Asks, and must be answered: in JSON.
+    pub fn shows(&self, arguments: &[&str]) -> Value {
+        let outcome = self.types(&[&["--json"], arguments].concat(), "");
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{arguments:?}");
+        serde_json::from_str(&outcome.stdout).unwrap()
+    }
+
+    /// Acts, and must be refused: the one line that says why.
+    pub fn is_refused(&self, arguments: &[&str]) -> String {
+        let outcome = self.types(&[arguments, &WHY].concat(), "");
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{arguments:?}: {}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+        outcome.stderr.trim_end().strip_prefix("vendctl: ").unwrap().to_owned()
+    }
+
+    /// Types a command, with something on standard input.
+    pub fn types(&self, arguments: &[&str], input: &str) -> Outcome {
+        run(&self.url_as("prompt_operator"), arguments, input)
+    }
+
+    pub fn sql(&self, sql: &str) -> String {
+        self.database.run_sql(sql).unwrap()
+    }
+}
+
+/// Runs the program as Naledi, with nothing else in its environment.
+pub fn run(database_url: &str, arguments: &[&str], input: &str) -> Outcome {
+    let url = ("VENDGATE__OPERATOR__DATABASE_URL", database_url);
+    run_in([url, ("VENDGATE__OPERATOR__ACTOR", "naledi")], arguments, input)
+}
+
+/// Runs the program as nobody in particular.
+pub fn run_unnamed(database_url: &str, arguments: &[&str]) -> Outcome {
+    run_in([("VENDGATE__OPERATOR__DATABASE_URL", database_url)], arguments, "")
+}
+
+/// Runs the program with nothing in its environment.
+pub fn run_bare(arguments: &[&str]) -> Outcome {
+    run_in([], arguments, "")
+}
+
+fn run_in<'a>(
+    environment: impl IntoIterator<Item = (&'a str, &'a str)>,
+    arguments: &[&str],
+    input: &str,
+) -> Outcome {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vendctl"));
+    command.env_clear().envs(environment).args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A program that does not read its input may be gone by now.
+    let _unread = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Outcome {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+fn prepare(url: &str) -> Result<(), StoreError> {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(migrate(&url.into())).map(drop)
+}

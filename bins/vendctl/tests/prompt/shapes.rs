@@ -1,0 +1,96 @@
+//! What scripts rely on: the names of the fields, and exit codes. What people rely on: help everywhere.
+
+use serde_json::Value;
+
+use crate::office::{Office, run_bare};
+
+/// The fields of what a command prints as JSON, of its first element where it is a list.
+fn fields(value: &Value) -> String {
+    let first = value.as_array().map_or(value, |list| &list[0]);
+    first.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+fn sorted(names: &str) -> String {
+    let mut names: Vec<&str> = names.split(' ').collect();
+    names.sort_unstable();
+    names.join(" ")
+}
+
+#[test]
+fn the_fields_of_everything_that_is_shown_have_these_names() {
+    let office = Office::with_an_offer();
+    let wallet = office.opens_wallet("KGALE");
+    let client = office.does(&["client", "create", "-o", "KGALE", "--name", "tills"]);
+    let client_id = client["client_id"].as_str().unwrap();
+    let user = office.does(&[
+        "user",
+        "create",
+        "till",
+        "-o",
+        "KGALE",
+        "--full-name",
+        "T",
+        "--role",
+        "viewer",
+        "--generate-password",
+    ]);
+    let paid = office.does(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "A"]);
+    let rotated = office.does(&["secret", "rotate", client_id]);
+    let secrets = &office.shows(&["client", "show", client_id])["secrets"];
+    let shows = |command: &str| office.shows(&command.split(' ').collect::<Vec<_>>());
+    for (shown, names) in [
+        (&shows("organisation show KGALE"), "id code name environment status created_at"),
+        (&client, "id client_id secret_id client_secret"),
+        (&rotated, "client_id secret_id client_secret old_secret_ids old_secrets_end_at"),
+        (&shows("client list -o KGALE"), "id client_id name status created_at secrets"),
+        (secrets, "id created_at expires_at revoked_at"),
+        (&user, "id username full_name role status phone_number email created_at password"),
+        (&shows("user list -o KGALE"), "id username full_name role status phone_number email created_at"),
+        (&shows("role list"), "role scope permissions"),
+        (
+            &shows("account list -o KGALE"),
+            "id name category currency status posted held available handling retries rank created_at",
+        ),
+        (&paid, "entry account reference amount posted_at posted_before available"),
+        (
+            &shows(&format!("wallet statement {wallet}")),
+            "entry posted_at kind amount counterpart purchase reference reason",
+        ),
+        (&shows("product list"), "product length_min length_max pattern hint texts"),
+        (&shows("provider list"), "code name retries repeat_is_safe remembers_refusals not_found_counts"),
+        (&shows("default-provider show -o KGALE"), "product provider"),
+        (&shows("audit list"), "id at actor action organisation subject reason details"),
+    ] {
+        assert_eq!(sorted(&fields(shown)), sorted(names));
+    }
+}
+
+#[test]
+fn a_table_has_a_heading_and_a_line_for_each() {
+    let office = Office::open();
+    office.lets_in("KGALE", "staging");
+    let shown = office.types(&["organisation", "list"], "").stdout;
+    let mut lines = shown.lines();
+    let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT");
+    assert!(words(lines.next()).starts_with("1 KGALE Kgale Stores STAGING ACTIVE 20"), "{shown}");
+    assert_eq!(lines.next(), None);
+}
+
+#[test]
+fn roles_come_with_what_they_permit() {
+    let roles = Office::open().shows(&["role", "list"]);
+    assert_eq!(roles[0]["role"], "INTEGRATOR");
+    assert_eq!(roles[1]["permissions"][2], "purchases.validate");
+}
+
+#[test]
+fn help_and_completions_need_neither_settings_nor_a_database() {
+    let help = run_bare(&["--help"]);
+    assert_eq!(help.code, 0);
+    assert!(help.stdout.contains("Exit codes: 0 done"), "{}", help.stdout);
+    assert_eq!(run_bare(&["wallet", "top-up", "--help"]).code, 0);
+    let script = run_bare(&["completions", "bash"]);
+    assert_eq!((script.code, script.stderr.as_str()), (0, ""));
+    assert!(script.stdout.contains("complete -F _vendctl"), "{}", script.stdout);
+}
