@@ -51,11 +51,11 @@ pub struct Credentials {
 /// Subscriber identifiers by scenario.
 #[derive(Clone, Debug, Serialize)]
 pub struct Subscribers {
-    /// Meters.
+    /// Electricity meters.
     pub electricity: BTreeMap<&'static str, &'static str>,
-    /// Not sold yet.
+    /// Water meters.
     pub water: BTreeMap<&'static str, &'static str>,
-    /// Not sold yet.
+    /// Telephones.
     pub airtime: BTreeMap<&'static str, &'static str>,
 }
 
@@ -73,8 +73,15 @@ impl Facts {
 impl Subscribers {
     /// All that the simulator has.
     pub(crate) fn of_the_simulator() -> Self {
-        let meters = utility_sim::scenarios().iter().map(|meter| (meter.name, meter.number));
-        Self { electricity: meters.collect(), water: BTreeMap::new(), airtime: BTreeMap::new() }
+        let named = |product| {
+            let subscribers = utility_sim::subscribers(product).into_iter();
+            subscribers.map(|subscriber| (subscriber.name, subscriber.identifier)).collect()
+        };
+        Self {
+            electricity: named(utility_sim::Product::Electricity),
+            water: named(utility_sim::Product::Water),
+            airtime: named(utility_sim::Product::Airtime),
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use identity::{
 use ledger::{AccountId, Category};
 use money::{Currency, Money, MoneyError};
 use purchase::{Handling, OrganisationId};
-use store::{NewAccount, Store, StoreError};
+use store::{AllowError, NewAccount, Store, StoreError};
+use vend::SubscriberIdentifier;
 
 use crate::Credentials;
 
@@ -21,6 +22,8 @@ const LOADED_WITH_MINOR: i64 = 100_000_000;
 pub struct Office {
     pub(crate) store: Store,
     onboarding: Onboarding,
+    /// Everybody who can be sold to: what every organisation here is locked to.
+    street: Vec<SubscriberIdentifier>,
 }
 
 /// An organisation to be let in, with one user, `till`.
@@ -30,6 +33,8 @@ pub struct ShopPlan {
     pub code: String,
     /// Its name for people.
     pub name: String,
+    /// What its user may do.
+    pub role: Role,
     /// Its wallets, in the order of a list.
     pub wallets: Vec<WalletPlan>,
 }
@@ -65,6 +70,9 @@ pub enum OfficeError {
     /// A wallet or the catalogue could not be written.
     #[error("the organisation could not be fitted out")]
     Store(#[from] StoreError),
+    /// Its allow-list could not be written.
+    #[error("the organisation could not be given its subscribers")]
+    Allow(#[from] AllowError),
     /// There is no randomness for its password.
     #[error("no password could be made")]
     Entropy(#[from] EntropyError),
@@ -80,7 +88,7 @@ impl ShopPlan {
     /// With one self-managed wallet, loaded as every staging wallet is.
     pub fn staging(code: &str, name: &str) -> Self {
         let wallets = vec![WalletPlan::loaded("Wallet", Handling::SelfManaged)];
-        Self { code: code.to_owned(), name: name.to_owned(), wallets }
+        Self { code: code.to_owned(), name: name.to_owned(), role: Role::Integrator, wallets }
     }
 }
 
@@ -92,9 +100,9 @@ impl WalletPlan {
 }
 
 impl Office {
-    pub(crate) fn new(store: Store) -> Self {
+    pub(crate) fn new(store: Store, street: Vec<SubscriberIdentifier>) -> Self {
         let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        Self { store, onboarding }
+        Self { store, onboarding, street }
     }
 
     /// Everything that the operator can read and write.
@@ -102,7 +110,8 @@ impl Office {
         &self.store
     }
 
-    /// Lets an organisation in, with a client, a user, its wallets, and the catalogue's offers.
+    /// Lets an organisation in, with a client, a user, its wallets, the catalogue's offers, and everybody who can be
+    /// sold to on its allow-list.
     ///
     /// # Errors
     /// When its code is taken, or the database does not answer.
@@ -115,12 +124,13 @@ impl Office {
         let organisation = OrganisationId(id);
         let client = self.onboarding.create_client(&plan.code, "tills", act.clone()).await?;
         let password = random_word(16)?;
-        self.onboarding.create_user(&plan.code, till(&plan.name, &password), act).await?;
+        self.onboarding.create_user(&plan.code, till(&plan.name, &password, plan.role), act.clone()).await?;
         let mut wallets = Vec::new();
         for (wallet, rank) in plan.wallets.into_iter().zip(1..) {
             wallets.push(self.open_wallet(organisation, wallet, rank).await?);
         }
-        self.offer_electricity_to(organisation).await?;
+        self.offer_everything_to(organisation).await?;
+        self.store.allow(organisation, self.street.clone(), act).await?;
         let credentials = Credentials {
             client_id: client.client_id,
             client_secret: client.secret.expose().to_owned(),
@@ -174,13 +184,13 @@ pub(crate) fn random_word(bytes: usize) -> Result<String, EntropyError> {
 
 const USERNAME: &str = "till";
 
-fn till(shop: &str, password: &str) -> UserDetails {
+fn till(shop: &str, password: &str, role: Role) -> UserDetails {
     UserDetails {
         username: USERNAME.to_owned(),
         password: password.into(),
         full_name: format!("Till of {shop}"),
         phone_number: Some("26771000001".to_owned()),
         email: None,
-        role: Role::Integrator,
+        role,
     }
 }

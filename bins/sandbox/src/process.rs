@@ -63,7 +63,8 @@ pub enum ProcessError {
 }
 
 impl Process {
-    /// Starts a server with a settings file, and waits until it says where it listens: its first line.
+    /// Starts a server with a settings file, and settings in its environment that win over it; waits until it says
+    /// where it listens: its first line.
     ///
     /// # Errors
     /// When it cannot be started, ends at once, or stays silent.
@@ -71,10 +72,12 @@ impl Process {
         name: &'static str,
         program: &Program,
         settings: &Path,
+        environment: &[(&str, &str)],
         log: &Path,
     ) -> Result<Self, ProcessError> {
         let not_started = |source| ProcessError::NotStarted { name, source };
-        let spawned = command(program, [settings.as_os_str()], log).and_then(|mut command| command.spawn());
+        let command = command(program, [settings.as_os_str()], log);
+        let spawned = command.and_then(|mut command| command.envs(environment.iter().copied()).spawn());
         let mut child = spawned.map_err(not_started)?;
         let (Some(lifeline), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(not_started(io::Error::from(io::ErrorKind::BrokenPipe)));

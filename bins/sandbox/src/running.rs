@@ -67,12 +67,18 @@ impl Sandbox {
         &self.postgres
     }
 
-    /// One more API server beside the first, on a free port, over the same database and simulator.
+    /// One more API server beside the first, on a free port, over the same database and simulator. What
+    /// `environment` sets (`VENDGATE__WEB__…`) wins over the settings that all servers here share.
     ///
     /// # Errors
     /// When it does not start.
-    pub fn another_api_server(&self, program: &Program, name: &str) -> Result<Process, StartError> {
-        self.server.another(program, &self.directory, name)
+    pub fn another_api_server(
+        &self,
+        program: &Program,
+        name: &str,
+        environment: &[(&str, &str)],
+    ) -> Result<Process, StartError> {
+        self.server.another(program, &self.directory, name, environment)
     }
 
     /// Stops everything in good order: purchases under way are brought to their end first. `hurry` is asked again

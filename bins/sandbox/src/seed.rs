@@ -7,8 +7,46 @@ use vend::{Capabilities, Product};
 
 use crate::office::{Office, OfficeError, act, pula};
 
-/// The provider's code on the wire, and the name of its connection in the settings.
-pub(crate) const PROVIDER: &str = "BPC";
+/// A product, and the one provider that sells it here.
+pub(crate) struct Stall {
+    pub(crate) product: Product,
+    /// The provider's code on the wire, and the name of its connection in the settings.
+    pub(crate) provider: &'static str,
+    name: &'static str,
+    length: (u16, u16),
+    pattern: &'static str,
+    hint: &'static str,
+}
+
+pub(crate) const ELECTRICITY: Stall = Stall {
+    product: Product::Electricity,
+    provider: "BPC",
+    name: "Botswana Power Corporation",
+    length: (11, 13),
+    pattern: "^[0-9]{11,13}$",
+    hint: "The 11 to 13 digits that are printed on the meter",
+};
+
+pub(crate) const WATER: Stall = Stall {
+    product: Product::Water,
+    provider: "WUC",
+    name: "Water Utilities Corporation",
+    length: (11, 13),
+    pattern: "^[0-9]{11,13}$",
+    hint: "The 11 to 13 digits that are printed on the water meter",
+};
+
+pub(crate) const AIRTIME: Stall = Stall {
+    product: Product::Airtime,
+    provider: "RELOADLY",
+    name: "Every mobile network",
+    length: (8, 15),
+    pattern: "^[0-9]{8,15}$",
+    hint: "The phone number in digits, country code first: 26771234567",
+};
+
+/// All of them, in the order of the specification.
+const STALLS: [&Stall; 3] = [&ELECTRICITY, &AIRTIME, &WATER];
 
 /// The charge on each purchase: BWP 1.50.
 const FEE_MINOR: i64 = 150;
@@ -16,27 +54,31 @@ const FEE_MINOR: i64 = 150;
 const COMMISSION: &str = "0.01";
 
 impl Office {
-    /// Enters the provider and the product.
+    /// Enters the providers and the products.
     pub(crate) async fn stock_catalogue(&self) -> Result<(), OfficeError> {
-        let provider = NewProvider {
-            code: PROVIDER.to_owned(),
-            name: "Botswana Power Corporation".to_owned(),
-            declared: as_the_simulator_behaves(),
-        };
-        self.store.put_provider(provider, act()).await?;
-        let format = SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]{11,13}$"))?;
-        let hint = Some("The 11 to 13 digits that are printed on the meter".to_owned());
-        self.store.put_product(Product::Electricity, format, hint, act()).await?;
+        for stall in STALLS {
+            let provider = NewProvider {
+                code: stall.provider.to_owned(),
+                name: stall.name.to_owned(),
+                declared: as_the_simulator_behaves(),
+            };
+            self.store.put_provider(provider, act()).await?;
+            let (least, most) = stall.length;
+            let format = SubscriberFormat::new(Some(least), Some(most), Some(stall.pattern))?;
+            self.store.put_product(stall.product, format, Some(stall.hint.to_owned()), act()).await?;
+        }
         Ok(())
     }
 
-    pub(crate) async fn offer_electricity_to(&self, organisation: OrganisationId) -> Result<(), OfficeError> {
+    pub(crate) async fn offer_everything_to(&self, organisation: OrganisationId) -> Result<(), OfficeError> {
         let currency = pula()?;
         let fees =
             FeeSchedule { fixed: Money::from_minor(FEE_MINOR, currency), ..FeeSchedule::free(currency) };
         let terms = Terms { fees, commission: Rate::parse(COMMISSION)?, minimum: None, maximum: None };
-        let code = PROVIDER.to_owned();
-        self.store.put_offer(organisation, Product::Electricity, code, terms, act()).await?;
+        for stall in STALLS {
+            let code = stall.provider.to_owned();
+            self.store.put_offer(organisation, stall.product, code, terms, act()).await?;
+        }
         Ok(())
     }
 }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Pace, seed::PROVIDER};
+use crate::{
+    Pace,
+    seed::{AIRTIME, ELECTRICITY, WATER},
+};
 
 /// What the API server is told.
 pub(crate) struct ApiServerSettings<'a> {
@@ -18,13 +21,17 @@ impl ApiServerSettings<'_> {
     /// As TOML. Nothing in it needs quoting.
     pub(crate) fn to_toml(&self) -> String {
         let Self { port, database_url, simulator_url, sealing_key, refresh_key, pace } = self;
-        let vending = vending(*pace);
+        let (vending, limits) = (vending(*pace), limits(*pace));
+        // In lower case, as the environment has it, so that the environment can win over the file.
+        let [electricity, water, airtime] =
+            [&ELECTRICITY, &WATER, &AIRTIME].map(|stall| stall.provider.to_lowercase());
         format!(
             r#"[http]
 listen = "127.0.0.1:{port}"
 
 [web]
 public_url = "http://127.0.0.1:{port}"
+{limits}
 
 [store]
 database_url = "{database_url}"
@@ -39,12 +46,27 @@ refresh_key = "{refresh_key}"
 
 [vending]
 {vending}
-[providers.{PROVIDER}.xmlvend]
+[providers.{electricity}.xmlvend]
 endpoint = "{simulator_url}/xmlvend"
 currency = "BWP"
 client = {{ ean = "2670000000015" }}
 terminal = {{ id = "sandbox" }}
 credentials = {{ op_name = "vendgate", password = "sandbox1" }}
+
+[providers.{water}.xmlvend]
+endpoint = "{simulator_url}/xmlvend"
+currency = "BWP"
+client = {{ ean = "2670000000022" }}
+terminal = {{ id = "sandbox" }}
+credentials = {{ op_name = "vendgate", password = "sandbox1" }}
+
+[providers.{airtime}.reloadly]
+auth_url = "{simulator_url}/reloadly/auth"
+topups_url = "{simulator_url}/reloadly/topups"
+client_id = "vendgate-airtime"
+client_secret = "sandbox-airtime-secret"
+country = "BW"
+currency = "BWP"
 "#
         )
     }
@@ -57,20 +79,28 @@ pub(crate) fn migrate_toml(owner_url: &str) -> String {
 
 /// What the simulated utility is told.
 pub(crate) fn utility_sim_toml(pace: Pace, population: u32, directory: &Path) -> String {
-    let delayed_ms = match pace {
-        Pace::Real => 95_000,
-        Pace::Brisk => 3_000,
+    let (delayed_ms, processing_ms, report_lag_ms) = match pace {
+        Pace::Real => (95_000, 30_000, 2_000),
+        Pace::Brisk => (3_000, 2_000, 500),
     };
-    let vend_log = vend_log(directory);
+    let vend_log = vend_log(directory).display().to_string();
     format!(
-        "[simulator]\ndelayed_ms = {delayed_ms}\npopulation = {population}\nvend_log = {:?}\n",
-        vend_log.display().to_string()
+        "[simulator]\ndelayed_ms = {delayed_ms}\npopulation = {population}\nvend_log = {vend_log:?}\n\n\
+         [simulator.airtime]\nprocessing_ms = {processing_ms}\nreport_lag_ms = {report_lag_ms}\n"
     )
 }
 
 /// Where the simulated utility puts its vends on record.
 pub(crate) fn vend_log(directory: &Path) -> PathBuf {
     directory.join("vends.log")
+}
+
+/// Everybody here comes from one address, and a test brings a crowd.
+const fn limits(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Real => "",
+        Pace::Brisk => "limits.address = { per_second = 1000, burst = 1000 }\n",
+    }
 }
 
 /// Brisk is the same chain in seconds. The gate stays as it is, so that a crowd gets through it on a busy machine.

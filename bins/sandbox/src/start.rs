@@ -17,6 +17,8 @@ use local_postgres::{LocalPostgres, LocalPostgresError};
 use purchase::{Handling, Timing};
 use store::{SealError, SealingKey, SealingKeys, Store, StoreError, StoreSettings};
 use tokio::runtime::{Builder, Runtime};
+use utility_sim::Product;
+use vend::{SubscriberIdentifier, SubscriberIdentifierError};
 
 use crate::{
     Facts, Office, OfficeError, Options, Process, ProcessError, Program, Programs, Sandbox, Shop, ShopPlan,
@@ -73,6 +75,9 @@ pub enum StartError {
     /// The organisations could not be let in.
     #[error("the sandbox could not be seeded")]
     Seed(#[from] OfficeError),
+    /// The simulator knows somebody by a name that nobody can have.
+    #[error("the simulator has a subscriber that cannot be")]
+    Subscriber(#[from] SubscriberIdentifierError),
     /// There is no randomness for keys and passwords.
     #[error("no keys could be made")]
     Entropy(#[from] EntropyError),
@@ -99,7 +104,8 @@ impl Sandbox {
             .enable_all()
             .build()
             .map_err(StartError::Threads)?;
-        let office = open_office(&engine, &town.operator_url, &sealing_key)?;
+        let store = open_store(&engine, &town.operator_url, &sealing_key)?;
+        let office = Office::new(store, street(options.population)?);
         let (first, second) = engine.block_on(seed(&office))?;
 
         let utility_sim = start_simulator(&programs.utility_sim, options)?;
@@ -111,7 +117,7 @@ impl Sandbox {
             pace: options.pace,
         };
         let port = free_port(options.port)?;
-        let api_server = server.start(&programs.api_server, &options.directory, "api-server", port)?;
+        let api_server = server.start(&programs.api_server, &options.directory, "api-server", port, &[])?;
         let facts = facts(&api_server, &utility_sim, &town, first, &second);
         let (database, directory) = (town.database, options.directory.clone());
         Ok(Self { api_server, utility_sim, office, facts, server, directory, engine, database, postgres })
@@ -166,15 +172,24 @@ fn migrate(program: &Program, directory: &Path, owner_url: &str) -> Result<(), S
     Ok(run_to_end("api-server migrate", program, ["migrate".as_ref(), settings.as_os_str()], &log)?)
 }
 
-fn open_office(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result<Office, StartError> {
+fn open_store(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result<Store, StartError> {
     let keys = SealingKeys::try_new(SealingKey::from_hex(1, &sealing_key.into())?, Vec::new())?;
     let mut settings = StoreSettings::for_database(operator_url);
     settings.pool_size = 4;
     settings.money_pool_size = 1;
     settings.lanes = 1;
     let handle = engine.handle().clone();
-    let store = engine.block_on(Store::connect(settings, keys, Timing::default(), handle))?;
-    Ok(Office::new(store))
+    Ok(engine.block_on(Store::connect(settings, keys, Timing::default(), handle))?)
+}
+
+/// Everybody whom the simulator knows by name, and so many ordinary meters.
+fn street(population: u32) -> Result<Vec<SubscriberIdentifier>, StartError> {
+    let named = [Product::Electricity, Product::Water, Product::Airtime]
+        .into_iter()
+        .flat_map(utility_sim::subscribers);
+    let named = named.map(|subscriber| subscriber.identifier.to_owned());
+    let everybody = named.chain(utility_sim::ordinary(Product::Electricity, population));
+    Ok(everybody.map(|identifier| SubscriberIdentifier::parse(&identifier)).collect::<Result<_, _>>()?)
 }
 
 async fn seed(office: &Office) -> Result<(Shop, Shop), OfficeError> {
@@ -190,7 +205,7 @@ fn start_simulator(program: &Program, options: &Options) -> Result<Process, Star
     let settings = options.directory.join("utility-sim.toml");
     write_settings(&settings, &utility_sim_toml(options.pace, options.population, &options.directory))?;
     let log = options.directory.join("utility-sim.log");
-    Ok(Process::start("utility-sim", program, &settings, &log)?)
+    Ok(Process::start("utility-sim", program, &settings, &[], &log)?)
 }
 
 fn write_settings(path: &Path, text: &str) -> Result<(), StartError> {

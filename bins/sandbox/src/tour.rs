@@ -1,14 +1,18 @@
-//! A walk through the system for somebody who has never seen it: electricity is bought over real HTTP, the token is
-//! typed into a virtual meter, an answer is lost and found again. Everything that is shown is also checked.
+//! A walk through the system for somebody who has never seen it: electricity, water and airtime are bought over real
+//! HTTP, tokens are typed into virtual meters, an answer is lost and found again. Everything that is shown is also
+//! checked.
 
 mod story;
 mod surprise;
 mod till;
 mod utility;
 
-use std::io::Write;
+use std::{collections::BTreeMap, io::Write};
 
-use crate::{Facts, http_client};
+use crate::{
+    Facts, http_client,
+    seed::{AIRTIME, ELECTRICITY, Stall, WATER},
+};
 
 pub use surprise::Surprise;
 
@@ -30,10 +34,13 @@ pub async fn tour(facts: &Facts, out: &mut (dyn Write + Send)) -> Result<(), Sur
     let till = Till::log_in(client, facts).await?;
     story.line(&format!("POST /auth/login     a bearer token for {} s", till.access_in))?;
 
+    let meters = &facts.subscribers.electricity;
     look_around(&mut story, &till).await?;
-    buy(&mut story, &till, &utility, facts.meter("active_11_digit")?).await?;
-    lose_a_reply(&mut story, &till, &utility, facts.meter("lost_reply")?).await?;
-    change_the_key(&mut story, &till, &utility, facts.meter("key_change")?).await?;
+    buy(&mut story, &till, &utility, named(meters, "active_11_digit")?).await?;
+    lose_a_reply(&mut story, &till, &utility, named(meters, "lost_reply")?).await?;
+    change_the_key(&mut story, &till, &utility, named(meters, "key_change")?).await?;
+    buy_water(&mut story, &till, &utility, named(&facts.subscribers.water, "active")?).await?;
+    buy_airtime(&mut story, &till, &utility, named(&facts.subscribers.airtime, "active")?).await?;
     story.closing(facts, &till)
 }
 
@@ -60,7 +67,7 @@ async fn look_around(story: &mut Story<'_>, till: &Till) -> Result<(), Surprise>
 
 async fn buy(story: &mut Story<'_>, till: &Till, utility: &Utility, meter: &str) -> Result<(), Surprise> {
     story.chapter("Ask what BWP 100.00 of electricity would cost: validate moves no money")?;
-    let order = till.order(meter, "100.00", "tour-1");
+    let order = till.order(&ELECTRICITY, meter, "100.00", "tour-1");
     let quote = till.post("/purchases/validate", &order).await?.expect(200)?;
     quote.expect_text("/status", "ON_GOING")?;
     story.line(&format!("customer   {}", quote.text("/subscriber_details")?))?;
@@ -98,7 +105,7 @@ async fn lose_a_reply(
 ) -> Result<(), Surprise> {
     story.chapter("Lose a reply: the utility vends, and the line goes dead before it has said so")?;
     let before = till.balance().await?;
-    let order = till.order(meter, "50.00", "tour-2");
+    let order = till.order(&ELECTRICITY, meter, "50.00", "tour-2");
     let lost = till.post("/purchases/confirm", &order).await?.expect(504)?;
     lost.expect_text("/error/code", "provider_timeout")?;
     story.line("confirm    504 provider_timeout: nobody knows yet, and the money is held")?;
@@ -122,7 +129,7 @@ async fn change_the_key(
     meter: &str,
 ) -> Result<(), Surprise> {
     story.chapter("Buy for a meter that must change its key: three tokens, entered in order")?;
-    let order = till.order(meter, "1200.00", "tour-3");
+    let order = till.order(&ELECTRICITY, meter, "1200.00", "tour-3");
     let bought = till.post("/purchases/confirm", &order).await?.expect(200)?;
     let pairs = pairs(&bought)?;
     Surprise::unless_equal("the tokens of a key change", &3, &pairs.len())?;
@@ -137,6 +144,51 @@ async fn change_the_key(
     Ok(())
 }
 
+async fn buy_water(
+    story: &mut Story<'_>,
+    till: &Till,
+    utility: &Utility,
+    meter: &str,
+) -> Result<(), Surprise> {
+    story.chapter("Buy water: the same request, another product")?;
+    let bought = buy_once(till, &WATER, meter, "60.00", "tour-4").await?;
+    let token = bought.text("/product/token")?;
+    story.line(&format!("token      {} for {}", grouped(token), bought.text("/product/units")?))?;
+    story.verdict_in("L", &utility.enters(meter, token).await?, None)
+}
+
+async fn buy_airtime(
+    story: &mut Story<'_>,
+    till: &Till,
+    utility: &Utility,
+    phone: &str,
+) -> Result<(), Surprise> {
+    story.chapter("Buy airtime: the credit lands on the phone, and there is no token")?;
+    let bought = buy_once(till, &AIRTIME, phone, "20.00", "tour-5").await?;
+    bought.expect_none("/product/token")?;
+    bought.expect_none("/product/units")?;
+    let transaction = bought.text("/metadata/provider_transaction_identifier")?;
+    Surprise::unless_equal("the top-ups in the aggregator's log", &1, &utility.vends_for(phone).await?)?;
+    story.line(&format!("phone      {phone} has it: the network's transaction {transaction}"))
+}
+
+/// Buys, and looks whether the wallet was charged once.
+async fn buy_once(
+    till: &Till,
+    stall: &Stall,
+    subscriber: &str,
+    amount: &str,
+    external_reference: &str,
+) -> Result<Answer, Surprise> {
+    let before = till.balance().await?;
+    let order = till.order(stall, subscriber, amount, external_reference);
+    let bought = till.post("/purchases/confirm", &order).await?.expect(200)?;
+    bought.expect_text("/status", "SUCCESSFUL")?;
+    bought.expect_text("/product/type", stall.product.as_str())?;
+    Till::expect_charged_once(before, till.balance().await?, &bought)?;
+    Ok(bought)
+}
+
 /// `Description: Token` pairs between pipes, split on the first colon (specification, section 2.2).
 fn pairs(bought: &Answer) -> Result<Vec<(&str, &str)>, Surprise> {
     let pair =
@@ -146,6 +198,15 @@ fn pairs(bought: &Answer) -> Result<Vec<(&str, &str)>, Surprise> {
 
 fn split_pair(pair: &str) -> Option<(&str, &str)> {
     pair.split_once(':').map(|(description, token)| (description, token.trim()))
+}
+
+/// The subscriber of a scenario.
+fn named(
+    subscribers: &BTreeMap<&'static str, &'static str>,
+    scenario: &str,
+) -> Result<&'static str, Surprise> {
+    let identifier = subscribers.get(scenario).copied();
+    identifier.ok_or_else(|| Surprise::different(scenario, &"a subscriber of the simulator", &"unknown"))
 }
 
 /// As it is printed on a slip: in groups of four.

@@ -28,8 +28,13 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
     let output = sandbox(&["--once", "--port", "0"], &directory).output().unwrap();
     let told = text(&output);
     assert!(output.status.success(), "{told}");
-    for sentence in ["accepts it: credit, 66.6 kWh", "refuses it: already used", "curl -s http://127.0.0.1:"]
-    {
+    for sentence in [
+        "accepts it: credit, 66.6 kWh",
+        "refuses it: already used",
+        "accepts it: credit, 2400 L",
+        "phone      26771",
+        "curl -s http://127.0.0.1:",
+    ] {
         assert!(told.contains(sentence), "{sentence:?} is not in:\n{told}");
     }
 
@@ -52,7 +57,9 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
     ];
     assert_eq!(keys(&facts), sorted(&expected));
     assert_eq!(keys(&facts["subscribers"]), sorted(&["electricity", "water", "airtime"]));
-    assert_eq!(facts["subscribers"]["electricity"].as_object().unwrap().len(), 21);
+    for (product, subscribers) in [("electricity", 21), ("water", 3), ("airtime", 4)] {
+        assert_eq!(facts["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
+    }
     for url in ["base_url", "simulator_url"] {
         assert!(!is_there(facts[url].as_str().unwrap()), "{url} still answers");
     }

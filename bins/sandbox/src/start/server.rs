@@ -15,13 +15,14 @@ pub(crate) struct RunningServer {
 }
 
 impl RunningServer {
-    /// Starts one. Its settings and its log bear its name.
+    /// Starts one. Its settings and its log bear its name; what `environment` sets wins over them.
     pub(crate) fn start(
         &self,
         program: &Program,
         directory: &Path,
         name: &str,
         port: u16,
+        environment: &[(&str, &str)],
     ) -> Result<Process, StartError> {
         let settings = ApiServerSettings {
             port,
@@ -34,7 +35,7 @@ impl RunningServer {
         let file = directory.join(format!("{name}.toml"));
         write_settings(&file, &settings.to_toml())?;
         let log = directory.join(format!("{name}.log"));
-        Ok(Process::start("api-server", program, &file, &log)?)
+        Ok(Process::start("api-server", program, &file, environment, &log)?)
     }
 
     /// Starts one more, on a free port.
@@ -43,8 +44,9 @@ impl RunningServer {
         program: &Program,
         directory: &Path,
         name: &str,
+        environment: &[(&str, &str)],
     ) -> Result<Process, StartError> {
-        self.start(program, directory, name, free_port(0)?)
+        self.start(program, directory, name, free_port(0)?, environment)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::{Surprise, Till, grouped, utility::Verdict};
-use crate::Facts;
+use super::{Surprise, Till, grouped, named, utility::Verdict};
+use crate::{Facts, seed::ELECTRICITY};
 
 /// Chapters with short lines.
 pub(super) struct Story<'a> {
@@ -38,8 +38,18 @@ impl<'a> Story<'a> {
         self.line(&format!("typed      {} ({description})", grouped(token)))
     }
 
-    /// What the meter said, which must be the refusal expected, or none.
+    /// What an electricity meter said, which must be the refusal expected, or none.
     pub(super) fn verdict(&mut self, verdict: &Verdict, expected: Option<&str>) -> Result<(), Surprise> {
+        self.verdict_in("kWh", verdict, expected)
+    }
+
+    /// The same of a meter that counts in `unit`.
+    pub(super) fn verdict_in(
+        &mut self,
+        unit: &str,
+        verdict: &Verdict,
+        expected: Option<&str>,
+    ) -> Result<(), Surprise> {
         let told = |reason: Option<&str>| reason.unwrap_or("no refusal").to_owned();
         let found = verdict.reason.as_deref();
         Surprise::unless_equal("the meter's refusal", &told(expected), &told(found))?;
@@ -47,7 +57,10 @@ impl<'a> Story<'a> {
             (_, Some(reason)) => self.line(&format!("meter      refuses it: {}", reason.replace('_', " "))),
             (Some(kind), None) => {
                 let total = &verdict.units_total;
-                self.line(&format!("meter      accepts it: {}, {total} kWh in all", kind.replace('_', " ")))
+                self.line(&format!(
+                    "meter      accepts it: {}, {total} {unit} in all",
+                    kind.replace('_', " ")
+                ))
             }
             (None, None) => Err(Surprise::different("the meter's verdict", &"a verdict", &"none")),
         }
@@ -55,20 +68,13 @@ impl<'a> Story<'a> {
 
     pub(super) fn closing(&mut self, facts: &Facts, till: &Till) -> Result<(), Surprise> {
         self.chapter("Your turn: buy some for the meter with 13 digits")?;
-        let order = till.order(facts.meter("active_13_digit")?, "25.00", "mine-1");
+        let meter = named(&facts.subscribers.electricity, "active_13_digit")?;
+        let order = till.order(&ELECTRICITY, meter, "25.00", "mine-1");
         writeln!(
             self.out,
             "   curl -s {}/public/v1/purchases/confirm -H 'Authorization: Bearer {}' \\\n     -H 'Content-Type: application/json' -d '{order}'",
             facts.base_url, till.access_token
         )?;
         Ok(())
-    }
-}
-
-impl Facts {
-    /// The electricity meter of a scenario.
-    pub(super) fn meter(&self, scenario: &str) -> Result<&'static str, Surprise> {
-        let number = self.subscribers.electricity.get(scenario).copied();
-        number.ok_or_else(|| Surprise::different(scenario, &"a meter of the simulator", &"unknown"))
     }
 }

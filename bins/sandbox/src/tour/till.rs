@@ -5,7 +5,7 @@ use reqwest::{Client, RequestBuilder, header::CONTENT_TYPE};
 use serde_json::Value;
 
 use super::Surprise;
-use crate::{Facts, seed::PROVIDER};
+use crate::{Facts, seed::Stall};
 
 /// A till that has logged in.
 pub(super) struct Till {
@@ -52,10 +52,16 @@ impl Till {
     }
 
     /// The body of validate and confirm.
-    pub(super) fn order(&self, meter: &str, amount: &str, external_reference: &str) -> String {
-        let account = self.account;
+    pub(super) fn order(
+        &self,
+        stall: &Stall,
+        subscriber: &str,
+        amount: &str,
+        external_reference: &str,
+    ) -> String {
+        let (account, product, provider) = (self.account, stall.product, stall.provider);
         format!(
-            r#"{{"source_channel": "WEB", "language": "en-BW", "product_type": "ELECTRICITY", "provider_code": "{PROVIDER}", "debited_account_id": {account}, "beneficiary_phone_number": "26771234567", "subscriber_identifier": "{meter}", "amount": {amount}, "currency": "BWP", "external_reference": "{external_reference}"}}"#
+            r#"{{"source_channel": "WEB", "language": "en-BW", "product_type": "{product}", "provider_code": "{provider}", "debited_account_id": {account}, "beneficiary_phone_number": "26771234567", "subscriber_identifier": "{subscriber}", "amount": {amount}, "currency": "BWP", "external_reference": "{external_reference}"}}"#
         )
     }
 
@@ -95,6 +101,12 @@ impl Answer {
 
     pub(super) fn number(&self, pointer: &str) -> Result<u64, Surprise> {
         self.body.pointer(pointer).and_then(Value::as_u64).ok_or_else(|| self.lacks(pointer, "a number"))
+    }
+
+    /// It must not be there at all.
+    pub(super) fn expect_none(&self, pointer: &str) -> Result<(), Surprise> {
+        let found = self.body.pointer(pointer).is_some();
+        Surprise::unless_equal(&format!("a {pointer} in {}", self.asked), &false, &found)
     }
 
     pub(super) fn expect_text(&self, pointer: &str, expected: &str) -> Result<(), Surprise> {

@@ -18,7 +18,7 @@ pub(super) struct Verdict {
     pub(super) kind: Option<String>,
     /// Why it did nothing.
     pub(super) reason: Option<String>,
-    /// All kWh ever credited.
+    /// All that was ever credited.
     pub(super) units_total: String,
 }
 
