@@ -34,3 +34,7 @@ sandbox *arguments:
 # What the money path can do on this machine.
 bench *arguments:
     cargo run --release --locked -p acceptance --bin bench -- {{arguments}}
+
+# Against real programs of other people: schemathesis on the OpenAPI document, Chromium on the documentation.
+interop *arguments:
+    scripts/interop {{arguments}}

@@ -95,6 +95,7 @@ impl Market {
             price: Price { entry: net, charge, net, total: pula(TOTAL)?, commission: pula(100)? },
             provider_reference: reference(id)?,
             subscriber_details: Some("K. MOLEFE".into()),
+            keyed: None,
             age: Duration::from_millis(5),
         })
     }

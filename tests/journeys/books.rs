@@ -48,6 +48,7 @@ const LAWS: &[(&str, &str)] = &[
 /// A line of the utility's log.
 #[derive(Clone, Debug, Deserialize)]
 struct VendLine {
+    product_type: String,
     reference: String,
     subscriber: String,
     amount: String,
@@ -56,10 +57,13 @@ struct VendLine {
     outcome: String,
 }
 
+/// A reference is a provider's, and here each product has one provider.
+type Name = (String, String);
+
 /// An attempt, with the purchase that it belongs to.
 struct Attempt {
     purchase: i64,
-    reference: String,
+    name: Name,
     state: String,
     subscriber: String,
     amount: String,
@@ -74,13 +78,13 @@ pub fn check(answered: &[(i64, Vec<String>)]) {
     let all = attempts("");
     for attempt in &successful {
         let vend =
-            vended.get(&attempt.reference).unwrap_or_else(|| panic!("{} was never vended", attempt.purchase));
+            vended.get(&attempt.name).unwrap_or_else(|| panic!("{} was never vended", attempt.purchase));
         assert_eq!((&vend.subscriber, &vend.amount), (&attempt.subscriber, &attempt.amount), "{vend:?}");
         assert_eq!(vend.currency, "BWP");
     }
     let mut purchases = Vec::new();
-    for vend in vended.values() {
-        let attempt = all.iter().find(|attempt| attempt.reference == vend.reference);
+    for (name, vend) in &vended {
+        let attempt = all.iter().find(|attempt| attempt.name == *name);
         let attempt = attempt.unwrap_or_else(|| panic!("nobody ordered {vend:?}"));
         assert_ne!(attempt.state, "FAILED", "vended, and called failed: {vend:?}");
         purchases.push(attempt.purchase);
@@ -91,7 +95,7 @@ pub fn check(answered: &[(i64, Vec<String>)]) {
     assert_eq!(purchases.len(), vends, "a purchase was vended twice");
     for (purchase, tokens) in answered {
         let attempt = successful.iter().find(|attempt| attempt.purchase == *purchase).unwrap();
-        assert_eq!(&vended[&attempt.reference].tokens, tokens, "purchase {purchase}");
+        assert_eq!(&vended[&attempt.name].tokens, tokens, "purchase {purchase}");
     }
 }
 
@@ -101,14 +105,14 @@ fn check_laws() {
     assert!(broken.is_empty(), "the books are not in order:\n{broken}");
 }
 
-fn vended() -> BTreeMap<String, VendLine> {
+fn vended() -> BTreeMap<Name, VendLine> {
     let log = fs::read_to_string(town().sandbox.vend_log()).unwrap();
     // The last line may be being written.
     let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let lines = whole.lines().map(|line| serde_json::from_str::<VendLine>(line).unwrap());
     let mut vended = BTreeMap::new();
     for line in lines.filter(|line| line.outcome == "vended") {
-        let again = vended.insert(line.reference.clone(), line);
+        let again = vended.insert((line.product_type.clone(), line.reference.clone()), line);
         assert!(again.is_none(), "two vends under one reference: {again:?}");
     }
     vended
@@ -116,7 +120,7 @@ fn vended() -> BTreeMap<String, VendLine> {
 
 fn attempts(condition: &str) -> Vec<Attempt> {
     let rows = town().asks_the_database(&format!(
-        "SELECT p.id, t.provider_reference, p.state, p.subscriber_identifier,
+        "SELECT p.id, p.product, t.provider_reference, p.state, p.subscriber_identifier,
             p.net / 100 || '.' || lpad((p.net % 100)::text, 2, '0')
          FROM purchases p JOIN attempts t ON t.purchase_id = p.id WHERE true {condition}"
     ));
@@ -125,10 +129,10 @@ fn attempts(condition: &str) -> Vec<Attempt> {
         let text = |index: usize| fields[index].to_owned();
         Attempt {
             purchase: fields[0].parse().unwrap(),
-            reference: text(1),
-            state: text(2),
-            subscriber: text(3),
-            amount: text(4),
+            name: (text(1), text(2)),
+            state: text(3),
+            subscriber: text(4),
+            amount: text(5),
         }
     };
     rows.lines().map(attempt).collect()

@@ -1,21 +1,9 @@
 //! What holds at every door: names for requests, paths and methods, who may come in, and the pages about errors.
 
+use http_v1::{Access, Endpoint};
 use reqwest::Method;
 
 use crate::town::town;
-
-/// Every path of the surface, with its method.
-const DOORS: [(&str, &str); 9] = [
-    ("POST", "/public/v1/auth/login"),
-    ("POST", "/public/v1/auth/refresh"),
-    ("GET", "/public/v1/auth/me"),
-    ("GET", "/public/v1/accounts"),
-    ("GET", "/public/v1/accounts/1"),
-    ("GET", "/public/v1/vas-products"),
-    ("POST", "/public/v1/purchases/validate"),
-    ("POST", "/public/v1/purchases/confirm"),
-    ("POST", "/public/v1/purchases/retry"),
-];
 
 #[tokio::test]
 async fn a_request_keeps_the_name_that_it_came_with_and_gets_one_if_it_has_none() {
@@ -37,16 +25,20 @@ async fn a_request_keeps_the_name_that_it_came_with_and_gets_one_if_it_has_none(
 #[tokio::test]
 async fn an_unknown_path_and_a_method_that_a_path_does_not_have_are_told_in_the_envelope() {
     let shop = town().open_shop().await;
-    for path in ["/", "/nowhere", "/public/v1", "/public/v1/", "/public/v1/purchases", "/public/v2/accounts"]
+    for path in ["/", "/nowhere", "/public/v1", "/public/v1/", "/public/v1/purchases/", "/public/v2/accounts"]
     {
         let answer = shop.get(path).await;
         assert_eq!(answer.refusal(), (404, "resource_not_found", None), "{path}");
     }
-    for (method, path) in DOORS {
+    for endpoint in Endpoint::ALL {
+        let (method, path) = (endpoint.method(), endpoint.path());
         for other in [Method::DELETE, Method::PUT, Method::PATCH, Method::OPTIONS] {
             let answer = shop.send(other.clone(), path, None, &[]).await;
             assert_eq!(answer.refusal(), (400, "method_not_allowed", None), "{other} {path}");
-            assert!(answer.header("allow").is_some_and(|allowed| allowed.contains(method)), "{other} {path}");
+            assert!(
+                answer.header("allow").is_some_and(|allowed| allowed.contains(method.as_str())),
+                "{other} {path}"
+            );
         }
     }
 }
@@ -57,9 +49,11 @@ async fn nobody_comes_in_without_a_token_that_was_given_out_here() {
     let mut stranger = shop.calling(&town().facts().base_url);
     stranger.access_token.clear();
     let strangers = ["", "x", "vg_test_at_oobJzlkEjTa9fv8XeWdkd2Guy4U2Mowf6zAZA8VH_-U"];
-    for (method, path) in DOORS.into_iter().skip(2) {
+    for endpoint in Endpoint::ALL.into_iter().filter(|endpoint| endpoint.access() != Access::WithCredentials)
+    {
+        let path = endpoint.path();
         for token in strangers {
-            let method = Method::from_bytes(method.as_bytes()).unwrap();
+            let method = Method::from_bytes(endpoint.method().as_str().as_bytes()).unwrap();
             let headers = [("Authorization", format!("Bearer {token}"))];
             let answer = stranger
                 .send(method, path, None, &headers.each_ref().map(|(name, value)| (*name, value.as_str())))

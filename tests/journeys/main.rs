@@ -7,12 +7,22 @@
 #![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
 
 mod books;
+mod codes;
 mod crowds;
 mod delayed;
 mod doors;
+mod guide;
 mod hang_ups;
+mod idempotency;
 mod key_change;
+mod languages;
+mod limits;
+mod login_timing;
+mod neighbours;
+mod operator;
 mod order;
+mod other_products;
+mod python_client;
 mod readme;
 mod retry;
 mod shop;

@@ -2,9 +2,13 @@
 
 use std::{sync::Mutex, thread};
 
+use identity::Act;
 use money::Money;
+use purchase::OrganisationId;
 use reqwest::{Client, Method, header::CONTENT_TYPE};
-use sandbox::http_client;
+use sandbox::{Credentials, http_client};
+use serde_json::Value;
+use vend::SubscriberIdentifier;
 
 use crate::{
     books,
@@ -18,7 +22,9 @@ pub struct Shop {
     pub code: String,
     pub organisation: i64,
     pub account: i64,
+    pub credentials: Credentials,
     pub access_token: String,
+    pub refresh_token: String,
     client: Client,
     base_url: String,
     /// Purchases that were answered with a token: the tokens, under the purchase's number.
@@ -31,15 +37,16 @@ impl Shop {
             code: opened.credentials.org_code.clone(),
             organisation: opened.organisation.0,
             account: opened.wallets[0].0,
+            credentials: opened.credentials,
             access_token: String::new(),
+            refresh_token: String::new(),
             client: http_client().unwrap(),
             base_url: base_url.to_owned(),
             answered: Mutex::default(),
         };
-        let mut login = serde_json::to_value(&opened.credentials).unwrap();
-        login["grant_type"] = "password".into();
-        let session = shop.post("/public/v1/auth/login", &login.to_string()).await.expect(200);
+        let session = shop.post("/public/v1/auth/login", &shop.login_body()).await.expect(200);
         session.str("/access_token").clone_into(&mut shop.access_token);
+        session.str("/refresh_token").clone_into(&mut shop.refresh_token);
         shop
     }
 
@@ -47,12 +54,37 @@ impl Shop {
     pub fn calling(&self, base_url: &str) -> Self {
         Self {
             code: self.code.clone(),
+            credentials: self.credentials.clone(),
             access_token: self.access_token.clone(),
+            refresh_token: self.refresh_token.clone(),
             client: http_client().unwrap(),
             base_url: base_url.to_owned(),
             answered: Mutex::default(),
             ..*self
         }
+    }
+
+    /// The body of login.
+    pub fn login_body(&self) -> String {
+        let mut login = serde_json::to_value(&self.credentials).unwrap();
+        login["grant_type"] = "password".into();
+        login.to_string()
+    }
+
+    /// The body of refresh.
+    pub fn refresh_body(&self) -> String {
+        let mut refresh = serde_json::to_value(&self.credentials).unwrap();
+        refresh["grant_type"] = "refresh_token".into();
+        refresh["refresh_token"] = Value::from(self.refresh_token.as_str());
+        refresh.to_string()
+    }
+
+    /// The operator puts one more subscriber on this shop's allow-list.
+    pub async fn may_buy_for(&self, subscriber: &str) {
+        let subscriber = SubscriberIdentifier::parse(subscriber).unwrap();
+        let act = Act { actor: "a test".to_owned(), reason: "it buys for this one too".to_owned() };
+        let store = town().sandbox.office().store();
+        store.allow(OrganisationId(self.organisation), vec![subscriber], act).await.unwrap();
     }
 
     /// An order for a meter, on this shop's wallet.

@@ -11,6 +11,7 @@ use std::{
 };
 
 use clock::{Clock, SystemClock};
+use identity::Role;
 use purchase::Handling;
 use sandbox::{Facts, Options, Process, Program, Programs, Sandbox, ShopPlan, StartError, WalletPlan};
 
@@ -38,11 +39,7 @@ impl Town {
     fn found() -> Result<Self, StartError> {
         let options =
             Options { population: POPULATION, ..Options::for_tests(directory().join("target/sandbox")) };
-        let programs = Programs {
-            api_server: api_server(),
-            utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
-        };
-        let sandbox = Sandbox::start(&options, &programs)?;
+        let sandbox = Sandbox::start(&options, &programs())?;
         sandbox.write_facts().unwrap();
         Ok(Self { sandbox, meters_given: AtomicUsize::new(0), shops_opened: AtomicUsize::new(0) })
     }
@@ -56,11 +53,23 @@ impl Town {
 
     /// An organisation with such a wallet, logged in.
     pub async fn open_shop_with(&self, wallet: WalletPlan) -> Shop {
-        let number = self.shops_opened.fetch_add(1, Ordering::Relaxed);
-        let plan =
-            ShopPlan { wallets: vec![wallet], ..ShopPlan::staging(&format!("SHOP{number}"), "A shop") };
+        let plan = ShopPlan { wallets: vec![wallet], ..self.plan() };
+        self.open(plan).await
+    }
+
+    /// An organisation whose user may look, and move no money.
+    pub async fn open_shop_of_a_viewer(&self) -> Shop {
+        self.open(ShopPlan { role: Role::Viewer, ..self.plan() }).await
+    }
+
+    async fn open(&self, plan: ShopPlan) -> Shop {
         let opened = self.sandbox.office().open_shop(plan).await.unwrap();
         Shop::log_in(opened, &self.facts().base_url).await
+    }
+
+    fn plan(&self) -> ShopPlan {
+        let number = self.shops_opened.fetch_add(1, Ordering::Relaxed);
+        ShopPlan::staging(&format!("SHOP{number}"), "A shop")
     }
 
     /// The number of an ordinary meter that nobody else has.
@@ -80,7 +89,12 @@ impl Town {
 
     /// One more API server, for a test to stop.
     pub fn another_api_server(&self, name: &str) -> Process {
-        self.sandbox.another_api_server(&api_server(), name).unwrap()
+        self.another_api_server_with(name, &[])
+    }
+
+    /// The same, with settings of its own in its environment.
+    pub fn another_api_server_with(&self, name: &str, environment: &[(&str, &str)]) -> Process {
+        self.sandbox.another_api_server(&api_server(), name, environment).unwrap()
     }
 
     /// What the database says to a question, as text.
@@ -105,6 +119,22 @@ pub async fn eventually(what: &str, mut answer: impl AsyncFnMut() -> bool) {
 }
 
 const POPULATION: u32 = 500;
+
+/// Another town with one shop, for a test to break.
+pub fn another_town(name: &str) -> (Sandbox, sandbox::Shop) {
+    let sandbox = Sandbox::start(&Options::for_tests(directory().join(name)), &programs()).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let plan = ShopPlan::staging("SHOP", "A shop");
+    let shop = runtime.block_on(sandbox.office().open_shop(plan)).unwrap();
+    (sandbox, shop)
+}
+
+fn programs() -> Programs {
+    Programs {
+        api_server: api_server(),
+        utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
+    }
+}
 
 fn api_server() -> Program {
     Program::at(env!("CARGO_BIN_EXE_acceptance-api-server"))

@@ -1,0 +1,134 @@
+"""A headless Chromium, spoken to in its own DevTools protocol, that keeps everything a page does."""
+
+import base64
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import websocket
+
+PATIENCE_S = 30
+
+
+class Page:
+    """One open page, and the events that Chromium told of it."""
+
+    def __init__(self, address: str):
+        self._socket = websocket.create_connection(address, suppress_origin=True, timeout=PATIENCE_S)
+        self._calls = 0
+        self.events: list[dict] = []
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        # A cached asset would make no request, and so could not fail.
+        self.call("Network.setCacheDisabled", cacheDisabled=True)
+
+    def call(self, method: str, **parameters) -> dict:
+        self._calls += 1
+        self._socket.send(json.dumps({"id": self._calls, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self._socket.recv())
+            if message.get("id") == self._calls:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                return message["result"]
+            self.events.append(message)
+
+    def open(self, url: str) -> None:
+        self.events.clear()
+        self.call("Page.navigate", url=url)
+        self.wait_for(lambda: any(event["method"] == "Page.loadEventFired" for event in self.events))
+
+    def wait_for(self, is_so) -> bool:
+        """Whether it became so in time. Asks the page for something, so that new events come in."""
+        ends = time.monotonic() + PATIENCE_S
+        while not is_so():
+            if time.monotonic() > ends:
+                return False
+            time.sleep(0.1)
+            self.evaluate("1")
+        return True
+
+    def evaluate(self, expression: str):
+        outcome = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in outcome:
+            raise RuntimeError(outcome["exceptionDetails"])
+        return outcome["result"].get("value")
+
+    def screenshot(self, path: Path) -> None:
+        picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(picture["data"]))
+
+    def requested(self) -> list[str]:
+        """The address of everything that the page asked the network for."""
+        of = "Network.requestWillBeSent"
+        return [event["params"]["request"]["url"] for event in self.events if event["method"] == of]
+
+    def mishaps(self) -> list[str]:
+        """Every error and warning of the console, exception, failed request and answer that is an error."""
+        return [mishap for event in self.events if (mishap := mishap_of(event["method"], event.get("params", {})))]
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def mishap_of(method: str, told: dict):
+    if method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"):
+        said = " ".join(str(argument.get("value", argument.get("description"))) for argument in told["args"])
+        return f"the console says {said!r}"
+    if method == "Runtime.exceptionThrown":
+        return f"a script failed: {told['exceptionDetails'].get('exception', {}).get('description')}"
+    if method == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
+        return f"the browser says {told['entry']['text']!r} about {told['entry'].get('url')}"
+    if method == "Network.loadingFailed" and not told.get("canceled"):
+        return f"a request failed: {told['errorText']}"
+    if method == "Network.responseReceived" and told["response"]["status"] >= 400:
+        return f"{told['response']['url']} is {told['response']['status']}"
+    return None
+
+
+@contextmanager
+def chromium(program: str, place: Path):
+    """A browser without a past, listening on a port that it chose."""
+    profile = place / "chromium"
+    shutil.rmtree(profile, ignore_errors=True)
+    command = [
+        program,
+        "--headless=new",
+        "--no-sandbox",  # It refuses to run as root otherwise; all that it opens is our own.
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--window-size=1280,1000",
+        "--remote-debugging-port=0",
+        f"--user-data-dir={profile.resolve()}",
+        "about:blank",
+    ]
+    with open(place / "chromium.log", "wb") as log:
+        running = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield Page(address_of_the_page(running, profile))
+    finally:
+        running.terminate()
+        try:
+            running.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+
+
+def address_of_the_page(running, profile: Path) -> str:
+    told = profile / "DevToolsActivePort"
+    ends = time.monotonic() + PATIENCE_S
+    while not (told.exists() and told.read_text().count("\n")):
+        if running.poll() is not None or time.monotonic() > ends:
+            raise RuntimeError("Chromium does not start: see chromium.log")
+        time.sleep(0.1)
+    port = told.read_text().splitlines()[0]
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=PATIENCE_S) as answer:
+        pages = [page for page in json.load(answer) if page["type"] == "page"]
+    return pages[0]["webSocketDebuggerUrl"]

@@ -1,0 +1,119 @@
+"""The documentation as a person sees it: it renders, it is complete, it is quiet, and it stays at home."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit, urldefrag
+
+from browser import Page, chromium
+
+METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+
+# What can be seen: no hidden element and no script, but through every shadow root.
+VISIBLE_TEXT = """(() => {
+  const parts = [];
+  const walk = node => {
+    if (node.nodeType === Node.TEXT_NODE) { parts.push(node.data); return; }
+    if (node.nodeType === Node.ELEMENT_NODE) {
+      if (/^(SCRIPT|STYLE|TEMPLATE|NOSCRIPT)$/i.test(node.tagName)) return;
+      const flows = getComputedStyle(node).display === 'contents';
+      if (!flows && !node.checkVisibility({ visibilityProperty: true })) return;
+      if (node.shadowRoot) walk(node.shadowRoot);
+    }
+    node.childNodes.forEach(walk);
+  };
+  walk(document.body);
+  return parts.join(' ');
+})()"""
+
+LINKS = "[...new Set([...document.querySelectorAll('a[href]')].map(link => link.href))]"
+
+
+def check_docs_pages(base_url: str, program: str, place: Path) -> list[str]:
+    document = json.loads(read(f"{base_url}/public/v1/openapi.json"))
+    guide = Path("docs/INTEGRATING.md").read_text()
+    pages = {
+        "/docs": lambda page: lists(page, endpoints(document), "the endpoint"),
+        "/docs/guide": lambda page: lists(page, headings(guide), "the heading") + tables(page, guide),
+        "/docs/errors": lambda page: lists(page, codes(document), "the code"),
+    }
+    complaints = []
+    links = set()
+    with chromium(program, place) as page:
+        for path, check in pages.items():
+            page.open(base_url + path)
+            found = check(page)
+            page.screenshot(place / f"{path.strip('/').replace('/', '-')}.png")
+            found += strangers(page, base_url) + page.mishaps()
+            links |= set(page.evaluate(LINKS))
+            complaints += [f"{path}: {complaint}" for complaint in found]
+        page.close()
+    return complaints + broken(links, base_url)
+
+
+def endpoints(document: dict) -> list[str]:
+    found = [f"{method} {path}" for path, item in document["paths"].items() for method in item if method in METHODS]
+    assert len(found) >= 9, f"the document describes {found} only"
+    return found
+
+
+def headings(guide: str) -> list[str]:
+    prose = re.sub(r"^```.*?^```", "", guide, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^#+ (.+)$", prose, flags=re.MULTILINE)
+
+
+def codes(document: dict) -> list[str]:
+    """Every code that an answer may carry: the document links to the page of each."""
+    found = sorted(set(re.findall(r"/docs/errors/([a-z_]+)", json.dumps(document))))
+    assert len(found) >= 30, f"the document has the codes {found} only"
+    return found
+
+
+def lists(page: Page, wanted: list[str], kind: str) -> list[str]:
+    """What of the wanted is not on the page, once it has had time to draw itself."""
+    missing = wanted
+
+    def nothing_is_missing() -> bool:
+        nonlocal missing
+        seen = squeezed(page.evaluate(VISIBLE_TEXT))
+        missing = [one for one in wanted if squeezed(one) not in seen]
+        return not missing
+
+    page.wait_for(nothing_is_missing)
+    return [f"{kind} {one!r} cannot be seen" for one in missing]
+
+
+def tables(page: Page, guide: str) -> list[str]:
+    wanted = len(re.findall(r"^\|---", guide, flags=re.MULTILINE))
+    drawn = page.evaluate("document.querySelectorAll('table').length")
+    return [] if drawn == wanted else [f"{drawn} tables of {wanted} are drawn"]
+
+
+def strangers(page: Page, base_url: str) -> list[str]:
+    """Requests to anybody else. What a page holds in itself is no request."""
+    home = urlsplit(base_url).netloc
+    asked = [urlsplit(url) for url in page.requested()]
+    return [f"asks {url.geturl()}" for url in asked if url.scheme not in ("data", "blob") and url.netloc != home]
+
+
+def broken(links: set[str], base_url: str) -> list[str]:
+    ours = sorted({urldefrag(link).url for link in links if urlsplit(link).netloc == urlsplit(base_url).netloc})
+    complaints = []
+    for link in ours:
+        try:
+            read(link)
+        except urllib.error.HTTPError as error:
+            complaints.append(f"the link to {link} leads to a {error.code}")
+    return complaints
+
+
+def squeezed(text: str) -> str:
+    """Without blanks, zero-width ones included, without the marks of Markdown, and without case."""
+    return re.sub(r"[\s\u200b\u2060`*]+", "", text).lower()
+
+
+def read(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()

@@ -1,0 +1,89 @@
+//! The integrator's guide: its requests, typed into one shell as they stand there, and its table of test meters.
+
+use std::{collections::BTreeSet, fs, process::Command};
+
+use serde_json::Value;
+
+use crate::town::{directory, town};
+
+const NEXT: &str = "\n--- the next block ---\n";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_it_says() {
+    let shop = town().open_shop().await;
+    let blocks = shell_blocks(&guide());
+    let typed = Command::new("sh")
+        .args(["-eu", "-c", &blocks.join(&format!("printf '%s' '{NEXT}'\n"))])
+        .current_dir(directory())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(typed.stdout).unwrap();
+    assert!(typed.status.success(), "{printed}{}", String::from_utf8_lossy(&typed.stderr));
+    assert!(typed.stderr.is_empty(), "{}", String::from_utf8_lossy(&typed.stderr));
+
+    let answers: Vec<Vec<Value>> = printed.split(NEXT).map(json_values).collect();
+    let [facts, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back] = &answers[..]
+    else {
+        panic!("{} blocks:\n{printed}", answers.len())
+    };
+    assert!(facts.is_empty() && login.is_empty(), "{printed}");
+    let [me, accounts, products] = &looks[..] else { panic!("{printed}") };
+    assert_eq!(me["organisation"]["environment"], "STAGING", "{printed}");
+    assert!(accounts[0]["balance"].as_str().is_some_and(|balance| balance.starts_with("BWP ")), "{printed}");
+    let sold: Vec<&Value> = products.as_array().unwrap().iter().map(|one| &one["product_type"]).collect();
+    for product in ["ELECTRICITY", "WATER", "AIRTIME"] {
+        assert!(sold.contains(&&Value::from(product)), "{printed}");
+    }
+
+    assert_eq!(statuses(quotes), ["ON_GOING"], "{printed}");
+    assert_eq!(statuses(buys), ["SUCCESSFUL"], "{printed}");
+    assert_eq!(enters[0]["kind"], "credit", "{printed}");
+    assert_eq!(loses[0]["error"]["code"], "provider_timeout", "{printed}");
+    assert_eq!(statuses(asks), ["SUCCESSFUL"], "{printed}");
+    assert!(asks[0]["product"]["token"].as_str().is_some_and(|token| token.len() == 20), "{printed}");
+    assert_eq!(statuses(others), ["SUCCESSFUL", "SUCCESSFUL"], "{printed}");
+    assert!(
+        others[0]["product"]["token"].is_string() && others[1]["product"]["token"].is_null(),
+        "{printed}"
+    );
+    assert_eq!(renewed[0]["id"], town().facts().account_id, "{printed}");
+    let found = looks_back[0].to_string();
+    assert!(found.contains(asks[0]["reference"].as_str().unwrap()), "{printed}");
+    drop(shop);
+}
+
+#[test]
+fn the_table_of_test_meters_is_the_sandboxs_own() {
+    let subscribers = &town().facts().subscribers;
+    let sold = [&subscribers.electricity, &subscribers.water, &subscribers.airtime];
+    let in_the_sandbox: BTreeSet<(String, String)> =
+        sold.into_iter().flatten().map(|(name, number)| ((*name).to_owned(), (*number).to_owned())).collect();
+    let guide = guide();
+    let staging = guide.split("\n## ").find(|section| section.starts_with("Staging")).unwrap();
+    let in_the_guide: BTreeSet<(String, String)> = staging.lines().filter_map(meter_of_row).collect();
+    assert_eq!(in_the_guide, in_the_sandbox);
+}
+
+/// Name and number of a row such as ``| `delayed` | 07000010137 | success after 95 seconds |``.
+fn meter_of_row(line: &str) -> Option<(String, String)> {
+    let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
+    let (name, number) = (cells.next()?.strip_suffix('`')?, cells.next()?);
+    Some((name.to_owned(), number.to_owned()))
+}
+
+fn guide() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/INTEGRATING.md")).unwrap()
+}
+
+fn shell_blocks(text: &str) -> Vec<String> {
+    let begun = text.split("\n```sh\n").skip(1);
+    begun.map(|rest| format!("{}\n", rest.split("\n```").next().unwrap())).collect()
+}
+
+fn json_values(text: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().unwrap()
+}
+
+fn statuses(answers: &[Value]) -> Vec<&str> {
+    answers.iter().map(|answer| answer["status"].as_str().unwrap_or("none")).collect()
+}

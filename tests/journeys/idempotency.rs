@@ -1,0 +1,164 @@
+//! Confirms that carry an idempotency key: sent again, they tell what they did and do it once.
+
+use futures_util::future::{join, join_all};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::{
+    order::Order,
+    shop::Shop,
+    street::Street,
+    town::{eventually, town},
+    wire::Answer,
+};
+
+const REPLAYED: &str = "idempotent-replayed";
+
+impl Shop {
+    /// Confirms under a key.
+    async fn confirm_under(&self, key: &str, order: &Order) -> Answer {
+        let headers = [("Idempotency-Key", key)];
+        self.send(Method::POST, "/public/v1/purchases/confirm", Some(&order.body()), &headers).await
+    }
+}
+
+#[tokio::test]
+async fn a_confirm_that_is_sent_again_under_its_key_is_answered_word_for_word_and_buys_nothing() {
+    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
+    let order = shop.order(&meter).reference("key-1");
+    let bought = shop.confirm_under("key-1", &order).await.expect(200);
+    assert_eq!(bought.header(REPLAYED), None);
+    // Written in another way, it is the same request.
+    for body in [order.clone(), order.clone().amount("100"), order.clone().with("comment", "null")] {
+        let again = shop.confirm_under("key-1", &body).await.expect(200);
+        assert_eq!((again.text.as_str(), again.header(REPLAYED)), (bought.text.as_str(), Some("true")));
+    }
+    assert_eq!(street.vended(&meter).await, 1);
+    let another = shop.confirm_under("key-2", &order).await.expect(200);
+    assert_ne!(another.id(), bought.id());
+    shop.has_spent(&["BWP 101.50", "BWP 101.50"]).await;
+}
+
+#[tokio::test]
+async fn another_body_under_the_key_is_refused_by_name_and_changes_nothing() {
+    let (shop, meter) = (town().open_shop().await, town().meter());
+    let order = shop.order(&meter);
+    shop.confirm_under("key-1", &order).await.expect(200);
+    for other in [order.clone().amount("100.01"), order.clone().with("send_requester_sms", "false")] {
+        let refused = shop.confirm_under("key-1", &other).await;
+        assert_eq!(refused.refusal(), (400, "invalid_argument", Some("idempotency_key")));
+        assert_eq!(refused.header(REPLAYED), None);
+    }
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+#[tokio::test]
+async fn a_key_that_is_none_is_refused_by_name_before_anything_is_bought() {
+    let (shop, meter) = (town().open_shop().await, town().meter());
+    let too_long = "k".repeat(129);
+    for key in ["", "two words", &too_long] {
+        let refused = shop.confirm_under(key, &shop.order(&meter)).await;
+        assert_eq!(refused.refusal(), (400, "invalid_argument", Some("idempotency_key")), "{key:?}");
+    }
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+    shop.confirm_under(&"k".repeat(128), &shop.order(&meter)).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_refusal_without_money_uses_up_no_key() {
+    let (shop, meter) = (town().open_shop().await, town().meter());
+    let too_dear = shop.order(&meter).amount("5000000.00");
+    assert_eq!(shop.confirm_under("key-1", &too_dear).await.refusal().1, "insufficient_balance");
+    shop.confirm_under("key-1", &shop.order(&meter)).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_neighbour_with_the_same_key_buys_for_itself() {
+    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
+    let (meter, other) = (town().meter(), town().meter());
+    let bought = shop.confirm_under("key-1", &shop.order(&meter)).await.expect(200);
+    let theirs = neighbour.confirm_under("key-1", &neighbour.order(&other)).await.expect(200);
+    assert_ne!(bought.id(), theirs.id());
+    assert_eq!(theirs.header(REPLAYED), None);
+}
+
+#[tokio::test]
+async fn a_final_failure_is_told_again_as_the_confirm_told_it_whatever_retry_says() {
+    let shop = town().open_shop().await;
+    for (scenario, told, by_retry) in [
+        ("account_blocked", (422, "meter_blocked"), (422, "meter_blocked")),
+        ("credit_exhausted", (502, "merchant_credit_exhausted"), (422, "provider_error")),
+    ] {
+        let meter = town().scenario(scenario);
+        let order = shop.order(meter).reference("failed-1");
+        let failed = shop.confirm_under(scenario, &order).await;
+        assert_eq!((failed.refusal().0, failed.refusal().1), told);
+        assert_eq!(failed.header(REPLAYED), None);
+        let retried = shop.retry(meter, "failed-1").await;
+        assert_eq!((retried.refusal().0, retried.refusal().1), by_retry);
+        let again = shop.confirm_under(scenario, &order).await;
+        assert_eq!((again.refusal().0, again.refusal().1), told);
+        assert_eq!(again.header(REPLAYED), Some("true"));
+        for member in ["type", "message", "param", "retryable", "doc_url"] {
+            assert_eq!(again.body["error"][member], failed.body["error"][member], "{scenario}: {member}");
+        }
+    }
+    assert!(shop.rows().starts_with("2|2|0|0|"), "{}", shop.rows());
+}
+
+#[tokio::test]
+async fn a_passing_failure_frees_the_key_and_the_very_same_request_buys() {
+    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
+    street.will(&meter, &json!({ "fault": "busy", "operation": "vend" })).await;
+    let order = shop.order(&meter);
+    let busy = shop.confirm_under("key-1", &order).await;
+    assert_eq!(busy.refusal(), (422, "provider_busy", None));
+    assert_eq!(busy.body["error"]["retryable"], true);
+    let bought = shop.confirm_under("key-1", &order).await.expect(200);
+    assert_eq!(bought.header(REPLAYED), None);
+    assert_eq!(street.vended(&meter).await, 1);
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+#[tokio::test]
+async fn a_lost_reply_is_pending_under_its_key_until_retry_has_settled_it() {
+    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
+    street.will(&meter, &json!({ "fault": "drop_after" })).await;
+    let order = shop.order(&meter).reference("lost-1");
+    shop.confirm_under("key-1", &order).await.expect(504);
+    let pending = shop.confirm_under("key-1", &order).await;
+    assert_eq!(pending.refusal(), (409, "transaction_pending", None));
+    assert_eq!((pending.header("retry-after"), pending.header(REPLAYED)), (Some("5"), None));
+    assert_eq!(pending.body["error"]["retryable"], true);
+    let settled = shop.retry(&meter, "lost-1").await.expect(200);
+    let again = shop.confirm_under("key-1", &order).await.expect(200);
+    assert_eq!((again.text.as_str(), again.header(REPLAYED)), (settled.text.as_str(), Some("true")));
+    assert_eq!(street.vended(&meter).await, 1);
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_confirms_under_one_key_through_two_servers_are_one_vend_and_one_story() {
+    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
+    let other_server = town().another_api_server("server-of-the-keys");
+    let across = shop.calling(other_server.url());
+    assert_eq!(across.balance().await, "BWP 1000000.00");
+    street.will(&meter, &json!({ "fault": "delay", "delay_ms": 1_000 })).await;
+    let order = shop.order(&meter);
+    let crowd = async |shop: &Shop| join_all((0..25).map(|_| shop.confirm_under("key-1", &order))).await;
+    let (here, there) = join(crowd(&shop), crowd(&across)).await;
+    let (bought, others): (Vec<_>, Vec<_>) =
+        here.into_iter().chain(there).partition(|answer| answer.status == 200);
+    assert_eq!(bought.iter().filter(|answer| answer.header(REPLAYED).is_none()).count(), 1);
+    assert!(bought.iter().all(|answer| answer.text == bought[0].text));
+    for answer in &others {
+        assert_eq!(answer.refusal(), (409, "transaction_pending", None));
+    }
+    eventually("both servers tell it again", async || {
+        let told = [shop.confirm_under("key-1", &order).await, across.confirm_under("key-1", &order).await];
+        told.iter().all(|answer| answer.text == bought[0].text && answer.header(REPLAYED) == Some("true"))
+    })
+    .await;
+    assert_eq!(street.vended(&meter).await, 1);
+    shop.has_spent(&["BWP 101.50"]).await;
+}

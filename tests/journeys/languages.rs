@@ -1,0 +1,101 @@
+//! English, French and Portuguese: what people read is in the language of the request, and what programs read is not.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use crate::{order::Order, shop::Shop, town::town};
+
+#[tokio::test]
+async fn products_are_called_what_they_are_called_in_the_language_that_is_accepted() {
+    let shop = town().open_shop().await;
+    let listed = [
+        ("en-BW", ["Airtime", "Electricity", "Water"]),
+        ("fr", ["Crédit téléphonique", "Électricité", "Eau"]),
+        ("pt-MZ,en;q=0.5", ["Crédito telefónico", "Eletricidade", "Água"]),
+        ("de, fr;q=0.4", ["Crédit téléphonique", "Électricité", "Eau"]),
+        ("tlh", ["Airtime", "Electricity", "Water"]),
+    ];
+    for (accepted, expected) in listed {
+        let products = accepting(&shop, Method::GET, "/public/v1/vas-products", None, accepted).await;
+        let mut names: Vec<&str> = products
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|product| product["display_name"].as_str().unwrap())
+            .collect();
+        names.sort_unstable();
+        let mut expected = expected.to_vec();
+        expected.sort_unstable();
+        assert_eq!(names, expected, "{accepted}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_is_told_in_the_language_of_the_body_before_that_of_the_header() {
+    let shop = town().open_shop().await;
+    let order = shop.order(&town().meter()).amount("0");
+    let mut told = Vec::new();
+    for language in ["en-BW", "fr-FR", "pt-MZ", "tlh"] {
+        let body = order.clone().with("language", &format!("\"{language}\"")).body();
+        let answer = accepting(&shop, Method::POST, "/public/v1/purchases/confirm", Some(&body), "fr").await;
+        assert_eq!(answer["error"]["code"], "invalid_amount");
+        told.push(answer["error"]["message"].as_str().unwrap().to_owned());
+    }
+    let [english, french, portuguese, unknown] = told.as_slice() else { panic!("{told:?}") };
+    assert!(english != french && french != portuguese && portuguese != english, "{told:?}");
+    assert_eq!(unknown, english, "a language that we do not speak is answered in English");
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_is_told_in_the_language_of_the_header() {
+    let shop = town().open_shop().await;
+    let mut told = Vec::new();
+    for accepted in ["en", "fr", "pt"] {
+        let answer =
+            accepting(&shop, Method::POST, "/public/v1/purchases/confirm", Some("{"), accepted).await;
+        told.push(answer["error"]["message"].as_str().unwrap().to_owned());
+    }
+    told.dedup();
+    assert_eq!(told.len(), 3, "{told:?}");
+}
+
+#[tokio::test]
+async fn a_number_without_its_country_is_read_by_the_customs_of_the_region() {
+    let shop = town().open_shop().await;
+    let dialled = |language: &str, number: &str| {
+        let order = shop.order(&town().meter()).with("language", &format!("\"{language}\""));
+        order.with("beneficiary_phone_number", &format!("\"{number}\""))
+    };
+    for (language, number, is_known) in [
+        ("en-BW", "71234567", true),
+        ("en", "71234567", false),
+        ("en-ZA", "0821234567", true),
+        ("en-BW", "0821234567", false),
+        ("fr", "+26771234567", true),
+    ] {
+        let answer = shop.validate(&dialled(language, number)).await;
+        let expected = if is_known { 200 } else { 400 };
+        assert_eq!(answer.status, expected, "{number} in {language}: {}", answer.text);
+        if !is_known {
+            assert_eq!(answer.refusal(), (400, "invalid_msisdn", Some("beneficiary_phone_number")));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tag_that_is_no_language_is_refused_and_a_wallets_gap_is_told_in_every_language() {
+    let shop = town().open_shop().await;
+    let meter = town().meter();
+    let malformed = shop.order(&meter).with("language", "\"fr_\u{e9}\"");
+    assert_eq!(shop.validate(&malformed).await.refusal(), (400, "invalid_argument", Some("language")));
+    for language in ["en", "fr", "pt"] {
+        let order: Order = shop.order(&meter).with("language", &format!("\"{language}\""));
+        let answer = shop.confirm(&order.amount("2000000")).await;
+        assert_eq!(answer.refusal(), (402, "insufficient_balance", None));
+        assert!(answer.str("/error/message").contains("BWP 1000001.50"), "{}", answer.text);
+    }
+}
+
+async fn accepting(shop: &Shop, method: Method, path: &str, body: Option<&str>, accepted: &str) -> Value {
+    shop.send(method, path, body, &[("Accept-Language", accepted)]).await.body
+}

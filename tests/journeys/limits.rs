@@ -1,0 +1,229 @@
+//! Those who come too often, guess too fast, or send too much or too slowly.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use clock::{Clock, Monotonic, SystemClock};
+use reqwest::Method;
+use sandbox::Process;
+use serde_json::Value;
+
+use crate::{
+    shop::Shop,
+    town::{eventually, town},
+    wire::Answer,
+};
+
+/// Three at once and one a second, for clients; the test says where it comes from; time is short.
+const STRICT: [(&str, &str); 6] = [
+    ("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "1"),
+    ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "3"),
+    ("VENDGATE__WEB__TRUSTED_PROXIES", "127.0.0.0/8"),
+    ("VENDGATE__WEB__BODY_WITHIN_MS", "500"),
+    ("VENDGATE__HTTP__HEAD_WITHIN_MS", "500"),
+    ("VENDGATE__HTTP__KEEP_ALIVE_S", "1"),
+];
+
+/// Longer than anything here takes, on a very busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[tokio::test]
+async fn a_client_that_comes_too_often_is_told_to_wait_and_nobody_else_is() {
+    let server = town().another_api_server_with("server-with-limits", &STRICT);
+    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
+    let through_it = shop.calling(server.url());
+    for _ in 0..3 {
+        let answer = through_it.get("/public/v1/accounts").await.expect(200);
+        assert_eq!(answer.header("ratelimit-limit"), Some("3"));
+        assert!(answer.header("ratelimit-remaining").is_some() && answer.header("ratelimit-reset").is_some());
+    }
+    let told = exhausted(&through_it).await;
+    assert_eq!(told.refusal(), (429, "rate_limited", None));
+    assert_eq!(told.str("/error/type"), "rate_limit_error");
+    assert_eq!(told.body["error"]["retryable"], true);
+    assert_eq!((told.header("retry-after"), told.header("ratelimit-remaining")), (Some("1"), Some("0")));
+    neighbour.calling(server.url()).get("/public/v1/accounts").await.expect(200);
+    eventually("the client is let in again", async || {
+        through_it.get("/public/v1/accounts").await.status == 200
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_is_told_to_wait_has_bought_nothing() {
+    let server = town().another_api_server_with("server-with-limits-and-money", &STRICT);
+    let shop = town().open_shop().await;
+    let through_it = shop.calling(server.url());
+    let order = shop.order(&town().meter());
+    eventually("a confirm is told to wait", async || {
+        exhausted(&through_it).await;
+        let before = shop.rows();
+        let told = through_it.confirm(&order).await.status == 429;
+        assert!(!told || shop.rows() == before, "{} after {before}", shop.rows());
+        told
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_guesser_is_slowed_down_and_the_user_elsewhere_is_not() {
+    let server = town().another_api_server_with("server-that-is-guessed-at", &STRICT);
+    let shop = town().open_shop().await.calling(server.url());
+    let began = SystemClock.monotonic();
+    for _ in 0..4 {
+        assert_eq!(guess(&shop, "203.0.113.1").await.refusal(), (401, "invalid_credentials", None));
+    }
+    // Four floors, and 250 + 500 + 1000 ms between them.
+    let took = since(began);
+    assert!(took >= Duration::from_millis(4 * 250 + 1_750), "{took:?}");
+
+    let began = SystemClock.monotonic();
+    log_in(&shop, "203.0.113.2").await.expect(200);
+    let elsewhere = since(began);
+    log_in(&shop, "203.0.113.1").await.expect(200);
+    let here = since(began);
+    assert!(here >= Duration::from_millis(1_900), "the delay holds for the right password too: {here:?}");
+    assert!(elsewhere < here / 2, "{elsewhere:?} elsewhere, {here:?} here");
+
+    let began = SystemClock.monotonic();
+    log_in(&shop, "203.0.113.1").await.expect(200);
+    assert!(since(began) < Duration::from_millis(1_500), "whoever knows the password is no guesser");
+}
+
+#[tokio::test]
+async fn guesses_at_the_same_time_stand_in_line() {
+    let server = town().another_api_server_with("server-that-is-stormed", &STRICT);
+    let shop = town().open_shop().await.calling(server.url());
+    let began = SystemClock.monotonic();
+    let from = "203.0.113.9";
+    let (one, two, three, four) =
+        tokio::join!(guess(&shop, from), guess(&shop, from), guess(&shop, from), guess(&shop, from));
+    for answer in [one, two, three, four] {
+        assert_eq!(answer.refusal(), (401, "invalid_credentials", None));
+    }
+    let took = since(began);
+    assert!(took >= Duration::from_millis(4 * 250 + 1_750), "{took:?}");
+}
+
+#[tokio::test]
+async fn an_address_that_logs_in_too_often_is_told_to_wait_before_its_body_is_read() {
+    let one_a_second =
+        [("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "1"), ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "1")];
+    let server = town().another_api_server_with("server-with-a-narrow-door", &one_a_second);
+    // Each announces a body that never comes, so that whoever is let in hears nothing for ten seconds.
+    let head = "POST /public/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+    let crowd: Vec<Conversation> = (0..20).map(|_| Conversation::beginning_with(&server, head)).collect();
+    let answers = crowd.into_iter().map(|conversation| conversation.reads_until("\"request_id\""));
+    let refused: Vec<String> = answers.filter(|answer| answer.starts_with("HTTP/1.1 429")).collect();
+    assert!(refused.len() >= 10, "{} of 20 were told to wait", refused.len());
+    for answer in refused {
+        assert!(answer.contains("\"rate_limited\"") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
+        for field in ["ratelimit-limit: 1", "ratelimit-remaining: 0", "ratelimit-reset: 1"] {
+            assert!(answer.contains(&format!("\r\n{field}\r\n")), "{answer}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_head_a_body_or_a_silence_has_its_time_and_no_longer() {
+    let server = town().another_api_server_with("server-in-a-hurry", &STRICT);
+    let slow_head = Conversation::beginning_with(&server, "GET / HTTP/1.1\r\nHost:").reads_to_its_end();
+    assert!(slow_head.starts_with("HTTP/1.1 408"), "{slow_head}");
+
+    let body = "POST /public/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"client_id\":";
+    let slow_body = Conversation::beginning_with(&server, body).reads_to_its_end();
+    assert!(slow_body.starts_with("HTTP/1.1 400") && slow_body.contains("did not arrive"), "{slow_body}");
+
+    let quick = "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n";
+    let silent = Conversation::beginning_with(&server, quick).reads_to_its_end();
+    assert!(silent.contains("resource_not_found"), "{silent}");
+    let half_of_a_second = format!("{quick}GET /nowhere HTTP/1.1\r\nHost:");
+    let trickling = Conversation::beginning_with(&server, &half_of_a_second).reads_to_its_end();
+    assert_eq!(trickling.matches("HTTP/1.1 404").count(), 1, "{trickling}");
+}
+
+#[tokio::test]
+async fn a_head_that_is_too_large_is_refused() {
+    let server = town().another_api_server_with("server-with-narrow-heads", &STRICT);
+    let head =
+        |fields: &str| format!("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{fields}\r\n");
+    let filler = |bytes: usize| format!("X-Filler: {}\r\n", "x".repeat(bytes));
+    let many = |fields: usize| "X-Field: x\r\n".repeat(fields);
+
+    for (fits, fields) in [("a large head", filler(15_000)), ("many fields", many(90))] {
+        let answer = Conversation::beginning_with(&server, &head(&fields)).reads_to_its_end();
+        assert!(answer.starts_with("HTTP/1.1 404"), "{fits}: {answer}");
+    }
+    let large = Conversation::beginning_with(&server, &head(&filler(20_000))).reads_to_its_end();
+    assert!(large.starts_with("HTTP/1.1 400") && large.contains("\"invalid_argument\""), "{large}");
+    assert!(large.contains("16384 bytes") && large.contains("\r\nx-request-id: "), "{large}");
+    for (beyond_reading, fields) in [("a huge head", filler(200_000)), ("too many fields", many(100))] {
+        let answer = Conversation::beginning_with(&server, &head(&fields)).reads_to_its_end();
+        assert!(answer.starts_with("HTTP/1.1 431") || answer.is_empty(), "{beyond_reading}: {answer}");
+    }
+}
+
+/// Comes until it is told to wait, and gives what it was told.
+async fn exhausted(shop: &Shop) -> Answer {
+    let mut last = shop.get("/public/v1/accounts").await;
+    eventually("the client is told to wait", async || {
+        last = shop.get("/public/v1/accounts").await;
+        last.status == 429
+    })
+    .await;
+    last
+}
+
+async fn guess(shop: &Shop, from: &str) -> Answer {
+    let mut login: Value = serde_json::from_str(&shop.login_body()).unwrap();
+    login["secret_pass"] = "0123456789abcdef".into();
+    knock(shop, &login.to_string(), from).await
+}
+
+async fn log_in(shop: &Shop, from: &str) -> Answer {
+    knock(shop, &shop.login_body(), from).await
+}
+
+async fn knock(shop: &Shop, login: &str, from: &str) -> Answer {
+    let forwarded = [("X-Forwarded-For", from)];
+    shop.send(Method::POST, "/public/v1/auth/login", Some(login), &forwarded).await
+}
+
+fn since(moment: Monotonic) -> Duration {
+    SystemClock.monotonic().elapsed_since(moment)
+}
+
+/// Bytes to a server, and bytes from it.
+struct Conversation(TcpStream);
+
+impl Conversation {
+    fn beginning_with(server: &Process, request: &str) -> Self {
+        let mut connection = TcpStream::connect(server.url().trim_start_matches("http://")).unwrap();
+        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        // A server that has read enough may close before it has read all.
+        let _all_or_part = connection.write_all(request.as_bytes());
+        Self(connection)
+    }
+
+    fn reads_until(mut self, word: &str) -> String {
+        let (mut heard, mut some) = (Vec::new(), [0; 4096]);
+        while !String::from_utf8_lossy(&heard).contains(word) {
+            match self.0.read(&mut some) {
+                Ok(0) | Err(_) => break,
+                Ok(length) => heard.extend_from_slice(&some[..length]),
+            }
+        }
+        String::from_utf8(heard).unwrap()
+    }
+
+    /// Until the server closes, or resets a connection of which it has not read all.
+    fn reads_to_its_end(mut self) -> String {
+        let (mut heard, began) = (Vec::new(), SystemClock.monotonic());
+        let _end_or_reset = self.0.read_to_end(&mut heard);
+        assert!(since(began) < PATIENCE, "the server does not close");
+        String::from_utf8(heard).unwrap()
+    }
+}

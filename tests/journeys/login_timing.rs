@@ -1,0 +1,218 @@
+//! Whatever is wrong with a login, neither the answer nor its time tells.
+//!
+//! `VENDGATE_SWEEP=1000` makes a thousand wrong logins of each kind.
+
+use std::{
+    collections::BTreeMap,
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+
+use clock::{Clock, SystemClock};
+use futures_util::{StreamExt, stream};
+use identity::{Act, Environment, Onboarding, Party, Role, Status, SystemEntropy, UserDetails};
+use reqwest::{Client, header::CONTENT_TYPE};
+use sandbox::{Credentials, http_client};
+
+use crate::{shop::Shop, town::town, wire::Answer};
+
+/// The same address and the same user again and again, as fast as they come.
+const UNLIMITED: [(&str, &str); 3] = [
+    ("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "0"),
+    ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "0"),
+    ("VENDGATE__WEB__LIMITS__GUESS_DELAY_MS", "0"),
+];
+
+/// What no refusal is answered before.
+const FLOOR: Duration = Duration::from_millis(250);
+
+/// Few enough that the machine is seldom too busy to keep to the floor.
+const AT_ONCE: usize = 8;
+
+/// Of each kind, unless a sweep is asked for.
+const FEW: usize = 40;
+
+/// Credentials with something wrong about them, under what it is. All others are compared with the first.
+type Kinds = Vec<(&'static str, Credentials)>;
+
+/// A wrong login: which kind, how long it took, what was answered.
+type Refusal = (usize, Duration, Answer);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_about_a_refused_login_tells_what_was_wrong() {
+    let server = town().another_api_server_with("server-that-is-timed", &UNLIMITED);
+    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
+    let (kinds, client) = (kinds(&shop, &neighbour).await, http_client().unwrap());
+    for (_, credentials) in &kinds {
+        refused(&client, server.url(), credentials).await;
+    }
+
+    let refusals: Vec<Refusal> = stream::iter(in_random_order(kinds.len(), sweep()))
+        .map(async |kind| {
+            let (took, answer) = refused(&client, server.url(), &kinds[kind].1).await;
+            (kind, took, answer)
+        })
+        .buffer_unordered(AT_ONCE)
+        .collect()
+        .await;
+
+    all_read_alike(&kinds, &refusals);
+    let times: Vec<Vec<Duration>> = (0..kinds.len()).map(|kind| times_of(kind, &refusals)).collect();
+    for ((what, _), times) in kinds.iter().zip(&times) {
+        let (fastest, median, slowest) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+        println!("{what:<32} {} times {fastest:?} to {slowest:?}, median {median:?}", times.len());
+    }
+    for ((what, _), others) in kinds.iter().zip(&times) {
+        assert!(others[0] >= FLOOR, "{what} was answered after {:?}", others[0]);
+        assert!(could_be_the_same(&times[0], others), "{what} takes another time than {}", kinds[0].0);
+    }
+}
+
+#[test]
+fn times_that_differ_are_told_apart() {
+    let around = |from: u64| (0..40).map(|noise| Duration::from_micros(from + noise * 50)).collect();
+    let (fast, alike, slow): (Vec<_>, Vec<_>, Vec<_>) = (around(250_000), around(250_020), around(251_500));
+    assert!(could_be_the_same(&fast, &alike));
+    assert!(!could_be_the_same(&fast, &slow) && !could_be_the_same(&slow, &fast));
+}
+
+/// The ways in which credentials can be wrong, with as much right about them as can be.
+async fn kinds(shop: &Shop, neighbour: &Shop) -> Kinds {
+    let right = || shop.credentials.clone();
+    let bent = |secret: &str| {
+        let (rest, last) = secret.split_at(secret.len() - 2);
+        format!("{rest}{}", last.chars().rev().collect::<String>())
+    };
+    assert_ne!(bent(&right().client_secret), right().client_secret, "log in once more");
+    vec![
+        ("wrong password", Credentials { secret_pass: "0123456789abcdef".into(), ..right() }),
+        ("missing user", Credentials { identifier: "nobody".into(), ..right() }),
+        ("missing organisation", Credentials { org_code: "NOWHERE".into(), ..right() }),
+        ("the other environment's", of_the_other_environment().await),
+        ("another organisation", Credentials { org_code: neighbour.code.clone(), ..right() }),
+        ("suspended user", suspended_user(shop).await),
+        ("unknown client", Credentials { client_id: "vg_test_0123456789abcdef".into(), ..right() }),
+        ("wrong client secret", Credentials { client_secret: bent(&right().client_secret), ..right() }),
+        (
+            "another client's secret",
+            Credentials { client_secret: neighbour.credentials.client_secret.clone(), ..right() },
+        ),
+    ]
+}
+
+/// Credentials that are right in every way, and in production.
+async fn of_the_other_environment() -> Credentials {
+    let desk = desk();
+    desk.create_organisation("LIVE", "A shop", Environment::Production, act()).await.unwrap();
+    let client = desk.create_client("LIVE", "tills", act()).await.unwrap();
+    desk.create_user("LIVE", till("till"), act()).await.unwrap();
+    Credentials {
+        client_id: client.client_id,
+        client_secret: client.secret.expose().to_owned(),
+        org_code: "LIVE".to_owned(),
+        identifier: "till".to_owned(),
+        secret_pass: PASSWORD.to_owned(),
+    }
+}
+
+async fn suspended_user(shop: &Shop) -> Credentials {
+    let desk = desk();
+    let user = desk.create_user(&shop.code, till("gone"), act()).await.unwrap();
+    desk.set_status(Party::User(user), Status::Suspended, act()).await.unwrap();
+    Credentials {
+        identifier: "gone".to_owned(),
+        secret_pass: PASSWORD.to_owned(),
+        ..shop.credentials.clone()
+    }
+}
+
+const PASSWORD: &str = "correct horse battery";
+
+fn desk() -> Onboarding {
+    let store = town().sandbox.office().store().clone();
+    Onboarding::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy))
+}
+
+fn act() -> Act {
+    Act { actor: "naledi".to_owned(), reason: "a test of login".to_owned() }
+}
+
+fn till(username: &str) -> UserDetails {
+    UserDetails {
+        username: username.to_owned(),
+        password: PASSWORD.into(),
+        full_name: "Till".to_owned(),
+        phone_number: None,
+        email: None,
+        role: Role::Integrator,
+    }
+}
+
+async fn refused(client: &Client, server: &str, credentials: &Credentials) -> (Duration, Answer) {
+    let mut login = serde_json::to_value(credentials).unwrap();
+    login["grant_type"] = "password".into();
+    let request = client
+        .post(format!("{server}/public/v1/auth/login"))
+        .header(CONTENT_TYPE, "application/json")
+        .header("X-Request-Id", "timed")
+        .body(login.to_string());
+    let asked = SystemClock.monotonic();
+    let answer = Answer::read(request.send().await.unwrap()).await;
+    let took = SystemClock.monotonic().elapsed_since(asked);
+    assert_eq!(answer.refusal(), (401, "invalid_credentials", None));
+    (took, answer)
+}
+
+/// Status, header fields and body, to the byte, bar the date.
+fn all_read_alike(kinds: &Kinds, refusals: &[Refusal]) {
+    let reading = |answer: &Answer| {
+        let fields: BTreeMap<String, Vec<u8>> = answer
+            .headers
+            .iter()
+            .filter(|(name, _)| *name != "date")
+            .map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()))
+            .collect();
+        (answer.status, fields, answer.text.clone())
+    };
+    let first = reading(&refusals[0].2);
+    for (kind, _, answer) in refusals {
+        assert_eq!(reading(answer), first, "{}", kinds[*kind].0);
+    }
+}
+
+/// Sorted.
+fn times_of(kind: usize, refusals: &[Refusal]) -> Vec<Duration> {
+    let mut times: Vec<Duration> =
+        refusals.iter().filter(|(of, ..)| *of == kind).map(|(_, took, _)| *took).collect();
+    times.sort_unstable();
+    times
+}
+
+/// The rank sum test of Mann and Whitney: whether two samples could come from one distribution, whatever that is.
+/// Says no by mistake once in three million, which is five standard deviations; squared, so that all is whole.
+fn could_be_the_same(one: &[Duration], other: &[Duration]) -> bool {
+    const DEVIATIONS: i128 = 5;
+    let count = |times: &[Duration]| i128::try_from(times.len()).unwrap();
+    let pairs = count(one) * count(other);
+    let twice_u: i128 = one
+        .iter()
+        .flat_map(|time| other.iter().map(move |other| time.cmp(other)))
+        .map(|order| 1 + i128::from(order.is_gt()) - i128::from(order.is_lt()))
+        .sum();
+    // The variance of twice u is a third of pairs * (all + 1).
+    3 * (twice_u - pairs).pow(2) < DEVIATIONS.pow(2) * pairs * (count(one) + count(other) + 1)
+}
+
+/// Each kind so many times.
+fn in_random_order(kinds: usize, times: usize) -> Vec<usize> {
+    let lots = RandomState::new();
+    let mut order: Vec<usize> = (0..kinds * times).collect();
+    order.sort_by_cached_key(|number| lots.hash_one(number));
+    order.into_iter().map(|number| number % kinds).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "says how much of this very test to run")]
+fn sweep() -> usize {
+    std::env::var("VENDGATE_SWEEP").map_or(FEW, |times| times.parse().unwrap())
+}

@@ -1,0 +1,192 @@
+//! What an operator does at a prompt, and what an integrator's till notices of it.
+
+use std::process::Command;
+
+use purchase::OrganisationId;
+use sandbox::Credentials;
+use serde_json::Value;
+
+use crate::{
+    shop::Shop,
+    town::{eventually, town},
+};
+
+/// Naledi, at a prompt where `vendctl` reaches the town's database in the operator's role.
+struct Operator {
+    database_url: String,
+}
+
+impl Operator {
+    fn at_the_prompt() -> Self {
+        town().asks_the_database(
+            "DO $$ BEGIN
+                 CREATE ROLE naledi LOGIN PASSWORD 'naledi' IN ROLE vendgate_operator;
+             EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
+        );
+        Self { database_url: town().sandbox.database().url_as("naledi", "naledi") }
+    }
+
+    /// Does something, for a reason, and reads what came of it.
+    fn does(&self, words: &str) -> Value {
+        self.types(&[words.split(' ').collect::<Vec<_>>(), vec!["--reason", "contract 17"]].concat())
+    }
+
+    /// Asks something.
+    fn shows(&self, words: &str) -> Value {
+        self.types(&words.split(' ').collect::<Vec<_>>())
+    }
+
+    fn types(&self, words: &[&str]) -> Value {
+        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
+            .env_clear()
+            .env("VENDGATE__OPERATOR__DATABASE_URL", &self.database_url)
+            .args(["--json", "--actor", "naledi"])
+            .args(words)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// Lets an organisation in that can buy electricity for this meter, with nothing but the prompt.
+    async fn onboards(&self, code: &str, meter: &str) -> Shop {
+        let organisation =
+            self.does(&format!("organisation create {code} --name {code} --environment staging"));
+        let account = self.does(&format!("account open -o {code} --name Wallet --currency BWP"));
+        self.does(&format!(
+            "offer set -o {code} electricity BPC --currency BWP --fee 1.50 --commission-rate 0.01"
+        ));
+        self.does(&format!("allow-list add -o {code} {meter}"));
+        let client = self.does(&format!("client create -o {code} --name tills"));
+        let user = self.does(&format!(
+            "user create till -o {code} --full-name Till --role integrator --phone 26771000001 --generate-password"
+        ));
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let credentials = Credentials {
+            client_id: text(&client["client_id"]),
+            client_secret: text(&client["client_secret"]),
+            org_code: code.to_owned(),
+            identifier: "till".to_owned(),
+            secret_pass: text(&user["password"]),
+        };
+        let opened = sandbox::Shop {
+            organisation: OrganisationId(organisation["id"].as_i64().unwrap()),
+            wallets: vec![ledger::AccountId(account["id"].as_i64().unwrap())],
+            credentials,
+        };
+        Shop::log_in(opened, &town().facts().base_url).await
+    }
+}
+
+impl Shop {
+    /// The same till, logging in anew with another secret: whether it is let in.
+    async fn logs_in_with(&mut self, client_secret: &str) -> bool {
+        client_secret.clone_into(&mut self.credentials.client_secret);
+        self.post("/public/v1/auth/login", &self.login_body()).await.status == 200
+    }
+}
+
+#[tokio::test]
+async fn an_organisation_that_was_let_in_at_the_prompt_buys_and_its_statement_shows_it() {
+    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
+    let shop = operator.onboards("PROMPT1", &meter).await;
+    assert_eq!(shop.balance().await, "BWP 1000000.00");
+
+    let bought = shop.confirm(&shop.order(&meter).amount("100.00")).await.expect(200);
+    assert_eq!(bought.str("/status"), "SUCCESSFUL");
+    shop.has_spent(&["BWP 101.50"]).await;
+
+    let (code, account) = (&shop.code, shop.account);
+    let accounts = operator.shows(&format!("account list -o {code}"));
+    assert_eq!(accounts[0]["available"].as_str().unwrap(), shop.balance().await);
+    assert_eq!(
+        (&accounts[1]["category"], &accounts[1]["posted"]),
+        (&"COMMISSION".into(), &"BWP 1.00".into())
+    );
+    let statement = operator.shows(&format!("wallet statement {account}"));
+    let seen = statement.as_array().unwrap().iter().map(|line| {
+        let field = |name: &str| line[name].as_str().unwrap();
+        (field("kind"), field("amount"), field("counterpart"))
+    });
+    let expected = [
+        ("SETTLE", "BWP -100.00", "PROVIDER_PAYABLE"),
+        ("SETTLE", "BWP -1.50", "FEE_INCOME"),
+        ("TOP_UP", "BWP 1000000.00", "FUNDING"),
+    ];
+    assert_eq!(seen.collect::<Vec<_>>(), expected);
+    assert_eq!(statement[0]["purchase"], bought.id());
+
+    let audit = operator.shows(&format!("audit list -o {code}"));
+    for (_, token) in bought.tokens() {
+        for shown in [&accounts, &statement, &audit] {
+            assert!(!shown.to_string().contains(token));
+        }
+    }
+    for line in audit.as_array().unwrap() {
+        assert_eq!((&line["actor"], &line["reason"]), (&"naledi".into(), &"contract 17".into()), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_rotated_secret_works_beside_the_old_one_until_the_overlap_ends() {
+    let operator = Operator::at_the_prompt();
+    let mut shop = operator.onboards("PROMPT2", &town().meter()).await;
+    let (client, first) = (shop.credentials.client_id.clone(), shop.credentials.client_secret.clone());
+    let rotate = |overlap: &str| {
+        let rotated = operator.does(&format!("secret rotate {client} --overlap {overlap}"));
+        rotated["client_secret"].as_str().unwrap().to_owned()
+    };
+    let second = rotate("1h");
+    assert!(shop.logs_in_with(&second).await);
+    assert!(shop.logs_in_with(&first).await);
+
+    let third = rotate("0s");
+    assert!(!shop.logs_in_with(&first).await);
+    assert!(!shop.logs_in_with(&second).await);
+    assert!(shop.logs_in_with(&third).await);
+}
+
+#[tokio::test]
+async fn a_revoked_secret_ends_its_sessions_where_money_moves_at_once_and_elsewhere_within_seconds() {
+    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
+    let shop = operator.onboards("PROMPT3", &meter).await;
+    shop.balance().await;
+    let client = &shop.credentials.client_id;
+    let secret = operator.shows(&format!("client show {client}"))["secrets"][0]["id"].clone();
+    operator.does(&format!("secret revoke {client} {secret}"));
+
+    let refused = shop.confirm(&shop.order(&meter)).await;
+    assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
+    shop_is_out(&shop).await;
+}
+
+#[tokio::test]
+async fn a_replaced_password_ends_the_sessions_that_the_old_one_opened() {
+    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
+    let shop = operator.onboards("PROMPT4", &meter).await;
+    operator.does("user set-password till -o PROMPT4 --generate-password");
+    let refused = shop.confirm(&shop.order(&meter)).await;
+    assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
+    shop_is_out(&shop).await;
+}
+
+#[tokio::test]
+async fn nothing_is_sold_to_a_suspended_organisation_or_out_of_a_suspended_wallet() {
+    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
+    let shop = operator.onboards("PROMPT5", &meter).await;
+    operator.does("organisation suspend PROMPT5");
+    assert_eq!(shop.confirm(&shop.order(&meter)).await.refusal(), (403, "forbidden", None));
+    operator.does("organisation readmit PROMPT5");
+    operator.does(&format!("account suspend {}", shop.account));
+    let refused = shop.confirm(&shop.order(&meter)).await;
+    assert_eq!(refused.refusal(), (403, "forbidden", Some("debited_account_id")));
+    operator.does(&format!("account readmit {}", shop.account));
+    eventually("the servers notice", async || shop.validate(&shop.order(&meter)).await.status == 200).await;
+    assert_eq!(shop.confirm(&shop.order(&meter)).await.expect(200).str("/status"), "SUCCESSFUL");
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+/// Whoever was known remains so for the few seconds of a server's memory.
+async fn shop_is_out(shop: &Shop) {
+    eventually("the session has ended", async || shop.get("/public/v1/auth/me").await.status == 401).await;
+}

@@ -1,0 +1,113 @@
+//! Water and airtime: the same requests as for electricity, with what each product has and has not.
+
+use crate::{
+    order::Order,
+    shop::Shop,
+    street::Street,
+    town::{eventually, town},
+};
+
+#[tokio::test]
+async fn a_token_for_water_is_quoted_in_litres_bought_and_taken_by_the_meter() {
+    let (shop, street) = (town().open_shop().await, Street::new());
+    let meter = town().facts().subscribers.water["active"];
+    let order = water(&shop, meter);
+    let quote = shop.validate(&order).await.expect(200);
+    assert_eq!(quote.str("/product/type"), "WATER");
+    assert_eq!(quote.str("/product/provider"), "WUC");
+    assert!(quote.str("/product/units").ends_with(" L"), "{}", quote.text);
+    assert!(quote.body.pointer("/product/token").is_none(), "{}", quote.text);
+    assert!(quote.str("/metadata/cost").starts_with("BWP "), "{}", quote.text);
+
+    let bought = shop.confirm(&order).await.expect(200);
+    assert_eq!(bought.str("/product/units"), quote.str("/product/units"));
+    assert_eq!(street.enters(meter, bought.str("/product/token")).await, Ok("credit".to_owned()));
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+#[tokio::test]
+async fn a_water_meter_that_is_credited_over_the_network_is_bought_for_without_a_token() {
+    let shop = town().open_shop().await;
+    let meter = town().facts().subscribers.water["no_token"];
+    let bought = shop.confirm(&water(&shop, meter).reference("tokenless-1")).await.expect(200);
+    assert_eq!(bought.str("/status"), "SUCCESSFUL");
+    assert!(bought.body.pointer("/product/token").is_none(), "{}", bought.text);
+    assert!(bought.str("/product/units").ends_with(" L"), "{}", bought.text);
+    assert_eq!(shop.retry(meter, "tokenless-1").await.expect(200).text, bought.text);
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+#[tokio::test]
+async fn a_blocked_water_meter_is_refused_before_any_money_moves() {
+    let shop = town().open_shop().await;
+    let order = water(&shop, town().facts().subscribers.water["blocked"]);
+    for answer in [shop.validate(&order).await, shop.confirm(&order).await] {
+        assert_eq!(answer.refusal(), (422, "meter_blocked", None));
+    }
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+}
+
+#[tokio::test]
+async fn airtime_lands_on_the_phone_with_neither_token_nor_units() {
+    let (shop, street) = (town().open_shop().await, Street::new());
+    let phone = town().facts().subscribers.airtime["active"];
+    let before = street.vended(phone).await;
+    let order = airtime(&shop, phone);
+    let quote = shop.validate(&order).await.expect(200);
+    assert_eq!(quote.body["metadata"], serde_json::json!({}), "{}", quote.text);
+    let bought = shop.confirm(&order).await.expect(200);
+    for answer in [&quote, &bought] {
+        assert_eq!(answer.body["product"], serde_json::json!({ "type": "AIRTIME", "provider": "RELOADLY" }));
+    }
+    let metadata = bought.body["metadata"].as_object().unwrap();
+    assert_eq!(metadata.keys().collect::<Vec<_>>(), ["provider_transaction_identifier"]);
+    assert_eq!(street.vended(phone).await, before + 1);
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+#[tokio::test]
+async fn a_phone_that_no_network_knows_gets_no_airtime() {
+    let shop = town().open_shop().await;
+    let order = airtime(&shop, town().facts().subscribers.airtime["invalid"]);
+    for answer in [shop.validate(&order).await, shop.confirm(&order).await] {
+        assert_eq!(answer.refusal(), (404, "meter_not_found", None));
+    }
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+}
+
+#[tokio::test]
+async fn airtime_that_is_being_processed_is_in_doubt_until_the_network_is_done() {
+    settles_by_retry("processing").await;
+}
+
+#[tokio::test]
+async fn a_lost_reply_about_airtime_is_settled_by_retry_although_the_report_lags_behind() {
+    settles_by_retry("lost_reply").await;
+}
+
+async fn settles_by_retry(scenario: &str) {
+    let (shop, street) = (town().open_shop().await, Street::new());
+    let phone = town().facts().subscribers.airtime[scenario];
+    let before = street.vended(phone).await;
+    let doubtful = shop.confirm(&airtime(&shop, phone).reference("airtime-1")).await;
+    assert_eq!(doubtful.refusal(), (504, "provider_timeout", None));
+    let mut last = shop.retry(phone, "airtime-1").await;
+    eventually("the network is done", async || {
+        if last.status == 409 || last.status == 504 {
+            last = shop.retry(phone, "airtime-1").await;
+        }
+        last.status == 200
+    })
+    .await;
+    assert_eq!(last.str("/status"), "SUCCESSFUL");
+    assert_eq!(street.vended(phone).await, before + 1);
+    shop.has_spent(&["BWP 101.50"]).await;
+}
+
+fn water(shop: &Shop, meter: &str) -> Order {
+    shop.order(meter).with("product_type", "\"WATER\"").with("provider_code", "\"WUC\"")
+}
+
+fn airtime(shop: &Shop, phone: &str) -> Order {
+    shop.order(phone).with("product_type", "\"AIRTIME\"").with("provider_code", "\"RELOADLY\"")
+}

@@ -1,0 +1,124 @@
+//! A server that answers as it is told, to see what the Python client makes of answers that are hard to provoke.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+};
+
+use serde_json::{Value, json};
+
+/// What is answered to one call. Logins are answered by themselves.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// Status, one more header line or none, body.
+    Says(u16, &'static str, String),
+    /// The connection is closed.
+    HangsUp,
+}
+
+/// It lives as long as the process of the tests.
+pub struct Impostor {
+    pub url: String,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Reply {
+    pub fn bought() -> Self {
+        let product = json!({ "type": "ELECTRICITY", "token": "11112222333344445555", "units": "66.6 kWh" });
+        Self::envelope("SUCCESSFUL", &product)
+    }
+
+    pub fn pending() -> Self {
+        Self::envelope("PENDING", &json!({ "type": "ELECTRICITY" }))
+    }
+
+    pub fn error(status: u16, code: &str) -> Self {
+        let error = json!({
+            "type": "some_error", "code": code, "message": "A sentence.", "param": null, "retryable": true,
+            "doc_url": "http://localhost/", "request_id": "1",
+        });
+        Self::Says(status, "Retry-After: 1", json!({ "error": error }).to_string())
+    }
+
+    pub fn page_of_a_proxy(status: u16) -> Self {
+        Self::Says(status, "Server: proxy", "<html>Something went wrong</html>".to_owned())
+    }
+
+    fn envelope(status: &str, product: &Value) -> Self {
+        let purchase = json!({
+            "id": 1, "status": status, "reference": "TOP/2026/11/0000000001", "total": "BWP 101.50",
+            "product": product,
+        });
+        Self::Says(200, "Server: impostor", purchase.to_string())
+    }
+}
+
+impl Impostor {
+    pub fn saying(script: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let notebook = Arc::clone(&seen);
+        thread::spawn(move || {
+            let mut script = script.into_iter();
+            for connection in listener.incoming() {
+                serve(connection.unwrap(), &mut script, &notebook);
+            }
+        });
+        Self { url, seen }
+    }
+
+    /// The last part of every path that was called, and the Idempotency-Key if there was one.
+    pub fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn serve(mut connection: TcpStream, script: &mut impl Iterator<Item = Reply>, seen: &Mutex<Vec<String>>) {
+    let (path, key) = read(&connection);
+    let name = path.rsplit('/').next().unwrap_or_default();
+    seen.lock().unwrap().push(key.map_or_else(|| name.to_owned(), |key| format!("{name} {key}")));
+    let reply = match name {
+        "login" | "refresh" => Reply::Says(200, "Server: impostor", session(seen)),
+        _ => script.next().unwrap_or(Reply::HangsUp),
+    };
+    if let Reply::Says(status, header, body) = reply {
+        let head =
+            format!("HTTP/1.1 {status} Whatever\r\n{header}\r\nContent-Length: {}\r\n\r\n", body.len());
+        connection.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    }
+}
+
+/// Another access token each time.
+fn session(seen: &Mutex<Vec<String>>) -> String {
+    let calls = seen.lock().unwrap().len();
+    let access_token = format!("access-{calls}");
+    json!({ "access_token": access_token, "refresh_token": "refresh", "access_in": 900 }).to_string()
+}
+
+/// Reads a request to its end: its path, and its key.
+fn read(connection: &TcpStream) -> (String, Option<String>) {
+    let mut reader = BufReader::new(connection);
+    let mut head = Vec::new();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        head.push(line.trim().to_owned());
+    }
+    let field = |name: &str| {
+        let fields = head.iter().filter_map(|line| line.split_once(": "));
+        fields
+            .into_iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.to_owned())
+    };
+    let length = field("Content-Length").map_or(0, |length| length.parse().unwrap());
+    reader.read_exact(&mut vec![0; length]).unwrap();
+    let path = head.first().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+    (path.to_owned(), field("Idempotency-Key"))
+}
