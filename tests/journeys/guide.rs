@@ -4,7 +4,10 @@ use std::{collections::BTreeSet, fs, process::Command};
 
 use serde_json::Value;
 
-use crate::town::{directory, town};
+use crate::{
+    installed,
+    town::{directory, town},
+};
 
 const NEXT: &str = "\n--- the next block ---\n";
 
@@ -12,6 +15,7 @@ const NEXT: &str = "\n--- the next block ---\n";
 async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_it_says() {
     let shop = town().open_shop().await;
     let blocks = shell_blocks(&guide());
+    installed::needs("curl");
     let typed = Command::new("sh")
         .args(["-eu", "-c", &blocks.join(&format!("printf '%s' '{NEXT}'\n"))])
         .current_dir(directory())

@@ -14,6 +14,7 @@ mod doors;
 mod guide;
 mod hang_ups;
 mod idempotency;
+mod installed;
 mod key_change;
 mod languages;
 mod limits;

@@ -6,7 +6,6 @@ mod impostor;
 use std::{
     collections::BTreeMap,
     fs,
-    io::ErrorKind,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -16,6 +15,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    installed,
     shop::Shop,
     street::Street,
     town::{directory, eventually, town},
@@ -228,7 +228,7 @@ async fn the_example_till_of_a_few_lines_sells_through_a_lost_reply() {
     let till = Till::open("example").await;
     let mut example = python();
     example.arg(Path::new(CLIENT).join("example.py")).arg("settings.json").current_dir(&till.directory);
-    let printed = Printed::from(example.output().unwrap_or_else(|why| no_python(&why)));
+    let printed = Printed::from(example.output().unwrap());
     let shown = printed.out.split_once('\n').map(|(_quote, shown)| shown.to_owned());
     let bought = Printed { out: shown.unwrap_or_default(), ..printed };
     till.sold_once(&bought, town().scenario("lost_reply"), "BWP 101.50").await;
@@ -257,7 +257,7 @@ impl Till {
     }
 
     fn runs(&self, arguments: &[&str]) -> Printed {
-        Printed::from(self.command(arguments).output().unwrap_or_else(|why| no_python(&why)))
+        Printed::from(self.command(arguments).output().unwrap())
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -325,7 +325,7 @@ fn calls(script: &[Reply]) -> (Printed, Vec<String>) {
     let order =
         ["buy", "07000010012", "100", "--phone", "26771234567", "--provider", "BPC", "--reference", "sale-1"];
     let mut client = client(&directory);
-    let printed = client.args(options).args(order).output().unwrap_or_else(|why| no_python(&why));
+    let printed = client.args(options).args(order).output().unwrap();
     (Printed::from(printed), impostor.seen())
 }
 
@@ -352,12 +352,8 @@ fn client(directory: &Path) -> Command {
 }
 
 fn python() -> Command {
+    installed::needs("python3");
     let mut command = Command::new("python3");
     command.arg("-B").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
-}
-
-fn no_python(why: &std::io::Error) -> ! {
-    assert!(why.kind() != ErrorKind::NotFound, "there is no python3: install Python 3.9 or newer");
-    panic!("python3 cannot be started: {why}")
 }

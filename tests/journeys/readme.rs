@@ -4,7 +4,10 @@ use std::{fs, process::Command};
 
 use serde_json::Value;
 
-use crate::town::{directory, town};
+use crate::{
+    installed,
+    town::{directory, town},
+};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_requests_of_the_readme_log_in_buy_and_ask_again() {
@@ -12,6 +15,7 @@ async fn the_requests_of_the_readme_log_in_buy_and_ask_again() {
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
     let script = fenced_blocks(&readme).into_iter().find(|block| block.contains("curl")).unwrap();
     assert_eq!(script.matches("curl ").count(), 3, "three requests, each one curl");
+    installed::needs("curl");
     let typed = Command::new("sh").args(["-eu", "-c", &script]).current_dir(directory()).output().unwrap();
     let printed = String::from_utf8(typed.stdout).unwrap();
     assert!(typed.status.success(), "{printed}{}", String::from_utf8_lossy(&typed.stderr));
