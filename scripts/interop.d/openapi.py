@@ -15,12 +15,13 @@ AT_ONCE = ("active_11_digit", "active_13_digit", "tariff_charge", "fixed_charge"
 
 
 def check_openapi(base_url: str, facts: dict, place: Path) -> list[str]:
+    place = place.resolve()
     settings = place / "schemathesis.toml"
     # Not the first organisation: its purchases are the tour's, and whoever takes up one of those may meet a lost reply.
     credentials = facts["second_organisation"]
     settings.write_text(settings_for(credentials, wallet(base_url, credentials), facts["subscribers"]["electricity"]))
     command = [
-        str(Path(sys.executable).with_name("schemathesis")),
+        str(Path(sys.executable).absolute().with_name("schemathesis")),
         f"--config-file={settings}",
         "run",
         f"{base_url}/public/v1/openapi.json",
@@ -30,8 +31,9 @@ def check_openapi(base_url: str, facts: dict, place: Path) -> list[str]:
         "--no-color",
     ]
     sold_before = vends(facts)
-    notes = {"HYPOTHESIS_STORAGE_DIRECTORY": str((place / "hypothesis").resolve())}
-    outcome = subprocess.run(command, check=False, env={**os.environ, **notes})
+    notes = {"HYPOTHESIS_STORAGE_DIRECTORY": str(place / "hypothesis")}
+    # It leaves notes of its own where it is started.
+    outcome = subprocess.run(command, check=False, cwd=place, env={**os.environ, **notes})
     complaints = [] if outcome.returncode == 0 else [f"schemathesis ended with {outcome.returncode}"]
     if vends(facts) == sold_before:
         complaints.append("schemathesis bought nothing, so it has seen no confirm succeed")
