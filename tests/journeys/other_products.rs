@@ -76,6 +76,23 @@ async fn a_phone_that_no_network_knows_gets_no_airtime() {
 }
 
 #[tokio::test]
+async fn a_phone_has_one_spelling_and_no_other_one_buys() {
+    let (shop, street) = (town().open_shop().await, Street::new());
+    let phone = town().facts().subscribers.airtime["active"];
+    let national = phone.strip_prefix("267").unwrap();
+    let before = street.vended(phone).await;
+    for other in [national.to_owned(), format!("+{phone}"), format!("00{phone}"), format!("0{national}")] {
+        shop.may_buy_for(&other).await;
+        let order = airtime(&shop, &other);
+        for answer in [shop.validate(&order).await, shop.confirm(&order).await] {
+            assert_eq!(answer.refusal(), (400, "invalid_argument", Some("subscriber_identifier")), "{other}");
+        }
+    }
+    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(street.vended(phone).await, before);
+}
+
+#[tokio::test]
 async fn airtime_that_is_being_processed_is_in_doubt_until_the_network_is_done() {
     settles_by_retry("processing").await;
 }

@@ -40,9 +40,9 @@ pub(crate) const AIRTIME: Stall = Stall {
     product: Product::Airtime,
     provider: "RELOADLY",
     name: "Every mobile network",
-    length: (8, 15),
-    pattern: "^[0-9]{8,15}$",
-    hint: "The phone number in digits, country code first: 26771234567",
+    length: (11, 11),
+    pattern: "^267[0-9]{8}$",
+    hint: "The phone number as 11 digits, country code first and no plus sign: 26771234567",
 };
 
 /// All of them, in the order of the specification.

@@ -66,7 +66,7 @@ impl Reloadly {
             return Err(Refusal::because(RefusalReason::Misconfigured));
         }
         let unknown = || Refusal::because(RefusalReason::UnknownSubscriber);
-        Phone::read(subscriber.as_str(), self.rules.country).ok_or_else(unknown)
+        Phone::ordered(subscriber.as_str(), self.rules.country).ok_or_else(unknown)
     }
 
     /// Asks which network the number belongs to, and remembers it.

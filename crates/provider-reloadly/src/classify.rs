@@ -145,7 +145,7 @@ impl Facts {
 
 fn facts(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Facts {
     let reference = asked.order.reference.to_string();
-    let phone = |text: &str| Phone::read(text, rules.country).as_ref() == Some(asked.phone);
+    let phone = |text: &str| Phone::reported(text, rules.country).as_ref() == Some(asked.phone);
     Facts {
         reference: top_up.custom_identifier.as_ref().map(|named| *named == reference),
         phone: top_up.recipient().map(phone),

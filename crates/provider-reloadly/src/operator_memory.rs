@@ -75,7 +75,7 @@ mod tests {
     use crate::operator::Selling;
 
     fn phone(number: usize) -> Phone {
-        Phone::read(&format!("71{number:06}"), BW).unwrap()
+        Phone::ordered(&format!("26771{number:06}"), BW).unwrap()
     }
 
     fn operator(id: u64) -> Operator {

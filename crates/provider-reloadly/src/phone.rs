@@ -12,9 +12,15 @@ const LENGTH_MAX: usize = 16;
 pub(crate) struct Phone(String);
 
 impl Phone {
-    /// From E.164 digits, with or without a `+`, or from the digits that are dialled within the country.
-    /// None for what cannot be a number there, and for what can be read as two of them.
-    pub(crate) fn read(text: &str, country: country::Id) -> Option<Self> {
+    /// As a purchase must spell it: E.164 digits, country code first and no `+`. Purchases of one number are
+    /// told from each other, and found again, by their text, so there is one text for a number.
+    pub(crate) fn ordered(text: &str, country: country::Id) -> Option<Self> {
+        Self::reported(text, country).filter(|phone| phone.digits() == text)
+    }
+
+    /// As the vendor may spell it: E.164 digits, with or without a `+`, or the digits that are dialled within
+    /// the country. None for what cannot be a number there, and for what can be read as two of them.
+    pub(crate) fn reported(text: &str, country: country::Id) -> Option<Self> {
         let digits = text.strip_prefix('+').unwrap_or(text);
         if text.len() > LENGTH_MAX || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
@@ -56,17 +62,30 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &str, country: country::Id) -> Option<String> {
-        Phone::read(text, country).map(|phone| phone.0)
+    fn reported(text: &str, country: country::Id) -> Option<String> {
+        Phone::reported(text, country).map(|phone| phone.0)
     }
 
     #[test]
-    fn a_number_is_the_same_number_however_it_is_dialled() {
+    fn a_number_is_ordered_in_one_spelling_only() {
+        for (only, others, country) in [
+            ("26771234567", ["+26771234567", "71234567", "0026771234567", "026771234567"], BW),
+            ("27821234567", ["+27821234567", "821234567", "0821234567", "0027821234567"], ZA),
+        ] {
+            assert_eq!(Phone::ordered(only, country).unwrap().digits(), only);
+            for other in others {
+                assert_eq!(Phone::ordered(other, country), None, "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_vendor_may_report_a_number_however_it_is_dialled() {
         for text in ["26771234567", "+26771234567", "71234567"] {
-            assert_eq!(read(text, BW).as_deref(), Some("26771234567"), "{text}");
+            assert_eq!(reported(text, BW).as_deref(), Some("26771234567"), "{text}");
         }
         for text in ["27821234567", "+27821234567", "0821234567", "821234567"] {
-            assert_eq!(read(text, ZA).as_deref(), Some("27821234567"), "{text}");
+            assert_eq!(reported(text, ZA).as_deref(), Some("27821234567"), "{text}");
         }
     }
 
@@ -86,21 +105,24 @@ mod tests {
             ("99999999999999999999", BW),
             ("٢٦٧٧١٢٣٤٥٦٧", BW),
         ] {
-            assert_eq!(read(text, country), None, "{text:?} {country:?}");
+            assert_eq!(reported(text, country), None, "{text:?} {country:?}");
         }
     }
 
     #[test]
     fn a_number_is_not_printed() {
-        assert_eq!(format!("{:?}", Phone::read("71234567", BW).unwrap()), "Phone(…)");
+        assert_eq!(format!("{:?}", Phone::ordered("26771234567", BW).unwrap()), "Phone(…)");
     }
 
     proptest! {
         #[test]
-        fn what_is_read_is_read_again_as_itself(text in "\\+?[0-9]{0,17}") {
+        fn two_texts_never_order_for_one_number(text in "\\+?[0-9]{0,17}") {
             for country in [BW, ZA, US] {
-                if let Some(phone) = Phone::read(&text, country) {
-                    prop_assert_eq!(Phone::read(phone.digits(), country), Some(phone));
+                if let Some(phone) = Phone::ordered(&text, country) {
+                    prop_assert_eq!(phone.digits(), text.as_str());
+                }
+                if let Some(phone) = Phone::reported(&text, country) {
+                    prop_assert_eq!(Phone::ordered(phone.digits(), country), Some(phone));
                 }
             }
         }

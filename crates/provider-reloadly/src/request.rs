@@ -60,11 +60,11 @@ mod tests {
             reference: ProviderReference::new(CallId::new(42, at).unwrap()),
             sale: Sale {
                 product: Product::Airtime,
-                subscriber: SubscriberIdentifier::parse("71234567").unwrap(),
+                subscriber: SubscriberIdentifier::parse("26771234567").unwrap(),
                 amount: Money::parse_wire("BWP 10.50").unwrap(),
             },
         };
-        let body = top_up(&order, 118, &Phone::read("71234567", BW).unwrap(), "BW");
+        let body = top_up(&order, 118, &Phone::ordered("26771234567", BW).unwrap(), "BW");
         assert_eq!(
             String::from_utf8(body).unwrap(),
             r#"{"operatorId":118,"amount":"10.50","useLocalAmount":true,"customIdentifier":"20261120093000-000042","recipientPhone":{"countryCode":"BW","number":"26771234567"}}"#

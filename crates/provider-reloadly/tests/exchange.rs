@@ -72,7 +72,7 @@ pub fn call(number: u32) -> CallId {
 }
 
 pub fn order() -> VendOrder {
-    order_for("71234567", "BWP 10.50")
+    order_for("26771234567", "BWP 10.50")
 }
 
 pub fn order_for(phone: &str, amount: &str) -> VendOrder {

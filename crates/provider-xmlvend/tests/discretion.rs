@@ -7,46 +7,23 @@ mod connection;
 #[path = "utility/town.rs"]
 mod town;
 
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::fs::{self, File};
 
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
 use serde_json::json;
 use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::MakeWriter;
 use utility_sim::{SimulatorSettings, scenario};
 use vend::VendOutcome;
 
 use town::{Town, open};
 
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl MakeWriter<'_> for Page {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
-    let page = Page::default();
+    let page = concat!(env!("CARGO_TARGET_TMPDIR"), "/xmlvend.log");
     let log = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)
-        .with_writer(page.clone())
+        .with_writer(File::create(page).unwrap())
         .with_ansi(false)
         .finish();
     let _while_this_lives = tracing::subscriber::set_default(log);
@@ -58,7 +35,7 @@ async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
     town.provider.enquire(town.call(), &order).await;
 
     let VendOutcome::Vended(vend) = outcome else { panic!("not vended") };
-    let written = String::from_utf8(page.0.lock().unwrap().clone()).unwrap();
+    let written = fs::read_to_string(page).unwrap();
     for told in [
         r#"vend reference=20261120093000-000001 outcome="vended""#,
         "outcome=\"unanswered\" why=\"unreadable\"",

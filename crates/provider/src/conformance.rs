@@ -7,7 +7,7 @@
 mod laws;
 
 use async_trait::async_trait;
-use vend::{CallId, Capabilities, Sale, VendOrder};
+use vend::{CallId, Capabilities, Sale};
 
 use crate::Provider;
 
@@ -58,11 +58,8 @@ pub trait World: Send + Sync {
     /// Makes this happen to the next vend request; false where the world cannot.
     async fn arrange(&self, mishap: Mishap) -> bool;
 
-    /// How many vends this world really made under the order's reference.
-    async fn vends_of(&self, order: &VendOrder) -> usize;
-
-    /// How many vends this world really made in all.
-    async fn vends_in_all(&self) -> usize;
+    /// The references of all vends that this world really made, as they are written on the wire, one for each vend.
+    async fn vends(&self) -> Vec<String>;
 }
 
 /// A law that an adapter broke.

@@ -97,13 +97,9 @@ impl<P: Provider> World for Stage<P> {
         true
     }
 
-    async fn vends_of(&self, order: &VendOrder) -> usize {
+    async fn vends(&self) -> Vec<String> {
         let vends = (self.utility)(&self.provider).vends();
-        vends.iter().filter(|vended| vended.reference == order.reference).count()
-    }
-
-    async fn vends_in_all(&self) -> usize {
-        (self.utility)(&self.provider).vends().len()
+        vends.iter().map(|vended| vended.reference.to_string()).collect()
     }
 }
 

@@ -30,7 +30,7 @@ fn order() -> VendOrder {
     let at = Utc.with_ymd_and_hms(2026, 11, 20, 9, 30, 0).unwrap();
     let sale = Sale {
         product: Product::Airtime,
-        subscriber: SubscriberIdentifier::parse("71234567").unwrap(),
+        subscriber: SubscriberIdentifier::parse("26771234567").unwrap(),
         amount: Money::from_minor(1_050, pula()),
     };
     VendOrder { reference: ProviderReference::new(CallId::new(42, at).unwrap()), sale }
@@ -81,7 +81,7 @@ fn reply(status: u16, body: impl Body) -> HttpReply {
 }
 
 fn judged_by(status: u16, body: impl Body, rules: &Rules) -> VendOutcome {
-    let (order, phone) = (order(), Phone::read("71234567", BW).unwrap());
+    let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
     vend(reply(status, body), Asked { order: &order, phone: &phone, operator: Some(OPERATOR) }, rules)
 }
 
@@ -90,7 +90,7 @@ fn judged(status: u16, body: impl Body) -> VendOutcome {
 }
 
 fn asked_by(status: u16, body: impl Body) -> Enquiry {
-    let (order, phone) = (order(), Phone::read("71234567", BW).unwrap());
+    let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
     enquiry(reply(status, body), Asked { order: &order, phone: &phone, operator: None }, &rules())
 }
 
@@ -430,7 +430,7 @@ proptest! {
     fn one_wrong_byte_never_makes_a_refusal_of_a_vend(at in 0..top_up().to_string().len(), byte: u8, status in 200_u16..600) {
         let mut body = top_up().to_string().into_bytes();
         body[at] = byte;
-        let (order, phone) = (order(), Phone::read("71234567", BW).unwrap());
+        let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
         let asked = Asked { order: &order, phone: &phone, operator: Some(OPERATOR) };
         let outcome = vend(HttpReply { status, body }, asked, &rules());
         prop_assert!(!matches!(outcome, VendOutcome::Refused(_)), "{:?}", outcome);

@@ -84,7 +84,7 @@ async fn a_network_of_fixed_amounts_sells_those_alone() {
     shop.counter.will(Door::Operator, [network(&fixed)]);
     assert!(matches!(shop.vends().await, VendOutcome::Vended(_)));
     let VendOutcome::Refused(refusal) =
-        shop.provider.vend(&order_for("71234567", "BWP 15.00"), &open()).await
+        shop.provider.vend(&order_for("26771234567", "BWP 15.00"), &open()).await
     else {
         panic!("not refused")
     };
@@ -96,7 +96,10 @@ async fn a_network_of_fixed_amounts_sells_those_alone() {
 #[tokio::test]
 async fn what_cannot_be_sold_here_is_refused_before_anything_is_opened() {
     let shop = Shop::open().await;
-    for phone in ["27821234567", "7123", "04257670465", "a-number"] {
+    // The last three are numbers of this country, but not as a purchase spells them.
+    let others =
+        ["27821234567", "7123", "04257670465", "a-number", "71234567", "+26771234567", "0026771234567"];
+    for phone in others {
         let outcome = shop.provider.vend(&order_for(phone, "BWP 10.00"), &open()).await;
         assert_eq!(outcome, refused(RefusalReason::UnknownSubscriber), "{phone}");
     }
@@ -107,17 +110,17 @@ async fn what_cannot_be_sold_here_is_refused_before_anything_is_opened() {
         assert_eq!(outcome, refused(RefusalReason::Misconfigured), "{product}");
     }
     assert_eq!(shop.counter.doors(), []);
-    let rand = shop.provider.vend(&order_for("71234567", "ZAR 10.00"), &open()).await;
+    let rand = shop.provider.vend(&order_for("26771234567", "ZAR 10.00"), &open()).await;
     assert_eq!(rand, refused(RefusalReason::Misconfigured));
     assert_eq!(shop.counter.knocks(Door::Order), 0);
 }
 
 #[tokio::test]
-async fn a_number_is_the_same_however_it_is_dialled() {
+async fn the_network_of_a_number_is_asked_for_once() {
     let shop = Shop::open().await;
-    for phone in ["71234567", "26771234567", "+26771234567"] {
-        let outcome = shop.provider.vend(&order_for(phone, "BWP 10.00"), &open()).await;
-        assert!(matches!(outcome, VendOutcome::Vended(_)), "{phone}");
+    for _ in 0..3 {
+        let outcome = shop.provider.vend(&order_for("26771234567", "BWP 10.00"), &open()).await;
+        assert!(matches!(outcome, VendOutcome::Vended(_)), "{outcome:?}");
     }
     assert_eq!(shop.counter.knocks(Door::Operator), 1);
 }

@@ -26,7 +26,7 @@ async fn a_quote_has_neither_units_nor_a_split() {
     shop.counter.will(Door::Operator, [network(&json!({"localMinAmount": 20}))]);
     shop.checks().await.unwrap();
     assert_eq!(shop.quotes().await, Err(not_asked(RefusalReason::BelowMinimum)));
-    let rand = shop.provider.quote(call(41), &order_for("71234567", "ZAR 30.00").sale).await;
+    let rand = shop.provider.quote(call(41), &order_for("26771234567", "ZAR 30.00").sale).await;
     assert_eq!(rand, Err(not_asked(RefusalReason::Misconfigured)));
 }
 
