@@ -4,6 +4,7 @@ mod cursor;
 pub(crate) mod limits;
 mod purchase;
 mod purchase_list;
+mod selection;
 mod session;
 
 pub use purchase::{RetryRequest, account_in_path, purchase_request, retry_request};

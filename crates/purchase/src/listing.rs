@@ -64,7 +64,9 @@ pub struct Selection {
 }
 
 /// A place among an organisation's purchases, newest first: by the time of the reserve, then by number. A purchase
-/// keeps its place for ever, and new ones come before all others, so a place holds while others buy.
+/// keeps its place for ever, so a place holds while others buy. That time is taken before the reserve is committed, so
+/// of purchases made side by side an older one may become visible after a newer one: whoever asks for what is new begins
+/// a minute before the newest it has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// When the purchase there was reserved.

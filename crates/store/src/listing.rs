@@ -2,8 +2,7 @@
 //!
 //! The rows of a page are found first, by an index and in order, and only then read in full. Which index serves is
 //! decided here and not left to guesses about how rare a value is: a page costs a page, or what one subscriber ever
-//! bought. Two questions cost more. An external reference without its subscriber looks at an entry of an index for
-//! each purchase of the organisation, and a final status without a subscriber at each row until the page is full.
+//! bought. Two questions look at others until the page is full: for successes, and for one status of one reference.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -14,9 +13,9 @@ use purchase::{
 };
 use vend::SubscriberIdentifier;
 
-use crate::records::Row;
+use crate::records::{ForRetry, Row};
 use crate::statement::{Statement, prepared};
-use crate::{SealingKeys, Store, StoreError};
+use crate::{Store, StoreError};
 
 #[cfg(test)]
 mod plans;
@@ -57,11 +56,18 @@ impl Statement for FindFiled {
     const SQL: &str = concat!("-- find_filed\n", select_filed!("p.id = $2 AND p.organisation_id = $1"));
 }
 
-/// By `purchases_by_time`, in its order.
+/// By `purchases_by_time`, in its order. Successes are looked for here too: they are what most purchases are.
 struct ListByTime;
 
 impl Statement for ListByTime {
     const SQL: &str = list_filed!("list_filed_by_time", "", "p.created_at");
+}
+
+/// By `purchases_failed`, in its order.
+struct ListFailed;
+
+impl Statement for ListFailed {
+    const SQL: &str = list_filed!("list_filed_failed", "AND p.state = 'FAILED'", "p.created_at");
 }
 
 /// By `purchases_one_open_per_subscriber`: open purchases are few. An expression is no order of an index, so no index
@@ -87,14 +93,14 @@ impl Statement for ListBySubscriber {
     );
 }
 
-/// By `purchases_for_retry`, of which it looks at every entry of the organisation.
+/// By `purchases_by_reference`, in its order: some give all their purchases the same.
 struct ListByReference;
 
 impl Statement for ListByReference {
     const SQL: &str = list_filed!(
         "list_filed_by_reference",
-        "AND p.external_reference = $8",
-        "p.created_at + interval '0'"
+        "AND hashtextextended(p.external_reference, 0) = hashtextextended($8, 0) AND p.external_reference = $8",
+        "p.created_at"
     );
 }
 
@@ -134,13 +140,14 @@ impl Store {
             Box::pin(async move {
                 let find = prepared::<FindFiled>().bind::<BigInt, _>(organisation.0);
                 let rows: Vec<FiledRow> = find.bind::<BigInt, _>(id.0).load(connection).await?;
-                rows.into_iter().next().map(|row| row.read(&sealing)).transpose()
+                rows.into_iter().next().map(|row| row.read(|row| row.read(&sealing))).transpose()
             })
         })
         .await
     }
 
-    /// At most `limit` of an organisation's purchases, newest first, that come after a place.
+    /// At most `limit` of an organisation's purchases, newest first, that come after a place. Where a token cannot be
+    /// opened, which is logged, the purchase is told without it.
     pub async fn list_filed(
         &self,
         organisation: OrganisationId,
@@ -153,7 +160,7 @@ impl Store {
             Box::pin(async move {
                 let question = Question::new(organisation, selection, after, limit);
                 let rows = question.ask(connection).await?;
-                let filed = rows.into_iter().map(|row| row.read(&sealing));
+                let filed = rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing)));
                 Ok(page(filed.collect::<Result<_, _>>()?, limit))
             })
         })
@@ -183,9 +190,8 @@ impl Question {
             (Some(_), _, _) => self.run::<ListBySubscriber>(connection).await,
             (None, Some(_), _) => self.run::<ListByReference>(connection).await,
             (None, None, Some(PurchaseStatus::Pending)) => self.run::<ListPending>(connection).await,
-            (None, None, Some(PurchaseStatus::Successful | PurchaseStatus::Failed) | None) => {
-                self.run::<ListByTime>(connection).await
-            }
+            (None, None, Some(PurchaseStatus::Failed)) => self.run::<ListFailed>(connection).await,
+            (None, None, Some(PurchaseStatus::Successful) | None) => self.run::<ListByTime>(connection).await,
         }
     }
 
@@ -194,9 +200,10 @@ impl Question {
         connection: &mut AsyncPgConnection,
     ) -> Result<Vec<FiledRow>, StoreError> {
         let Selection { subscriber, external_reference, status, from, to: _ } = &self.selection;
-        let wanted = StateName::ALL.into_iter();
-        let wanted = wanted.filter(|state| status.is_none_or(|status| PurchaseStatus::of(*state) == status));
-        let states: Vec<&str> = wanted.map(StateName::as_str).collect();
+        let states: Vec<&str> = match status {
+            Some(status) => status.states().map(StateName::as_str).collect(),
+            None => StateName::ALL.map(StateName::as_str).to_vec(),
+        };
         let rows = prepared::<S>()
             .bind::<BigInt, _>(self.organisation.0)
             .bind::<Timestamptz, _>(from.unwrap_or(DateTime::UNIX_EPOCH))
@@ -219,7 +226,7 @@ const NEVER: DateTime<Utc> = match DateTime::from_timestamp(253_402_300_799, 0) 
 };
 
 impl FiledRow {
-    fn read(self, keys: &SealingKeys) -> Result<Filed, StoreError> {
+    fn read(self, read: impl FnOnce(Row) -> Result<ForRetry, StoreError>) -> Result<Filed, StoreError> {
         let buyer = Buyer {
             id: UserId(self.user_id),
             username: self.username,
@@ -227,6 +234,6 @@ impl FiledRow {
             phone_number: self.phone_number,
             is_active: self.user_is_active,
         };
-        Ok(Filed { record: self.purchase.read(keys)?.record, buyer })
+        Ok(Filed { record: read(self.purchase)?.record, buyer })
     }
 }

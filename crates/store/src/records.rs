@@ -142,7 +142,7 @@ async fn find_newer_or_close(
     key: &RetryKey,
     known: Option<PurchaseId>,
 ) -> Result<Option<Row>, StoreError> {
-    prepared::<LockOwnWallets>().bind::<BigInt, _>(key.organisation.0).execute(&mut **transaction).await?;
+    lock_own_wallets(transaction, key.organisation).await?;
     if let Some(row) = find_newest(transaction, key).await?
         && Some(PurchaseId(row.id)) != known
     {
@@ -155,6 +155,15 @@ async fn find_newer_or_close(
         .execute(&mut **transaction)
         .await?;
     Ok(None)
+}
+
+/// Locks all wallets of an organisation, in the order of their numbers.
+pub(crate) async fn lock_own_wallets(
+    transaction: &mut Transaction,
+    of: OrganisationId,
+) -> Result<(), StoreError> {
+    prepared::<LockOwnWallets>().bind::<BigInt, _>(of.0).execute(&mut **transaction).await?;
+    Ok(())
 }
 
 async fn find_newest(

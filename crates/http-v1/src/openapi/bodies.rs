@@ -133,7 +133,8 @@ fn phone_number() -> ObjectBuilder {
 pub(super) fn subscriber() -> ObjectBuilder {
     texts::of_form(
         "^[0-9A-Za-z+._/-]+$",
-        "Meter, phone or account number; `GET /public/v1/vas-products` gives length and pattern for each product.",
+        "Meter, phone or account number, always spelled alike: a phone number in digits, country code first, no `+`. \
+         `GET /public/v1/vas-products` gives length and pattern for each product.",
     )
     .min_length(Some(1))
     .max_length(Some(SubscriberIdentifier::LENGTH_MAX))
@@ -144,7 +145,6 @@ fn amount() -> ObjectBuilder {
         .schema_type(Type::Number)
         .exclusive_minimum(Some(0))
         .maximum(Some(999_999_999_999.99))
-        .multiple_of(Some(0.01))
         .description(Some(
             "In units of the currency, at most two decimals; written without sign and exponent.",
         ))

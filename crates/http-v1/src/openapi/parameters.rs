@@ -59,8 +59,13 @@ const CURSOR: &str =
     "`next_cursor` of the page before. It carries the filters; they may be repeated, but not changed.";
 
 fn moment(what: &str) -> ObjectBuilder {
-    let description = format!("{what}: `YYYY-MM-DD HH:MM:SS` in the time zone of the service, as in `date`.");
-    texts::of_form(r"^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$", &description)
+    let description = format!(
+        "{what}: `YYYY-MM-DD HH:MM:SS` in the time zone of the service, as in `date`; not before the year 1970."
+    );
+    texts::of_form(
+        r"^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$",
+        &description,
+    )
 }
 
 fn id(description: &str) -> Parameter {

@@ -2,15 +2,17 @@
 //! anybody else. It opens no door: whose purchases are read is never in it.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
-use chrono::{DateTime, Utc};
-use purchase::{Place, PurchaseId, PurchaseStatus, Selection};
-use serde::{Deserialize, Serialize};
+use chrono::{DateTime, Datelike, TimeZone};
+use purchase::{Place, PurchaseId, Selection};
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use vend::SubscriberIdentifier;
+use web::Fields;
 
-use super::limits::PAGE_MAX;
+use super::limits::{PAGE_MAX, YEARS};
+use super::selection::{selection, spelled};
 
-/// Enough to tell a cursor that was cut or mistyped.
+/// Enough to tell a cursor that was cut or mistyped; whoever wants to can make it, so what it covers is read as
+/// warily as a query.
 const SUM_BYTES: usize = 8;
 
 /// A page that can be asked for.
@@ -22,83 +24,37 @@ pub(super) struct Cursor {
     pub(super) limit: u16,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Content {
-    at_us: i64,
-    id: i64,
-    limit: u16,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    external_reference: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    subscriber: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    status: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    from_s: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    to_s: Option<i64>,
-}
-
 impl Cursor {
     /// The text.
-    pub(super) fn seal(&self) -> String {
-        let Selection { external_reference, subscriber, status, from, to } = &self.selection;
-        let content = Content {
-            at_us: self.place.at.timestamp_micros(),
-            id: self.place.id.0,
-            limit: self.limit,
-            external_reference: external_reference.clone(),
-            subscriber: subscriber.as_ref().map(ToString::to_string),
-            status: status.map(|status| status.as_str().to_owned()),
-            from_s: from.map(|from| from.timestamp()),
-            to_s: to.map(|to| to.timestamp()),
-        };
-        let content = serde_json::to_vec(&content).expect("texts and numbers always serialise");
-        let mut sealed = sum_of(&content).to_vec();
-        sealed.extend(content);
+    pub(super) fn seal(&self, zone: &impl TimeZone) -> String {
+        let filters = spelled(&self.selection, zone).into_iter();
+        let mut content: Map<String, Value> =
+            filters.map(|(name, value)| (name.to_owned(), value.into())).collect();
+        content.insert("at_us".to_owned(), self.place.at.timestamp_micros().into());
+        content.insert("id".to_owned(), self.place.id.0.into());
+        content.insert("limit".to_owned(), self.limit.into());
+        let content = Value::from(content).to_string();
+        let sealed = [sum_of(content.as_bytes()).as_slice(), content.as_bytes()].concat();
         BASE64_URL_SAFE_NO_PAD.encode(sealed)
     }
 
-    /// The cursor of this text, if it is one that was given out.
-    pub(super) fn open(text: &str) -> Option<Self> {
+    /// The cursor of this text, if it is one that can have been given out.
+    pub(super) fn open(text: &str, zone: &impl TimeZone) -> Option<Self> {
         let sealed = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
         let (sum, content) = sealed.split_first_chunk::<SUM_BYTES>()?;
         if *sum != sum_of(content) {
             return None;
         }
-        let content: Content = serde_json::from_slice(content).ok()?;
+        let content = Fields::parse(content).ok()?;
+        let number = |name| content.required_integer(name).ok();
+        let at = DateTime::from_timestamp_micros(number("at_us")?)?;
         Some(Self {
-            place: Place { at: DateTime::from_timestamp_micros(content.at_us)?, id: PurchaseId(content.id) },
-            limit: Some(content.limit).filter(|limit| (1..=PAGE_MAX).contains(limit))?,
-            selection: content.selection()?,
-        })
-    }
-}
-
-impl Content {
-    /// The filters; what is there must be readable.
-    fn selection(self) -> Option<Selection> {
-        let moment = |seconds| DateTime::<Utc>::from_timestamp(seconds, 0);
-        let status = |name: String| PurchaseStatus::ALL.into_iter().find(|status| status.as_str() == name);
-        Some(Selection {
-            external_reference: self.external_reference,
-            subscriber: match self.subscriber {
-                Some(text) => Some(SubscriberIdentifier::parse(&text).ok()?),
-                None => None,
+            selection: selection(&content, zone).ok()?,
+            place: Place {
+                at: Some(at).filter(|at| YEARS.contains(&at.year()))?,
+                id: PurchaseId(number("id")?),
             },
-            status: match self.status {
-                Some(name) => Some(status(name)?),
-                None => None,
-            },
-            from: match self.from_s {
-                Some(seconds) => Some(moment(seconds)?),
-                None => None,
-            },
-            to: match self.to_s {
-                Some(seconds) => Some(moment(seconds)?),
-                None => None,
-            },
+            limit: u16::try_from(number("limit")?).ok().filter(|limit| (1..=PAGE_MAX).contains(limit))?,
         })
     }
 }
@@ -111,7 +67,21 @@ fn sum_of(content: &[u8]) -> [u8; SUM_BYTES] {
 
 #[cfg(test)]
 mod tests {
+    use chrono::FixedOffset;
+    use purchase::PurchaseStatus;
+    use vend::SubscriberIdentifier;
+
     use super::*;
+
+    /// As far from Greenwich as clocks go.
+    fn zones() -> [FixedOffset; 2] {
+        [FixedOffset::east_opt(14 * 3_600).unwrap(), FixedOffset::west_opt(12 * 3_600).unwrap()]
+    }
+
+    /// A text with the right sum over this content.
+    fn forged(content: &str) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode([&sum_of(content.as_bytes()), content.as_bytes()].concat())
+    }
 
     fn cursor() -> Cursor {
         let noon = DateTime::from_timestamp_micros(1_795_172_400_123_456).unwrap();
@@ -128,21 +98,52 @@ mod tests {
     #[test]
     fn a_cursor_comes_back_as_it_was_given_out() {
         let bare = Cursor { selection: Selection::default(), ..cursor() };
-        for cursor in [cursor(), bare] {
-            assert_eq!(Cursor::open(&cursor.seal()), Some(cursor));
+        for zone in zones() {
+            let first = zone.with_ymd_and_hms(1970, 1, 1, 0, 0, 0).unwrap().to_utc();
+            let last = zone.with_ymd_and_hms(9999, 12, 31, 23, 59, 59).unwrap().to_utc();
+            let always = Selection { from: Some(first), to: Some(last), ..Selection::default() };
+            for cursor in [cursor(), bare.clone(), Cursor { selection: always, ..cursor() }] {
+                assert_eq!(Cursor::open(&cursor.seal(&zone), &zone), Some(cursor));
+            }
         }
     }
 
     #[test]
     fn a_cursor_that_was_changed_anywhere_is_none() {
-        let text = cursor().seal();
+        let [zone, _] = zones();
+        let text = cursor().seal(&zone);
         for place in 0..text.len() {
             let mut changed = text.clone().into_bytes();
             changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
-            assert_eq!(Cursor::open(std::str::from_utf8(&changed).unwrap()), None, "{place}");
-            assert_eq!(Cursor::open(&text[..place]), None, "{place}");
+            assert_eq!(Cursor::open(std::str::from_utf8(&changed).unwrap(), &zone), None, "{place}");
+            assert_eq!(Cursor::open(&text[..place], &zone), None, "{place}");
         }
-        assert_eq!(Cursor::open("nonsense!"), None);
+        assert_eq!(Cursor::open("nonsense!", &zone), None);
+    }
+
+    #[test]
+    fn a_cursor_that_was_made_by_hand_is_read_as_warily_as_a_query() {
+        let [zone, _] = zones();
+        let right = r#"{"at_us":1795172400000000,"id":42,"limit":7,"external_reference":"a","from":"2026-11-20 10:00:00"}"#;
+        assert!(Cursor::open(&forged(right), &zone).is_some());
+        for (what, otherwise) in [
+            (r#""at_us":1795172400000000"#, r#""at_us":-1"#),
+            (r#""at_us":1795172400000000"#, r#""at_us":253402300800000000"#),
+            (r#""at_us":1795172400000000"#, r#""at_us":9223372036854775807"#),
+            (r#""id":42"#, r#""id":99999999999999999999"#),
+            (r#""limit":7"#, r#""limit":0"#),
+            (r#""limit":7"#, r#""limit":101"#),
+            (r#""limit":7"#, r#""limit":7,"limit":7"#),
+            (r#""a""#, r#""a\u0000b""#),
+            (r#""a""#, r#""a\ud800""#),
+            (r#""2026-11-20 10:00:00""#, r#""-9999-01-01 00:00:00""#),
+            (r#""2026-11-20 10:00:00""#, r#""1969-12-31 23:59:59""#),
+            (r#""2026-11-20 10:00:00""#, "1795172400"),
+        ] {
+            let changed = right.replace(what, otherwise);
+            assert_ne!(changed, right);
+            assert_eq!(Cursor::open(&forged(&changed), &zone), None, "{changed}");
+        }
     }
 
     #[test]
@@ -154,7 +155,7 @@ mod tests {
             from: DateTime::from_timestamp(253_402_300_799, 0),
             to: DateTime::from_timestamp(253_402_300_799, 0),
         };
-        let longest = Cursor { selection, ..cursor() }.seal();
+        let longest = Cursor { selection, ..cursor() }.seal(&zones()[0]);
         assert!(longest.len() <= super::super::limits::CURSOR_MAX, "{}", longest.len());
     }
 }

@@ -6,10 +6,7 @@ use purchase::{NotificationFlags, PurchaseRequest, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
 use web::{ApiError, Detail, Fields, impossible_subscriber};
 
-use super::limits::{CHANNELS, COMMENT_MAX, EXTERNAL_REFERENCE_MAX, PROVIDER_CODE_MAX};
-
-/// Beyond this an identifier is not even looked at.
-const IDENTIFIER_TEXT_MAX: usize = 100;
+use super::limits::{CHANNELS, COMMENT_MAX, EXTERNAL_REFERENCE_MAX, PROVIDER_CODE_MAX, SHORT_TEXT_MAX};
 
 /// What is asked about: a purchase by its subscriber and the integrator's own reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +25,7 @@ pub fn purchase_request(fields: &Fields) -> Result<PurchaseRequest, ApiError> {
     let provider_code = fields.required_text("provider_code", PROVIDER_CODE_MAX)?;
     let debited_account = AccountId(fields.required_integer("debited_account_id")?);
     let beneficiary_phone_number = fields.required_phone_number("beneficiary_phone_number", &locale)?;
-    let subscriber = fields.required_text("subscriber_identifier", IDENTIFIER_TEXT_MAX)?;
+    let subscriber = fields.required_text("subscriber_identifier", SHORT_TEXT_MAX)?;
     let subscriber = SubscriberIdentifier::parse(&subscriber)
         .map_err(|cause| impossible_subscriber(product).because(cause))?;
     // An amount means nothing without its currency, so that is read first.
@@ -53,7 +50,7 @@ pub fn purchase_request(fields: &Fields) -> Result<PurchaseRequest, ApiError> {
 pub fn retry_request(fields: &Fields) -> Result<RetryRequest, ApiError> {
     fields.one_of("source_channel", &CHANNELS, SourceChannel::as_str)?;
     fields.required_locale("language")?;
-    let subscriber = fields.required_text("subscriber_identifier", IDENTIFIER_TEXT_MAX)?;
+    let subscriber = fields.required_text("subscriber_identifier", SHORT_TEXT_MAX)?;
     let subscriber = SubscriberIdentifier::parse(&subscriber).map_err(|cause| {
         ApiError::new(Detail::BadIdentifier).about("subscriber_identifier").because(cause)
     })?;

@@ -2,20 +2,14 @@
 //! refused, for it could otherwise widen a question unnoticed; unknown ones are ignored.
 
 use actix_web::web::Query;
-use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
+use chrono::TimeZone;
 use error_codes::ErrorCode;
-use purchase::{Place, PurchaseId, PurchaseStatus, Selection};
-use vend::SubscriberIdentifier;
+use purchase::{Place, PurchaseId, Selection};
 use web::{ApiError, Detail, Fields};
 
 use super::cursor::Cursor;
-use super::limits::{CURSOR_MAX, EXTERNAL_REFERENCE_MAX, PAGE_DEFAULT, PAGE_MAX};
-
-/// Beyond this a short value is not even looked at.
-const SHORT_TEXT_MAX: usize = 100;
-
-/// The form of `from` and `to`, which is that of `date` in every answer.
-const TIME: &str = "%Y-%m-%d %H:%M:%S";
+use super::limits::{CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX, SHORT_TEXT_MAX};
+use super::selection::selection;
 
 /// A page of purchases that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +24,8 @@ pub struct PurchaseList {
 
 impl PurchaseList {
     /// What leads from a page that ends there to the next one, filters and all.
-    pub fn cursor_after(&self, place: Place) -> String {
-        Cursor { selection: self.selection.clone(), place, limit: self.limit }.seal()
+    pub fn cursor_after(&self, place: Place, zone: &impl TimeZone) -> String {
+        Cursor { selection: self.selection.clone(), place, limit: self.limit }.seal(zone)
     }
 }
 
@@ -43,7 +37,8 @@ pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, 
     let Some(cursor) = fields.optional_text("cursor", CURSOR_MAX)? else {
         return Ok(PurchaseList { selection: asked, after: None, limit: limit.unwrap_or(PAGE_DEFAULT) });
     };
-    let cursor = Cursor::open(&cursor).ok_or_else(|| ApiError::new(Detail::BadCursor).about("cursor"))?;
+    let cursor =
+        Cursor::open(&cursor, zone).ok_or_else(|| ApiError::new(Detail::BadCursor).about("cursor"))?;
     if !repeats(&asked, &cursor.selection) {
         return Err(ApiError::new(Detail::CursorOfOtherFilters).about("cursor"));
     }
@@ -72,34 +67,6 @@ fn fields_of(query: &str) -> Result<Fields, ApiError> {
         members.push(format!("\"{known}\":{}", serde_json::Value::from(value.as_str())));
     }
     Fields::parse(format!("{{{}}}", members.join(",")).as_bytes())
-}
-
-fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selection, ApiError> {
-    let time = |name| -> Result<Option<DateTime<Utc>>, ApiError> {
-        let Some(text) = fields.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
-        let read = moment(&text, zone).ok_or_else(|| ApiError::new(Detail::BadTime).about(name));
-        read.map(Some)
-    };
-    let subscriber = fields.optional_text("subscriber_identifier", SHORT_TEXT_MAX)?;
-    let subscriber = subscriber.map(|text| SubscriberIdentifier::parse(&text)).transpose();
-    Ok(Selection {
-        external_reference: fields.optional_text("external_reference", EXTERNAL_REFERENCE_MAX)?,
-        subscriber: subscriber.map_err(|cause| {
-            ApiError::new(Detail::BadIdentifier).about("subscriber_identifier").because(cause)
-        })?,
-        status: fields.optional_one_of("status", &PurchaseStatus::ALL, PurchaseStatus::as_str)?,
-        from: time("from")?,
-        to: time("to")?,
-    })
-}
-
-/// A local time that comes twice, as clocks are put back, is the earlier one; one that never comes is none.
-fn moment(text: &str, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
-    let local = NaiveDateTime::parse_from_str(text, TIME).ok()?;
-    // The parser takes more than one way of writing a moment.
-    let is_canonical = local.format(TIME).to_string() == text;
-    let moment = zone.from_local_datetime(&local).earliest().filter(|_| is_canonical)?;
-    Some(moment.with_timezone(&Utc))
 }
 
 fn page_length(text: &str) -> Result<u16, ApiError> {

@@ -26,7 +26,10 @@ pub async fn list(
         .await
         .map_err(not_read)?;
     let read = page.purchases.iter().map(|filed| wire::FiledPurchase::read(filed, &caller, &front, language));
-    let page = wire::PurchasePage::new(read.collect(), page.next.map(|next| wanted.cursor_after(next)));
+    let page = wire::PurchasePage::new(
+        read.collect(),
+        page.next.map(|next| wanted.cursor_after(next, &front.zone())),
+    );
     Ok(HttpResponse::Ok().json(page))
 }
 

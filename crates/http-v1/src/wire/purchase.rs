@@ -31,7 +31,7 @@ pub struct Purchase {
     /// `TOP/<year>/<month>/<digits>`, for people.
     #[schema(pattern = r"^TOP/\d{4}/\d{2}/\d{10,}$", example = "TOP/2026/11/0000004217")]
     reference: String,
-    /// Who bought; left out for colleagues.
+    /// The integration user who made it; confirm and retry tell it to that user only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     operator: Option<Actor>,
@@ -142,8 +142,8 @@ impl Purchase {
         }
     }
 
-    /// The answer to confirm and to retry: the same from the same record, whenever it is asked for. The
-    /// user is left out where a colleague asks, who is not told who bought.
+    /// The answer to confirm and to retry: the same from the same record, whenever it is asked for. A record has no
+    /// more than the number of its user, so where a colleague asks, the user is left out.
     pub fn made(record: &Record, caller: &Caller, front: &Front) -> Self {
         let user = (record.user.0 == caller.user.id).then(|| Actor::user(caller));
         Self::of(record, user, caller, front)

@@ -3,12 +3,13 @@
 
 use local_postgres::Database;
 
-use super::{ListByReference, ListBySubscriber, ListByTime, ListPending};
+use super::{ListByReference, ListBySubscriber, ListByTime, ListFailed, ListPending};
 use crate::statement::Statement;
 use crate::test_database::migrated;
 
-/// Two organisations with 8,000 purchases each, one a second, of 500 subscribers. Every hundredth has failed, every
-/// thousandth is open. Every second one has an external reference.
+/// Two organisations with 24,000 purchases each, one a second, of 1,500 subscribers. Every 300th has failed, every
+/// 3000th is open. Every second one has an external reference, and every fourth one the same. With a shorter
+/// history the planner would be right to read all of it.
 const HISTORY: &str = "
     INSERT INTO organisations (code, name, environment) VALUES ('A', 'A', 'STAGING'), ('B', 'B', 'STAGING');
     INSERT INTO users (organisation_id, username, password_hash, full_name, role)
@@ -22,14 +23,14 @@ const HISTORY: &str = "
         state, handling, fence, attempt, requests, window_closes_at, copies, last_sent_at, provider_reference, ended_at,
         failure, provider_transaction, sealed_token, token_key_id)
     SELECT n * 10 + o, 'TOP', o, 1, o, o, 'WEB', 'en', 'ELECTRICITY', 'BPC',
-        CASE WHEN s = 'IN_DOUBT' THEN '07' || n ELSE '05' || n % 500 END, '26771234567', 'BWP', 100, 0, 100, 100, 0,
-        CASE WHEN n % 2 = 0 THEN 'R' || n END, true, true, true, true, timestamptz '2026-11-20 12:00Z' - n * interval '1 s',
+        CASE WHEN s = 'IN_DOUBT' THEN '07' || n ELSE '05' || n % 1500 END, '26771234567', 'BWP', 100, 0, 100, 100, 0,
+        CASE WHEN n % 4 = 1 THEN 'same' WHEN n % 2 = 0 THEN 'R' || n END, true, true, true, true, timestamptz '2026-11-20 12:00Z' - n * interval '1 s',
         s, 'SELF_MANAGED', 1, 1, 0, now(), CASE WHEN s = 'IN_DOUBT' THEN 1 END, CASE WHEN s = 'IN_DOUBT' THEN now() END,
         '000001', CASE WHEN s <> 'IN_DOUBT' THEN now() END, CASE WHEN s = 'FAILED' THEN 'OPERATOR' END,
         CASE WHEN s = 'SUCCESSFUL' THEN 'V' || n END, CASE WHEN s = 'SUCCESSFUL' THEN bytea '1' END,
         CASE WHEN s = 'SUCCESSFUL' THEN 1 END
-    FROM generate_series(1, 2) AS o, generate_series(1, 8000) AS n,
-        LATERAL (SELECT CASE WHEN n % 1000 = 0 THEN 'IN_DOUBT' WHEN n % 100 = 0 THEN 'FAILED' ELSE 'SUCCESSFUL' END AS s) AS x;";
+    FROM generate_series(1, 2) AS o, generate_series(1, 24000) AS n,
+        LATERAL (SELECT CASE WHEN n % 3000 = 0 THEN 'IN_DOUBT' WHEN n % 300 = 0 THEN 'FAILED' ELSE 'SUCCESSFUL' END AS s) AS x;";
 
 const EVERY_STATE: &str = "{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAILED}";
 
@@ -66,19 +67,21 @@ fn a_page_is_found_by_an_index_and_costs_a_page_whatever_the_history() {
     database.run_sql("ANALYZE").unwrap();
     for mode in ["force_custom_plan", "force_generic_plan"] {
         let by_time = plan::<ListByTime>(&database, mode, EVERY_STATE, "NULL", "NULL");
-        let failed = plan::<ListByTime>(&database, mode, "{FAILED}", "NULL", "NULL");
+        let failed = plan::<ListFailed>(&database, mode, "{FAILED}", "NULL", "NULL");
         let open = "{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW}";
         let pending = plan::<ListPending>(&database, mode, open, "NULL", "NULL");
         let subscriber = plan::<ListBySubscriber>(&database, mode, EVERY_STATE, "'0517'", "NULL");
-        let both = plan::<ListBySubscriber>(&database, mode, EVERY_STATE, "'052'", "'R2002'");
+        let both = plan::<ListBySubscriber>(&database, mode, EVERY_STATE, "'05502'", "'R2002'");
         let reference = plan::<ListByReference>(&database, mode, EVERY_STATE, "NULL", "'R2002'");
+        let misused = plan::<ListByReference>(&database, mode, EVERY_STATE, "NULL", "'same'");
         for (plan, index, pages_max) in [
             (by_time, "purchases_by_time", 80),
-            (failed, "purchases_by_time", 300),
+            (failed, "purchases_failed", 120),
             (pending, "purchases_one_open_per_subscriber", 60),
             (subscriber, "purchases_for_retry", 100),
             (both, "purchases_for_retry", 50),
-            (reference, "purchases_for_retry", 120),
+            (reference, "purchases_by_reference", 50),
+            (misused, "purchases_by_reference", 120),
         ] {
             let is_found_so = plan.contains(index) && !plan.contains("Seq Scan on purchases");
             assert!(is_found_so, "{mode} {index}\n{plan}");

@@ -5,7 +5,7 @@ use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
 use ledger::AccountId;
 use meter_token::TokenSet;
-use money::Money;
+use money::{Currency, Money};
 use purchase::{
     ClientId, NotificationFlags, OrganisationId, Price, PurchaseId, Record, Reference, SourceChannel,
     StateName, Success, UserId,
@@ -108,9 +108,24 @@ pub(crate) struct Row {
 
 impl Row {
     pub(crate) fn read(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
+        let tokens = self.tokens(keys)?;
+        self.with(tokens)
+    }
+
+    /// The same in a list, which must not end for ever at the one row whose tokens cannot be opened: it is told without
+    /// them.
+    pub(crate) fn read_in_list(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
+        let tokens = self.tokens(keys).unwrap_or_else(|error| {
+            let cause: &dyn std::error::Error = &error;
+            tracing::error!(cause, purchase = self.id, "a token cannot be opened and is missing from a list");
+            None
+        });
+        self.with(tokens)
+    }
+
+    fn with(self, tokens: Option<TokenSet>) -> Result<ForRetry, StoreError> {
         let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
         let currency = read_currency("purchases", self.id, &self.currency)?;
-        let amount = |minor| Money::from_minor(minor, currency);
         let failure = self.failure.failure(self.id)?;
         let life = self.life.life(self.id)?;
         let record = Record {
@@ -128,13 +143,7 @@ impl Row {
             subscriber: SubscriberIdentifier::parse(&self.subscriber_identifier)
                 .map_err(|_malformed| corrupt("subscriber_identifier"))?,
             beneficiary_phone_number: self.beneficiary_phone_number.clone(),
-            price: Price {
-                entry: amount(self.entry),
-                charge: amount(self.charge),
-                net: amount(self.net),
-                total: amount(self.total),
-                commission: amount(self.commission),
-            },
+            price: self.price(currency),
             external_reference: self.external_reference.clone(),
             comment: self.comment.clone(),
             notifications: NotificationFlags {
@@ -146,7 +155,7 @@ impl Row {
             created_at: self.created_at,
             subscriber_details: self.subscriber_details.clone(),
             provider_reference: read_provider_reference(self.id, &self.provider_reference)?,
-            success: self.success(keys)?,
+            success: self.success(tokens)?,
             failure: failure.filter(|_| life.state.name() == StateName::Failed),
             life,
         };
@@ -154,10 +163,21 @@ impl Row {
         Ok(ForRetry { record, declared, retries_enabled: self.retries_enabled, at: self.at })
     }
 
-    fn success(&self, keys: &SealingKeys) -> Result<Option<Success>, StoreError> {
+    fn price(&self, currency: Currency) -> Price {
+        let amount = |minor| Money::from_minor(minor, currency);
+        Price {
+            entry: amount(self.entry),
+            charge: amount(self.charge),
+            net: amount(self.net),
+            total: amount(self.total),
+            commission: amount(self.commission),
+        }
+    }
+
+    fn success(&self, tokens: Option<TokenSet>) -> Result<Option<Success>, StoreError> {
         let Some(provider_transaction) = self.life.provider_transaction.clone() else { return Ok(None) };
         Ok(Some(Success {
-            tokens: self.tokens(keys)?,
+            tokens,
             units: self.units()?,
             provider_transaction,
             breakdown: self.breakdown()?,

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use purchase::{Fact, Page, Place, PurchaseId, PurchaseStatus, Selection, Told, UserId};
+use store::RetryKey;
 use vend::{Refusal, RefusalReason, SubscriberIdentifier};
 
 use crate::town::{FIRST, Shop, TOKEN, Town, vended};
@@ -176,4 +177,36 @@ async fn what_is_bought_while_one_turns_the_pages_moves_nothing() {
     assert_eq!([ids(&first), ids(&second)].concat(), before);
     assert_eq!(second.next, None);
     assert_eq!(ids(&town.page(&shop, &Selection::default(), None, 1).await), [newest.id]);
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_be_opened_is_missing_from_a_list_and_ends_no_list() {
+    let town = Town::open().await;
+    let shop = town.shop_with(900_000).await;
+    for number in 0..3 {
+        let (order, _) = town.reserved(&shop, &format!("0400000000{number}"), 1_000).await;
+        town.records(&order, vended(&format!("V{number}"), 1_000)).await;
+    }
+    let sold = town.expected(&shop, "true");
+    town.sql(&format!(
+        "ALTER TABLE purchases DISABLE TRIGGER ALL;
+         UPDATE purchases SET token_key_id = 9 WHERE id = {};
+         ALTER TABLE purchases ENABLE TRIGGER ALL",
+        sold[1].0
+    ));
+    let page = town.page(&shop, &Selection::default(), None, 100).await;
+    assert_eq!(ids(&page), sold);
+    let tokens = page.purchases.iter().map(|filed| filed.record.success.as_ref().unwrap().tokens.is_some());
+    assert_eq!(tokens.collect::<Vec<_>>(), [true, false, true]);
+    assert_eq!(town.pages(&shop, &Selection::default(), 1).await, sold);
+
+    let alone = town.store.find_filed(shop.authority.organisation, sold[1]).await.unwrap_err();
+    assert_eq!(alone.to_string(), format!("purchases.sealed_token of row {} is corrupt", sold[1].0));
+    let key = RetryKey {
+        organisation: shop.authority.organisation,
+        subscriber: SubscriberIdentifier::parse("04000000001").unwrap(),
+        external_reference: "ref-04000000001".to_owned(),
+        product: None,
+    };
+    assert_eq!(town.store.find_for_retry(key).await.unwrap_err().to_string(), alone.to_string());
 }

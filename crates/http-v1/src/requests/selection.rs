@@ -1,0 +1,54 @@
+//! The filters of a list of purchases, as a query and a cursor spell them.
+
+use chrono::{DateTime, Datelike, NaiveDateTime, TimeZone, Utc};
+use purchase::{PurchaseStatus, Selection};
+use vend::SubscriberIdentifier;
+use web::{ApiError, Detail, Fields};
+
+use super::limits::{EXTERNAL_REFERENCE_MAX, SHORT_TEXT_MAX, YEARS};
+
+/// The form of `from` and `to`, which is that of `date` in every answer.
+const TIME: &str = "%Y-%m-%d %H:%M:%S";
+
+/// Reads what is given; times are those of `zone`.
+pub(super) fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selection, ApiError> {
+    let time = |name| -> Result<Option<DateTime<Utc>>, ApiError> {
+        let Some(text) = fields.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
+        let read = moment(&text, zone).ok_or_else(|| ApiError::new(Detail::BadTime).about(name));
+        read.map(Some)
+    };
+    let subscriber = fields.optional_text("subscriber_identifier", SHORT_TEXT_MAX)?;
+    let subscriber = subscriber.map(|text| SubscriberIdentifier::parse(&text)).transpose();
+    Ok(Selection {
+        external_reference: fields.optional_text("external_reference", EXTERNAL_REFERENCE_MAX)?,
+        subscriber: subscriber.map_err(|cause| {
+            ApiError::new(Detail::BadIdentifier).about("subscriber_identifier").because(cause)
+        })?,
+        status: fields.optional_one_of("status", &PurchaseStatus::ALL, PurchaseStatus::as_str)?,
+        from: time("from")?,
+        to: time("to")?,
+    })
+}
+
+/// The same filters as they were read, by name.
+pub(super) fn spelled(selection: &Selection, zone: &impl TimeZone) -> Vec<(&'static str, String)> {
+    let Selection { external_reference, subscriber, status, from, to } = selection;
+    let time = |moment: &DateTime<Utc>| moment.with_timezone(zone).naive_local().format(TIME).to_string();
+    let spelled = [
+        ("external_reference", external_reference.clone()),
+        ("subscriber_identifier", subscriber.as_ref().map(ToString::to_string)),
+        ("status", status.map(|status| status.as_str().to_owned())),
+        ("from", from.as_ref().map(time)),
+        ("to", to.as_ref().map(time)),
+    ];
+    spelled.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// A local time that comes twice, as clocks are put back, is the earlier one; one that never comes is none.
+fn moment(text: &str, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
+    let local = NaiveDateTime::parse_from_str(text, TIME).ok()?;
+    // The parser takes more than one way of writing a moment, and years that the database does not know.
+    let is_canonical = YEARS.contains(&local.year()) && local.format(TIME).to_string() == text;
+    let moment = zone.from_local_datetime(&local).earliest().filter(|_| is_canonical)?;
+    Some(moment.with_timezone(&Utc))
+}
