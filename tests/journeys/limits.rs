@@ -7,6 +7,7 @@ use std::{
 };
 
 use clock::{Clock, Monotonic, SystemClock};
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use reqwest::Method;
 use sandbox::Process;
 use serde_json::Value;
@@ -106,6 +107,27 @@ async fn guesses_at_the_same_time_stand_in_line() {
     }
     let took = since(began);
     assert!(took >= Duration::from_millis(4 * 250 + 1_750), "{took:?}");
+}
+
+#[tokio::test]
+async fn whoever_does_not_know_the_clients_secret_makes_nobody_wait_not_even_in_the_same_network() {
+    let server = town().another_api_server_with("server-with-strangers", &STRICT);
+    let shop = town().open_shop().await.calling(server.url());
+    let from = "203.0.113.20";
+    let strangers = ["client_id", "client_secret"].map(|unknown| {
+        let mut login: Value = serde_json::from_str(&shop.login_body()).unwrap();
+        login[unknown] = "vg_test_0123456789abcdef".into();
+        login["secret_pass"] = "0123456789abcdef".into();
+        login.to_string()
+    });
+    let mut storm: FuturesUnordered<_> =
+        strangers.iter().cycle().take(40).map(|login| knock(&shop, login, from)).collect();
+    let first = storm.next().await.unwrap();
+    assert_eq!(first.refusal(), (401, "invalid_credentials", None));
+
+    let began = SystemClock.monotonic();
+    log_in(&shop, from).await.expect(200);
+    assert!(since(began) < Duration::from_secs(2), "in the midst of them: {:?}", since(began));
 }
 
 #[tokio::test]

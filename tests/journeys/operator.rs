@@ -2,9 +2,11 @@
 
 use std::process::Command;
 
+use futures_util::{StreamExt, stream::FuturesUnordered};
 use purchase::OrganisationId;
 use sandbox::Credentials;
 use serde_json::Value;
+use tokio::task::spawn_blocking;
 
 use crate::{
     shop::Shop,
@@ -168,6 +170,37 @@ async fn a_replaced_password_ends_the_sessions_that_the_old_one_opened() {
     let refused = shop.confirm(&shop.order(&meter)).await;
     assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
     shop_is_out(&shop).await;
+}
+
+#[tokio::test]
+async fn of_the_logins_around_a_replaced_password_none_lives_on() {
+    // The same user from the same address again and again, and nobody stands in line.
+    let at_once = [
+        ("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "0"),
+        ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "0"),
+        ("VENDGATE__WEB__LIMITS__GUESS_DELAY_MS", "0"),
+    ];
+    let server = town().another_api_server_with("server-in-a-rush", &at_once);
+    let operator = Operator::at_the_prompt();
+    let shop = operator.onboards("PROMPT6", &town().meter()).await.calling(server.url());
+    let login = shop.login_body();
+    // Fewer than may wait for their passwords to be checked.
+    let mut logins: FuturesUnordered<_> =
+        (0..30).map(|_| shop.post("/public/v1/auth/login", &login)).collect();
+    logins.next().await.unwrap().expect(200);
+    let at_the_prompt =
+        spawn_blocking(move || operator.does("user set-password till -o PROMPT6 --generate-password"));
+    for answer in logins.collect::<Vec<_>>().await {
+        if answer.status != 200 {
+            assert_eq!(answer.refusal(), (401, "invalid_credentials", None));
+        }
+    }
+    assert!(at_the_prompt.await.unwrap()["password"].is_string());
+    let alive = town().asks_the_database(
+        "SELECT count(*) FROM token_families f JOIN organisations o ON o.id = f.organisation_id
+         WHERE o.code = 'PROMPT6' AND f.revoked_at IS NULL",
+    );
+    assert_eq!(alive, "0");
 }
 
 #[tokio::test]

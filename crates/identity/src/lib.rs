@@ -25,9 +25,7 @@ pub use caller::{Caller, CallerOrganisation, CallerUser};
 pub use credential::{AccessToken, ClientSecret, Credential, CredentialKind, RefreshToken};
 pub use entropy::{Entropy, EntropyError, SystemEntropy};
 pub use login::{IssuedTokens, LoginCredentials, LoginError};
-pub use onboarding::{
-    ClientCredentials, NewSecretShown, Onboarding, OnboardingError, RotatedSecret, UserDetails,
-};
+pub use onboarding::{ClientCredentials, Onboarding, OnboardingError, RotatedSecret, UserDetails};
 pub use password::HashError;
 pub use permission::{Permission, scope};
 pub use refresh::RefreshCredentials;

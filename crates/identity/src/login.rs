@@ -1,6 +1,6 @@
 //! From credentials to a first pair of tokens.
 
-use std::time::Duration;
+use std::{hash::Hash, time::Duration};
 
 use clock::Monotonic;
 use secrecy::{ExposeSecret, SecretString};
@@ -24,6 +24,14 @@ pub struct LoginCredentials {
     pub organisation_code: String,
     pub username: String,
     pub password: SecretString,
+}
+
+impl LoginCredentials {
+    /// All but the password, to be hashed and not to be read: whose password it is to be, and under which secret.
+    pub fn claim(&self) -> impl Hash {
+        let secret = self.client_secret.expose_secret();
+        (&self.client_id, secret, &self.organisation_code, &self.username)
+    }
 }
 
 /// A pair of tokens. This is the only time that they can be read.
@@ -106,7 +114,7 @@ impl Identity {
                 Unchecked::Busy => LoginError::Busy(None),
                 Unchecked::Lost(source) => LoginError::Unchecked(source),
             })?;
-        let admitted = record.filter(|_| right).as_ref().and_then(|record| self.admit(record));
+        let admitted = record.filter(|_| right).and_then(|record| self.admit(record));
         let admitted = admitted.ok_or(LoginError::InvalidCredentials)?;
         match admitted.organisation_status {
             Status::Active => self.open(admitted).await,
@@ -133,10 +141,10 @@ impl Identity {
     }
 
     /// The first three of the four things that must be right; the password is the fourth.
-    fn admit(&self, record: &LoginRecord) -> Option<Admitted> {
+    fn admit(&self, record: LoginRecord) -> Option<Admitted> {
         let client_secret_id = record.client_secret_id?;
         let (organisation_id, environment, organisation_status) = record.organisation?;
-        let user = record.user.as_ref()?;
+        let user = record.user?;
         let good = environment == self.settings.environment
             && record.client_status == Status::Active
             && user.status == Status::Active;
@@ -146,10 +154,13 @@ impl Identity {
             oauth_client_id: record.oauth_client_id,
             client_secret_id,
             user_id: user.id,
+            password_hash: user.password_hash,
             role: user.role,
         })
     }
 
+    /// Passwords are slow to check, and more so where many wait: what was right when it was looked up may have
+    /// been changed since. So it is looked at again where the session is opened.
     async fn open(&self, admitted: Admitted) -> Result<IssuedTokens, LoginError> {
         let (environment, at) = (self.settings.environment, self.clock.now());
         let access_token = AccessToken::generate(environment, &*self.entropy)?;
@@ -159,6 +170,7 @@ impl Identity {
             oauth_client_id: admitted.oauth_client_id,
             user_id: admitted.user_id,
             client_secret_id: admitted.client_secret_id,
+            password_hash: admitted.password_hash,
             at,
             expires_at: at + self.settings.family_lifetime(),
             first: NewPair {
@@ -194,13 +206,14 @@ pub(crate) fn unstorable(text: &str) -> bool {
 }
 
 /// Credentials of which all but the organisation's standing is known to be right.
-#[derive(Clone, Copy)]
 struct Admitted {
     organisation_id: i64,
     organisation_status: Status,
     oauth_client_id: i64,
     client_secret_id: i64,
     user_id: i64,
+    /// What the password was checked against.
+    password_hash: String,
     role: Role,
 }
 

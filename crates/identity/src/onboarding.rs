@@ -38,13 +38,6 @@ pub struct ClientCredentials {
     pub secret: ClientSecret,
 }
 
-/// A further secret of a client, which can be read here and never again.
-#[derive(Debug, Clone)]
-pub struct NewSecretShown {
-    pub secret_id: i64,
-    pub secret: ClientSecret,
-}
-
 /// A client's secrets after a change of them. The new one can be read here and never again.
 #[derive(Debug, Clone)]
 pub struct RotatedSecret {
@@ -71,9 +64,15 @@ pub struct UserDetails {
 /// Why somebody could not be let in.
 #[derive(Debug, thiserror::Error)]
 pub enum OnboardingError {
-    /// There is nothing of that name.
-    #[error("there is no {what} {name}")]
-    Absent { what: &'static str, name: String },
+    /// No organisation has that code.
+    #[error("there is no organisation {0}")]
+    NoOrganisation(String),
+    /// No client is called that in public.
+    #[error("there is no client {0}")]
+    NoClient(String),
+    /// The organisation has no user of that name.
+    #[error("there is no user {username} of organisation {organisation_code}")]
+    NoUser { username: String, organisation_code: String },
     /// The password is too short or too long.
     #[error("a password has {PASSWORD_MIN} to {PASSWORD_MAX} bytes")]
     PasswordLength,
@@ -114,7 +113,7 @@ impl Onboarding {
     /// The organisation of this code.
     pub async fn organisation(&self, code: &str) -> Result<OrganisationRecord, OnboardingError> {
         let found = rows::find_organisation(&self.store, code.to_owned()).await?;
-        found.ok_or_else(|| OnboardingError::Absent { what: "organisation", name: code.to_owned() })
+        found.ok_or_else(|| OnboardingError::NoOrganisation(code.to_owned()))
     }
 
     /// Every organisation, in the order of their codes.
@@ -138,9 +137,9 @@ impl Onboarding {
     pub async fn user(&self, organisation_code: &str, username: &str) -> Result<UserRecord, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
         let found = rows::find_user(&self.store, organisation.id, username.to_owned()).await?;
-        let absent = || OnboardingError::Absent {
-            what: "user",
-            name: format!("{username} of organisation {organisation_code}"),
+        let absent = || OnboardingError::NoUser {
+            username: username.to_owned(),
+            organisation_code: organisation_code.to_owned(),
         };
         found.ok_or_else(absent)
     }
@@ -148,7 +147,7 @@ impl Onboarding {
     /// The client of this public text, with what may be seen of its secrets.
     pub async fn client(&self, client_id: &str) -> Result<ClientRecord, OnboardingError> {
         let found = rows::find_client(&self.store, client_id.to_owned()).await?;
-        found.ok_or_else(|| OnboardingError::Absent { what: "client", name: client_id.to_owned() })
+        found.ok_or_else(|| OnboardingError::NoClient(client_id.to_owned()))
     }
 
     /// Makes a client for an organisation, with a first secret.
@@ -168,25 +167,10 @@ impl Onboarding {
             organisation_id: organisation.id,
             client_id: client_id.clone(),
             name: name.to_owned(),
-            secret: self.secret_row(&secret, None),
+            secret: self.secret_row(&secret),
         };
         let (id, secret_id) = rows::create_client(&self.store, new, act).await?;
         Ok(ClientCredentials { id, client_id, secret_id, secret })
-    }
-
-    /// Gives a client one more secret, beside those that it has. To replace one without an interruption: add,
-    /// let the integrator change over, [expire](Self::expire_secret) the old one.
-    pub async fn add_secret(
-        &self,
-        client_id: &str,
-        expires_at: Option<DateTime<Utc>>,
-        act: Act,
-    ) -> Result<NewSecretShown, OnboardingError> {
-        let client = self.client(client_id).await?;
-        let secret = ClientSecret::generate(environment_of(client_id), &*self.entropy)?;
-        let row = self.secret_row(&secret, expires_at);
-        let secret_id = rows::add_secret(&self.store, client.id, row, act).await?;
-        Ok(NewSecretShown { secret_id, secret })
     }
 
     /// Gives a client a new secret. Those that it has are accepted for `overlap` more, in which the integrator
@@ -202,19 +186,9 @@ impl Onboarding {
         let old_end_at = overlap.and_then(|overlap| self.clock.now().checked_add_signed(overlap));
         let old_end_at = old_end_at.ok_or(OnboardingError::Overlap)?;
         let secret = ClientSecret::generate(environment_of(client_id), &*self.entropy)?;
-        let row = self.secret_row(&secret, None);
+        let row = self.secret_row(&secret);
         let rotated = rows::rotate_secret(&self.store, client.id, row, old_end_at, act).await?;
         Ok(RotatedSecret { secret_id: rotated.id, secret, ending: rotated.ending, old_end_at })
-    }
-
-    /// Ends a secret at `at`; what was opened with it goes on.
-    pub async fn expire_secret(
-        &self,
-        secret_id: i64,
-        at: DateTime<Utc>,
-        act: Act,
-    ) -> Result<(), OnboardingError> {
-        Ok(rows::expire_secret(&self.store, secret_id, at, act).await?)
     }
 
     /// Ends a secret that is in the wrong hands, and every token that was obtained with it.
@@ -270,8 +244,8 @@ impl Onboarding {
         Ok(rows::set_status(&self.store, party, status, act).await?)
     }
 
-    fn secret_row(&self, secret: &ClientSecret, expires_at: Option<DateTime<Utc>>) -> NewSecret {
-        NewSecret { hash: secret.hash(), created_at: self.clock.now(), expires_at }
+    fn secret_row(&self, secret: &ClientSecret) -> NewSecret {
+        NewSecret { hash: secret.hash(), created_at: self.clock.now() }
     }
 
     async fn hash(&self, password: SecretString) -> Result<String, OnboardingError> {

@@ -139,6 +139,20 @@ fn the_servers_cannot_rewrite_what_was_recorded_nor_change_the_schema() {
 }
 
 #[test]
+fn the_servers_may_hold_still_what_a_login_rests_on_and_change_nothing_of_it() {
+    let database = migrated();
+    for table in ["organisations", "oauth_clients", "client_secrets", "users"] {
+        database.run_sql(&format!("SET ROLE vendgate_api; SELECT FROM {table} FOR SHARE")).unwrap();
+        let renumbered = refusal_to_servers(&database, &format!("UPDATE {table} SET id = DEFAULT"));
+        assert!(renumbered.contains(&format!("the numbers of {table} are for ever")), "{renumbered}");
+        let chosen = refusal_to_servers(&database, &format!("UPDATE {table} SET id = 1"));
+        assert!(chosen.contains("can only be updated to DEFAULT"), "{chosen}");
+        let created = refusal_to_servers(&database, &format!("UPDATE {table} SET created_at = now()"));
+        assert!(created.contains("permission denied"), "{created}");
+    }
+}
+
+#[test]
 fn not_even_the_owner_rewrites_the_audit_log_by_accident() {
     let database = migrated();
     let entry = "INSERT INTO audit_log (actor, action, subject, reason) VALUES ('a', 'test.done', 's', 'r')";

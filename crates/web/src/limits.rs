@@ -61,8 +61,9 @@ pub(crate) fn admit_client(request: &HttpRequest, client_id: i64) -> Result<(), 
 /// Counts a request of somebody of whom nothing is known but where they are.
 pub(crate) fn admit_stranger(request: &HttpRequest) -> Result<Network, ApiError> {
     let front = Front::of(request);
-    let origin = front.limits.proxies.origin(request);
-    judge(request, front.limits.addresses.as_ref().map(|addresses| addresses.admit(origin, now(&front))))?;
+    let (limits, now) = (&front.limits, now(&front));
+    let origin = limits.proxies.origin(request, now);
+    judge(request, limits.addresses.as_ref().map(|addresses| addresses.admit(origin, now)))?;
     Ok(origin)
 }
 

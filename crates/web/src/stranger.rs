@@ -62,8 +62,7 @@ impl Stranger {
 
     async fn turn(&self, credentials: &LoginCredentials) -> Result<Option<Turn>, ApiError> {
         let Some(guesses) = &self.front.limits.guesses else { return Ok(None) };
-        let (code, username) = (&credentials.organisation_code, &credentials.username);
-        let turn = guesses.turn(self.origin, code, username, self.front.clock().as_ref()).await;
+        let turn = guesses.turn(self.origin, credentials.claim(), self.front.clock().as_ref()).await;
         turn.map(Some).map_err(|line| ApiError::new(ErrorCode::RateLimited).after(line.wait))
     }
 }

@@ -123,14 +123,14 @@ async fn credentials_of_one_world_are_worth_nothing_in_the_other() {
 #[tokio::test]
 async fn a_secret_is_replaced_without_an_interruption() {
     let office = Office::open().await;
-    let client_id = &office.client.client_id;
-    let added = office.onboarding.add_secret(client_id, None, act()).await.unwrap();
-    let new = LoginCredentials { client_secret: added.secret.expose().into(), ..office.credentials() };
     let before = office.logs_in().await;
+    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
+    let rotated = desk.rotate_secret(client_id, Duration::from_hours(72), act()).await.unwrap();
+    assert_eq!(rotated.ending, [office.client.secret_id]);
+    assert_eq!(rotated.old_end_at, office.passes(TimeDelta::zero()) + TimeDelta::hours(72));
+    let new = LoginCredentials { client_secret: rotated.secret.expose().into(), ..office.credentials() };
     office.identity.login(new.clone()).await.unwrap();
 
-    let end = office.passes(TimeDelta::zero()) + TimeDelta::hours(72);
-    office.onboarding.expire_secret(office.client.secret_id, end, act()).await.unwrap();
     office.passes(TimeDelta::hours(72) - TimeDelta::seconds(1));
     office.logs_in().await;
     office.passes(TimeDelta::seconds(1));
@@ -145,9 +145,9 @@ async fn a_secret_is_replaced_without_an_interruption() {
 #[tokio::test]
 async fn a_revoked_secret_ends_with_every_token_that_was_obtained_with_it() {
     let office = Office::open().await;
-    let client_id = &office.client.client_id;
-    let added = office.onboarding.add_secret(client_id, None, act()).await.unwrap();
-    let new = LoginCredentials { client_secret: added.secret.expose().into(), ..office.credentials() };
+    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
+    let rotated = desk.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
+    let new = LoginCredentials { client_secret: rotated.secret.expose().into(), ..office.credentials() };
     let (stolen, own) = (office.logs_in().await, office.identity.login(new).await.unwrap());
 
     office.onboarding.revoke_secret(office.client.secret_id, act()).await.unwrap();
@@ -155,7 +155,7 @@ async fn a_revoked_secret_ends_with_every_token_that_was_obtained_with_it() {
     assert!(!office.knows(&stolen).await);
     assert!(office.knows(&own).await);
     let mut with_new = office.refresh_with(&stolen);
-    with_new.client_secret = added.secret.expose().into();
+    with_new.client_secret = rotated.secret.expose().into();
     assert!(wrong(&office.identity.refresh(with_new).await));
 
     let twice = office.onboarding.revoke_secret(office.client.secret_id, act()).await;

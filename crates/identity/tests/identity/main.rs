@@ -4,6 +4,7 @@
 
 mod authenticate;
 mod login;
+mod meanwhile;
 mod office;
 mod onboarding;
 mod refresh;

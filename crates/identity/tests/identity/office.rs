@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use clock::ManualClock;
 use identity::{
-    Act, ClientCredentials, Environment, Identity, IdentitySettings, IssuedTokens, LoginCredentials,
+    Act, ClientCredentials, Entropy, Environment, Identity, IdentitySettings, IssuedTokens, LoginCredentials,
     LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy, UserDetails,
 };
 use local_postgres::{Database, LocalPostgres};
@@ -24,7 +24,7 @@ const ROLES: &str = "
 
 /// An organisation, KGALE, with a client and an integrator called `till`, in staging.
 pub struct Office {
-    pub database: Database,
+    pub database: Arc<Database>,
     pub clock: ManualClock,
     pub identity: Identity,
     pub onboarding: Onboarding,
@@ -43,13 +43,19 @@ impl Office {
         onboarding.create_organisation("KGALE", "Kgale Stores", Environment::Staging, act()).await.unwrap();
         let client = onboarding.create_client("KGALE", "tills", act()).await.unwrap();
         onboarding.create_user("KGALE", till(), act()).await.unwrap();
-        let identity = deployment(&server, &clock, &settings(Environment::Staging));
+        let identity = deployment(&server, &clock, &settings(Environment::Staging), Arc::new(SystemEntropy));
+        let database = Arc::new(database);
         Self { database, clock, identity, onboarding, client, server }
     }
 
     /// Another deployment on the same database.
     pub fn deployment(&self, settings: &IdentitySettings) -> Identity {
-        deployment(&self.server, &self.clock, settings)
+        self.deployment_with(settings, Arc::new(SystemEntropy))
+    }
+
+    /// Another deployment on the same database, whose randomness comes from elsewhere.
+    pub fn deployment_with(&self, settings: &IdentitySettings, entropy: Arc<dyn Entropy>) -> Identity {
+        deployment(&self.server, &self.clock, settings, entropy)
     }
 
     /// All the right credentials.
@@ -125,9 +131,13 @@ pub fn texts(tokens: &IssuedTokens) -> (&str, &str) {
     (tokens.access_token.expose(), tokens.refresh_token.expose())
 }
 
-fn deployment(store: &Store, clock: &ManualClock, settings: &IdentitySettings) -> Identity {
-    let (clock, entropy) = (Arc::new(clock.clone()), Arc::new(SystemEntropy));
-    Identity::try_new(settings.clone(), store.clone(), clock, entropy).unwrap()
+fn deployment(
+    store: &Store,
+    clock: &ManualClock,
+    settings: &IdentitySettings,
+    entropy: Arc<dyn Entropy>,
+) -> Identity {
+    Identity::try_new(settings.clone(), store.clone(), Arc::new(clock.clone()), entropy).unwrap()
 }
 
 #[expect(clippy::default_trait_access, reason = "the timing of purchases is another room's affair")]

@@ -36,13 +36,15 @@ pub struct LoginUser {
     pub status: Status,
 }
 
-/// A login that succeeded.
-#[derive(Debug, Clone, Copy)]
+/// A login whose credentials were found right.
+#[derive(Debug, Clone)]
 pub struct NewFamily {
     pub organisation_id: i64,
     pub oauth_client_id: i64,
     pub user_id: i64,
     pub client_secret_id: i64,
+    /// What the password was checked against.
+    pub password_hash: String,
     pub at: DateTime<Utc>,
     pub expires_at: DateTime<Utc>,
     pub first: NewPair,
@@ -84,10 +86,11 @@ pub async fn find_login(
     row.map(LoginRecord::try_from).transpose()
 }
 
-/// Opens a family of tokens with its first pair.
+/// Opens a family of tokens with its first pair. From then on a new password or a revoked secret ends it.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when the secret was revoked meanwhile.
+/// [`StoreError::Stale`] when what the login rests on was changed meanwhile: the password replaced, the secret
+/// ended, or the user, the client or the organisation suspended.
 pub async fn open_family(store: &Store, new: NewFamily) -> Result<FamilyOpened, StoreError> {
     let store = store.clone();
     store
@@ -105,10 +108,11 @@ pub async fn open_family(store: &Store, new: NewFamily) -> Result<FamilyOpened, 
                 .bind::<Timestamptz, _>(new.first.access_expires_at)
                 .bind::<Bytea, _>(new.first.refresh_hash.0.as_slice())
                 .bind::<Timestamptz, _>(new.first.refresh_expires_at)
+                .bind::<Text, _>(new.password_hash)
                 .get_result(&mut transaction)
                 .await;
             let opened = opened.optional().map_err(StoreError::from);
-            let stale = StoreError::Stale { what: "the client secret" };
+            let stale = StoreError::Stale { what: "what a login rests on" };
             transaction.end(opened.and_then(|opened| opened.ok_or(stale))).await
         })
         .await

@@ -1,16 +1,22 @@
 //! Guessing a password gets slower with every wrong guess, for the guesser alone.
 //!
-//! What counts is who is tried (organisation and identifier) and from where. Nobody is ever locked out: from
-//! any other address the same user logs in as always, and from this one after the delay. Attempts stand in
-//! line, so that many at once are no faster than one after the other; a line holds nothing but its
-//! connections, for neither the database nor the password's hash is asked before it is one's turn.
+//! What counts is who is tried, by which client and with which secret of it, and from where. So whoever does not
+//! know the client's secret stands in a line of their own, and makes nobody wait who does: neither somebody in
+//! the same network, nor anybody at all where a proxy that is not named in the settings makes all networks one.
+//! They guess in vain, for without the secret no password is ever right; and a line for every secret that they
+//! make up brings them no nearer.
+//!
+//! Nobody is ever locked out: from any other address the same user logs in as always, and from this one after
+//! the delay. Attempts stand in line, so that many at once are no faster than one after the other; a line holds
+//! nothing but its connections, for neither the database nor the password's hash is asked before it is one's
+//! turn.
 //!
 //! What was wrong plays no part, or the delay would tell it. Client secrets are not counted apart: nobody
 //! guesses 256 random bits, and a delay of the whole client would let one mistyped password slow down every
 //! till of a shop.
 
 use std::{
-    hash::{BuildHasher, RandomState},
+    hash::{BuildHasher, Hash, RandomState},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -26,8 +32,8 @@ pub(crate) struct Guesses {
     first_delay: Duration,
     longest_delay: Duration,
     forgotten_after: Duration,
-    /// Names are the guesser's to choose, so what is kept of them has a fixed size. Keyed at random: nobody can
-    /// aim at somebody else's line.
+    /// Names are the guesser's to choose, and a secret may be among them, so what is kept of them has a fixed size
+    /// and tells nothing. Keyed at random: nobody can aim at somebody else's line.
     hasher: RandomState,
     lines: Mutex<Generations<u64, Arc<Line<Tally>>>>,
 }
@@ -67,16 +73,15 @@ impl Guesses {
         Self { first_delay, longest_delay, forgotten_after, hasher: RandomState::new(), lines }
     }
 
-    /// Waits until it is the turn of one more attempt to log `username` in, which is at once unless
-    /// somebody else is at it from the same place, or was wrong lately.
+    /// Waits until it is the turn of one more attempt upon the same `claim`, which is at once unless somebody else
+    /// is at it from the same place, or was wrong lately.
     pub(crate) async fn turn(
         &self,
         origin: Network,
-        organisation_code: &str,
-        username: &str,
+        claim: impl Hash,
         clock: &dyn Clock,
     ) -> Result<Turn, LineTooLong> {
-        let key = self.hasher.hash_one((origin, organisation_code, username));
+        let key = self.hasher.hash_one((origin, claim));
         let line = self.line(key, clock.monotonic());
         let waiting = tokio::time::timeout(self.longest_delay, line.lock_owned());
         let mut tally = waiting.await.map_err(|_too_long| LineTooLong { wait: self.longest_delay })?;
@@ -170,7 +175,7 @@ mod tests {
 
     async fn turn(guesses: &Guesses, address: &str, username: &str) -> Result<Turn, LineTooLong> {
         let origin = Network::of(address.parse().unwrap());
-        guesses.turn(origin, "KGALE", username, &SystemClock).await
+        guesses.turn(origin, ("KGALE", username), &SystemClock).await
     }
 
     fn elapsed(since: Monotonic) -> Duration {

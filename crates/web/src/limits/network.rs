@@ -1,13 +1,22 @@
 //! Where a request comes from, as far as it can be known.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use actix_web::{HttpRequest, http::header::HeaderMap};
 use ipnet::IpNet;
 
+use clock::Monotonic;
+
 use crate::WebSettingsError;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// Anybody may write the field, so it must not be able to fill the log.
+const WARNED_EVERY: Duration = Duration::from_hours(1);
 
 /// One customer of somebody's network: an IPv4 address, or the 64 leading bits of an IPv6 address, of which
 /// one machine may have as many as it likes (RFC 6177).
@@ -16,7 +25,11 @@ pub(crate) struct Network(IpAddr);
 
 /// The proxies in front of this server, whose word about addresses is taken.
 #[derive(Debug)]
-pub(crate) struct Proxies(Vec<IpNet>);
+pub(crate) struct Proxies {
+    ours: Vec<IpNet>,
+    /// When it was last said that somebody forwards who is not ours.
+    warned_at: Mutex<Option<Monotonic>>,
+}
 
 impl Network {
     pub(crate) fn of(address: IpAddr) -> Self {
@@ -38,26 +51,44 @@ impl Proxies {
                 text.parse().or_else(|_no_network| text.parse().map(|address: IpAddr| address.into()));
             parsed.map_err(|_no_address| WebSettingsError::BadProxy(text.clone()))
         };
-        Ok(Self(texts.iter().map(network).collect::<Result<_, _>>()?))
+        let ours = texts.iter().map(network).collect::<Result<_, _>>()?;
+        Ok(Self { ours, warned_at: Mutex::default() })
     }
 
     /// The network that a request comes from: the peer's, or, where the peer is a proxy of ours, whom it
     /// says to have it from, and so on. Whatever stands before the first address that is not ours could have
-    /// been written by anybody.
-    pub(crate) fn origin(&self, request: &HttpRequest) -> Network {
+    /// been written by anybody, and need not even be text.
+    pub(crate) fn origin(&self, request: &HttpRequest, now: Monotonic) -> Network {
         // A request without a peer did not come over a network: a test.
-        let peer = request.peer_addr().map_or(Ipv6Addr::UNSPECIFIED.into(), |peer| peer.ip());
-        Network::of(self.sender(peer, request.headers()))
+        let peer = request.peer_addr().map_or(Ipv6Addr::UNSPECIFIED.into(), |peer| peer.ip().to_canonical());
+        let headers = request.headers();
+        if headers.contains_key(FORWARDED_FOR) && !self.are_ours(peer) && self.is_time_to_warn(now) {
+            tracing::warn!(
+                %peer,
+                "X-Forwarded-For from a peer that web.trusted_proxies does not name is not believed: if it is \
+                 your proxy, all who come through it share the limits of one address"
+            );
+        }
+        Network::of(self.sender(peer, headers))
+    }
+
+    fn is_time_to_warn(&self, now: Monotonic) -> bool {
+        let mut warned_at = self.warned_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = warned_at.is_none_or(|warned_at| now.elapsed_since(warned_at) >= WARNED_EVERY);
+        if is_time {
+            *warned_at = Some(now);
+        }
+        is_time
     }
 
     fn sender(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let forwarded: Vec<&str> = headers
+        let forwarded: Vec<&[u8]> = headers
             .get_all(FORWARDED_FOR)
-            .flat_map(|value| value.to_str().unwrap_or("").split(','))
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
             .collect();
-        let mut sender = peer.to_canonical();
+        let mut sender = peer;
         for previous in forwarded.into_iter().rev() {
-            match address_in(previous.trim()) {
+            match address_in(previous) {
                 Some(previous) if self.are_ours(sender) => sender = previous,
                 Some(_) | None => break,
             }
@@ -66,12 +97,13 @@ impl Proxies {
     }
 
     fn are_ours(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(&address))
+        self.ours.iter().any(|network| network.contains(&address))
     }
 }
 
 /// Some proxies write the port too.
-fn address_in(text: &str) -> Option<IpAddr> {
+fn address_in(bytes: &[u8]) -> Option<IpAddr> {
+    let text = str::from_utf8(bytes).ok()?.trim();
     let address = text.parse().ok().or_else(|| {
         let socket = text.parse().ok().map(|socket: std::net::SocketAddr| socket.ip());
         socket.or_else(|| text.strip_prefix('[')?.strip_suffix(']')?.parse().ok())
@@ -81,17 +113,28 @@ fn address_in(text: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::test::TestRequest;
+    use actix_web::{http::header::HeaderValue, test::TestRequest};
 
     use super::*;
 
+    fn proxies() -> Proxies {
+        Proxies::parse(&["10.0.0.0/8".to_owned(), "fd00::1".to_owned()]).unwrap()
+    }
+
     fn origin(peer: &str, forwarded: &[&str]) -> Network {
-        let proxies = Proxies::parse(&["10.0.0.0/8".to_owned(), "fd00::1".to_owned()]).unwrap();
+        origin_of_bytes(peer, &forwarded.iter().map(|value| value.as_bytes()).collect::<Vec<_>>())
+    }
+
+    fn origin_of_bytes(peer: &str, forwarded: &[&[u8]]) -> Network {
         let mut request = TestRequest::get().peer_addr(peer.parse().unwrap());
         for value in forwarded {
-            request = request.append_header(("X-Forwarded-For", *value));
+            request = request.append_header(("X-Forwarded-For", HeaderValue::from_bytes(value).unwrap()));
         }
-        proxies.origin(&request.to_http_request())
+        proxies().origin(&request.to_http_request(), at(0))
+    }
+
+    fn at(seconds: u64) -> Monotonic {
+        Monotonic::from_origin(Duration::from_secs(seconds))
     }
 
     fn network(address: &str) -> Network {
@@ -115,6 +158,25 @@ mod tests {
         }
         assert_eq!(origin("[fd00::1]:99", &["[2001:db8::1]:80"]), network("2001:db8::"));
         assert_eq!(origin("[::ffff:10.0.0.1]:99", &["::ffff:198.51.100.7"]), network("198.51.100.7"));
+    }
+
+    #[test]
+    fn what_a_client_writes_hides_nothing_of_what_our_proxy_adds() {
+        for written in [&b"\xff"[..], b"caf\xc3\xa9", b"\xff, 10.1.1.1", b"\xe2\x82"] {
+            let forwarded = [written, b", 198.51.100.7"].concat();
+            for forwarded in [&[&forwarded[..]][..], &[written, b"198.51.100.7"]] {
+                let origin = origin_of_bytes("10.0.0.1:99", forwarded);
+                assert_eq!(origin, network("198.51.100.7"), "{forwarded:?}");
+            }
+        }
+        assert_eq!(origin_of_bytes("10.0.0.1:99", &[b"198.51.100.7, \xff"]), network("10.0.0.1"));
+    }
+
+    #[test]
+    fn whoever_forwards_and_is_not_named_is_warned_about_once_in_an_hour() {
+        let proxies = proxies();
+        let warnings = [0, 1, 3_599, 3_600, 7_199, 7_200].map(|second| proxies.is_time_to_warn(at(second)));
+        assert_eq!(warnings, [true, false, false, true, false, true]);
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub struct LimitSettings {
     pub client: RateSettings,
     /// For each address (of IPv6, each /64), at login and refresh.
     pub address: RateSettings,
-    /// How long the next attempt from the same address waits after a refused login of a user; twice as long after
-    /// each. In milliseconds; zero switches it off.
+    /// How long the next attempt with the same client secret from the same address waits after a refused login of a
+    /// user; twice as long after each. In milliseconds; zero switches it off.
     pub guess_delay_ms: u64,
     /// The longest that this becomes, in milliseconds.
     pub guess_delay_max_ms: u64,
