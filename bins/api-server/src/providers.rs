@@ -9,6 +9,7 @@ use provider::Provider;
 use provider_reloadly::{Reloadly, ReloadlySettings};
 use provider_xmlvend::{XmlVend, XmlVendSettings};
 use serde::Deserialize;
+use url::Url;
 use vending::Providers;
 
 /// How to reach one provider: the adapter's name, and its settings. The provider's code stands in lower case here.
@@ -91,8 +92,8 @@ impl ProviderSettings {
     /// Who we are at which vendor: its address, and our name there.
     fn client(&self) -> (String, String) {
         match self {
-            Self::XmlVend(settings) => (settings.endpoint.clone(), format!("{:?}", settings.client)),
-            Self::Reloadly(settings) => (settings.topups_url.clone(), settings.client_id.clone()),
+            Self::XmlVend(settings) => (one_spelling(&settings.endpoint), format!("{:?}", settings.client)),
+            Self::Reloadly(settings) => (one_spelling(&settings.topups_url), settings.client_id.clone()),
         }
     }
 
@@ -120,6 +121,13 @@ impl ProviderSettings {
             }
         }
     }
+}
+
+/// The same text for the same address, whatever its case, port and last slash. What is no address is left to the
+/// adapter, which refuses it.
+fn one_spelling(address: &str) -> String {
+    let parsed = Url::parse(address).map_or_else(|_no_address| address.to_owned(), String::from);
+    parsed.trim_end_matches('/').to_owned()
 }
 
 /// The adapters leave the choice of TLS to the process. A choice made before stands.
@@ -163,6 +171,30 @@ mod tests {
         assert!(connected([("one", reloadly("a")), ("other", reloadly("b"))]).is_ok());
         let same = connected([("one", reloadly("a")), ("other", reloadly("a"))]);
         assert!(matches!(same, Err(ProviderSettingsError::SameClient { .. })));
+    }
+
+    #[test]
+    fn an_address_that_is_written_differently_is_the_same_vendor() {
+        let at = |url: &str| {
+            let ProviderSettings::Reloadly(settings) = reloadly("a") else { panic!("another adapter") };
+            ProviderSettings::Reloadly(ReloadlySettings { topups_url: url.to_owned(), ..settings })
+        };
+        let one = || ("one", at("https://vendor.example/topups"));
+        for same in [
+            "https://vendor.example/topups/",
+            "HTTPS://Vendor.Example:443/topups",
+            " https://vendor.example/x/../topups",
+        ] {
+            let refused = connected([one(), ("other", at(same))]);
+            assert!(matches!(refused, Err(ProviderSettingsError::SameClient { .. })), "{same}");
+        }
+        for other in
+            ["https://vendor.example:8443/topups", "https://vendor.example/", "https://vendor.example/Topups"]
+        {
+            assert!(connected([one(), ("other", at(other))]).is_ok(), "{other}");
+        }
+        let roots = [("one", at("https://vendor.example")), ("other", at("https://vendor.example/"))];
+        assert!(matches!(connected(roots), Err(ProviderSettingsError::SameClient { .. })));
     }
 
     #[test]

@@ -14,9 +14,6 @@ use vend::SubscriberIdentifier;
 
 use crate::Credentials;
 
-/// What every staging wallet is loaded with (specification, section 8): 1,000,000.00.
-const LOADED_WITH_MINOR: i64 = 100_000_000;
-
 /// Lets organisations in, by the functions that the operator's tools use.
 #[derive(Clone, Debug)]
 pub struct Office {
@@ -95,7 +92,7 @@ impl ShopPlan {
 impl WalletPlan {
     /// Loaded as every staging wallet is.
     pub fn loaded(name: &str, handling: Handling) -> Self {
-        Self { name: name.to_owned(), handling, minor: LOADED_WITH_MINOR }
+        Self { name: name.to_owned(), handling, minor: store::staging_load().minor() }
     }
 }
 
@@ -156,12 +153,13 @@ impl Office {
             handling: plan.handling,
             rank,
         };
-        let opened = self.store.open_account(account, act()).await?;
         let amount = Money::from_minor(plan.minor, currency);
-        if amount.is_positive() {
-            self.store.top_up(opened, amount, act()).await?;
+        let opened = self.store.open_account_for_staging(account, amount, act()).await?;
+        // Only an organisation's first wallet is loaded of itself.
+        if opened.loaded.is_none() && amount.is_positive() {
+            self.store.top_up(opened.id, amount, act()).await?;
         }
-        Ok(opened)
+        Ok(opened.id)
     }
 }
 

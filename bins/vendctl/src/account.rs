@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use ledger::{AccountId, Category};
-use money::{Currency, Money};
+use money::Currency;
 use purchase::{Handling, OrganisationId};
 use serde::Serialize;
 use store::{AccountChange, AccountRecord, AccountStatus, NewAccount};
@@ -15,10 +15,6 @@ use crate::{
     report::{Report, Row, instant, yes},
     words,
 };
-
-/// What an organisation in staging finds in its first wallet: BWP 1,000,000.00 (specification, section 8).
-const STAGING_LOAD_MINOR: i64 = 100_000_000;
-const STAGING_CURRENCY: &str = "BWP";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -144,9 +140,8 @@ impl Open {
             handling: self.handling,
             rank: self.rank,
         };
-        let pula = Currency::parse(STAGING_CURRENCY).expect("three capital letters are a currency");
-        let load = Money::from_minor(STAGING_LOAD_MINOR, pula);
-        let opened = desk.store.open_account_for_staging(account, load, desk.act(&self.why)).await?;
+        let act = desk.act(&self.why);
+        let opened = desk.store.open_account_for_staging(account, store::staging_load(), act).await?;
         let report = show(desk, opened.id.0).await?;
         Ok(match opened.loaded {
             Some(load) => report.noting(&format!("Loaded with {load}, as every first wallet in staging is.")),

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use serde::Serialize;
+use store::Rule;
 use vend::Product;
 
 use crate::{
@@ -63,12 +64,21 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
         Verb::Set { whose, product, provider, why } => {
             let organisation = desk.organisation_id(&whose.organisation).await?;
             let act = desk.act(why);
-            desk.store.put_default_provider(organisation, *product, provider.clone(), act).await?;
+            let put = desk.store.put_default_provider(organisation, *product, provider.clone(), act).await;
+            let no_offer = VendctlError::NoOffer {
+                organisation: whose.organisation.clone(),
+                product: *product,
+                provider: provider.clone(),
+            };
+            put.map_err(|error| no_offer.if_broken(Rule::DefaultNeedsOffer, error))?;
             show(desk, whose).await
         }
         Verb::Remove { whose, product, why } => {
             let organisation = desk.organisation_id(&whose.organisation).await?;
-            desk.store.remove_default_provider(organisation, *product, desk.act(why)).await?;
+            let removed = desk.store.remove_default_provider(organisation, *product, desk.act(why)).await;
+            let no_default =
+                VendctlError::NoDefault { organisation: whose.organisation.clone(), product: *product };
+            removed.map_err(|error| no_default.if_absent(error))?;
             show(desk, whose).await
         }
         Verb::Show { whose } => show(desk, whose).await,

@@ -5,7 +5,7 @@ use std::{error::Error, io, iter};
 use boot::SettingsError;
 use identity::{EntropyError, OnboardingError};
 use purchase::PatternError;
-use store::{AccountRefusal, AllowError, PaymentError, SealError, StoreError};
+use store::{AccountRefusal, AllowError, PaymentError, Rule, SealError, StoreError};
 use vend::Product;
 
 #[derive(Debug, thiserror::Error)]
@@ -54,16 +54,45 @@ pub(crate) enum VendctlError {
     NoProvider(String),
     #[error("provider {0} is new; give it a --name")]
     NamelessProvider(String),
+    #[error(
+        "organisation {organisation} has no offer of {product} by {provider}; `vendctl offer list -o {organisation}` \
+         shows those it has, `vendctl offer set` enters another"
+    )]
+    NoOffer { organisation: String, product: Product, provider: String },
+    #[error(
+        "{provider} is the default PROVIDER of {product} for organisation {organisation}; name another one with \
+         `vendctl default-provider set`, or none with `vendctl default-provider remove`, and then remove the offer"
+    )]
+    IsDefault { organisation: String, product: Product, provider: String },
+    #[error(
+        "organisation {organisation} has no default provider of {product}; `vendctl default-provider show -o \
+         {organisation}` shows those it has"
+    )]
+    NoDefault { organisation: String, product: Product },
+    #[error(
+        "{product} has no names of its own in LANGUAGE {language}; `vendctl product list` shows those it has"
+    )]
+    NoText { product: Product, language: String },
     #[error("nothing is to be changed; name at least one of --name, --handling, --retries and --rank")]
     NothingToChange,
 }
 
 impl VendctlError {
+    /// This, if the store did not find what a command named; else what happened to the store.
+    pub(crate) fn if_absent(self, error: StoreError) -> Self {
+        if matches!(error, StoreError::Absent { .. }) { self } else { Self::Store(error) }
+    }
+
+    /// This, if that is the rule that was broken; else what happened to the store.
+    pub(crate) fn if_broken(self, rule: Rule, error: StoreError) -> Self {
+        if error.broken_rule() == Some(rule) { self } else { Self::Store(error) }
+    }
+
     /// What went wrong, why, and what to do, on one line.
     pub(crate) fn line(&self) -> String {
         let of_the_store = self.of_the_store();
-        if let Some(rule) = of_the_store.and_then(broken_rule) {
-            return rule.to_owned();
+        if let Some(rule) = of_the_store.and_then(StoreError::broken_rule) {
+            return about(rule).to_owned();
         }
         // What happened to the store says more than that something could not be recorded.
         let this: &(dyn Error + 'static) = match of_the_store {
@@ -85,15 +114,8 @@ impl VendctlError {
     }
 
     fn advice(&self) -> Option<&'static str> {
-        if let Self::Onboarding(OnboardingError::Absent { what, .. }) = self {
-            return Some(match *what {
-                "organisation" => "`vendctl organisation list` shows all",
-                "client" => "`vendctl client list -o CODE` shows an organisation's",
-                _ => "`vendctl user list -o CODE` shows an organisation's",
-            });
-        }
-        if matches!(self, Self::Onboarding(OnboardingError::PasswordLength)) {
-            return Some("give another one to --password-stdin, or have one made by --generate-password");
+        if let Self::Onboarding(error) = self {
+            return advice_about_onboarding(error);
         }
         if matches!(self, Self::Unprinted(_)) {
             return Some("it was done; a secret that nobody saw is replaced by `vendctl secret rotate`");
@@ -103,6 +125,9 @@ impl VendctlError {
         }
         if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
             return Some("wait for what is open, and empty it with `vendctl wallet adjust`");
+        }
+        if matches!(self, Self::Allow(AllowError::Full)) {
+            return Some("nothing was added; take others off with `vendctl allow-list remove`");
         }
         self.of_the_store().and_then(advice_about)
     }
@@ -119,6 +144,21 @@ impl VendctlError {
     }
 }
 
+/// What to do about somebody who could not be let in or kept out.
+fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
+    match error {
+        OnboardingError::NoOrganisation(_) => Some("`vendctl organisation list` shows all"),
+        OnboardingError::NoClient(_) => Some("`vendctl client list -o CODE` shows an organisation's"),
+        OnboardingError::NoUser { .. } => Some("`vendctl user list -o CODE` shows an organisation's"),
+        OnboardingError::PasswordLength => {
+            Some("give another one to --password-stdin, or have one made by --generate-password")
+        }
+        OnboardingError::Overlap => Some("give a shorter --overlap"),
+        OnboardingError::Store(error) => advice_about(error),
+        OnboardingError::Password(_) | OnboardingError::Unhashed(_) | OnboardingError::Entropy(_) => None,
+    }
+}
+
 /// What to do about a failure of the store.
 fn advice_about(error: &StoreError) -> Option<&'static str> {
     if error.may_have_been_kept() {
@@ -126,9 +166,7 @@ fn advice_about(error: &StoreError) -> Option<&'static str> {
             "it may have been done or not: look with `vendctl audit list`; a payment may be entered again under its --id",
         );
     }
-    let is_forbidden =
-        matches!(error, StoreError::Query { source } if source.to_string().contains("permission denied"));
-    if is_forbidden || matches!(error, StoreError::Setting { name: "role", .. }) {
+    if error.is_forbidden() || matches!(error, StoreError::Setting { name: "role", .. }) {
         return Some(
             "operator.database_url must name a login that is a member of vendgate_operator and owns nothing",
         );
@@ -145,30 +183,21 @@ fn advice_about(error: &StoreError) -> Option<&'static str> {
         .then_some("is operator.database_url right, and does the database run?")
 }
 
-/// Which rule of the schema was broken, and what to do about it, where an operator can break it.
-fn broken_rule(error: &StoreError) -> Option<&'static str> {
-    let (StoreError::Duplicate { constraint } | StoreError::Rejected { constraint, .. }) = error else {
-        return None;
-    };
-    match constraint.as_str() {
-        "organisations_code_key" => Some("the CODE is taken; choose another one"),
-        "users_organisation_id_username_key" => {
-            Some("the organisation has a user of that name; choose another USERNAME")
+/// What to do about a rule that was broken.
+const fn about(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OneCode => "the CODE is taken; choose another one",
+        Rule::OneUsername => "the organisation has a user of that name; choose another USERNAME",
+        Rule::OneCommissionWallet => {
+            "the organisation has a wallet for commission of that --currency; open one of another --category"
         }
-        "accounts_one_for_commission" => {
-            Some("the organisation has a commission account of that currency; nothing was opened")
+        Rule::OnePaymentReference => "another payment bears that --id; nothing was posted",
+        Rule::OfferNeedsProvider => "there is no such PROVIDER; enter it with `vendctl provider declare`",
+        Rule::OfferNeedsProduct | Rule::TextNeedsProduct => {
+            "the PRODUCT is not entered yet; do so with `vendctl product set`"
         }
-        "journal_entries_one_per_reference" => Some("another payment bears that --id; nothing was posted"),
-        "offers_provider_code_fkey" => {
-            Some("there is no such PROVIDER; enter it with `vendctl provider declare`")
+        Rule::DefaultNeedsOffer => {
+            "a default PROVIDER needs its offer; set the offer first, and remove it last, with `vendctl offer`"
         }
-        "offers_product_fkey" | "product_texts_product_fkey" => {
-            Some("the PRODUCT is not entered yet; do so with `vendctl product set`")
-        }
-        "default_provider_needs_its_offer" => Some(
-            "a default provider needs its offer; see `vendctl offer set`, or `vendctl default-provider remove` before \
-             an offer goes",
-        ),
-        _ => None,
     }
 }

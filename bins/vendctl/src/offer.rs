@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use money::{Currency, Rate};
 use purchase::{FeeSchedule, Terms};
 use serde::Serialize;
-use store::ListedOffer;
+use store::{ListedOffer, Rule, StoreError};
 use vend::Product;
 
 use crate::{
@@ -107,10 +107,20 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
         Verb::List { whose } => list(desk, whose).await,
         Verb::Remove { whose, product, provider, why } => {
             let organisation = desk.organisation_id(&whose.organisation).await?;
-            desk.store.remove_offer(organisation, *product, provider.clone(), desk.act(why)).await?;
+            let removed =
+                desk.store.remove_offer(organisation, *product, provider.clone(), desk.act(why)).await;
+            removed.map_err(|error| why_it_stays(error, whose, *product, provider))?;
             list(desk, whose).await
         }
     }
+}
+
+fn why_it_stays(error: StoreError, whose: &Whose, product: Product, provider: &str) -> VendctlError {
+    let (organisation, provider) = (whose.organisation.clone(), provider.to_owned());
+    if error.broken_rule() == Some(Rule::DefaultNeedsOffer) {
+        return VendctlError::IsDefault { organisation, product, provider };
+    }
+    VendctlError::NoOffer { organisation, product, provider }.if_absent(error)
 }
 
 impl Set {

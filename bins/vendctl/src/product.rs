@@ -128,7 +128,9 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
             show(desk, set.product).await
         }
         Verb::RemoveText { product, language, why } => {
-            desk.store.remove_product_text(*product, language.clone(), desk.act(why)).await?;
+            let removed = desk.store.remove_product_text(*product, language.clone(), desk.act(why)).await;
+            let no_text = VendctlError::NoText { product: *product, language: language.clone() };
+            removed.map_err(|error| no_text.if_absent(error))?;
             show(desk, *product).await
         }
     }

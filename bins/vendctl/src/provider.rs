@@ -2,8 +2,7 @@
 
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
-use store::{ListedProvider, NewProvider};
-use vend::Capabilities;
+use store::{Declaration, ListedProvider};
 
 use crate::{
     arguments::Why,
@@ -82,8 +81,8 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
         }
         Verb::Declare(declare) => declare.run(desk).await,
         Verb::Retries { code, switch, why } => {
-            find(desk, code).await?.ok_or_else(|| VendctlError::NoProvider(code.clone()))?;
-            desk.store.set_provider_retries(code.clone(), *switch, desk.act(why)).await?;
+            let set = desk.store.set_provider_retries(code.clone(), *switch, desk.act(why)).await;
+            set.map_err(|error| VendctlError::NoProvider(code.clone()).if_absent(error))?;
             show(desk, code).await
         }
     }
@@ -91,30 +90,22 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
 
 impl Declare {
     async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
-        let known = find(desk, &self.code).await?;
-        let (known_name, before) = known.map(|known| (known.name, known.declared)).unzip();
-        let before: Capabilities = before.unwrap_or_default();
-        let name = self.name.clone().or(known_name);
-        let provider = NewProvider {
-            code: self.code.clone(),
-            name: name.ok_or_else(|| VendctlError::NamelessProvider(self.code.clone()))?,
-            declared: Capabilities {
-                repeat_is_safe: self.repeat_is_safe.unwrap_or(before.repeat_is_safe),
-                remembers_refusals: self.remembers_refusals.unwrap_or(before.remembers_refusals),
-                not_found_counts: self.not_found_counts.unwrap_or(before.not_found_counts),
-            },
+        let declaration = Declaration {
+            name: self.name.clone(),
+            repeat_is_safe: self.repeat_is_safe,
+            remembers_refusals: self.remembers_refusals,
+            not_found_counts: self.not_found_counts,
         };
-        desk.store.put_provider(provider, desk.act(&self.why)).await?;
-        show(desk, &self.code).await
+        let declared = desk.store.declare_provider(self.code.clone(), declaration, desk.act(&self.why)).await;
+        let nameless = |error| VendctlError::NamelessProvider(self.code.clone()).if_absent(error);
+        Ok(Report::one(&View::from(declared.map_err(nameless)?)))
     }
 }
 
-async fn find(desk: &Desk, code: &str) -> Result<Option<ListedProvider>, VendctlError> {
-    Ok(desk.store.list_providers().await?.into_iter().find(|provider| provider.code == code))
-}
-
 async fn show(desk: &Desk, code: &str) -> Result<Report, VendctlError> {
-    let found = find(desk, code).await?.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))?;
+    let providers = desk.store.list_providers().await?;
+    let found = providers.into_iter().find(|provider| provider.code == code);
+    let found = found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))?;
     Ok(Report::one(&View::from(found)))
 }
 

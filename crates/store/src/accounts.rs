@@ -1,24 +1,33 @@
 //! Accounts: what an organisation sees of its own, and what the operator does with them.
 
-mod desk;
+mod change;
+mod movement;
 mod open;
 mod payment;
+mod record;
 mod statement;
+mod status;
 
 use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use ledger::{Account, AccountId, Category};
 use money::Money;
 use purchase::OrganisationId;
+use serde_json::Value;
 
+use crate::identity::{Act, AuditEntry, append};
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
-pub use desk::{AccountChange, AccountRecord, AccountRefusal, AccountStatus};
-pub use open::{NewAccount, OpenedAccount};
-pub use payment::{Movement, Paid, Payment, PaymentError, PaymentRefusal};
+pub use change::AccountChange;
+pub use movement::Movement;
+pub use open::{NewAccount, OpenedAccount, staging_load};
+pub use payment::{Paid, Payment, PaymentError, PaymentRefusal};
+pub use record::AccountRecord;
 pub use statement::{StatementLine, StatementQuery};
+pub use status::{AccountRefusal, AccountStatus};
 
 struct ListAccounts;
 
@@ -75,4 +84,21 @@ impl TryFrom<Row> for Account {
             available: Money::from_minor(available, currency),
         })
     }
+}
+
+/// A line about a wallet in the audit log.
+async fn log(
+    transaction: &mut Transaction,
+    action: &'static str,
+    account: AccountId,
+    organisation: OrganisationId,
+    details: Value,
+    act: &Act,
+) -> Result<(), StoreError> {
+    let (organisation_id, subject) = (Some(organisation.0), format!("account:{}", account.0));
+    append(transaction, AuditEntry { act, action, organisation_id, subject, details }).await
+}
+
+fn absent(account: AccountId) -> StoreError {
+    StoreError::Absent { what: "account", key: account.0.to_string() }
 }

@@ -14,13 +14,15 @@ use crate::{Store, StoreError};
 
 mod change;
 mod defaults;
-mod list;
-mod put;
+mod offers;
+mod products;
+mod providers;
 mod row;
 mod texts;
 
-pub use list::{ListedOffer, ListedProduct, ListedProvider};
-pub use put::NewProvider;
+pub use offers::ListedOffer;
+pub use products::ListedProduct;
+pub use providers::{Declaration, ListedProvider, NewProvider};
 
 use row::{AccountRow, LockRow, OfferRow, TextRow};
 

@@ -95,6 +95,11 @@ impl StoreError {
         matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
     }
 
+    /// Whether the database does not let our login do that.
+    pub fn is_forbidden(&self) -> bool {
+        matches!(self, Self::Query { source } if source.to_string().contains("permission denied"))
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "a key is a number or a borrowed text at every call")]
     pub(crate) fn corrupt(table: &'static str, column: &'static str, key: impl ToString) -> Self {
         Self::Corrupt { table, column, key: key.to_string(), source: None }

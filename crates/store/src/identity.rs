@@ -16,9 +16,9 @@ pub use caller::{CallerRecord, find_caller};
 pub use login::{FamilyOpened, LoginRecord, LoginUser, NewFamily, find_login, open_family};
 pub use onboarding::{
     ClientRecord, NewClient, NewOrganisation, NewSecret, NewUser, OrganisationRecord, Party, Rotated,
-    SecretRecord, UserRecord, add_secret, create_client, create_organisation, create_user, expire_secret,
-    find_client, find_organisation, find_user, list_clients, list_organisations, list_users,
-    replace_password, revoke_secret, rotate_secret, set_role, set_status,
+    SecretRecord, UserRecord, create_client, create_organisation, create_user, find_client,
+    find_organisation, find_user, list_clients, list_organisations, list_users, replace_password,
+    revoke_secret, rotate_secret, set_role, set_status,
 };
 pub use refresh::{Exchange, Exchanged, exchange};
 pub use words::{Environment, Role, Status};

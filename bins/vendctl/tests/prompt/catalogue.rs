@@ -63,9 +63,16 @@ fn what_an_offer_needs_is_said() {
     let office = Office::open();
     office.lets_in("KGALE", "staging");
     let offer = ["offer", "set", "-o", "KGALE", "electricity", "BPC", "--currency", "BWP"];
-    let without_provider = office.is_refused(&offer);
-    let needed = ["the PRODUCT is not entered yet", "there is no such PROVIDER"];
-    assert!(needed.iter().any(|missing| without_provider.starts_with(missing)), "{without_provider}");
+    let provider = "there is no such PROVIDER; enter it with `vendctl provider declare`";
+    let product = "the PRODUCT is not entered yet; do so with `vendctl product set`";
+    assert!([provider, product].contains(&office.is_refused(&offer).as_str()));
+    office.does(&["provider", "declare", "WUC", "--name", "Water"]);
+    let unentered = ["offer", "set", "-o", "KGALE", "water", "WUC", "--currency", "BWP"];
+    assert_eq!(office.is_refused(&unentered), product);
+    let text = ["product", "set-text", "water", "fr", "--label", "Compteur"];
+    assert_eq!(office.is_refused(&text), product);
+    office.does(&["product", "set", "electricity"]);
+    assert_eq!(office.is_refused(&offer), provider);
     let crossed = [&offer[..], &["--min", "10.00", "--max", "5.00"]].concat();
     assert_eq!(office.is_refused(&crossed), "--min is above --max; exchange them");
     let nameless = office.is_refused(&["provider", "declare", "BPC"]);
@@ -112,10 +119,54 @@ fn a_default_provider_needs_an_offer_and_holds_it() {
     assert_eq!(office.does(&set)[0], json!({ "product": "ELECTRICITY", "provider": "BPC" }));
     assert_eq!(office.shows(&["default-provider", "show", "-o", "KGALE"])[0]["provider"], "BPC");
     let held = office.is_refused(&["offer", "remove", "-o", "KGALE", "electricity", "BPC"]);
-    assert!(held.contains("vendctl default-provider remove"), "{held}");
+    let advice = "name another one with `vendctl default-provider set`, or none with `vendctl default-provider \
+                  remove`, and then remove the offer";
+    let default = "BPC is the default PROVIDER of ELECTRICITY for organisation KGALE";
+    assert_eq!(held, format!("{default}; {advice}"));
     office.does(&["default-provider", "remove", "-o", "KGALE", "electricity"]);
     let absent = office.is_refused(&["default-provider", "set", "-o", "KGALE", "water", "BPC"]);
-    assert!(absent.contains("vendctl offer set"), "{absent}");
+    assert!(absent.starts_with("organisation KGALE has no offer of WATER by BPC; "), "{absent}");
+    assert!(absent.ends_with("`vendctl offer set` enters another"), "{absent}");
+}
+
+#[test]
+fn what_is_not_there_cannot_be_taken_away_and_the_line_says_what_is() {
+    let office = Office::with_an_offer();
+    for (command, told, shows) in [
+        (
+            "offer remove -o KGALE water BPC",
+            "organisation KGALE has no offer of WATER by BPC",
+            "`vendctl offer list -o KGALE`",
+        ),
+        (
+            "default-provider remove -o KGALE water",
+            "organisation KGALE has no default provider of WATER",
+            "`vendctl default-provider show -o KGALE`",
+        ),
+        (
+            "product remove-text electricity fr",
+            "ELECTRICITY has no names of its own in LANGUAGE fr",
+            "`vendctl product list`",
+        ),
+        ("provider retries WUC off", "there is no provider WUC", "`vendctl provider declare`"),
+    ] {
+        let line = office.is_refused(&command.split(' ').collect::<Vec<_>>());
+        let advice = line.strip_prefix(told).unwrap_or_else(|| panic!("{line}"));
+        assert!(advice.starts_with("; ") && advice.contains(shows), "{line}");
+    }
+}
+
+#[test]
+fn an_allow_list_that_is_full_says_so_and_stays_as_it_is() {
+    let office = Office::open();
+    office.lets_in("KGALE", "staging");
+    let numbers: Vec<String> = (10_000..11_001).map(|number: u32| number.to_string()).collect();
+    let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
+    let full = office.is_refused(&[&["allow-list", "add", "-o", "KGALE"], &numbers[..]].concat());
+    let expected = "an organisation's allow-list names at most 1000 subscribers; nothing was added; take others off \
+                    with `vendctl allow-list remove`";
+    assert_eq!(full, expected);
+    assert_eq!(office.shows(&["allow-list", "list", "-o", "KGALE"]), json!([]));
 }
 
 #[test]

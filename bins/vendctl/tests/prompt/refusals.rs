@@ -31,6 +31,34 @@ fn what_is_no_command_ends_with_2_and_names_the_argument() {
 }
 
 #[test]
+fn the_widest_value_that_an_argument_takes_is_one_that_the_database_takes_too() {
+    let office = Office::with_an_offer();
+    let (name, label, sentence) = ("é".repeat(200), "é".repeat(100), "é".repeat(500));
+    let (code, provider, meter) = ("K".repeat(64), "W".repeat(32), "9".repeat(40));
+    let (pattern, email) = (format!("^{}$", "[0-9]".repeat(39)), format!("{}@b", "e".repeat(252)));
+    let offer = format!("offer set -o KGALE water {provider} --currency BWP");
+    for command in [
+        format!("organisation create {code} --name {name} --environment production"),
+        format!("client create -o KGALE --name {name}"),
+        format!("provider declare {provider} --name {name}"),
+        format!("product set water --min 40 --max 40 --pattern {pattern} --hint {sentence}"),
+        format!("product set-text water fra --display-name {label} --label {label}"),
+        format!("{offer} --fee 999999999999.99 --fee-rate 1.000000 --commission-rate 0.000001"),
+        format!("{offer} --fee-floor 0 --fee-cap 0 --min 0.01 --max 0.01"),
+        format!("{offer} --fee-floor 0 --fee-cap 999999999999.99 --max 999999999999.99"),
+        format!("default-provider set -o KGALE water {provider}"),
+        format!("allow-list add -o KGALE {meter} {meter}"),
+        format!("account open -o KGALE --name {name} --currency XXX --rank -2147483648"),
+        format!(
+            "user create {name} -o KGALE --full-name {name} --role viewer --phone 123456789012345 --email {email} \
+             --generate-password"
+        ),
+    ] {
+        office.does(&command.split(' ').collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn what_is_not_there_or_taken_is_said_with_what_to_do() {
     let (office, wallet) = Office::with_a_wallet();
     let nowhere = office.is_refused(&["organisation", "suspend", "NOBODY"]);
@@ -48,8 +76,10 @@ fn what_is_not_there_or_taken_is_said_with_what_to_do() {
     let house = office.sql("SELECT min(id) FROM accounts WHERE house IS NOT NULL");
     let inward = office.is_refused(&["wallet", "top-up", &house, "1.00", "--currency", "BWP", "--id", "A"]);
     assert_eq!(inward, format!("there is no wallet {house}; nothing was posted"));
-    let provider = office.is_refused(&["provider", "retries", "BPC", "off"]);
-    assert_eq!(provider, "there is no provider BPC; enter it with `vendctl provider declare`");
+    let commission = ["account", "open", "-o", "KGALE", "--name", "X", "--currency", "BWP", "--category"];
+    let second = office.is_refused(&[&commission[..], &["commission"]].concat());
+    let advice = "open one of another --category";
+    assert_eq!(second, format!("the organisation has a wallet for commission of that --currency; {advice}"));
 }
 
 #[test]

@@ -7,8 +7,10 @@ use money::{Currency, Money};
 use purchase::{Handling, OrganisationId};
 use serde_json::json;
 
-use super::payment::{Movement, Payment, pay};
-use crate::identity::{Act, AuditEntry, append};
+use super::log;
+use super::movement::Movement;
+use super::payment::{Payment, pay};
+use crate::identity::Act;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
@@ -39,6 +41,12 @@ pub struct OpenedAccount {
     pub loaded: Option<Money>,
 }
 
+/// What an organisation in staging finds in its first wallet: BWP 1,000,000.00 (specification, section 8).
+pub fn staging_load() -> Money {
+    let pula = Currency::parse("BWP").expect("three capital letters are a currency");
+    Money::from_minor(100_000_000, pula)
+}
+
 impl Store {
     /// Opens a wallet, empty. With the first one of a currency come the house's accounts of that
     /// currency, and with an organisation's first one its commission wallet.
@@ -47,8 +55,8 @@ impl Store {
             .await
     }
 
-    /// Opens a wallet, and pays `load` into it if it is the first of that currency that its organisation can buy
-    /// with, and the organisation is in staging (specification, section 8).
+    /// Opens a wallet, and pays `load`, if that is anything, into it if it is the first of that currency that its
+    /// organisation can buy with, and the organisation is in staging: [`staging_load`], unless a test needs a poorer one.
     pub async fn open_account_for_staging(
         &self,
         account: NewAccount,
@@ -57,7 +65,8 @@ impl Store {
     ) -> Result<OpenedAccount, StoreError> {
         let work = self.operate(move |transaction| {
             Box::pin(async move {
-                let is_loaded = account.category.can_be_debited()
+                let is_loaded = load.is_positive()
+                    && account.category.can_be_debited()
                     && account.currency == load.currency()
                     && is_first_in_staging(transaction, &account).await?;
                 let id = open(transaction, &account, &act).await?;
@@ -80,7 +89,7 @@ struct LockNewcomer;
 impl Statement for LockNewcomer {
     const SQL: &str = "-- lock_newcomer
 -- The organisation is locked, so that of two first wallets one is the first.
-SELECT environment = 'STAGING' AS is_true FROM organisations WHERE id = $1 FOR UPDATE";
+SELECT environment = 'STAGING' AS is_true FROM organisations WHERE id = $1 FOR NO KEY UPDATE";
 }
 
 struct HasWallet;
@@ -173,13 +182,9 @@ async fn open(
         .bind::<Integer, _>(account.rank)
         .get_result(transaction)
         .await?;
-    let entry = AuditEntry {
-        act,
-        action: "account.opened",
-        organisation_id: Some(account.organisation.0),
-        subject: format!("account:{}", opened.id),
-        details: json!({ "name": account.name, "currency": currency, "category": account.category.as_str() }),
-    };
-    append(transaction, entry).await?;
-    Ok(AccountId(opened.id))
+    let id = AccountId(opened.id);
+    let details =
+        json!({ "name": account.name, "currency": currency, "category": account.category.as_str() });
+    log(transaction, "account.opened", id, account.organisation, details, act).await?;
+    Ok(id)
 }

@@ -3,28 +3,20 @@
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
 use diesel_async::RunQueryDsl;
-use ledger::{AccountId, EntryKind, HouseAccount, LedgerError, Posting, Wallet};
+use ledger::{AccountId, LedgerError, Posting, Wallet};
 use money::{Currency, Money};
+use purchase::OrganisationId;
 use serde_json::json;
 
-use super::desk::AccountStatus;
+use super::log;
+use super::movement::Movement;
+use super::status::AccountStatus;
 use crate::house;
-use crate::identity::{Act, AuditEntry, append};
+use crate::identity::Act;
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
-
-/// Where the money comes from or goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Movement {
-    /// The integrator paid in.
-    TopUp,
-    /// A correction in the integrator's favour, out of this account of the house.
-    AdjustUp(HouseAccount),
-    /// A correction at the integrator's cost, into this account of the house.
-    AdjustDown(HouseAccount),
-}
 
 /// A payment to be posted.
 #[derive(Clone, Debug)]
@@ -107,44 +99,6 @@ impl Store {
     }
 }
 
-impl Movement {
-    const fn kind(self) -> EntryKind {
-        match self {
-            Self::TopUp => EntryKind::TopUp,
-            Self::AdjustUp(_) | Self::AdjustDown(_) => EntryKind::Adjust,
-        }
-    }
-
-    const fn house(self) -> HouseAccount {
-        match self {
-            Self::TopUp => HouseAccount::Funding,
-            Self::AdjustUp(house) | Self::AdjustDown(house) => house,
-        }
-    }
-
-    const fn takes(self) -> bool {
-        match self {
-            Self::TopUp | Self::AdjustUp(_) => false,
-            Self::AdjustDown(_) => true,
-        }
-    }
-
-    /// What remains of the wallet, and the move that makes it so.
-    fn apply(
-        self,
-        wallet: Wallet,
-        house: AccountId,
-        amount: Money,
-    ) -> Result<(Wallet, Posting), LedgerError> {
-        if self.takes() {
-            let rest = wallet.place_hold(amount)?.capture_hold(amount)?;
-            Ok((rest, Posting::new(wallet.id(), house, amount)?))
-        } else {
-            Ok((wallet.credit(amount)?, Posting::new(house, wallet.id(), amount)?))
-        }
-    }
-}
-
 /// One payment in an open transaction. A refusal has written nothing.
 pub(super) async fn pay(
     transaction: &mut Transaction,
@@ -180,7 +134,7 @@ pub(super) async fn pay(
     };
     let available = rest.available().map_err(|_overflow| corrupt())?;
     let written = write(transaction, payment, &posting, rest.posted(), act).await?;
-    record(transaction, payment, written.id, row.organisation_id, act).await?;
+    record(transaction, payment, written.id, OrganisationId(row.organisation_id), act).await?;
     Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
 }
 
@@ -190,7 +144,7 @@ impl Statement for LockWallet {
     const SQL: &str = "-- lock_wallet
 -- One row, so there is no order to keep with the lanes.
 SELECT organisation_id, currency, status, posted, held
-FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR UPDATE";
+FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR NO KEY UPDATE";
 }
 
 #[derive(diesel::QueryableByName)]
@@ -305,25 +259,20 @@ async fn record(
     transaction: &mut Transaction,
     payment: &Payment,
     entry: i64,
-    organisation: i64,
+    organisation: OrganisationId,
     act: &Act,
 ) -> Result<(), StoreError> {
     let sign = if payment.movement.takes() { "-" } else { "" };
     let amount = format!("{} {sign}{}", payment.amount.currency(), payment.amount.amount());
-    let line = AuditEntry {
-        act,
-        action: match payment.movement {
-            Movement::TopUp => "account.topped_up",
-            Movement::AdjustUp(_) | Movement::AdjustDown(_) => "account.adjusted",
-        },
-        organisation_id: Some(organisation),
-        subject: format!("account:{}", payment.wallet.0),
-        details: json!({
-            "amount": amount,
-            "against": payment.movement.house().as_str(),
-            "entry": entry,
-            "reference": payment.reference,
-        }),
+    let action = match payment.movement {
+        Movement::TopUp => "account.topped_up",
+        Movement::AdjustUp(_) | Movement::AdjustDown(_) => "account.adjusted",
     };
-    append(transaction, line).await
+    let details = json!({
+        "amount": amount,
+        "against": payment.movement.house().as_str(),
+        "entry": entry,
+        "reference": payment.reference,
+    });
+    log(transaction, action, payment.wallet, organisation, details, act).await
 }

@@ -43,7 +43,7 @@ impl Store {
     /// Names the provider that an organisation buys a product from when it does not say.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] by `default_provider_needs_its_offer` when it does not offer the product to it.
+    /// [`StoreError::Rejected`] by [`Rule::DefaultNeedsOffer`](crate::Rule::DefaultNeedsOffer) when it does not offer the product to it.
     pub async fn put_default_provider(
         &self,
         organisation: OrganisationId,

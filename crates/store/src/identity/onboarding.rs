@@ -11,5 +11,5 @@ pub use organisation::{
     NewOrganisation, OrganisationRecord, create_organisation, find_organisation, list_organisations,
 };
 pub use party::{Party, set_status};
-pub use secret::{NewSecret, Rotated, SecretRecord, add_secret, expire_secret, revoke_secret, rotate_secret};
+pub use secret::{NewSecret, Rotated, SecretRecord, revoke_secret, rotate_secret};
 pub use user::{NewUser, UserRecord, create_user, find_user, list_users, replace_password, set_role};

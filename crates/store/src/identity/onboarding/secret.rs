@@ -1,4 +1,4 @@
-//! Client secrets: added while others live, ended at a time to come, or revoked at once.
+//! Client secrets: replaced while the old ones live on for a while, or revoked at once.
 
 use chrono::{DateTime, Utc};
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl};
@@ -22,8 +22,6 @@ use crate::{
 pub struct NewSecret {
     pub hash: CredentialHash,
     pub created_at: DateTime<Utc>,
-    /// `None`: until it is revoked.
-    pub expires_at: Option<DateTime<Utc>>,
 }
 
 /// What may be seen of a secret.
@@ -44,13 +42,6 @@ pub struct Rotated {
     pub ending: Vec<i64>,
 }
 
-/// Gives a client one more secret, beside those that it has, and returns its id.
-pub async fn add_secret(store: &Store, client: i64, new: NewSecret, act: Act) -> Result<i64, StoreError> {
-    store
-        .operate(move |transaction| Box::pin(async move { add(transaction, client, &new, &act).await }))
-        .await
-}
-
 /// Gives a client a new secret, and ends at `old_end_at` those that would live longer. Until then all of them work.
 pub async fn rotate_secret(
     store: &Store,
@@ -60,28 +51,9 @@ pub async fn rotate_secret(
     act: Act,
 ) -> Result<Rotated, StoreError> {
     let work = store.operate(move |transaction| {
-        Box::pin(async move {
-            let ending = outlasting(transaction, client, old_end_at).await?;
-            let added = add(transaction, client, &new, &act).await?;
-            for secret in &ending {
-                expire(transaction, *secret, old_end_at, &act).await?;
-            }
-            Ok(Rotated { id: added, ending })
-        })
+        Box::pin(async move { rotate(transaction, client, &new, old_end_at, &act).await })
     });
     work.await
-}
-
-/// Ends a secret at `at`, for a change without an interruption: what was opened with it goes on.
-pub async fn expire_secret(
-    store: &Store,
-    secret: i64,
-    at: DateTime<Utc>,
-    act: Act,
-) -> Result<(), StoreError> {
-    store
-        .operate(move |transaction| Box::pin(async move { expire(transaction, secret, at, &act).await }))
-        .await
 }
 
 /// Ends a secret that is in the wrong hands: every token that was obtained with it ends with it.
@@ -117,14 +89,32 @@ pub(super) async fn insert(
             oauth_client_id.eq(client),
             secret_hash.eq(new.hash.0.as_slice()),
             created_at.eq(new.created_at),
-            expires_at.eq(new.expires_at),
         ))
         .returning(id)
         .get_result(&mut *transaction);
     let secret = inserted.await?;
-    let details = json!({ "secret": secret, "expires_at": new.expires_at.map(|at| at.to_rfc3339()) });
+    let details = json!({ "secret": secret });
     record(transaction, "client.secret_added", client, organisation_id, details, act).await?;
     Ok(secret)
+}
+
+async fn rotate(
+    transaction: &mut Transaction,
+    client: i64,
+    new: &NewSecret,
+    old_end_at: DateTime<Utc>,
+    act: &Act,
+) -> Result<Rotated, StoreError> {
+    let ending = outlasting(transaction, client, old_end_at).await?;
+    let organisation_id = organisation_of(transaction, client).await?;
+    let added = insert(transaction, client, organisation_id, new, act).await?;
+    for secret in &ending {
+        let ended = diesel::update(table.find(*secret)).set(expires_at.eq(old_end_at));
+        ended.execute(&mut *transaction).await?;
+        let details = json!({ "secret": secret, "expires_at": old_end_at.to_rfc3339() });
+        record(transaction, "client.secret_expired", client, organisation_id, details, act).await?;
+    }
+    Ok(Rotated { id: added, ending })
 }
 
 /// The live secrets of a client that would be accepted after `at`. The client is locked, so that of two rotations
@@ -143,32 +133,6 @@ async fn outlasting(
         .order(id)
         .select(id);
     Ok(rows.load(transaction).await?)
-}
-
-async fn add(
-    transaction: &mut Transaction,
-    client: i64,
-    new: &NewSecret,
-    act: &Act,
-) -> Result<i64, StoreError> {
-    let organisation_id = organisation_of(transaction, client).await?;
-    insert(transaction, client, organisation_id, new, act).await
-}
-
-async fn expire(
-    transaction: &mut Transaction,
-    secret: i64,
-    at: DateTime<Utc>,
-    act: &Act,
-) -> Result<(), StoreError> {
-    let updated = diesel::update(table.find(secret))
-        .set(expires_at.eq(at))
-        .returning(oauth_client_id)
-        .get_result(&mut *transaction);
-    let client = updated.await.optional()?.ok_or_else(|| absent(secret))?;
-    let organisation_id = organisation_of(transaction, client).await?;
-    let details = json!({ "secret": secret, "expires_at": at.to_rfc3339() });
-    record(transaction, "client.secret_expired", client, organisation_id, details, act).await
 }
 
 async fn revoke(

@@ -1,0 +1,135 @@
+//! A wallet as the operator looks at it.
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use ledger::{AccountId, Category};
+use money::{Currency, Money};
+use purchase::{Handling, OrganisationId};
+
+use super::status::AccountStatus;
+use crate::row::read_currency;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+/// A wallet as the operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountRecord {
+    /// Its number.
+    pub id: AccountId,
+    /// Whose.
+    pub organisation: OrganisationId,
+    /// Its label.
+    pub name: String,
+    /// Of all its amounts.
+    pub currency: Currency,
+    /// What it is for.
+    pub category: Category,
+    /// Whether it takes part.
+    pub status: AccountStatus,
+    /// Who settles doubt about purchases out of it.
+    pub handling: Handling,
+    /// Whether retry may settle them.
+    pub retries_enabled: bool,
+    /// Its place in a list.
+    pub rank: i32,
+    /// The sum of its postings.
+    pub posted: Money,
+    /// What is set aside for open purchases.
+    pub held: Money,
+    /// What can be spent.
+    pub available: Money,
+    /// When it was opened.
+    pub created_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// All the wallets of an organisation, in the order of their rank.
+    pub async fn accounts_of(&self, organisation: OrganisationId) -> Result<Vec<AccountRecord>, StoreError> {
+        self.accounts_where(Some(organisation.0), None).await
+    }
+
+    /// The wallet of this number.
+    pub async fn find_account(&self, account: AccountId) -> Result<Option<AccountRecord>, StoreError> {
+        Ok(self.accounts_where(None, Some(account.0)).await?.into_iter().next())
+    }
+
+    async fn accounts_where(
+        &self,
+        organisation: Option<i64>,
+        account: Option<i64>,
+    ) -> Result<Vec<AccountRecord>, StoreError> {
+        let listed = self.read(move |connection| {
+            Box::pin(async move {
+                let accounts = prepared::<ShowAccounts>()
+                    .bind::<Nullable<BigInt>, _>(organisation)
+                    .bind::<Nullable<BigInt>, _>(account);
+                Ok(accounts.load::<AccountRow>(connection).await?)
+            })
+        });
+        listed.await?.into_iter().map(AccountRecord::try_from).collect()
+    }
+}
+
+struct ShowAccounts;
+
+impl Statement for ShowAccounts {
+    const SQL: &str = "-- show_accounts
+SELECT id, organisation_id, name, currency, category, status, handling, retries_enabled, rank, posted, held, created_at
+FROM accounts
+WHERE organisation_id IS NOT NULL AND (organisation_id = $1 OR $1 IS NULL) AND (id = $2 OR $2 IS NULL)
+ORDER BY rank, id";
+}
+
+#[derive(diesel::QueryableByName)]
+pub(super) struct AccountRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    organisation_id: i64,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = Text)]
+    category: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = Text)]
+    handling: String,
+    #[diesel(sql_type = Bool)]
+    retries_enabled: bool,
+    #[diesel(sql_type = Integer)]
+    rank: i32,
+    #[diesel(sql_type = BigInt)]
+    posted: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+}
+
+impl TryFrom<AccountRow> for AccountRecord {
+    type Error = StoreError;
+
+    fn try_from(row: AccountRow) -> Result<Self, StoreError> {
+        let corrupt = |column| StoreError::corrupt("accounts", column, row.id);
+        let currency = read_currency("accounts", row.id, &row.currency)?;
+        let (posted, held) = (Money::from_minor(row.posted, currency), Money::from_minor(row.held, currency));
+        Ok(Self {
+            id: AccountId(row.id),
+            organisation: OrganisationId(row.organisation_id),
+            category: Category::parse(&row.category).ok_or_else(|| corrupt("category"))?,
+            status: AccountStatus::read(&row.status, AccountId(row.id))?,
+            handling: Handling::parse(&row.handling).ok_or_else(|| corrupt("handling"))?,
+            available: posted.minus(held).map_err(|_overflow| corrupt("held"))?,
+            name: row.name,
+            retries_enabled: row.retries_enabled,
+            rank: row.rank,
+            created_at: row.created_at,
+            currency,
+            posted,
+            held,
+        })
+    }
+}

@@ -1,0 +1,117 @@
+//! What one organisation can buy from whom, and on what terms: entered, changed, listed and taken away.
+
+use diesel::sql_types::{BigInt, Nullable, Text};
+use money::Money;
+use purchase::{Offer, OrganisationId, Terms};
+use serde_json::json;
+use vend::Product;
+
+use super::change::Line;
+use super::offers;
+use super::row::OfferRow;
+use crate::identity::Act;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+/// An offer to one organisation.
+#[derive(Clone, Debug)]
+pub struct ListedOffer {
+    /// What, from whom, on what terms.
+    pub offer: Offer,
+    /// Whether the organisation buys from this provider when it does not say.
+    pub is_default: bool,
+}
+
+impl Store {
+    /// Lets an organisation buy a product of a provider, or changes its terms.
+    pub async fn put_offer(
+        &self,
+        organisation: OrganisationId,
+        product: Product,
+        provider_code: String,
+        terms: Terms,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let fees = terms.fees;
+        let details = json!({
+            "fee_fixed": fees.fixed.to_string(),
+            "fee_rate": fees.rate.to_string(),
+            "fee_floor": fees.floor.map(|floor| floor.to_string()),
+            "fee_cap": fees.cap.map(|cap| cap.to_string()),
+            "amount_min": terms.minimum.map(|minimum| minimum.to_string()),
+            "amount_max": terms.maximum.map(|maximum| maximum.to_string()),
+            "commission_rate": terms.commission.to_string(),
+        });
+        let line = Line::new("offer.changed", subject(product, &provider_code), details).of(organisation);
+        let put = prepared::<PutOffer>()
+            .bind::<BigInt, _>(organisation.0)
+            .bind::<Text, _>(product.as_str())
+            .bind::<Text, _>(provider_code)
+            .bind::<Text, _>(fees.fixed.currency().to_string())
+            .bind::<BigInt, _>(fees.fixed.minor())
+            .bind::<Text, _>(fees.rate.to_string())
+            .bind::<Nullable<BigInt>, _>(fees.floor.map(Money::minor))
+            .bind::<Nullable<BigInt>, _>(fees.cap.map(Money::minor))
+            .bind::<Text, _>(terms.commission.to_string())
+            .bind::<Nullable<BigInt>, _>(terms.minimum.map(Money::minor))
+            .bind::<Nullable<BigInt>, _>(terms.maximum.map(Money::minor));
+        self.change(put, line, act).await
+    }
+
+    /// Everything that an organisation can buy, in the order of product and provider.
+    pub async fn list_offers(&self, organisation: OrganisationId) -> Result<Vec<ListedOffer>, StoreError> {
+        self.read(move |connection| {
+            Box::pin(async move {
+                let rows = offers(connection, organisation).await?;
+                let listed =
+                    |row: OfferRow| Ok(ListedOffer { offer: row.offer()?, is_default: row.is_default });
+                rows.into_iter().map(listed).collect()
+            })
+        })
+        .await
+    }
+
+    /// Has an organisation no longer buy a product of a provider. Servers notice within seconds; open purchases go on.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`] when it could not anyway, [`StoreError::Rejected`] by
+    /// [`Rule::DefaultNeedsOffer`](crate::Rule::DefaultNeedsOffer) while the provider is its default.
+    pub async fn remove_offer(
+        &self,
+        organisation: OrganisationId,
+        product: Product,
+        provider_code: String,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let line = Line::new("offer.removed", subject(product, &provider_code), json!({})).of(organisation);
+        let removal = prepared::<RemoveOffer>()
+            .bind::<BigInt, _>(organisation.0)
+            .bind::<Text, _>(product.as_str())
+            .bind::<Text, _>(provider_code);
+        self.change(removal, line, act).await
+    }
+}
+
+struct PutOffer;
+
+impl Statement for PutOffer {
+    const SQL: &str = "-- put_offer
+INSERT INTO offers (organisation_id, product, provider_code, currency, fee_fixed, fee_rate, fee_floor, fee_cap,
+    commission_rate, amount_min, amount_max)
+VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8, $9::numeric, $10, $11)
+ON CONFLICT (organisation_id, product, provider_code) DO UPDATE SET currency = excluded.currency,
+    fee_fixed = excluded.fee_fixed, fee_rate = excluded.fee_rate, fee_floor = excluded.fee_floor,
+    fee_cap = excluded.fee_cap, commission_rate = excluded.commission_rate, amount_min = excluded.amount_min,
+    amount_max = excluded.amount_max";
+}
+
+struct RemoveOffer;
+
+impl Statement for RemoveOffer {
+    const SQL: &str = "-- remove_offer
+DELETE FROM offers WHERE organisation_id = $1 AND product = $2 AND provider_code = $3";
+}
+
+fn subject(product: Product, provider_code: &str) -> String {
+    format!("offer:{product}/{provider_code}")
+}

@@ -1,0 +1,104 @@
+//! What is sold, and what its subscriber identifiers look like: entered, changed and listed.
+
+use diesel::QueryableByName;
+use diesel::sql_types::{Nullable, SmallInt, Text};
+use diesel_async::RunQueryDsl;
+use purchase::{ProductText, SubscriberFormat};
+use serde_json::json;
+use vend::Product;
+
+use super::change::Line;
+use super::row::{FormatRow, TextRow};
+use super::texts;
+use crate::identity::Act;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+/// A product as it is entered.
+#[derive(Clone, Debug)]
+pub struct ListedProduct {
+    /// What.
+    pub product: Product,
+    /// What its subscriber identifiers look like.
+    pub format: SubscriberFormat,
+    /// A hint for people.
+    pub hint: Option<String>,
+    /// What it is called in languages in which it is not called as usual.
+    pub texts: Vec<ProductText>,
+}
+
+impl Store {
+    /// Enters a product's format, or changes it.
+    pub async fn put_product(
+        &self,
+        product: Product,
+        format: SubscriberFormat,
+        hint: Option<String>,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let details = json!({
+            "length_min": format.length_min(),
+            "length_max": format.length_max(),
+            "pattern": format.pattern(),
+            "hint": hint,
+        });
+        let line = Line::new("product.changed", format!("product:{product}"), details);
+        let length = |length: Option<u16>| length.map(|length| i16::try_from(length).unwrap_or(i16::MAX));
+        let put = prepared::<PutProduct>()
+            .bind::<Text, _>(product.as_str())
+            .bind::<Nullable<SmallInt>, _>(length(format.length_min()))
+            .bind::<Nullable<SmallInt>, _>(length(format.length_max()))
+            .bind::<Nullable<Text>, _>(format.pattern().map(str::to_owned))
+            .bind::<Nullable<Text>, _>(hint);
+        self.change(put, line, act).await
+    }
+
+    /// Every product that is entered.
+    pub async fn list_products(&self) -> Result<Vec<ListedProduct>, StoreError> {
+        self.read(move |connection| {
+            Box::pin(async move {
+                let rows: Vec<ProductRow> = prepared::<ListProducts>().load(connection).await?;
+                let texts = texts(connection).await?;
+                rows.into_iter().map(|row| row.read(&texts)).collect()
+            })
+        })
+        .await
+    }
+}
+
+struct PutProduct;
+
+impl Statement for PutProduct {
+    const SQL: &str = "-- put_product
+INSERT INTO products (product, length_min, length_max, pattern, hint) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (product) DO UPDATE SET length_min = excluded.length_min, length_max = excluded.length_max,
+    pattern = excluded.pattern, hint = excluded.hint";
+}
+
+struct ListProducts;
+
+impl Statement for ListProducts {
+    const SQL: &str = "-- list_products
+SELECT product, length_min, length_max, pattern, hint FROM products ORDER BY product";
+}
+
+#[derive(QueryableByName)]
+struct ProductRow {
+    #[diesel(sql_type = Text)]
+    product: String,
+    #[diesel(embed)]
+    format: FormatRow,
+}
+
+impl ProductRow {
+    fn read(self, texts: &[TextRow]) -> Result<ListedProduct, StoreError> {
+        let product = Product::parse(&self.product)
+            .ok_or_else(|| StoreError::corrupt("products", "product", &self.product))?;
+        Ok(ListedProduct {
+            product,
+            format: self.format.read(&self.product)?,
+            hint: self.format.hint,
+            texts: TextRow::of(texts, product),
+        })
+    }
+}

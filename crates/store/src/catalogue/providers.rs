@@ -1,0 +1,270 @@
+//! Who vends, and what each connection is declared to do in doubt: entered, changed bit by bit, and listed.
+
+use diesel::QueryableByName;
+use diesel::sql_types::{Bool, Nullable, Text};
+use diesel_async::RunQueryDsl;
+use serde_json::json;
+use vend::Capabilities;
+
+use super::change::Line;
+use crate::identity::{Act, AuditEntry, append};
+use crate::row::DeclaredRow;
+use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
+use crate::{Store, StoreError};
+
+/// A provider to be entered or changed.
+#[derive(Clone, Debug)]
+pub struct NewProvider {
+    /// Its code on the wire, and the name of its connection in the settings.
+    pub code: String,
+    /// Its name for people.
+    pub name: String,
+    /// What its connection is declared to do in doubt.
+    pub declared: Capabilities,
+}
+
+/// What is to be different about a provider; what is absent stays, or begins switched off.
+#[derive(Clone, Debug, Default)]
+pub struct Declaration {
+    /// Its name for people; a new provider needs one.
+    pub name: Option<String>,
+    /// [`Capabilities::repeat_is_safe`].
+    pub repeat_is_safe: Option<bool>,
+    /// [`Capabilities::remembers_refusals`].
+    pub remembers_refusals: Option<bool>,
+    /// [`Capabilities::not_found_counts`].
+    pub not_found_counts: Option<bool>,
+}
+
+/// A provider as it is entered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedProvider {
+    /// Its code on the wire, and the name of its connection in the settings.
+    pub code: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether purchases from it may be retried.
+    pub retries_enabled: bool,
+    /// What its connection is declared to do in doubt.
+    pub declared: Capabilities,
+}
+
+impl Store {
+    /// Enters a provider, or changes its name and all that its connection is declared to do.
+    pub async fn put_provider(&self, provider: NewProvider, act: Act) -> Result<(), StoreError> {
+        let declaration = Declaration {
+            name: Some(provider.name),
+            repeat_is_safe: Some(provider.declared.repeat_is_safe),
+            remembers_refusals: Some(provider.declared.remembers_refusals),
+            not_found_counts: Some(provider.declared.not_found_counts),
+        };
+        self.declare_provider(provider.code, declaration, act).await.map(drop)
+    }
+
+    /// Enters a provider, or changes what the declaration names and nothing else, so that two operators at once do
+    /// not undo each other's word.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`] when it is not entered and the declaration gives it no name.
+    pub async fn declare_provider(
+        &self,
+        code: String,
+        declaration: Declaration,
+        act: Act,
+    ) -> Result<ListedProvider, StoreError> {
+        self.operate(move |transaction| {
+            Box::pin(async move { declare(transaction, code, &declaration, &act).await })
+        })
+        .await
+    }
+
+    /// Switches on or off whether retry may settle what a provider vends.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`] when there is no such provider.
+    pub async fn set_provider_retries(
+        &self,
+        code: String,
+        are_enabled: bool,
+        act: Act,
+    ) -> Result<(), StoreError> {
+        let details = json!({ "retries_enabled": are_enabled });
+        let line = Line::new("provider.retries_set", subject(&code), details);
+        let set = prepared::<SetProviderRetries>().bind::<Text, _>(code).bind::<Bool, _>(are_enabled);
+        self.change(set, line, act).await
+    }
+
+    /// Every provider that is entered.
+    pub async fn list_providers(&self) -> Result<Vec<ListedProvider>, StoreError> {
+        self.read(move |connection| {
+            Box::pin(async move {
+                let rows: Vec<ProviderRow> = prepared::<ListProviders>().load(connection).await?;
+                Ok(rows.into_iter().map(ListedProvider::from).collect())
+            })
+        })
+        .await
+    }
+}
+
+struct DeclareProvider;
+
+impl Statement for DeclareProvider {
+    const SQL: &str = "-- declare_provider
+-- What is not declared is read where it is written: in the row as it is once nobody else is changing it.
+INSERT INTO providers (code, name, repeat_is_safe, remembers_refusals, not_found_counts)
+SELECT $1, name, coalesce($3, false), coalesce($4, false), coalesce($5, false)
+FROM (SELECT coalesce($2, (SELECT known.name FROM providers known WHERE known.code = $1)) AS name) AS named
+WHERE name IS NOT NULL
+ON CONFLICT (code) DO UPDATE SET name = coalesce($2, providers.name),
+    repeat_is_safe = coalesce($3, providers.repeat_is_safe),
+    remembers_refusals = coalesce($4, providers.remembers_refusals),
+    not_found_counts = coalesce($5, providers.not_found_counts)
+RETURNING code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts";
+}
+
+struct SetProviderRetries;
+
+impl Statement for SetProviderRetries {
+    const SQL: &str = "-- set_provider_retries
+UPDATE providers SET retries_enabled = $2 WHERE code = $1";
+}
+
+struct ListProviders;
+
+impl Statement for ListProviders {
+    const SQL: &str = "-- list_providers
+SELECT code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts FROM providers ORDER BY code";
+}
+
+#[derive(QueryableByName)]
+struct ProviderRow {
+    #[diesel(sql_type = Text)]
+    code: String,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Bool)]
+    retries_enabled: bool,
+    #[diesel(embed)]
+    declared: DeclaredRow,
+}
+
+async fn declare(
+    transaction: &mut Transaction,
+    code: String,
+    declaration: &Declaration,
+    act: &Act,
+) -> Result<ListedProvider, StoreError> {
+    let written = prepared::<DeclareProvider>()
+        .bind::<Text, _>(code.as_str())
+        .bind::<Nullable<Text>, _>(declaration.name.as_deref())
+        .bind::<Nullable<Bool>, _>(declaration.repeat_is_safe)
+        .bind::<Nullable<Bool>, _>(declaration.remembers_refusals)
+        .bind::<Nullable<Bool>, _>(declaration.not_found_counts)
+        .load::<ProviderRow>(&mut *transaction);
+    let Some(row) = written.await?.into_iter().next() else {
+        return Err(StoreError::Absent { what: "provider", key: code });
+    };
+    let provider = ListedProvider::from(row);
+    let declared = provider.declared;
+    let entry = AuditEntry {
+        act,
+        action: "provider.declared",
+        organisation_id: None,
+        subject: subject(&code),
+        details: json!({
+            "repeat_is_safe": declared.repeat_is_safe,
+            "remembers_refusals": declared.remembers_refusals,
+            "not_found_counts": declared.not_found_counts,
+        }),
+    };
+    append(transaction, entry).await?;
+    Ok(provider)
+}
+
+fn subject(code: &str) -> String {
+    format!("provider:{code}")
+}
+
+impl From<ProviderRow> for ListedProvider {
+    fn from(row: ProviderRow) -> Self {
+        Self {
+            code: row.code,
+            name: row.name,
+            retries_enabled: row.retries_enabled,
+            declared: row.declared.capabilities(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clock::Clock;
+    use diesel_async::SimpleAsyncConnection;
+    use vend::Capabilities;
+
+    use super::Declaration;
+    use crate::identity::Act;
+    use crate::test_database::store;
+    use crate::{Store, StoreError};
+
+    fn act() -> Act {
+        Act { actor: "naledi".to_owned(), reason: "their letter of 12 May".to_owned() }
+    }
+
+    async fn declared(store: &Store) -> Capabilities {
+        store.list_providers().await.unwrap()[0].declared
+    }
+
+    async fn waits_for_a_lock(database: &local_postgres::Database) {
+        let started = clock::SystemClock.monotonic();
+        let waiting = "SELECT count(*) FROM pg_stat_activity \
+                       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while database.run_sql(waiting).unwrap() != "1" {
+            let waited = clock::SystemClock.monotonic().elapsed_since(started);
+            assert!(waited < Duration::from_secs(20), "nobody waits for the other");
+            // The engine of a test is this very thread.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn of_two_operators_who_declare_at_once_neither_undoes_what_the_other_said() {
+        let (store, database) = store().await;
+        let named = Declaration { name: Some("Botswana Power".to_owned()), ..Declaration::default() };
+        store.declare_provider("BPC".to_owned(), named, act()).await.unwrap();
+        let mut other = store.general.begin().await.unwrap();
+        other.batch_execute("UPDATE providers SET repeat_is_safe = true").await.unwrap();
+
+        let own = Declaration { not_found_counts: Some(true), ..Declaration::default() };
+        let mine = tokio::spawn({
+            let store = store.clone();
+            async move { store.declare_provider("BPC".to_owned(), own, act()).await }
+        });
+        waits_for_a_lock(&database).await;
+        other.commit().await.unwrap();
+
+        let both = Capabilities { repeat_is_safe: true, not_found_counts: true, ..Capabilities::default() };
+        assert_eq!(mine.await.unwrap().unwrap().declared, both);
+        assert_eq!(declared(&store).await, both);
+        let told = "SELECT details->>'repeat_is_safe' FROM audit_log ORDER BY id DESC LIMIT 1";
+        assert_eq!(database.run_sql(told).unwrap(), "true");
+    }
+
+    #[tokio::test]
+    async fn a_new_provider_needs_a_name_and_a_known_one_keeps_its_own() {
+        let (store, database) = store().await;
+        let nameless = Declaration { repeat_is_safe: Some(true), ..Declaration::default() };
+        let refused = store.declare_provider("BPC".to_owned(), nameless.clone(), act()).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Absent { what: "provider", .. }), "{refused:?}");
+        assert_eq!(database.run_sql("SELECT count(*) FROM audit_log").unwrap(), "0");
+
+        let named = Declaration { name: Some("Botswana Power".to_owned()), ..Declaration::default() };
+        let entered = store.declare_provider("BPC".to_owned(), named, act()).await.unwrap();
+        assert_eq!((entered.declared, entered.retries_enabled), (Capabilities::default(), true));
+        let changed = store.declare_provider("BPC".to_owned(), nameless, act()).await.unwrap();
+        assert_eq!((changed.name.as_str(), changed.declared.repeat_is_safe), ("Botswana Power", true));
+    }
+}
