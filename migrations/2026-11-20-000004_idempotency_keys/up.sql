@@ -39,3 +39,25 @@ $$;
 
 CREATE TRIGGER purchases_refuse_a_held_key BEFORE INSERT ON purchases
     FOR EACH ROW WHEN (NEW.idempotency_key IS NOT NULL) EXECUTE FUNCTION refuse_a_held_key();
+
+-- A confirm that was refused under a key closes it for confirms under it that were already under way, so that what it was
+-- told stays true. A row counts for as long as such a confirm may take to come to its reserve and still be sent, which is
+-- well below a minute; a closing clears away a few that are over an hour old.
+CREATE TABLE closed_keys (
+    client_id       bigint NOT NULL REFERENCES oauth_clients (id),
+    idempotency_key text NOT NULL CHECK (idempotency_key ~ '^[!-~]{1,128}$'),
+    closed_at       timestamptz NOT NULL,
+    PRIMARY KEY (client_id, idempotency_key)
+);
+CREATE INDEX closed_keys_by_age ON closed_keys (client_id, closed_at);
+
+GRANT SELECT, INSERT, DELETE, UPDATE (closed_at) ON closed_keys TO vendgate_api;
+
+CREATE FUNCTION refuse_to_reopen_a_key() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the key was closed within the hour' USING ERRCODE = 'restrict_violation';
+END
+$$;
+
+CREATE TRIGGER closed_keys_count_for_an_hour BEFORE DELETE ON closed_keys
+    FOR EACH ROW WHEN (OLD.closed_at > now() - interval '1 hour') EXECUTE FUNCTION refuse_to_reopen_a_key();

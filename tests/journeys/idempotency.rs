@@ -20,6 +20,20 @@ impl Shop {
         let headers = [("Idempotency-Key", key)];
         self.send(Method::POST, "/public/v1/purchases/confirm", Some(&order.body()), &headers).await
     }
+
+    /// The same after a refusal under the key, which turns away for a moment whatever may have begun before it.
+    async fn confirm_afresh_under(&self, key: &str, order: &Order) -> Answer {
+        let mut last = self.confirm_under(key, order).await;
+        eventually("the key is free again", async || {
+            if last.status == 409 {
+                last = self.confirm_under(key, order).await;
+                return false;
+            }
+            true
+        })
+        .await;
+        last
+    }
 }
 
 #[tokio::test]
@@ -69,7 +83,32 @@ async fn a_refusal_without_money_uses_up_no_key() {
     let (shop, meter) = (town().open_shop().await, town().meter());
     let too_dear = shop.order(&meter).amount("5000000.00");
     assert_eq!(shop.confirm_under("key-1", &too_dear).await.refusal().1, "insufficient_balance");
-    shop.confirm_under("key-1", &shop.order(&meter)).await.expect(200);
+    shop.confirm_afresh_under("key-1", &shop.order(&meter)).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_copies_of_which_one_is_refused_the_other_buys_nothing_afterwards() {
+    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
+    let other_server = town().another_api_server("server-of-the-copy");
+    let across = shop.calling(other_server.url());
+    assert_eq!(across.balance().await, "BWP 1000000.00");
+    let unknown =
+        json!({ "fault": "refuse", "operation": "check", "exception": "UnknownMeterEx", "text": "?" });
+    street.will(&meter, &json!({ "fault": "delay_before", "operation": "check", "delay_ms": 3_000 })).await;
+    street.will(&meter, &unknown).await;
+    let order = shop.order(&meter);
+    let (here, there) =
+        join(shop.confirm_under("key-1", &order), across.confirm_under("key-1", &order)).await;
+    let mut told = [here.refusal(), there.refusal()];
+    told.sort_unstable();
+    assert_eq!(
+        told.map(|refusal| (refusal.0, refusal.1)),
+        [(404, "meter_not_found"), (409, "transaction_pending")]
+    );
+    assert_eq!((street.vended(&meter).await, shop.balance().await.as_str()), (0, "BWP 1000000.00"));
+
+    shop.confirm_afresh_under("key-1", &order).await.expect(200);
+    assert_eq!(street.vended(&meter).await, 1);
 }
 
 #[tokio::test]
@@ -114,7 +153,7 @@ async fn a_passing_failure_frees_the_key_and_the_very_same_request_buys() {
     let busy = shop.confirm_under("key-1", &order).await;
     assert_eq!(busy.refusal(), (422, "provider_busy", None));
     assert_eq!(busy.body["error"]["retryable"], true);
-    let bought = shop.confirm_under("key-1", &order).await.expect(200);
+    let bought = shop.confirm_afresh_under("key-1", &order).await.expect(200);
     assert_eq!(bought.header(REPLAYED), None);
     assert_eq!(street.vended(&meter).await, 1);
     shop.has_spent(&["BWP 101.50"]).await;

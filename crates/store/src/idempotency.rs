@@ -1,16 +1,20 @@
-//! Idempotency keys: which purchase holds one. A purchase is written with its key, and lets go of it by what becomes of it;
-//! so a key is read and never changed.
+//! Idempotency keys: which purchase holds one, and for whom one that is free is closed. A purchase is written with its key
+//! and lets go of it by what becomes of it, so that it is only read here.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use purchase::{ClientId, Failure, IdempotencyKey, PurchaseId, RequestHash, StateName, holds_its_key};
+use purchase::{
+    ClientId, Failure, IdempotencyKey, OrganisationId, PurchaseId, RequestHash, StateName, holds_its_key,
+};
 
+use crate::records::lock_own_wallets;
 use crate::row::FailureRow;
 use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
 /// The purchase that holds a key.
@@ -22,6 +26,14 @@ pub struct KeyHolder {
     pub request: RequestHash,
     /// Where it stands.
     pub state: StateName,
+}
+
+/// What is on file about a key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeyFacts {
+    pub(crate) last_use: Option<LastUse>,
+    /// Whether the key was closed after the request that asks for it had arrived.
+    pub(crate) is_closed: bool,
 }
 
 /// The purchase that was made last under a key, whether or not it still holds it.
@@ -38,28 +50,38 @@ pub(crate) struct KeyQuestion<'a> {
     pub(crate) place: usize,
     pub(crate) client: ClientId,
     pub(crate) key: &'a IdempotencyKey,
+    /// How old the request is that asks, in microseconds.
+    pub(crate) age_us: i64,
 }
 
-struct LastUses;
+struct ReadKeys;
 
-impl Statement for LastUses {
-    const SQL: &str = include_str!("sql/last_uses.sql");
+impl Statement for ReadKeys {
+    const SQL: &str = include_str!("sql/key_facts.sql");
+}
+
+struct CloseKey;
+
+impl Statement for CloseKey {
+    const SQL: &str = include_str!("sql/close_key.sql");
 }
 
 #[derive(QueryableByName)]
 struct Row {
     #[diesel(sql_type = BigInt)]
     place: i64,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    id: Option<i64>,
     #[diesel(sql_type = Nullable<Integer>)]
     idempotency_use: Option<i32>,
     #[diesel(sql_type = Nullable<Bytea>)]
     request_hash: Option<Vec<u8>>,
-    #[diesel(sql_type = Text)]
-    state: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    state: Option<String>,
     #[diesel(sql_type = Nullable<Timestamptz>)]
     ended_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Bool)]
+    is_closed: bool,
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
     #[diesel(embed)]
@@ -74,33 +96,74 @@ impl Store {
         key: IdempotencyKey,
     ) -> Result<Option<KeyHolder>, StoreError> {
         let store = self.clone();
+        self.on_engine(async move { find_holder(&*store.general.get().await?, client, &key).await }).await
+    }
+
+    /// Closes a client's key for every confirm that has begun by now, so that it stays true that nothing was bought under
+    /// it. Where a purchase holds it after all, nothing is closed and that purchase is given instead.
+    pub async fn close_key(
+        &self,
+        organisation: OrganisationId,
+        client: ClientId,
+        key: IdempotencyKey,
+    ) -> Result<Option<KeyHolder>, StoreError> {
+        let store = self.clone();
         self.on_engine(async move {
-            let question = KeyQuestion { place: 0, client, key: &key };
-            let rows = load(&*store.general.get().await?, &[question]).await?;
-            let Some(row) = rows.into_iter().next() else { return Ok(None) };
-            let at = row.at;
-            let last = LastUse::try_from(row)?;
-            Ok(last.holds(at).then_some(last.holder))
+            let _turn = store.closing_keys.acquire().await.map_err(|_closed| StoreError::Stopped)?;
+            let mut transaction = store.general.begin().await?;
+            let outcome = find_holder_or_close(&mut transaction, organisation, client, &key).await;
+            transaction.end(outcome).await
         })
         .await
     }
 }
 
-/// The last uses of keys, by their places. Where no key is asked about, nobody is asked.
-pub(crate) async fn last_uses(
+/// What is on file about keys, by their places. Where no key is asked about, nobody is asked.
+pub(crate) async fn read_keys(
     connection: &AsyncPgConnection,
     questions: &[KeyQuestion<'_>],
-) -> Result<BTreeMap<usize, LastUse>, StoreError> {
+) -> Result<BTreeMap<usize, KeyFacts>, StoreError> {
     if questions.is_empty() {
         return Ok(BTreeMap::new());
     }
     let rows = load(connection, questions).await?;
     let at_its_place = rows.into_iter().map(|row| {
-        let place =
-            usize::try_from(row.place).map_err(|_negative| StoreError::corrupt("purchases", "place", row.id));
-        Ok((place?, LastUse::try_from(row)?))
+        let place = usize::try_from(row.place)
+            .map_err(|_negative| StoreError::corrupt("purchases", "place", row.place))?;
+        Ok((place, KeyFacts { is_closed: row.is_closed, last_use: row.last_use()? }))
     });
     at_its_place.collect()
+}
+
+/// Every reserve under a key of the organisation locks a wallet before it reads about the key. With all wallets locked here,
+/// it has either been kept, and is found, or will see the closing.
+async fn find_holder_or_close(
+    transaction: &mut Transaction,
+    organisation: OrganisationId,
+    client: ClientId,
+    key: &IdempotencyKey,
+) -> Result<Option<KeyHolder>, StoreError> {
+    lock_own_wallets(transaction, organisation).await?;
+    let holder = find_holder(transaction, client, key).await?;
+    if holder.is_none() {
+        prepared::<CloseKey>()
+            .bind::<BigInt, _>(client.0)
+            .bind::<Text, _>(key.as_str())
+            .execute(&mut **transaction)
+            .await?;
+    }
+    Ok(holder)
+}
+
+async fn find_holder(
+    connection: &AsyncPgConnection,
+    client: ClientId,
+    key: &IdempotencyKey,
+) -> Result<Option<KeyHolder>, StoreError> {
+    let question = KeyQuestion { place: 0, client, key, age_us: 0 };
+    let Some(row) = load(connection, &[question]).await?.into_iter().next() else { return Ok(None) };
+    let at = row.at;
+    Ok(row.last_use()?.filter(|last| last.holds(at)).map(|last| last.holder))
 }
 
 impl LastUse {
@@ -125,30 +188,31 @@ async fn load(
     questions: &[KeyQuestion<'_>],
 ) -> Result<Vec<Row>, StoreError> {
     let places = questions.iter().map(|asked| i64::try_from(asked.place).unwrap_or(i64::MAX));
-    let rows = prepared::<LastUses>()
+    let rows = prepared::<ReadKeys>()
         .bind::<Array<BigInt>, _>(places.collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.client.0).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(questions.iter().map(|asked| asked.key.as_str()).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.age_us).collect::<Vec<_>>())
         .load(&mut connection)
         .await?;
     Ok(rows)
 }
 
-impl TryFrom<Row> for LastUse {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |column| StoreError::corrupt("purchases", column, row.id);
-        let hash = row.request_hash.as_deref().and_then(RequestHash::from_record);
-        Ok(Self {
+impl Row {
+    fn last_use(self) -> Result<Option<LastUse>, StoreError> {
+        let Some(id) = self.id else { return Ok(None) };
+        let corrupt = |column| StoreError::corrupt("purchases", column, id);
+        let hash = self.request_hash.as_deref().and_then(RequestHash::from_record);
+        let state = self.state.as_deref().and_then(StateName::parse);
+        Ok(Some(LastUse {
             holder: KeyHolder {
-                purchase: PurchaseId(row.id),
+                purchase: PurchaseId(id),
                 request: hash.ok_or_else(|| corrupt("request_hash"))?,
-                state: StateName::parse(&row.state).ok_or_else(|| corrupt("state"))?,
+                state: state.ok_or_else(|| corrupt("state"))?,
             },
-            number: row.idempotency_use.ok_or_else(|| corrupt("idempotency_use"))?,
-            failure: row.failure.failure(row.id)?,
-            ended_at: row.ended_at,
-        })
+            number: self.idempotency_use.ok_or_else(|| corrupt("idempotency_use"))?,
+            failure: self.failure.failure(id)?,
+            ended_at: self.ended_at,
+        }))
     }
 }

@@ -22,11 +22,11 @@ mod listing;
 mod migrate;
 mod operation;
 mod pool;
-mod provider_retries;
 mod purchases;
 mod records;
 mod role;
 mod row;
+mod rule;
 mod seal;
 mod settings;
 mod statement;
@@ -36,18 +36,20 @@ mod transaction;
 
 pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
-    Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery,
+    Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery, staging_load,
 };
 pub use allow_list::AllowError;
 pub use calls::CallIdBlock;
 pub use catalogue::{
-    Catalogue, CatalogueAccount, CatalogueProduct, ListedOffer, ListedProduct, ListedProvider, NewProvider,
+    Catalogue, CatalogueAccount, CatalogueProduct, Declaration, ListedOffer, ListedProduct, ListedProvider,
+    NewProvider,
 };
 pub use error::StoreError;
 pub use idempotency::KeyHolder;
 pub use migrate::{migrate, schema_version};
 pub use purchases::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict};
 pub use records::{ForRetry, RetryKey};
+pub use rule::Rule;
 pub use seal::{Aad, SealError, Sealed, SealingKey, SealingKeys};
 pub use settings::StoreSettings;
 
@@ -56,7 +58,7 @@ use house::HouseAccounts;
 use lanes::{LaneContext, Lanes};
 use pool::Pool;
 
-/// How many may wait for an organisation's wallets in order to close a reference.
+/// How many may wait for an organisation's wallets in order to close a reference, and how many to close a key.
 const CLOSING_MAX: usize = 2;
 
 /// The database, as everybody above it sees it. Clones are handles on the same one.
@@ -71,7 +73,9 @@ pub struct Store {
     pub(crate) settings: Arc<StoreSettings>,
     pub(crate) lanes: Arc<Lanes>,
     /// Whoever closes a reference waits for wallets: only a few at a time may do so on our connections.
-    pub(crate) closing: Arc<Semaphore>,
+    pub(crate) closing_references: Arc<Semaphore>,
+    /// The same for keys. Whoever has many confirms refused must not hold up the retries of others.
+    pub(crate) closing_keys: Arc<Semaphore>,
     engine: Handle,
 }
 
@@ -97,7 +101,7 @@ impl Store {
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
         };
-        let closing = Arc::new(Semaphore::new(CLOSING_MAX));
+        let [closing_references, closing_keys] = [(); 2].map(|()| Arc::new(Semaphore::new(CLOSING_MAX)));
         let lanes = Arc::new(Lanes::start(&settings, &context, &engine));
         let store = Self {
             general,
@@ -106,7 +110,8 @@ impl Store {
             sealing,
             settings,
             lanes,
-            closing,
+            closing_references,
+            closing_keys,
             engine,
         };
         let checked = store.clone();

@@ -122,6 +122,9 @@ pub enum ReserveRefusal {
     /// A retry has answered that there is no such purchase, after this one was asked for.
     #[error("the external reference was closed by a retry")]
     ReferenceClosed,
+    /// Another confirm under the idempotency key was refused, after this one was asked for.
+    #[error("the idempotency key was closed by another confirm's refusal")]
+    KeyClosed,
     /// Commission is due and the organisation has no account for it.
     #[error("the organisation has no commission account in this currency")]
     NoCommissionAccount,

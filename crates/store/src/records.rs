@@ -112,7 +112,7 @@ impl Store {
         key: &RetryKey,
         known: Option<PurchaseId>,
     ) -> Result<Option<ForRetry>, StoreError> {
-        let _turn = self.closing.acquire().await.map_err(|_closed| StoreError::Stopped)?;
+        let _turn = self.closing_references.acquire().await.map_err(|_closed| StoreError::Stopped)?;
         let mut transaction = self.general.begin().await?;
         let outcome = find_newer_or_close(&mut transaction, key, known).await;
         let newer = transaction.end(outcome).await?;

@@ -138,8 +138,9 @@ impl From<ReserveRefusal> for Rejection {
             ReserveRefusal::NotDebitable => Self::AccountNotDebitable,
             ReserveRefusal::OtherCurrency(account) => Self::OtherCurrency { account },
             ReserveRefusal::Insufficient { gap } => Self::Insufficient { gap },
-            // Whoever holds the key was quicker, and may be open still.
-            ReserveRefusal::Pending | ReserveRefusal::KeyTaken => Self::Pending,
+            // Whoever holds the key was quicker, and may be open still. Where somebody was refused under it meanwhile, the
+            // same may be asked for afresh.
+            ReserveRefusal::Pending | ReserveRefusal::KeyTaken | ReserveRefusal::KeyClosed => Self::Pending,
             ReserveRefusal::ReferenceClosed => Self::ReferenceClosed,
             ReserveRefusal::NoCommissionAccount => {
                 tracing::error!("commission is due to an organisation without a commission account");

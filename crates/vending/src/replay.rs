@@ -2,9 +2,9 @@
 
 use clock::Monotonic;
 use purchase::{
-    Authority, ClientId, IdempotencyKey, KeyedRequest, PurchaseRequest, Record, RequestHash, StateName,
+    Authority, Failure, IdempotencyKey, KeyedRequest, PurchaseRequest, Record, RequestHash, StateName,
 };
-use store::StoreError;
+use store::{KeyHolder, StoreError};
 
 use crate::confirm::Order;
 use crate::{ConfirmError, Desk, Rejection, Vending};
@@ -40,60 +40,101 @@ impl Vending {
 }
 
 impl Desk {
-    /// The key is looked up before anything that can refuse. A refusal is given only if the key is still free after it:
-    /// somebody else may have bought under it meanwhile, and then there is one answer for both.
+    /// The key is looked up before anything that can refuse. Whoever is told that nothing was bought may be told so only
+    /// if nothing is bought under the key by another confirm that is under way: so the key is closed for those first, and
+    /// where one of them was quicker, there is one answer for both.
     async fn buy_once(&self, order: Order, keyed: KeyedRequest) -> Result<Confirmed, ConfirmError> {
-        let client = order.authority.client;
-        // What an earlier confirm did under the key is not known, so nothing may be said that invites another purchase.
-        let bought_before = self.bought_before(client, &keyed).await.map_err(|error| {
-            log(&error, "an idempotency key could not be looked up");
-            ConfirmError::Unknown
-        })?;
-        if let Some(answer) = bought_before {
-            return answer;
+        let Authority { client, organisation, .. } = order.authority;
+        let holder = self.store.find_key_holder(client, keyed.key.clone()).await;
+        if let Some(holder) = known(holder, "an idempotency key could not be looked up")? {
+            return self.told_before(holder, &keyed).await;
         }
         let order = Order { keyed: Some(keyed.clone()), ..order };
-        let rejection = match Box::pin(self.buy(order)).await {
-            Err(ConfirmError::Rejected(rejection)) => rejection,
-            outcome => return outcome.map(Confirmed::Now),
+        let error = match Box::pin(self.buy(order)).await {
+            Ok(record) => return Ok(Confirmed::Now(record)),
+            Err(error) => error,
         };
-        match self.bought_before(client, &keyed).await {
-            Ok(Some(answer)) => answer,
-            Ok(None) => Err(rejection.into()),
-            Err(error) => {
-                log(&error, "an idempotency key could not be looked up again");
-                Err(rejection.into())
+        let holder = match Ending::of(&error) {
+            Ending::Stands => return Err(error),
+            Ending::SaysComeAgain => self.store.find_key_holder(client, keyed.key.clone()).await,
+            Ending::SaysNothingIsBought => {
+                self.store.close_key(organisation, client, keyed.key.clone()).await
             }
+        };
+        match known(holder, "an idempotency key could not be closed")? {
+            Some(holder) => self.told_before(holder, &keyed).await,
+            None => Err(error),
         }
     }
 
-    /// The answer about the purchase that holds the key, if one does.
-    async fn bought_before(
-        &self,
-        client: ClientId,
-        keyed: &KeyedRequest,
-    ) -> Result<Option<Result<Confirmed, ConfirmError>>, StoreError> {
-        let Some(holder) = self.store.find_key_holder(client, keyed.key.clone()).await? else {
-            return Ok(None);
-        };
+    /// The answer about the purchase that holds the key.
+    async fn told_before(&self, holder: KeyHolder, keyed: &KeyedRequest) -> Result<Confirmed, ConfirmError> {
         if holder.request != keyed.hash {
-            return Ok(Some(Err(Rejection::KeyReused.into())));
+            return Err(Rejection::KeyReused.into());
         }
-        let answer = match holder.state {
+        let record = match holder.state {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
-                Err(Rejection::Pending.into())
+                return Err(Rejection::Pending.into());
             }
-            StateName::Successful => {
-                Ok(Confirmed::Before(Box::new(self.store.get_record(holder.purchase).await?)))
-            }
-            StateName::Failed => {
-                Err(ConfirmError::FailedBefore(Box::new(self.store.get_record(holder.purchase).await?)))
-            }
+            StateName::Successful | StateName::Failed => self.store.get_record(holder.purchase).await,
         };
-        Ok(Some(answer))
+        let record = Box::new(known(record, "the purchase under an idempotency key could not be read")?);
+        if holder.state == StateName::Successful {
+            Ok(Confirmed::Before(record))
+        } else {
+            Err(ConfirmError::FailedBefore(record))
+        }
     }
 }
 
-fn log(error: &(dyn std::error::Error + 'static), what: &'static str) {
-    tracing::error!(cause = error, "{what}");
+/// What a confirm that came to no success leaves behind under its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// Its purchase answers for the key from now on, or nothing was said about it.
+    Stands,
+    /// The key is free, and whoever asked believes that nothing was bought.
+    SaysNothingIsBought,
+    /// The key is free, and whoever asked is to ask again.
+    SaysComeAgain,
+}
+
+impl Ending {
+    fn of(error: &ConfirmError) -> Self {
+        match error {
+            ConfirmError::Rejected(
+                Rejection::Pending | Rejection::ReferenceClosed | Rejection::Overloaded,
+            ) => Self::SaysComeAgain,
+            ConfirmError::Rejected(
+                Rejection::UnknownAccount
+                | Rejection::AccountNotDebitable
+                | Rejection::Suspended
+                | Rejection::Revoked
+                | Rejection::OtherCurrency { .. }
+                | Rejection::UnknownProduct
+                | Rejection::UnknownProvider
+                | Rejection::SubscriberFormat(_)
+                | Rejection::SubscriberNotAllowed
+                | Rejection::Price(_)
+                | Rejection::Limit { .. }
+                | Rejection::Check(_)
+                | Rejection::Insufficient { .. }
+                | Rejection::KeyReused
+                | Rejection::Internal,
+            ) => Self::SaysNothingIsBought,
+            ConfirmError::Failed(record) if record.failure.as_ref().is_some_and(Failure::is_transient) => {
+                Self::SaysNothingIsBought
+            }
+            ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown => Self::Stands,
+        }
+    }
+}
+
+/// What the store says. While it says nothing, it is not known what another confirm did under the key, and nothing may be
+/// told that invites another purchase.
+fn known<T>(said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
+    said.map_err(|error| {
+        let cause: &dyn std::error::Error = &error;
+        tracing::error!(cause, "{what}");
+        ConfirmError::Unknown
+    })
 }

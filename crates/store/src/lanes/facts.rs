@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::ReserveJob;
 use crate::StoreError;
-use crate::idempotency::{self, KeyQuestion, LastUse};
+use crate::idempotency::{self, KeyFacts, KeyQuestion};
 use crate::statement::{Statement, prepared};
 
 struct FindCallers;
@@ -36,8 +36,8 @@ pub(super) struct Facts {
     pub(super) is_on_file: bool,
     pub(super) open_purchase: Option<PurchaseId>,
     pub(super) reference_is_closed: bool,
-    /// The purchase that was made last under its idempotency key.
-    pub(super) last_use: Option<LastUse>,
+    /// About its idempotency key; nothing, if it has none.
+    pub(super) key: KeyFacts,
 }
 
 /// What must be known about whoever asks.
@@ -84,12 +84,12 @@ pub(super) async fn read(
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let keys = keys_of(jobs);
-    let (callers, rows, mut last_uses) = tokio::try_join!(
+    let asked = keys_of(jobs, began);
+    let (callers, rows, mut keys) = tokio::try_join!(
         biased;
         find_callers(connection, jobs),
         load(connection, jobs, began),
-        idempotency::last_uses(connection, &keys),
+        idempotency::read_keys(connection, &asked),
     )?;
     if rows.len() != jobs.len() {
         return Err(StoreError::Stale { what: "a reservation of the group" });
@@ -102,17 +102,18 @@ pub(super) async fn read(
             is_on_file: row.is_on_file,
             open_purchase: row.open_purchase_id.map(PurchaseId),
             reference_is_closed: row.reference_is_closed,
-            last_use: last_uses.remove(&place),
+            key: keys.remove(&place).unwrap_or_default(),
         })
     });
     facts.collect()
 }
 
 /// The keys that the reservations ask for, each with the place of its reservation.
-fn keys_of(jobs: &[ReserveJob]) -> Vec<KeyQuestion<'_>> {
+fn keys_of(jobs: &[ReserveJob], began: Instant) -> Vec<KeyQuestion<'_>> {
     let asked = jobs.iter().enumerate().filter_map(|(place, job)| {
         let keyed = job.reservation.keyed.as_ref()?;
-        Some(KeyQuestion { place, client: job.reservation.authority.client, key: &keyed.key })
+        let (client, age_us) = (job.reservation.authority.client, microseconds(job.age_at(began)));
+        Some(KeyQuestion { place, client, key: &keyed.key, age_us })
     });
     asked.collect()
 }

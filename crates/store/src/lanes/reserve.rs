@@ -59,6 +59,9 @@ impl<'a> Reserves<'a> {
         if facts.reference_is_closed {
             return Err(ReserveRefusal::ReferenceClosed);
         }
+        if facts.key.is_closed {
+            return Err(ReserveRefusal::KeyClosed);
+        }
         let commission_account = facts.caller.commission_account;
         if commission_account.is_none() && !reservation.price.commission.is_zero() {
             return Err(ReserveRefusal::NoCommissionAccount);
@@ -66,7 +69,7 @@ impl<'a> Reserves<'a> {
         place_hold(reservation, wallets)?;
         self.busy.insert(subscriber);
         self.taken.extend(key);
-        let use_of_key = key.map(|_| facts.last_use.as_ref().map_or(1, LastUse::next_number));
+        let use_of_key = key.map(|_| facts.key.last_use.as_ref().map_or(1, LastUse::next_number));
         let life = Life::reserved(wallet.handling, facts.at, self.timing);
         let reserved = Reserved { life, at: facts.at };
         let accepted = Accepted { reservation, commission_account, use_of_key, reserved: reserved.clone() };
@@ -77,7 +80,7 @@ impl<'a> Reserves<'a> {
 
 /// Whether the purchase that was made last under the reservation's key holds it, as its group leaves it.
 fn is_held(facts: &Facts, on_file: &BTreeMap<PurchaseId, OnFile>) -> bool {
-    let Some(last) = &facts.last_use else { return false };
+    let Some(last) = &facts.key.last_use else { return false };
     match on_file.get(&last.holder.purchase) {
         Some(left) => last.holds_in(left.life.state.name(), left.failure.as_ref(), facts.at),
         None => last.holds(facts.at),

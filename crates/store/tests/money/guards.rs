@@ -1,5 +1,7 @@
 //! The schema's own guards: each is tried to be broken by hand, past everything that the program promises.
 
+use std::time::Duration;
+
 use ledger::{Category, EntryKind, HouseAccount};
 use local_postgres::LocalPostgresError;
 use purchase::{Fact, Failure, Handling, SourceChannel, StateName, Told};
@@ -274,13 +276,18 @@ async fn no_statement_of_the_lanes_reads_a_table_from_end_to_end() {
         let (order, _) = town.reserved(&shop, &format!("0400000000{number}"), 1_000).await;
         town.records(&order, vended("V1", 1_000)).await;
     }
+    let mut keyed = town.order_under("till-3/0001", &shop, "04000000009", 1_000).await;
+    let (client, key) = (shop.authority.client, keyed.keyed.clone().unwrap().key);
+    assert_eq!(town.store.close_key(shop.authority.organisation, client, key).await.unwrap(), None);
+    keyed.age = Duration::from_mins(1);
+    town.store.reserve(keyed).await.unwrap_err();
     // Statistics reach the view when a session that gathered them is idle or gone.
     town.sql(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
          WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
     let scans = "SELECT string_agg(relname, ' ') FROM pg_stat_user_tables
-                 WHERE seq_scan > 0 AND relname IN ('purchases', 'attempts', 'closed_references', 'journal_entries',
-                     'purchase_events', 'provider_replies', 'token_families', 'access_tokens')";
+                 WHERE seq_scan > 0 AND relname IN ('purchases', 'attempts', 'closed_references', 'closed_keys',
+                     'journal_entries', 'purchase_events', 'provider_replies', 'token_families', 'access_tokens')";
     assert_eq!(town.sql(scans), "");
 }

@@ -9,6 +9,7 @@
 )]
 
 mod catalogue;
+mod closed_keys;
 mod crowd;
 mod guards;
 mod keys;

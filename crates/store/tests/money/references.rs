@@ -21,7 +21,7 @@ fn key(shop: &Shop) -> RetryKey {
 }
 
 /// Waits until this many sessions of the town wait for locks.
-async fn waiting(town: &Town, sessions: u32) {
+pub async fn waiting(town: &Town, sessions: u32) {
     let blocked = "SELECT count(*) FROM pg_stat_activity
                    WHERE datname = current_database() AND wait_event_type = 'Lock'";
     until(&format!("{sessions} wait"), || town.sql(blocked) == sessions.to_string()).await;

@@ -21,7 +21,7 @@ fn pending() -> Result<Confirmed, ConfirmError> {
 impl Shop<'_> {
     /// Buys under the key what must succeed.
     async fn has_bought_once(&self, amount: &str) -> Box<Record> {
-        match self.buys_once(KEY, amount).await {
+        match self.comes_again(KEY, amount).await {
             Ok(Confirmed::Now(record)) => record,
             other => panic!("not bought: {other:?}"),
         }
@@ -29,7 +29,7 @@ impl Shop<'_> {
 
     /// Buys under the key what must fail.
     async fn has_failed_once(&self, amount: &str) -> Box<Record> {
-        match self.buys_once(KEY, amount).await {
+        match self.comes_again(KEY, amount).await {
             Err(ConfirmError::Failed(record)) => record,
             other => panic!("not failed: {other:?}"),
         }
@@ -103,7 +103,7 @@ async fn a_refusal_before_the_reserve_or_in_it_uses_up_no_key() {
     let unpriced = PurchaseRequest { provider_code: "NOBODY".into(), ..shop.request("100.00") };
     let refused = shop.confirms_once(KEY, unpriced).await;
     assert_eq!(refused, Err(ConfirmError::Rejected(Rejection::UnknownProvider)));
-    let too_dear = shop.buys_once(KEY, "300.00").await;
+    let too_dear = shop.comes_again(KEY, "300.00").await;
     assert!(matches!(too_dear, Err(ConfirmError::Rejected(Rejection::Insufficient { .. }))), "{too_dear:?}");
     shop.has_bought_once("100.00").await;
     shop.has("98.50", "0");
@@ -173,7 +173,7 @@ async fn a_failure_that_retry_finds_is_told_as_retry_tells_it_or_frees_the_key()
         assert_eq!(failed.failure, Some(Failure::Refused(Refusal::because(reason))));
         assert!(!failed.life.is_unclaimed(), "the confirm has not told of it");
         if reason.is_transient() {
-            until_free(&shop).await;
+            shop.has_bought_once("100.00").await;
             shop.has("98.50", "0");
         } else {
             let again = shop.buys_once(KEY, "100.00").await;
@@ -182,17 +182,6 @@ async fn a_failure_that_retry_finds_is_told_as_retry_tells_it_or_frees_the_key()
         }
         town.closes().await;
     }
-}
-
-/// Buys under a key that is free, once the reference is free too, which a retry has just closed.
-async fn until_free(shop: &Shop<'_>) {
-    let closed = Err(ConfirmError::Rejected(Rejection::ReferenceClosed));
-    let mut outcome = shop.buys_once(KEY, "100.00").await;
-    while outcome == closed {
-        tokio::task::yield_now().await;
-        outcome = shop.buys_once(KEY, "100.00").await;
-    }
-    assert!(matches!(outcome, Ok(Confirmed::Now(_))), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test prepares may fail loudly")]
 
+mod closed_keys;
 mod doubt;
 mod keys;
 mod lost_database;

@@ -95,8 +95,35 @@ impl Shop<'_> {
         key: &str,
         request: PurchaseRequest,
     ) -> Result<Confirmed, ConfirmError> {
+        self.confirms_once_from(Duration::ZERO, desk, key, request).await
+    }
+
+    /// Confirms under a key what arrived this long ago.
+    pub async fn confirms_once_from(
+        &self,
+        ago: Duration,
+        desk: &Vending,
+        key: &str,
+        request: PurchaseRequest,
+    ) -> Result<Confirmed, ConfirmError> {
         let key = IdempotencyKey::parse(key).unwrap();
-        desk.confirm_once(self.authority, key, request, self.town.ago(Duration::ZERO)).await
+        desk.confirm_once(self.authority, key, request, self.town.ago(ago)).await
+    }
+
+    /// Buys once under a key about which an answer was just given, until it is not told to come again: what comes within
+    /// a moment of that answer may be taken for having begun before it.
+    pub async fn comes_again(&self, key: &str, amount: &str) -> Result<Confirmed, ConfirmError> {
+        let asked = tokio::time::timeout(Duration::from_secs(30), async {
+            loop {
+                match self.buys_once(key, amount).await {
+                    Err(ConfirmError::Rejected(Rejection::Pending | Rejection::ReferenceClosed)) => {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                    outcome => return outcome,
+                }
+            }
+        });
+        asked.await.unwrap()
     }
 
     pub async fn quotes(&self, amount: &str) -> Result<Quote, Rejection> {

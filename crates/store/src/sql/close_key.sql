@@ -1,0 +1,12 @@
+-- close_key
+-- Whoever closes a key has locked the wallets of its organisation, so nobody else writes among the rows of this client.
+-- A few of those that have become useless are cleared away at the same time: nothing that old gets past the gate.
+WITH useless AS (
+    DELETE FROM closed_keys WHERE client_id = $1 AND idempotency_key IN (
+        SELECT idempotency_key FROM closed_keys
+        WHERE client_id = $1 AND closed_at < now() - interval '1 hour' AND idempotency_key <> $2
+        ORDER BY closed_at LIMIT 8
+    )
+)
+INSERT INTO closed_keys (client_id, idempotency_key, closed_at) VALUES ($1, $2, clock_timestamp())
+ON CONFLICT (client_id, idempotency_key) DO UPDATE SET closed_at = excluded.closed_at
