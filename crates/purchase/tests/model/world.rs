@@ -1,0 +1,170 @@
+//! What there is besides the people: the purchase on file, its hold, the clock, the provider. The row is
+//! changed by the shipped `step` alone, one fact at a time.
+
+use std::hash::{Hash, Hasher};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use purchase::{
+    Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, Rules, Sending, State, StateName, Timing,
+};
+use vend::{CallId, ProviderReference};
+
+use crate::flaw::{Flaw, mistaken_step};
+use crate::provider::{Nature, Provider};
+use crate::values::{OPENING, vend};
+
+/// A time chain of few ticks. A short pause outlasts the gate, a long one a lease; two outlast the window.
+pub const TIMING: Timing = Timing {
+    gate: Duration::from_secs(1),
+    intake: Duration::from_secs(2),
+    provider_timeout: Duration::from_secs(3),
+    lease: Duration::from_secs(5),
+    quarantine: Duration::from_secs(6),
+    not_found_gap: Duration::from_secs(1),
+    window: Duration::from_secs(9),
+};
+pub const SHORT: u8 = 2;
+pub const LONG: u8 = 5;
+
+/// The rules of one town: what its connection is declared to do, what the provider really does, and the
+/// mistake that is made in it, if any.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    pub handling: Handling,
+    pub rules: Rules,
+    pub nature: Nature,
+    pub flaw: Option<Flaw>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct World {
+    pub now: u8,
+    /// The purchase as it is on file, once it is reserved.
+    pub filed: Option<Life>,
+    pub is_held: bool,
+    pub captured: u8,
+    pub released: u8,
+    pub incidents: u8,
+    /// Something changed after the end.
+    pub end_was_undone: bool,
+    /// A write that was given up for lost, and may be committed all the same.
+    pub straggler: Option<Fact>,
+    pub provider: Provider,
+}
+
+impl World {
+    pub fn at(&self) -> DateTime<Utc> {
+        OPENING + TimeDelta::seconds(i64::from(self.now))
+    }
+
+    pub fn state(&self) -> Option<StateName> {
+        self.filed.as_ref().map(|life| life.state.name())
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.state().is_some_and(StateName::is_open)
+    }
+
+    /// The reserve. Run again with the same keys it finds itself and changes nothing.
+    pub fn reserve(&mut self, law: &Law) -> Fence {
+        if self.filed.is_none() {
+            self.filed = Some(Life::reserved(law.handling, self.at(), &law.rules.timing));
+            self.is_held = true;
+        }
+        Fence::FIRST
+    }
+
+    /// One transaction: read, decide, write. Whether the fact moved the purchase.
+    pub fn record(&mut self, fact: Fact, law: &Law) -> bool {
+        let Some(life) = self.filed.clone() else { return false };
+        self.write_over(&life, fact, law)
+    }
+
+    /// As if the row still were as it was `read`.
+    pub fn write_over(&mut self, read: &Life, fact: Fact, law: &Law) -> bool {
+        match self.decide(read, fact, law) {
+            Ok(Next::Moved(life, effects)) => {
+                self.keep(life, &effects);
+                true
+            }
+            Ok(Next::AlreadyThere) | Err(_) => false,
+        }
+    }
+
+    fn decide(&self, read: &Life, fact: Fact, law: &Law) -> Result<Next, Illegal> {
+        mistaken_step(law.flaw, read, &Event { at: self.at(), fact }, &law.rules)
+    }
+
+    fn keep(&mut self, life: Life, effects: &[Effect]) {
+        let had_ended = self.filed.as_ref().is_some_and(|before| !before.state.name().is_open());
+        self.end_was_undone |= had_ended && self.filed.as_ref() != Some(&life);
+        self.filed = Some(life);
+        for effect in effects {
+            match effect {
+                Effect::CaptureHold => {
+                    self.captured += 1;
+                    self.is_held = false;
+                }
+                Effect::ReleaseHold => {
+                    self.released += 1;
+                    self.is_held = false;
+                }
+                Effect::OpenIncident(_) => self.incidents += 1,
+            }
+        }
+    }
+
+    /// An operator who has seen the provider's statement decides, under a claimed fence; keeps silent as
+    /// long as a copy may still be vended for.
+    pub fn operator_decides(&mut self, law: &Law) -> bool {
+        let knows = self.provider.vends > 0 || !self.provider.may_still_vend(self.now, law.nature);
+        if self.state() != Some(StateName::Review) || !knows || !self.record(Fact::Claimed, law) {
+            return false;
+        }
+        let Some(fence) = self.filed.as_ref().map(|life| life.fence) else { return false };
+        let word = match self.provider.latest_vend() {
+            Some(transaction) => Fact::OperatorVended { fence, vend: vend(&transaction) },
+            None => Fact::OperatorNotVended { fence },
+        };
+        self.record(word, law)
+    }
+
+    /// A name that no attempt had before.
+    pub fn fresh_reference(&self) -> ProviderReference {
+        let attempt = self.filed.as_ref().map_or(1, |life| life.attempt);
+        let call = CallId::new(u32::from(attempt) + 1, OPENING).expect("attempts are few");
+        ProviderReference::new(call)
+    }
+}
+
+impl Hash for World {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { now, filed, is_held, captured, released, incidents, end_was_undone, straggler, provider } =
+            self;
+        (now, is_held, captured, released, incidents, end_was_undone).hash(hasher);
+        provider.hash(hasher);
+        if let Some(life) = filed {
+            hash_life(life, hasher);
+        }
+        if let Some(fact) = straggler {
+            crate::desk::key_of(fact).hash(hasher);
+        }
+    }
+}
+
+/// Everything that a life holds; a new field does not compile until it is hashed too.
+pub fn hash_life<H: Hasher>(life: &Life, hasher: &mut H) {
+    let Life { handling, state, fence, lease_until, attempt, requests, window_closes_at } = life;
+    let second = |at: &DateTime<Utc>| at.timestamp();
+    (handling, state.name(), fence, attempt, requests).hash(hasher);
+    (lease_until.as_ref().map(second), second(window_closes_at)).hash(hasher);
+    match state {
+        State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => {
+            let Sending { copies, last_sent_at, no_record_since } = sending;
+            (copies, second(last_sent_at), no_record_since.as_ref().map(second)).hash(hasher);
+        }
+        State::Successful { provider_transaction } => provider_transaction.hash(hasher),
+        State::RetryDue | State::Failed => {}
+    }
+}
