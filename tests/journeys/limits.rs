@@ -18,13 +18,14 @@ use crate::{
     wire::Answer,
 };
 
-/// Three at once and one a second, for clients; the test says where it comes from; time is short.
+/// Three at once and one a second, for clients; the test says where it comes from; time is short, but for heads: a
+/// busy machine may stall while it reads one.
 const STRICT: [(&str, &str); 6] = [
     ("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "1"),
     ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "3"),
     ("VENDGATE__WEB__TRUSTED_PROXIES", "127.0.0.0/8"),
-    ("VENDGATE__WEB__BODY_WITHIN_MS", "500"),
-    ("VENDGATE__HTTP__HEAD_WITHIN_MS", "500"),
+    ("VENDGATE__WEB__BODY_WITHIN_MS", "1000"),
+    ("VENDGATE__HTTP__HEAD_WITHIN_MS", "5000"),
     ("VENDGATE__HTTP__KEEP_ALIVE_S", "1"),
 ];
 
