@@ -191,7 +191,8 @@ impl Onboarding {
         Ok(RotatedSecret { secret_id: rotated.id, secret, ending: rotated.ending, old_end_at })
     }
 
-    /// Ends a secret that is in the wrong hands, and every token that was obtained with it.
+    /// Ends a secret that is in the wrong hands, and every session that was opened with it. A session that was opened with
+    /// another secret goes on, even if it was refreshed with this one.
     pub async fn revoke_secret(&self, secret_id: i64, act: Act) -> Result<(), OnboardingError> {
         Ok(rows::revoke_secret(&self.store, secret_id, self.clock.now(), act).await?)
     }
