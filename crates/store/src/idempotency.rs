@@ -95,8 +95,8 @@ impl Store {
         client: ClientId,
         key: IdempotencyKey,
     ) -> Result<Option<KeyHolder>, StoreError> {
-        let store = self.clone();
-        self.on_engine(async move { find_holder(&*store.general.get().await?, client, &key).await }).await
+        self.read(move |connection| Box::pin(async move { find_holder(connection, client, &key).await }))
+            .await
     }
 
     /// Closes a client's key for every confirm that has begun by now, so that it stays true that nothing was bought under

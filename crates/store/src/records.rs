@@ -121,15 +121,14 @@ impl Store {
 
     /// The purchase of this number as it stands.
     pub async fn get_record(&self, id: PurchaseId) -> Result<Record, StoreError> {
-        let store = self.clone();
-        self.on_engine(async move {
-            let rows: Vec<Row> = prepared::<GetRecord>()
-                .bind::<BigInt, _>(id.0)
-                .load(&mut *store.general.get().await?)
-                .await?;
-            let row = rows.into_iter().next();
-            let row = row.ok_or_else(|| StoreError::corrupt("purchases", "id", id.0))?;
-            row.read(&store.sealing).map(|read| read.record)
+        let sealing = self.sealing.clone();
+        self.read(move |connection| {
+            Box::pin(async move {
+                let rows: Vec<Row> = prepared::<GetRecord>().bind::<BigInt, _>(id.0).load(connection).await?;
+                let row = rows.into_iter().next();
+                let row = row.ok_or_else(|| StoreError::corrupt("purchases", "id", id.0))?;
+                row.read(&sealing).map(|read| read.record)
+            })
         })
         .await
     }

@@ -15,11 +15,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::Setting`], naming the role.
     pub async fn refuse_powerful_role(&self) -> Result<(), StoreError> {
-        let store = self.clone();
         let role: Role = self
-            .on_engine(async move {
-                let mut connection = store.general.get().await?;
-                Ok(diesel::sql_query(ASK).get_result(&mut connection).await?)
+            .read(|connection| {
+                Box::pin(async move { Ok(diesel::sql_query(ASK).get_result(connection).await?) })
             })
             .await?;
         if role.powerful {

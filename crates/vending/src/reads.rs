@@ -69,6 +69,7 @@ impl Vending {
         };
         Ok(catalogue.products.iter().map(listing).collect())
     }
+
     /// The purchase of this number as it stands, if it is the organisation's.
     pub async fn purchase(
         &self,

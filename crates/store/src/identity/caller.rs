@@ -41,15 +41,12 @@ pub async fn find_caller(
     store: &Store,
     access_token: CredentialHash,
 ) -> Result<Option<CallerRecord>, StoreError> {
-    let store = store.clone();
     let row: Option<Row> = store
-        .clone()
-        .on_engine(async move {
-            let mut connection = store.general.get().await?;
-            let row = prepared::<FindCaller>()
-                .bind::<Bytea, _>(access_token.0.as_slice())
-                .get_result(&mut connection);
-            Ok(row.await.optional()?)
+        .read(move |connection| {
+            Box::pin(async move {
+                let row = prepared::<FindCaller>().bind::<Bytea, _>(access_token.0.as_slice());
+                Ok(row.get_result(connection).await.optional()?)
+            })
         })
         .await?;
     row.map(CallerRecord::try_from).transpose()

@@ -68,19 +68,18 @@ pub async fn find_login(
     username: String,
     at: DateTime<Utc>,
 ) -> Result<Option<LoginRecord>, StoreError> {
-    let store = store.clone();
     let row: Option<Row> = store
-        .clone()
-        .on_engine(async move {
-            let mut connection = store.general.get().await?;
-            let row = prepared::<FindLogin>()
-                .bind::<Text, _>(client_id)
-                .bind::<Bytea, _>(secret.0.as_slice())
-                .bind::<Text, _>(organisation_code)
-                .bind::<Text, _>(username)
-                .bind::<Timestamptz, _>(at)
-                .get_result(&mut connection);
-            Ok(row.await.optional()?)
+        .read(move |connection| {
+            Box::pin(async move {
+                let row = prepared::<FindLogin>()
+                    .bind::<Text, _>(client_id)
+                    .bind::<Bytea, _>(secret.0.as_slice())
+                    .bind::<Text, _>(organisation_code)
+                    .bind::<Text, _>(username)
+                    .bind::<Timestamptz, _>(at)
+                    .get_result(connection);
+                Ok(row.await.optional()?)
+            })
         })
         .await?;
     row.map(LoginRecord::try_from).transpose()
@@ -92,28 +91,25 @@ pub async fn find_login(
 /// [`StoreError::Stale`] when what the login rests on was changed meanwhile: the password replaced, the secret
 /// ended, or the user, the client or the organisation suspended.
 pub async fn open_family(store: &Store, new: NewFamily) -> Result<FamilyOpened, StoreError> {
-    let store = store.clone();
     store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let opened = prepared::<OpenFamily>()
-                .bind::<BigInt, _>(new.organisation_id)
-                .bind::<BigInt, _>(new.oauth_client_id)
-                .bind::<BigInt, _>(new.user_id)
-                .bind::<BigInt, _>(new.client_secret_id)
-                .bind::<Timestamptz, _>(new.at)
-                .bind::<Timestamptz, _>(new.expires_at)
-                .bind::<Bytea, _>(new.first.access_hash.0.as_slice())
-                .bind::<Timestamptz, _>(new.first.access_expires_at)
-                .bind::<Bytea, _>(new.first.refresh_hash.0.as_slice())
-                .bind::<Timestamptz, _>(new.first.refresh_expires_at)
-                .bind::<Text, _>(new.password_hash)
-                .get_result(&mut transaction)
-                .await;
-            let opened = opened.optional().map_err(StoreError::from);
-            let stale = StoreError::Stale { what: "what a login rests on" };
-            transaction.end(opened.and_then(|opened| opened.ok_or(stale))).await
+        .operate(move |transaction| {
+            Box::pin(async move {
+                let opened = prepared::<OpenFamily>()
+                    .bind::<BigInt, _>(new.organisation_id)
+                    .bind::<BigInt, _>(new.oauth_client_id)
+                    .bind::<BigInt, _>(new.user_id)
+                    .bind::<BigInt, _>(new.client_secret_id)
+                    .bind::<Timestamptz, _>(new.at)
+                    .bind::<Timestamptz, _>(new.expires_at)
+                    .bind::<Bytea, _>(new.first.access_hash.0.as_slice())
+                    .bind::<Timestamptz, _>(new.first.access_expires_at)
+                    .bind::<Bytea, _>(new.first.refresh_hash.0.as_slice())
+                    .bind::<Timestamptz, _>(new.first.refresh_expires_at)
+                    .bind::<Text, _>(new.password_hash)
+                    .get_result(transaction)
+                    .await;
+                opened.optional()?.ok_or(StoreError::Stale { what: "what a login rests on" })
+            })
         })
         .await
 }

@@ -46,15 +46,7 @@ pub enum Exchanged {
 
 /// Exchanges a refresh token.
 pub async fn exchange(store: &Store, exchange: Exchange) -> Result<Exchanged, StoreError> {
-    let store = store.clone();
-    store
-        .clone()
-        .on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let outcome = run(&mut transaction, &exchange).await;
-            transaction.end(outcome).await
-        })
-        .await
+    store.operate(move |transaction| Box::pin(async move { run(transaction, &exchange).await })).await
 }
 
 async fn run(transaction: &mut Transaction, exchange: &Exchange) -> Result<Exchanged, StoreError> {
