@@ -3,7 +3,7 @@
 use http_v1::{Access, Endpoint};
 use reqwest::Method;
 
-use crate::town::town;
+use crate::{town::town, wire::method};
 
 #[tokio::test]
 async fn a_request_keeps_the_name_that_it_came_with_and_gets_one_if_it_has_none() {
@@ -53,10 +53,14 @@ async fn nobody_comes_in_without_a_token_that_was_given_out_here() {
     {
         let path = endpoint.path();
         for token in strangers {
-            let method = Method::from_bytes(endpoint.method().as_str().as_bytes()).unwrap();
             let headers = [("Authorization", format!("Bearer {token}"))];
             let answer = stranger
-                .send(method, path, None, &headers.each_ref().map(|(name, value)| (*name, value.as_str())))
+                .send(
+                    method(endpoint),
+                    path,
+                    None,
+                    &headers.each_ref().map(|(name, value)| (*name, value.as_str())),
+                )
                 .await;
             assert_eq!(answer.refusal(), (401, "invalid_credentials", None), "{path} with {token:?}");
         }

@@ -3,12 +3,11 @@
 
 use std::{
     collections::BTreeSet,
-    path::Path,
     process::{Command, Stdio},
     sync::Mutex,
 };
 
-const APT_GET: &str = "/usr/bin/apt-get";
+use local_postgres::apt;
 
 /// Makes sure that there is a program whose Debian package bears its name.
 pub fn needs(program: &str) {
@@ -25,16 +24,6 @@ fn runs(program: &str) -> bool {
 }
 
 fn install(program: &str) {
-    assert!(Path::new(APT_GET).is_file(), "there is no {program}: install it");
-    for arguments in [&["update"][..], &["install", "--yes", "--no-install-recommends", program]] {
-        let apt_get = Command::new(APT_GET)
-            .args(["--quiet", "--option", "DPkg::Lock::Timeout=300"])
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&apt_get.stderr);
-        assert!(apt_get.status.success(), "there is no {program}, and apt-get cannot install it: {said}");
-    }
+    assert!(apt::can_install(), "there is no {program}: install it");
+    apt::install(program).unwrap();
 }

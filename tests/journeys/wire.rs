@@ -1,7 +1,13 @@
 //! What comes back over HTTP.
 
-use reqwest::{Response, header::HeaderMap};
+use http_v1::Endpoint;
+use reqwest::{Method, Response, header::HeaderMap};
 use serde_json::Value;
+
+/// An endpoint's method, as the client knows methods.
+pub fn method(endpoint: Endpoint) -> Method {
+    Method::from_bytes(endpoint.method().as_str().as_bytes()).unwrap()
+}
 
 /// An answer, read to its end.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Installing Postgres where that needs no question: as root, on a Debian-family system.
+//! Installing what is missing where that needs no question: as root, on a Debian-family system.
 
 use std::{
     fs, io,
@@ -14,7 +14,7 @@ const CREATECLUSTER_D: &str = "/etc/postgresql-common/createcluster.d";
 const APT_GET: &str = "/usr/bin/apt-get";
 
 /// Whether apt is here and this process may use it.
-pub(crate) fn can_install() -> bool {
+pub fn can_install() -> bool {
     Path::new(APT_GET).is_file() && account::is_root()
 }
 
@@ -22,8 +22,21 @@ pub(crate) fn can_install() -> bool {
 pub(crate) fn install_postgres() -> Result<(), LocalPostgresError> {
     announce("no PostgreSQL was found: installing it (apt-get install postgresql)");
     let _no_cluster = NoMainCluster::declare()?;
+    fetch("postgresql")
+}
+
+/// Installs one of Debian's packages.
+///
+/// # Errors
+/// What apt-get said.
+pub fn install(package: &str) -> Result<(), LocalPostgresError> {
+    announce(&format!("no {package} was found: installing it (apt-get install {package})"));
+    fetch(package)
+}
+
+fn fetch(package: &str) -> Result<(), LocalPostgresError> {
     apt_get(&["update"])?;
-    apt_get(&["install", "--yes", "--no-install-recommends", "postgresql"])
+    apt_get(&["install", "--yes", "--no-install-recommends", package])
 }
 
 /// While it lives, Debian's packages make no cluster; afterwards the machine's settings are as before.

@@ -17,7 +17,7 @@
 //! ```
 
 mod account;
-mod apt;
+pub mod apt;
 mod database;
 mod directory;
 mod error;

@@ -6,10 +6,11 @@ use error_codes::ErrorCode;
 use http_v1::Endpoint;
 use reqwest::Method;
 
-use super::seen::{Seen, knock, method, path};
+use super::seen::{Seen, knock, path};
 use crate::{
     shop::Shop,
     town::{another_town, eventually, town},
+    wire::method,
 };
 
 /// As little as a server can be set to let in.

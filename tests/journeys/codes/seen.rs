@@ -4,9 +4,13 @@ use std::{collections::BTreeSet, sync::Mutex};
 
 use error_codes::ErrorCode;
 use http_v1::Endpoint;
-use reqwest::Method;
 
-use crate::{order::Order, shop::Shop, town::town, wire::Answer};
+use crate::{
+    order::Order,
+    shop::Shop,
+    town::town,
+    wire::{Answer, method},
+};
 
 /// What was seen so far.
 #[derive(Default)]
@@ -46,11 +50,6 @@ pub async fn knock(shop: &Shop, endpoint: Endpoint) -> Answer {
         | Endpoint::Purchase => None,
     };
     shop.send(method(endpoint), &path(shop, endpoint), body.as_deref(), &[]).await
-}
-
-/// Its method, as the client knows methods.
-pub fn method(endpoint: Endpoint) -> Method {
-    Method::from_bytes(endpoint.method().as_str().as_bytes()).unwrap()
 }
 
 /// Its path, with a number that this shop may ask for where there is one.
