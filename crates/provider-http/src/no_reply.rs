@@ -39,10 +39,12 @@ impl NoReply {
     }
 
     /// What became of the order that was this message: only what never left is known not to be vended.
-    pub const fn outcome(self) -> VendOutcome {
+    pub fn outcome(self) -> VendOutcome {
         match self {
             Self::NeverSent => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
-            Self::TimedOut | Self::ConnectionLost | Self::Unreadable => VendOutcome::Unknown(self.doubt()),
+            Self::TimedOut | Self::ConnectionLost | Self::Unreadable => {
+                VendOutcome::Unknown(self.doubt().into())
+            }
         }
     }
 
@@ -68,7 +70,7 @@ mod tests {
             (NoReply::ConnectionLost, Doubt::ConnectionLost),
             (NoReply::Unreadable, Doubt::Unreadable),
         ] {
-            assert_eq!(no_reply.outcome(), VendOutcome::Unknown(doubt));
+            assert_eq!(no_reply.outcome(), VendOutcome::Unknown(doubt.into()));
             assert_eq!(no_reply.unanswered(), Unanswered::NoAnswer(doubt));
         }
         assert_eq!(NoReply::NeverSent.unanswered(), Unanswered::Unreachable);

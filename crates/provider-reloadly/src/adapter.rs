@@ -128,7 +128,7 @@ impl Reloadly {
         let outcome = match self.gateway.order(&self.orders, &prepared.pass, body, gate, left).await {
             Ok(reply) => {
                 let asked = Asked { order, phone: &phone, operator: Some(operator) };
-                classify::vend(reply, asked, &self.rules)
+                classify::vend(&reply, asked, &self.rules)
             }
             Err(no_reply) => no_reply.outcome(),
         };
@@ -141,14 +141,14 @@ impl Reloadly {
 
     async fn find_out(&self, order: &VendOrder) -> Enquiry {
         let Ok(phone) = self.phone(order.sale.product, &order.sale.subscriber) else {
-            return Enquiry::Unanswered(Doubt::Mismatched);
+            return Enquiry::Unanswered(Doubt::Mismatched.into());
         };
         match self.gateway.report(&self.questions, &order.reference.to_string()).await {
             Ok(reply) => {
                 let asked = Asked { order, phone: &phone, operator: None };
-                classify::enquiry(reply, asked, &self.rules)
+                classify::enquiry(&reply, asked, &self.rules)
             }
-            Err(unread) => Enquiry::Unanswered(doubt(unread)),
+            Err(unread) => Enquiry::Unanswered(doubt(unread).into()),
         }
     }
 }

@@ -3,7 +3,8 @@
 
 use provider_http::HttpReply;
 use vend::{
-    Doubt, Enquiry, RawReply, Refusal, RefusalReason, Unanswered, Vend, VendOrder, VendOutcome, one_line,
+    Doubt, Enquiry, RawReply, Refusal, RefusalReason, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
+    one_line,
 };
 
 use crate::fault::Meaning;
@@ -24,46 +25,48 @@ pub(crate) struct Asked<'a> {
 /// What an answer to an order proves. The body comes before the status: a success that repeats all that we
 /// asked for is one under any status. A refusal needs both, as the vendor's errors carry no reference of
 /// ours: the exchange says whom they answer, and a status of the 400 class that nothing broke on the way.
-pub(crate) fn vend(reply: HttpReply, asked: Asked<'_>, rules: &Rules) -> VendOutcome {
+pub(crate) fn vend(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> VendOutcome {
+    let unknown = |doubt| VendOutcome::Unknown(Unclear::said(doubt, &reply.body));
     let read = match Reply::read(&reply.body) {
         Ok(read) => read,
-        Err(reply::Malformed) => return VendOutcome::Unknown(Doubt::Unreadable),
+        Err(reply::Malformed) => return unknown(Doubt::Unreadable),
     };
     match read {
         Reply::TopUp(top_up) => match proven(&top_up, asked, rules) {
-            Ok(Proof::Vended(transaction)) => VendOutcome::Vended(Box::new(vended(transaction, reply.body))),
+            Ok(Proof::Vended(transaction)) => VendOutcome::Vended(Box::new(vended(transaction, &reply.body))),
             Ok(Proof::Refused(refusal)) if is_success(reply.status) => VendOutcome::Refused(refusal),
-            Ok(Proof::Refused(_)) => VendOutcome::Unknown(Doubt::UnlistedFault),
-            Err(doubt) => VendOutcome::Unknown(doubt),
+            Ok(Proof::Refused(_)) => unknown(Doubt::UnlistedFault),
+            Err(doubt) => unknown(doubt),
         },
         Reply::Error(error) => match rules.fault_codes.meaning(error.error_code.as_deref()) {
             Meaning::Refused(reason) if is_refusal(reply.status) => {
                 VendOutcome::Refused(worded(reason, error.message.as_deref()))
             }
-            Meaning::RepeatedReference => VendOutcome::Unknown(Doubt::RepeatedReference),
-            Meaning::Refused(_) | Meaning::Unlisted => VendOutcome::Unknown(Doubt::UnlistedFault),
+            Meaning::RepeatedReference => unknown(Doubt::RepeatedReference),
+            Meaning::Refused(_) | Meaning::Unlisted => unknown(Doubt::UnlistedFault),
         },
     }
 }
 
 /// What a report about an order proves. An empty one proves nothing: reports lag behind sales.
-pub(crate) fn enquiry(reply: HttpReply, asked: Asked<'_>, rules: &Rules) -> Enquiry {
+pub(crate) fn enquiry(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> Enquiry {
+    let unanswered = |doubt| Enquiry::Unanswered(Unclear::said(doubt, &reply.body));
     if !is_success(reply.status) {
-        return Enquiry::Unanswered(not_answered(&reply));
+        return unanswered(not_answered(reply));
     }
     let Ok(page) = Page::read(&reply.body) else {
-        return Enquiry::Unanswered(Doubt::Unreadable);
+        return unanswered(Doubt::Unreadable);
     };
     let is_whole = page.total_elements.is_none_or(|all| u64::try_from(page.content.len()) == Ok(all));
     match page.content.as_slice() {
         [] if is_whole => Enquiry::NoRecord,
         [top_up] if is_whole => match proven(top_up, asked, rules) {
-            Ok(Proof::Vended(transaction)) => Enquiry::Vended(Box::new(vended(transaction, reply.body))),
+            Ok(Proof::Vended(transaction)) => Enquiry::Vended(Box::new(vended(transaction, &reply.body))),
             Ok(Proof::Refused(refusal)) => Enquiry::Refused(refusal),
             Err(Doubt::StillOpen) => Enquiry::StillOpen,
-            Err(doubt) => Enquiry::Unanswered(doubt),
+            Err(doubt) => unanswered(doubt),
         },
-        _ => Enquiry::Unanswered(Doubt::Mismatched),
+        _ => unanswered(Doubt::Mismatched),
     }
 }
 
@@ -177,14 +180,14 @@ fn amount(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Option<bool> {
     }
 }
 
-fn vended(transaction: u64, raw: Vec<u8>) -> Vend {
+fn vended(transaction: u64, raw: &[u8]) -> Vend {
     Vend {
         tokens: None,
         units: None,
         provider_transaction: transaction.to_string(),
         breakdown: None,
         subscriber_details: None,
-        raw_reply: RawReply(raw),
+        raw_reply: RawReply(raw.to_vec()),
     }
 }
 

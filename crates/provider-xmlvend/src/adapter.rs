@@ -8,7 +8,7 @@ use provider::{Gate, Provider};
 use provider_http::NoReply;
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
-    Unanswered, VendOrder, VendOutcome,
+    Unanswered, Unclear, VendOrder, VendOutcome,
 };
 
 use crate::classify;
@@ -60,9 +60,9 @@ impl XmlVend {
     async fn send(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let message = self.sender.credit_vend(order);
         match self.orders.exchange(message, gate, self.vend_timeout).await {
-            Ok(raw) => classify::vend(raw, order, &self.rules).unwrap_or_else(|malformed| {
+            Ok(raw) => classify::vend(&raw, order, &self.rules).unwrap_or_else(|malformed| {
                 tell_unreadable(malformed, order);
-                VendOutcome::Unknown(Doubt::Unreadable)
+                VendOutcome::Unknown(Unclear::said(Doubt::Unreadable, &raw))
             }),
             Err(no_reply) => no_reply.outcome(),
         }
@@ -70,11 +70,11 @@ impl XmlVend {
 
     async fn find_out(&self, call: CallId, order: &VendOrder) -> Enquiry {
         match self.ask(self.sender.last_response(call, order)).await {
-            Ok(raw) => classify::enquiry(raw, call, order, &self.rules).unwrap_or_else(|malformed| {
+            Ok(raw) => classify::enquiry(&raw, call, order, &self.rules).unwrap_or_else(|malformed| {
                 tell_unreadable(malformed, order);
-                Enquiry::Unanswered(Doubt::Unreadable)
+                Enquiry::Unanswered(Unclear::said(Doubt::Unreadable, &raw))
             }),
-            Err(no_reply) => Enquiry::Unanswered(no_reply.doubt()),
+            Err(no_reply) => Enquiry::Unanswered(no_reply.doubt().into()),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
-    SubscriberIdentifier, Unanswered, Vend, VendOrder, VendOutcome,
+    SubscriberIdentifier, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
 };
 
 use crate::amount::Amount;
@@ -19,43 +19,41 @@ use crate::tree::Malformed;
 
 /// What an answer to a vend proves. A refusal counts only when it carries our own reference: what
 /// refuses some other message says nothing about ours.
-pub(crate) fn vend(raw: Vec<u8>, order: &VendOrder, rules: &Rules) -> Result<VendOutcome, Malformed> {
-    Ok(match Reply::read(&raw)? {
+pub(crate) fn vend(raw: &[u8], order: &VendOrder, rules: &Rules) -> Result<VendOutcome, Malformed> {
+    let unknown = |doubt| VendOutcome::Unknown(Unclear::said(doubt, raw));
+    Ok(match Reply::read(raw)? {
         Reply::Vend(reply) => match proven(&reply, order, rules, raw) {
             Ok(vend) => VendOutcome::Vended(Box::new(vend)),
-            Err(doubt) => VendOutcome::Unknown(doubt),
+            Err(doubt) => unknown(doubt),
         },
         Reply::Fault(fault) => match refusal(&fault, order, rules) {
             Ok(refusal) => VendOutcome::Refused(refusal),
-            Err(doubt) => VendOutcome::Unknown(doubt),
+            Err(doubt) => unknown(doubt),
         },
-        Reply::TrialVend(_) | Reply::Customer(_) | Reply::Advice(_) => {
-            VendOutcome::Unknown(Doubt::Mismatched)
-        }
+        Reply::TrialVend(_) | Reply::Customer(_) | Reply::Advice(_) => unknown(Doubt::Mismatched),
     })
 }
 
 /// What an answer to an enquiry proves about the order.
 pub(crate) fn enquiry(
-    raw: Vec<u8>,
+    raw: &[u8],
     call: CallId,
     order: &VendOrder,
     rules: &Rules,
 ) -> Result<Enquiry, Malformed> {
-    Ok(match Reply::read(&raw)? {
+    let unanswered = |doubt| Enquiry::Unanswered(Unclear::said(doubt, raw));
+    Ok(match Reply::read(raw)? {
         Reply::Advice(advice) => remembered(&advice, call, order, rules, raw),
-        Reply::Fault(fault) if !answers(fault.request.as_ref(), call) => {
-            Enquiry::Unanswered(Doubt::Mismatched)
-        }
+        Reply::Fault(fault) if !answers(fault.request.as_ref(), call) => unanswered(Doubt::Mismatched),
         Reply::Fault(fault) => match fault::about_money(&fault, &rules.fault_texts) {
             Meaning::NoRecord => Enquiry::NoRecord,
             Meaning::StillOpen => Enquiry::StillOpen,
             // This refuses the question, not the order.
             Meaning::Refused(_) | Meaning::RepeatedReference | Meaning::Unlisted => {
-                Enquiry::Unanswered(Doubt::UnlistedFault)
+                unanswered(Doubt::UnlistedFault)
             }
         },
-        Reply::Vend(_) | Reply::TrialVend(_) | Reply::Customer(_) => Enquiry::Unanswered(Doubt::Mismatched),
+        Reply::Vend(_) | Reply::TrialVend(_) | Reply::Customer(_) => unanswered(Doubt::Mismatched),
     })
 }
 
@@ -95,7 +93,7 @@ pub(crate) fn quotation(
     })
 }
 
-fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> Result<Vend, Doubt> {
+fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Result<Vend, Doubt> {
     let sale = &order.sale;
     if !answers(reply.request.as_ref(), order.reference.call()) || !is_about(reply, sale) {
         return Err(Doubt::Mismatched);
@@ -114,7 +112,7 @@ fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> 
         provider_transaction: reply.receipt.clone().unwrap_or_else(|| order.reference.to_string()),
         breakdown,
         subscriber_details: reply.customer.clone(),
-        raw_reply: RawReply(raw),
+        raw_reply: RawReply(raw.to_vec()),
     })
 }
 
@@ -129,20 +127,21 @@ fn refusal(fault: &FaultReply, order: &VendOrder, rules: &Rules) -> Result<Refus
     }
 }
 
-fn remembered(advice: &AdviceReply, call: CallId, order: &VendOrder, rules: &Rules, raw: Vec<u8>) -> Enquiry {
+fn remembered(advice: &AdviceReply, call: CallId, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Enquiry {
+    let unanswered = |doubt| Enquiry::Unanswered(Unclear::said(doubt, raw));
     let about_the_order = advice.about.as_ref().is_none_or(|id| id.names(order.reference.call()));
     if !answers(advice.request.as_ref(), call) || !about_the_order {
-        return Enquiry::Unanswered(Doubt::Mismatched);
+        return unanswered(Doubt::Mismatched);
     }
     match &advice.last_response {
         LastResponse::Vend(reply) => match proven(reply, order, rules, raw) {
             Ok(vend) => Enquiry::Vended(Box::new(vend)),
-            Err(doubt) => Enquiry::Unanswered(doubt),
+            Err(doubt) => unanswered(doubt),
         },
         LastResponse::Fault(fault) => match refusal(fault, order, rules) {
             Ok(refusal) => Enquiry::Refused(refusal),
             Err(Doubt::StillOpen) => Enquiry::StillOpen,
-            Err(doubt) => Enquiry::Unanswered(doubt),
+            Err(doubt) => unanswered(doubt),
         },
     }
 }

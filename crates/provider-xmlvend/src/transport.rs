@@ -10,7 +10,6 @@ use crate::envelope;
 use crate::gzip;
 use crate::request::Message;
 use crate::settings::{SettingsError, SoapVersion, XmlVendSettings};
-use crate::tree::Malformed;
 
 const OPENED_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -38,8 +37,8 @@ impl Gateway {
         })
     }
 
-    /// Sends one message and returns the reply's bytes, decompressed. The HTTP status is not looked at:
-    /// a fault arrives as 500, and only the body proves anything.
+    /// Sends one message and returns the reply's bytes, decompressed; what does not open comes as it is, and nobody
+    /// can read it. The HTTP status is not looked at: a fault arrives as 500, and only the body proves anything.
     pub(crate) async fn exchange(
         &self,
         message: Message,
@@ -52,7 +51,7 @@ impl Gateway {
             body: envelope::seal(self.soap, message.content),
         };
         let reply = self.transport.post(outgoing, gate, within).await?;
-        gzip::opened(reply.body, OPENED_BYTES_MAX).map_err(|_malformed: Malformed| NoReply::Unreadable)
+        Ok(gzip::opened(&reply.body, OPENED_BYTES_MAX).unwrap_or(reply.body))
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
-    Unanswered, VendOrder, VendOutcome,
+    Unanswered, Unclear, VendOrder, VendOutcome,
 };
 
 use crate::scripted::desk::{Desk, Verdict};
@@ -53,6 +53,8 @@ pub enum NextVend {
     CannotBeReached,
     /// It is not carried out, and the answer proves nothing.
     AnswersWithDoubt(Doubt),
+    /// The same, and these are its words.
+    AnswersUnclearly(Unclear),
 }
 
 /// What becomes of the next enquiry.
@@ -158,7 +160,7 @@ impl Provider for ScriptedProvider {
             NextVend::Vends => self.desk().take(order, Verdict::Vend),
             NextVend::VendsButReplyIsLost => {
                 self.desk().take(order, Verdict::Vend);
-                VendOutcome::Unknown(Doubt::TimedOut)
+                VendOutcome::Unknown(Doubt::TimedOut.into())
             }
             NextVend::VendsAndAnswersOnceOpened(latch) => {
                 let outcome = self.desk().take(order, Verdict::Vend);
@@ -167,16 +169,17 @@ impl Provider for ScriptedProvider {
             }
             NextVend::LiesInAQueueUntilOpened(latch) => {
                 self.desk().queue.push((latch, order.clone()));
-                VendOutcome::Unknown(Doubt::TimedOut)
+                VendOutcome::Unknown(Doubt::TimedOut.into())
             }
             NextVend::Refuses(reason) => self.desk().take(order, Verdict::Refuse(reason)),
             NextVend::RefusesButReplyIsLost(reason) => {
                 self.desk().take(order, Verdict::Refuse(reason));
-                VendOutcome::Unknown(Doubt::TimedOut)
+                VendOutcome::Unknown(Doubt::TimedOut.into())
             }
-            NextVend::NeverArrives => VendOutcome::Unknown(Doubt::ConnectionLost),
+            NextVend::NeverArrives => VendOutcome::Unknown(Doubt::ConnectionLost.into()),
             NextVend::CannotBeReached => never_sent,
-            NextVend::AnswersWithDoubt(doubt) => VendOutcome::Unknown(doubt),
+            NextVend::AnswersWithDoubt(doubt) => VendOutcome::Unknown(doubt.into()),
+            NextVend::AnswersUnclearly(unclear) => VendOutcome::Unknown(unclear),
         }
     }
 

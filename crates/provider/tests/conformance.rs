@@ -112,7 +112,7 @@ async fn an_honest_provider_breaks_no_law() {
     };
     let judgement = judge(&world).await;
     assert_eq!(judgement.broken, []);
-    assert_eq!((judgement.kept.len(), judgement.untested.len()), (12, 5));
+    assert_eq!((judgement.kept.len(), judgement.untested.len()), (12, 6));
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ fn never_sent() -> VendOutcome {
 async fn a_lost_reply_is_found_by_an_enquiry_and_the_log_has_one_vend() {
     let utility = ScriptedProvider::default();
     utility.will([VendsButReplyIsLost]);
-    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::TimedOut));
+    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::TimedOut.into()));
     assert!(matches!(utility.enquire(call(2), &order(1)).await, Enquiry::Vended(_)));
     assert_eq!(utility.vends(), [order(1)]);
     utility.saw(["vend #1", "enquire #1"]);
@@ -59,7 +59,7 @@ async fn a_closed_gate_and_a_dead_line_leave_no_trace() {
 async fn a_request_that_never_arrives_has_no_record() {
     let utility = ScriptedProvider::default();
     utility.will([NeverArrives]);
-    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::ConnectionLost));
+    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::ConnectionLost.into()));
     assert_eq!(utility.enquire(call(2), &order(1)).await, Enquiry::NoRecord);
     assert_eq!(utility.vends(), []);
 }
@@ -87,7 +87,7 @@ async fn a_refusal_is_remembered_or_not() {
     let refusal = Refusal::because(RefusalReason::Blocked);
     let utility = ScriptedProvider::default();
     utility.will([RefusesButReplyIsLost(RefusalReason::Blocked)]);
-    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::TimedOut));
+    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::TimedOut.into()));
     assert_eq!(utility.enquire(call(2), &order(1)).await, Enquiry::Refused(refusal.clone()));
 
     let utility = ScriptedProvider::of_conduct(Conduct::REJECTS_REPEATS.without_memory_of_refusals());
@@ -118,7 +118,7 @@ async fn a_queued_request_is_missing_first_and_vended_later() {
     let utility = ScriptedProvider::default();
     let latch = Latch::closed();
     utility.will([LiesInAQueueUntilOpened(latch.clone())]);
-    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::TimedOut));
+    assert_eq!(utility.vend(&order(1), &open()).await, VendOutcome::Unknown(Doubt::TimedOut.into()));
     assert_eq!(utility.enquire(call(2), &order(1)).await, Enquiry::NoRecord);
     latch.open();
     assert!(matches!(utility.enquire(call(3), &order(1)).await, Enquiry::Vended(_)));

@@ -16,7 +16,7 @@ pub enum VendOutcome {
     /// It did not happen, and the provider (or the fact that no byte left us) proves it.
     Refused(Refusal),
     /// It may have happened.
-    Unknown(Doubt),
+    Unknown(Unclear),
 }
 
 /// The answers to the question what became of an earlier vend. Asking never vends.
@@ -31,21 +31,37 @@ pub enum Enquiry {
     /// The provider knows it but has not finished.
     StillOpen,
     /// No usable answer came.
-    Unanswered(Doubt),
+    Unanswered(Unclear),
 }
 
 impl VendOutcome {
+    /// Why nobody knows whether it happened, if nobody does.
+    pub const fn doubt(&self) -> Option<Doubt> {
+        match self {
+            Self::Vended(_) | Self::Refused(_) => None,
+            Self::Unknown(unclear) => Some(unclear.doubt),
+        }
+    }
+
     /// What happened and why, as stable names for records and logs; the why of a vend is empty.
     pub const fn in_words(&self) -> (&'static str, &'static str) {
         match self {
             Self::Vended(_) => ("vended", ""),
             Self::Refused(refusal) => ("refused", refusal.reason.as_str()),
-            Self::Unknown(doubt) => ("unknown", doubt.as_str()),
+            Self::Unknown(unclear) => ("unknown", unclear.doubt.as_str()),
         }
     }
 }
 
 impl Enquiry {
+    /// Why no usable answer came, if none did.
+    pub const fn doubt(&self) -> Option<Doubt> {
+        match self {
+            Self::Vended(_) | Self::Refused(_) | Self::NoRecord | Self::StillOpen => None,
+            Self::Unanswered(unclear) => Some(unclear.doubt),
+        }
+    }
+
     /// What was found and why, as stable names for records and logs; the why is empty where there is none.
     pub const fn in_words(&self) -> (&'static str, &'static str) {
         match self {
@@ -53,8 +69,35 @@ impl Enquiry {
             Self::Refused(refusal) => ("refused", refusal.reason.as_str()),
             Self::NoRecord => ("no_record", ""),
             Self::StillOpen => ("still_open", ""),
-            Self::Unanswered(doubt) => ("unanswered", doubt.as_str()),
+            Self::Unanswered(unclear) => ("unanswered", unclear.doubt.as_str()),
         }
+    }
+}
+
+/// No proof either way, and what the provider said where it said anything: a person may read more out of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// Why it proves nothing.
+    pub doubt: Doubt,
+    /// For sealing beside the record; never logged. None where no reply came, or none that was read to its end.
+    pub raw_reply: Option<RawReply>,
+}
+
+impl Unclear {
+    /// As much of a reply is kept: more than any about one order, and little enough for any number of them.
+    pub const REPLY_BYTES_MAX: usize = 64 * 1024;
+
+    /// The provider said this, and it proves nothing.
+    pub fn said(doubt: Doubt, reply: &[u8]) -> Self {
+        let kept = reply.get(..Self::REPLY_BYTES_MAX).unwrap_or(reply);
+        Self { doubt, raw_reply: Some(RawReply(kept.to_vec())) }
+    }
+}
+
+impl From<Doubt> for Unclear {
+    /// Nothing was said.
+    fn from(doubt: Doubt) -> Self {
+        Self { doubt, raw_reply: None }
     }
 }
 
@@ -180,5 +223,20 @@ impl Breakdown {
     /// The parts, in the order of the fields.
     pub const fn parts(&self) -> [Money; 5] {
         [self.cost, self.vat, self.levy, self.regulatory_fee, self.charge]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_kept_up_to_a_bound_and_printed_not_at_all() {
+        let long = vec![b'7'; Unclear::REPLY_BYTES_MAX + 1];
+        let kept = Unclear::said(Doubt::Unreadable, &long);
+        assert_eq!(kept.raw_reply, Some(RawReply(vec![b'7'; Unclear::REPLY_BYTES_MAX])));
+        let short = Unclear::said(Doubt::Mismatched, b"77");
+        assert_eq!(format!("{short:?}"), "Unclear { doubt: Mismatched, raw_reply: Some(RawReply(2 bytes)) }");
+        assert_eq!(Unclear::from(Doubt::TimedOut).raw_reply, None);
     }
 }

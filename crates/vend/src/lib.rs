@@ -14,7 +14,7 @@ mod refusal;
 mod subscriber;
 mod text;
 
-pub use answer::{Breakdown, Doubt, Enquiry, Quotation, RawReply, Units, Vend, VendOutcome};
+pub use answer::{Breakdown, Doubt, Enquiry, Quotation, RawReply, Unclear, Units, Vend, VendOutcome};
 pub use capabilities::Capabilities;
 pub use customer::{Customer, Unanswered};
 pub use order::{Sale, VendOrder};

@@ -82,7 +82,17 @@ fn reply(status: u16, body: impl Body) -> HttpReply {
 
 fn judged_by(status: u16, body: impl Body, rules: &Rules) -> VendOutcome {
     let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
-    vend(reply(status, body), Asked { order: &order, phone: &phone, operator: Some(OPERATOR) }, rules)
+    let reply = reply(status, body);
+    match vend(&reply, Asked { order: &order, phone: &phone, operator: Some(OPERATOR) }, rules) {
+        VendOutcome::Unknown(unclear) => doubt_of(kept(unclear, &reply)),
+        proven @ (VendOutcome::Vended(_) | VendOutcome::Refused(_)) => proven,
+    }
+}
+
+/// The doubt; what the vendor said is with it as it came.
+fn kept(unclear: Unclear, reply: &HttpReply) -> Doubt {
+    assert_eq!(unclear.raw_reply.unwrap().0, reply.body);
+    unclear.doubt
 }
 
 fn judged(status: u16, body: impl Body) -> VendOutcome {
@@ -91,7 +101,13 @@ fn judged(status: u16, body: impl Body) -> VendOutcome {
 
 fn asked_by(status: u16, body: impl Body) -> Enquiry {
     let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
-    enquiry(reply(status, body), Asked { order: &order, phone: &phone, operator: None }, &rules())
+    let reply = reply(status, body);
+    match enquiry(&reply, Asked { order: &order, phone: &phone, operator: None }, &rules()) {
+        Enquiry::Unanswered(unclear) => Enquiry::Unanswered(kept(unclear, &reply).into()),
+        answered @ (Enquiry::Vended(_) | Enquiry::Refused(_) | Enquiry::NoRecord | Enquiry::StillOpen) => {
+            answered
+        }
+    }
 }
 
 fn page(rows: &[Value]) -> Value {
@@ -103,8 +119,8 @@ fn error(code: &str) -> Value {
            "infoLink": null, "details": []})
 }
 
-const fn doubt_of(doubt: Doubt) -> VendOutcome {
-    VendOutcome::Unknown(doubt)
+fn doubt_of(doubt: Doubt) -> VendOutcome {
+    VendOutcome::Unknown(doubt.into())
 }
 
 fn refusal(reason: RefusalReason, wording: Option<&str>) -> Refusal {
@@ -313,7 +329,7 @@ fn an_empty_report_is_no_record() {
 #[test]
 fn a_report_about_others_or_about_many_is_no_answer() {
     let others = with("customIdentifier", json!("20261120093000-000043"));
-    let mismatched = Enquiry::Unanswered(Doubt::Mismatched);
+    let mismatched = Enquiry::Unanswered(Doubt::Mismatched.into());
     for rows in [
         vec![top_up(), top_up()],
         vec![top_up(), others.clone()],
@@ -332,8 +348,8 @@ fn a_report_about_others_or_about_many_is_no_answer() {
 
 #[test]
 fn a_report_that_did_not_come_is_no_answer_and_never_no_record() {
-    let unlisted = Enquiry::Unanswered(Doubt::UnlistedFault);
-    let unreadable = Enquiry::Unanswered(Doubt::Unreadable);
+    let unlisted = Enquiry::Unanswered(Doubt::UnlistedFault.into());
+    let unreadable = Enquiry::Unanswered(Doubt::Unreadable.into());
     for status in [400, 401, 404, 500] {
         assert_eq!(asked_by(status, error("INVALID_TOKEN")), unlisted, "{status}");
         assert_eq!(asked_by(status, page(&[])), unreadable, "{status}");
@@ -432,7 +448,7 @@ proptest! {
         body[at] = byte;
         let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
         let asked = Asked { order: &order, phone: &phone, operator: Some(OPERATOR) };
-        let outcome = vend(HttpReply { status, body }, asked, &rules());
+        let outcome = vend(&HttpReply { status, body }, asked, &rules());
         prop_assert!(!matches!(outcome, VendOutcome::Refused(_)), "{:?}", outcome);
     }
 

@@ -48,7 +48,7 @@ async fn fate_of(town: &Town, meter: &str, amount: &str) -> Fate {
     match town.provider.vend(&town.order_for(meter, amount), &open()).await {
         VendOutcome::Vended(_) => Fate::Vended,
         VendOutcome::Refused(refusal) => Fate::RefusedAtVend(refusal.reason),
-        VendOutcome::Unknown(doubt) => Fate::InDoubt(doubt),
+        VendOutcome::Unknown(unclear) => Fate::InDoubt(unclear.doubt),
     }
 }
 
@@ -148,7 +148,7 @@ async fn every_scripted_mishap_after_vending_is_doubt_and_the_enquiry_finds_the_
     ] {
         town.script(json!({"fault": fault})).await;
         let order = town.order_for(number("active_11_digit"), "BWP 100.00");
-        assert_eq!(town.provider.vend(&order, &open()).await, VendOutcome::Unknown(doubt), "{fault}");
+        assert_eq!(town.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
         let found = town.provider.enquire(town.call(), &order).await;
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
     }
@@ -159,7 +159,7 @@ async fn every_scripted_mishap_after_vending_is_doubt_and_the_enquiry_finds_the_
 async fn an_enquiry_may_miss_what_a_later_one_finds() {
     let town = open_town();
     let order = town.order_for(number("lost_reply"), "BWP 100.00");
-    let lost = VendOutcome::Unknown(Doubt::ConnectionLost);
+    let lost = VendOutcome::Unknown(Doubt::ConnectionLost.into());
     assert_eq!(town.provider.vend(&order, &open()).await, lost);
     town.script(json!({"fault": "missing_then_present"})).await;
     assert_eq!(town.provider.enquire(town.call(), &order).await, Enquiry::NoRecord);
@@ -176,8 +176,8 @@ async fn swapped_replies_are_doubt_for_both() {
     );
     let gate = open();
     let outcomes = tokio::join!(town.provider.vend(&one, &gate), town.provider.vend(&other, &gate));
-    let mismatched = VendOutcome::Unknown(Doubt::Mismatched);
-    assert_eq!(outcomes, (mismatched.clone(), mismatched));
+    let mismatched = Some(Doubt::Mismatched);
+    assert_eq!((outcomes.0.doubt(), outcomes.1.doubt()), (mismatched, mismatched));
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn replies_that_drift_are_read_and_faults_without_detail_prove_nothing() {
             match outcome {
                 VendOutcome::Vended(_) => Fate::Vended,
                 VendOutcome::Refused(refusal) => Fate::RefusedAtVend(refusal.reason),
-                VendOutcome::Unknown(doubt) => Fate::InDoubt(doubt),
+                VendOutcome::Unknown(unclear) => Fate::InDoubt(unclear.doubt),
             }
         };
         let blocked = Fate::RefusedAtVend(RefusalReason::Blocked);

@@ -1,6 +1,8 @@
 //! The laws themselves, each a short scene.
 
-use vend::{CallId, Doubt, Enquiry, ProviderReference, RefusalReason, Sale, Vend, VendOrder, VendOutcome};
+use vend::{
+    CallId, Doubt, Enquiry, ProviderReference, RefusalReason, Sale, Unclear, Vend, VendOrder, VendOutcome,
+};
 
 use crate::Gate;
 use crate::conformance::{Mishap, World};
@@ -32,6 +34,7 @@ pub(super) async fn all(world: &dyn World) -> Vec<(&'static str, Verdict)> {
         ("an answer for another subscriber is doubt", doubt(world, Mishap::AnswersAnotherSubscriber).await),
         ("an answer about another amount is doubt", doubt(world, Mishap::AnswersAnotherAmount).await),
         ("a success without the token it owes is doubt", doubt(world, Mishap::TokenLeftOut).await),
+        ("an answer that proves nothing is kept as it came", unclear_answer(world).await),
         ("a refusal under our reference is a refusal", refused(world).await),
         ("a refusal under another reference is doubt", refused_for_another(world).await),
         ("a refusal is remembered where that is declared", remembered_refusal(world).await),
@@ -104,6 +107,17 @@ async fn doubt(world: &dyn World, mishap: Mishap) -> Verdict {
     expect_vends(world, &order, 1).await
 }
 
+async fn unclear_answer(world: &dyn World) -> Verdict {
+    if !world.arrange(Mishap::AnswersAnotherReference).await {
+        return Ok(Finding::Untested);
+    }
+    let unclear = unknown(world.provider().vend(&fresh_order(world), &open()).await)?;
+    match unclear.raw_reply {
+        Some(reply) if !reply.0.is_empty() => Ok(Finding::Kept),
+        Some(_) | None => Err(format!("nothing was kept with {:?}", unclear.doubt)),
+    }
+}
+
 async fn refused(world: &dyn World) -> Verdict {
     if !world.arrange(Mishap::Refused).await {
         return Ok(Finding::Untested);
@@ -153,7 +167,7 @@ async fn repeated(world: &dyn World) -> Verdict {
     let first = vended(world.provider().vend(&order, &open()).await)?;
     match world.provider().vend(&order, &open()).await {
         VendOutcome::Vended(again) => same(&first, &again)?,
-        VendOutcome::Unknown(Doubt::RepeatedReference) => {}
+        VendOutcome::Unknown(unclear) if unclear.doubt == Doubt::RepeatedReference => {}
         other @ (VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => {
             return Err(format!("the repeated vend got {other:?}"));
         }
@@ -177,9 +191,9 @@ fn vended(outcome: VendOutcome) -> Result<Vend, String> {
     }
 }
 
-fn unknown(outcome: VendOutcome) -> Result<Doubt, String> {
+fn unknown(outcome: VendOutcome) -> Result<Unclear, String> {
     match outcome {
-        VendOutcome::Unknown(doubt) => Ok(doubt),
+        VendOutcome::Unknown(unclear) => Ok(unclear),
         other @ (VendOutcome::Refused(_) | VendOutcome::Vended(_)) => Err(format!("the vend got {other:?}")),
     }
 }

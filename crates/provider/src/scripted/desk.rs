@@ -67,7 +67,7 @@ impl Desk {
     pub(super) fn take(&mut self, order: &VendOrder, verdict: Verdict) -> VendOutcome {
         self.take_from_queue();
         match (self.outcome_of(order.reference), self.conduct.on_repeat) {
-            (Some(_), OnRepeat::Rejects) => VendOutcome::Unknown(Doubt::RepeatedReference),
+            (Some(_), OnRepeat::Rejects) => VendOutcome::Unknown(Doubt::RepeatedReference.into()),
             (Some(outcome), OnRepeat::AnswersFromMemory) => outcome,
             (Some(_), OnRepeat::VendsAgain) | (None, _) => self.carry_out(order, verdict),
         }

@@ -82,10 +82,6 @@ fn refused(reason: RefusalReason, wording: &str) -> Result<VendOutcome, Malforme
     Ok(VendOutcome::Refused(Refusal { reason, wording: Some(wording.to_owned()) }))
 }
 
-fn unknown(doubt: Doubt) -> Result<VendOutcome, Malformed> {
-    Ok(VendOutcome::Unknown(doubt))
-}
-
 #[test]
 fn a_fault_refuses_a_vend_only_if_its_type_is_listed_and_it_carries_our_reference() {
     for (kind, expected) in EVERY_TYPE {
@@ -145,7 +141,7 @@ fn a_deployment_may_say_what_its_texts_mean_but_not_make_a_refusal_of_a_system_f
         |contains: &str, means: &str| FaultText { contains: contains.to_owned(), means: means.to_owned() };
     let own = [text("VD.17020006", "float_exhausted"), text("busy", "blocked")];
     let rules = Rules { fault_texts: FaultTexts::new(&own).unwrap(), ..rules() };
-    let judged = |kind, words| vend(fault(kind, OURS, words).into_bytes(), &order(), &rules);
+    let judged = |kind, words| judged_by(&order(), &fault(kind, OURS, words), &rules);
     assert_eq!(
         judged("BusinessRuleEx", "vd.17020006 no funds"),
         refused(RefusalReason::FloatExhausted, "vd.17020006 no funds")

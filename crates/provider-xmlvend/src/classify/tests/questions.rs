@@ -38,11 +38,16 @@ fn remembered_fault(kind: &str, id: Option<(&str, &str)>, text: &str) -> String 
 }
 
 fn asked(reply: &str) -> Result<Enquiry, Malformed> {
-    enquiry(reply.as_bytes().to_vec(), question(), &order(), &rules())
+    Ok(match enquiry(reply.as_bytes(), question(), &order(), &rules())? {
+        Enquiry::Unanswered(unclear) => Enquiry::Unanswered(kept(unclear, reply).into()),
+        answered @ (Enquiry::Vended(_) | Enquiry::Refused(_) | Enquiry::NoRecord | Enquiry::StillOpen) => {
+            answered
+        }
+    })
 }
 
 fn unanswered_for(doubt: Doubt) -> Result<Enquiry, Malformed> {
-    Ok(Enquiry::Unanswered(doubt))
+    Ok(Enquiry::Unanswered(doubt.into()))
 }
 
 #[test]
