@@ -22,7 +22,7 @@ pub enum ConfirmEvent {
         /// Monotonic time since the request's head arrived.
         since_arrival: Duration,
     },
-    /// The reserve was refused by a rule, and so was never kept; nothing is held.
+    /// The reserve was refused by a rule: no run of it was kept, and none ever will be; nothing is held.
     ReserveRefused,
     /// This run of the reserve failed before its commit. An earlier run may have been kept all the same.
     ReserveNotKept,
@@ -161,8 +161,8 @@ mod tests {
     fn an_order_is_sent_once_and_its_outcome_recorded() {
         let mut confirm = begun();
         assert_eq!(confirm.on(reserved_after(1, 2)), Ok(ConfirmCommand::Send));
-        let lost = Fact::Lost { fence: FENCE, doubt: Doubt::TimedOut };
-        let timed_out = ConfirmEvent::Answered(VendOutcome::Unknown(Doubt::TimedOut));
+        let lost = Fact::Lost { fence: FENCE, why: Doubt::TimedOut.into() };
+        let timed_out = ConfirmEvent::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
         assert_eq!(confirm.on(timed_out.clone()), Ok(ConfirmCommand::Record(lost)));
         assert_eq!(confirm.on(timed_out), Err(OutOfTurn));
         assert_eq!(confirm.on(ConfirmEvent::Recorded), Ok(ConfirmCommand::Answer));

@@ -1,7 +1,7 @@
 //! What happened to a purchase. The only way in which time and evidence reach it.
 
 use chrono::{DateTime, Utc};
-use vend::{Doubt, ProviderReference, Refusal, Vend, VendOutcome};
+use vend::{ProviderReference, Refusal, Unclear, Vend, VendOutcome};
 
 use crate::Fence;
 
@@ -40,8 +40,8 @@ pub enum Fact {
     Lost {
         /// In whose name.
         fence: Fence,
-        /// Why not.
-        doubt: Doubt,
+        /// Why not, and what the provider said.
+        why: Unclear,
     },
     /// Somebody takes it over, under the next fence.
     Claimed,
@@ -56,8 +56,8 @@ pub enum Fact {
     LetGo {
         /// In whose name.
         fence: Fence,
-        /// Why nothing was learnt.
-        doubt: Doubt,
+        /// Why nothing was learnt, and what the provider said.
+        why: Unclear,
     },
     /// Another copy of the same order is about to leave.
     SentAgain {
@@ -174,7 +174,7 @@ impl Fact {
                 Self::NeverSent { fence }
             }
             VendOutcome::Refused(refusal) => Self::Refused { fence, refusal, told: Told::InAnswer },
-            VendOutcome::Unknown(doubt) => Self::Lost { fence, doubt },
+            VendOutcome::Unknown(why) => Self::Lost { fence, why },
         }
     }
 

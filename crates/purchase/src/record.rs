@@ -44,6 +44,8 @@ pub struct Record {
     pub comment: Option<String>,
     /// Which messages are sent.
     pub notifications: NotificationFlags,
+    /// The name of the request that made it, as its caller knows it; none of a purchase from before they were kept.
+    pub request_id: Option<String>,
     /// When it was reserved.
     pub created_at: DateTime<Utc>,
     /// The consumer's name as the check before the reserve gave it.

@@ -4,19 +4,20 @@
 //! of the order, sends the same order again only where that is declared safe, and records whatever is
 //! proven. What is not proven stays open.
 
+use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use vend::{Capabilities, Doubt, Enquiry, RefusalReason, VendOutcome};
+use vend::{Doubt, Enquiry, RefusalReason, VendOutcome};
 
-use crate::{Fact, Fence, Handling, Life, OutOfTurn, Rules, State, StateName, Told};
+use crate::{Fact, Fence, Life, OutOfTurn, Rules, State, StateName, Told};
 
 /// Who wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
     /// An integrator, through the retry endpoint. May cause a repeat on any account.
     Integrator,
-    /// The worker. On self-managed accounts it asks and sends nothing.
+    /// The worker. On self-managed accounts it asks and sends nothing, on managed ones it sends what the plan has due.
     Worker,
 }
 
@@ -119,11 +120,10 @@ enum Phase {
 }
 
 /// One resolve under way.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Resolve {
     asker: Asker,
-    declared: Capabilities,
-    gate: Duration,
+    rules: Rules,
     phase: Phase,
 }
 
@@ -152,8 +152,15 @@ impl Resolve {
             }
         };
         let phase = if command == ResolveCommand::Claim { Phase::Claiming } else { Phase::Over };
-        let (declared, gate) = (rules.declared, rules.timing.gate);
-        (Self { asker, declared, gate, phase }, command)
+        (Self { asker, rules: *rules, phase }, command)
+    }
+
+    /// Begins with a claim that was made already, together with others: the purchase became `life` at `at`.
+    pub fn claimed(asker: Asker, life: &Life, at: DateTime<Utc>, rules: &Rules) -> (Self, ResolveCommand) {
+        let mut resolve = Self { asker, rules: *rules, phase: Phase::Claiming };
+        let (phase, command) = resolve.after_claim(life, at);
+        resolve.phase = phase;
+        (resolve, command)
     }
 
     /// What follows from `event`.
@@ -162,9 +169,7 @@ impl Resolve {
     /// [`OutOfTurn`] when the event answers no command that was given; the machine stays as it was.
     pub fn on(&mut self, event: ResolveEvent) -> Result<ResolveCommand, OutOfTurn> {
         let (phase, command) = match (&self.phase, event) {
-            (Phase::Claiming, ResolveEvent::Claimed { life, at }) => {
-                after_claim(self.held_by_claim(&life, at), self.asker)
-            }
+            (Phase::Claiming, ResolveEvent::Claimed { life, at }) => self.after_claim(&life, at),
             (Phase::Claiming, ResolveEvent::NotClaimed) => over(ResolveAnswer::Pending),
             (Phase::Enquiring(held), ResolveEvent::Enquired { enquiry, asked_at }) => {
                 self.after_enquiry(held, enquiry, asked_at)
@@ -216,10 +221,10 @@ impl Resolve {
     }
 
     fn held_by_claim(&self, life: &Life, at: DateTime<Utc>) -> Held {
-        let asker_may_send = match (self.asker, life.handling) {
-            (Asker::Integrator, Handling::SelfManaged | Handling::Managed)
-            | (Asker::Worker, Handling::Managed) => true,
-            (Asker::Worker, Handling::SelfManaged) => false,
+        let timing = &self.rules.timing;
+        let asker_may_send = match self.asker {
+            Asker::Integrator => true,
+            Asker::Worker => timing.plan.attempt_at(life, timing).is_some_and(|due| due <= at),
         };
         let past_window = life.is_past_window(at);
         Held {
@@ -230,8 +235,31 @@ impl Resolve {
         }
     }
 
+    fn after_claim(&self, life: &Life, at: DateTime<Utc>) -> (Phase, ResolveCommand) {
+        let held = self.held_by_claim(life, at);
+        let fence = held.fence;
+        let let_go = Fact::LetGo { fence, why: Doubt::NeverReported.into() };
+        match held.state {
+            // It became due between finding and claiming; new attempts are the worker's to make.
+            StateName::RetryDue if self.asker == Asker::Integrator => {
+                record(fence, let_go, ResolveAnswer::Pending)
+            }
+            StateName::RetryDue if held.past_window => {
+                record(fence, Fact::WindowClosed { fence }, ResolveAnswer::Pending)
+            }
+            StateName::RetryDue if held.may_send => {
+                (Phase::RecordingSend { fence, asked_at: None }, ResolveCommand::RecordAttempt(fence))
+            }
+            StateName::RetryDue => record(fence, let_go, ResolveAnswer::Pending),
+            StateName::InFlight | StateName::InDoubt | StateName::Review => {
+                (Phase::Enquiring(held), ResolveCommand::Enquire)
+            }
+            StateName::Successful | StateName::Failed => over(ResolveAnswer::Final),
+        }
+    }
+
     fn at_the_gate(&self, fence: Fence, since_record: Duration, is_repeat: bool) -> (Phase, ResolveCommand) {
-        if since_record <= self.gate {
+        if since_record <= self.rules.timing.gate {
             (Phase::Sending { fence, is_repeat }, ResolveCommand::Send)
         } else {
             record(fence, Fact::NeverSent { fence }, ResolveAnswer::Pending)
@@ -255,14 +283,16 @@ impl Resolve {
                 return (phase, ResolveCommand::RecordRepeat(fence));
             }
             Enquiry::NoRecord => (Fact::NoRecord { fence, asked_at }, ResolveAnswer::Pending),
-            Enquiry::StillOpen => (Fact::LetGo { fence, doubt: Doubt::StillOpen }, ResolveAnswer::Pending),
-            Enquiry::Unanswered(doubt) => (Fact::LetGo { fence, doubt }, ResolveAnswer::Unreachable),
+            Enquiry::StillOpen => {
+                (Fact::LetGo { fence, why: Doubt::StillOpen.into() }, ResolveAnswer::Pending)
+            }
+            Enquiry::Unanswered(why) => (Fact::LetGo { fence, why }, ResolveAnswer::Unreachable),
         };
         record(fence, fact, otherwise)
     }
 
     fn may_repeat(&self, held: &Held) -> bool {
-        held.may_send && held.state == StateName::InDoubt && self.declared.repeat_is_safe
+        held.may_send && held.state == StateName::InDoubt && self.rules.declared.repeat_is_safe
     }
 
     /// The worker closes the window on what is still in doubt; an integrator's question never does. Whatever
@@ -281,29 +311,17 @@ impl Resolve {
         }
         let is_still_held = is_ours && life.lease_until.is_some() && state != StateName::InFlight;
         if is_still_held && !has_let_go {
-            return record(fence, Fact::LetGo { fence, doubt: Doubt::NeverReported }, otherwise);
+            return record(fence, Fact::LetGo { fence, why: Doubt::NeverReported.into() }, otherwise);
         }
         over(if state.is_open() { otherwise } else { ResolveAnswer::Final })
     }
 }
 
-fn after_claim(held: Held, asker: Asker) -> (Phase, ResolveCommand) {
-    let fence = held.fence;
-    let let_go = Fact::LetGo { fence, doubt: Doubt::NeverReported };
-    match held.state {
-        // It became due between finding and claiming; new attempts are the worker's to make.
-        StateName::RetryDue if asker == Asker::Integrator => record(fence, let_go, ResolveAnswer::Pending),
-        StateName::RetryDue if held.past_window => {
-            record(fence, Fact::WindowClosed { fence }, ResolveAnswer::Pending)
-        }
-        StateName::RetryDue if held.may_send => {
-            (Phase::RecordingSend { fence, asked_at: None }, ResolveCommand::RecordAttempt(fence))
-        }
-        StateName::RetryDue => record(fence, let_go, ResolveAnswer::Pending),
-        StateName::InFlight | StateName::InDoubt | StateName::Review => {
-            (Phase::Enquiring(held), ResolveCommand::Enquire)
-        }
-        StateName::Successful | StateName::Failed => over(ResolveAnswer::Final),
+/// The rules are left out: they are settings, and the same for every resolve.
+impl fmt::Debug for Resolve {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { asker, rules: _, phase } = self;
+        out.debug_struct("Resolve").field("asker", asker).field("phase", phase).finish_non_exhaustive()
     }
 }
 
@@ -311,14 +329,14 @@ fn after_claim(held: Held, asker: Asker) -> (Phase, ResolveCommand) {
 fn nothing_is_sent(fence: Fence, asked_at: Option<DateTime<Utc>>) -> Fact {
     match asked_at {
         Some(asked_at) => Fact::NoRecord { fence, asked_at },
-        None => Fact::LetGo { fence, doubt: Doubt::NeverReported },
+        None => Fact::LetGo { fence, why: Doubt::NeverReported.into() },
     }
 }
 
 /// A repeat that is rejected, or refused, says little about the copies before it: ask about all of them.
 fn after_answer(outcome: VendOutcome, is_repeat: bool, fence: Fence) -> (Phase, ResolveCommand) {
     let says_little = match &outcome {
-        VendOutcome::Unknown(doubt) => *doubt == Doubt::RepeatedReference,
+        VendOutcome::Unknown(unclear) => unclear.doubt == Doubt::RepeatedReference,
         VendOutcome::Refused(refusal) => is_repeat && refusal.reason != RefusalReason::NeverSent,
         VendOutcome::Vended(_) => false,
     };
@@ -336,9 +354,11 @@ fn after_second_enquiry(enquiry: Enquiry, fence: Fence) -> (Phase, ResolveComman
         Enquiry::Refused(refusal) => {
             (Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
         }
-        Enquiry::NoRecord => (Fact::Lost { fence, doubt: Doubt::RepeatedReference }, ResolveAnswer::Pending),
-        Enquiry::StillOpen => (Fact::Lost { fence, doubt: Doubt::StillOpen }, ResolveAnswer::Pending),
-        Enquiry::Unanswered(doubt) => (Fact::Lost { fence, doubt }, ResolveAnswer::Unreachable),
+        Enquiry::NoRecord => {
+            (Fact::Lost { fence, why: Doubt::RepeatedReference.into() }, ResolveAnswer::Pending)
+        }
+        Enquiry::StillOpen => (Fact::Lost { fence, why: Doubt::StillOpen.into() }, ResolveAnswer::Pending),
+        Enquiry::Unanswered(why) => (Fact::Lost { fence, why }, ResolveAnswer::Unreachable),
     };
     record(fence, fact, otherwise)
 }

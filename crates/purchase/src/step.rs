@@ -35,7 +35,7 @@ pub fn step(life: &Life, event: &Event, rules: &Rules) -> Result<Next, Illegal> 
         Fact::Lost { fence, .. } => lost(life, *fence),
         Fact::Claimed => claimed(life, at, &rules.timing),
         Fact::NoRecord { fence, asked_at } => no_record(life, *fence, *asked_at, at, rules),
-        Fact::LetGo { fence, doubt } => let_go(life, *fence, *doubt),
+        Fact::LetGo { fence, why } => let_go(life, *fence, why.doubt),
         Fact::SentAgain { fence } => sent_again(life, *fence, at, rules),
         Fact::AttemptStarted { fence, .. } => attempt_started(life, *fence, at, &rules.timing),
         Fact::WindowClosed { fence } => window_closed(life, *fence, at),

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::RetryPlan;
+
 /// How long each part of a purchase may take. Scaled down in tests, never reordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
@@ -21,6 +23,8 @@ pub struct Timing {
     pub not_found_gap: Duration,
     /// From the first send until nothing is sent any more.
     pub window: Duration,
+    /// When the worker looks again, and attempts again.
+    pub plan: RetryPlan,
 }
 
 /// The chain is out of order.
@@ -43,6 +47,7 @@ impl Default for Timing {
             quarantine: Duration::from_mins(10),
             not_found_gap: Duration::from_mins(1),
             window: Duration::from_mins(30),
+            plan: RetryPlan::default(),
         }
     }
 }
@@ -53,7 +58,7 @@ impl Timing {
 
     /// Checked at start-up: `gate < intake < provider_timeout < lease < quarantine < window`; a vend that
     /// leaves at the last moment of the gate is over within its lease; and there is a gap between
-    /// not-founds, which fits the window.
+    /// not-founds, which fits the window; and the plan is in order, and fits it too.
     pub fn checked(self) -> Result<Self, TimingError> {
         let chain = [
             ("gate", self.gate),
@@ -77,6 +82,7 @@ impl Timing {
         if self.gate.saturating_add(self.provider_timeout) >= self.lease {
             return Err(TimingError { shorter: "gate and provider_timeout together", longer: "lease" });
         }
+        self.plan.check(self.window)?;
         Ok(self)
     }
 }
@@ -87,6 +93,14 @@ pub(crate) fn after(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {
         .ok()
         .and_then(|delta| at.checked_add_signed(delta))
         .unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+/// `at` less `length`; the beginning of time where that is before it.
+pub(crate) fn before(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {
+    TimeDelta::from_std(length)
+        .ok()
+        .and_then(|delta| at.checked_sub_signed(delta))
+        .unwrap_or(DateTime::<Utc>::MIN_UTC)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use purchase::{
     Effect, Event, Fact, FactKind, Fence, Handling, Illegal, Life, Next, Rules, State, StateName, Timing,
     Told,
 };
-use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason};
+use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, Unclear};
 
 use world::World;
 use world::provider::{Candour, Repeats, Verdict};
@@ -89,12 +89,12 @@ fn made(offer: &Offer, life: &Life, at: chrono::DateTime<chrono::Utc>) -> Fact {
             Fact::Refused { fence, refusal: Refusal::because(reason), told: offer.told }
         }
         FactKind::NeverSent => Fact::NeverSent { fence },
-        FactKind::Lost => Fact::Lost { fence, doubt },
+        FactKind::Lost => Fact::Lost { fence, why: doubt.into() },
         FactKind::Claimed => Fact::Claimed,
         FactKind::NoRecord => {
             Fact::NoRecord { fence, asked_at: at - TimeDelta::seconds(offer.asked_seconds_ago) }
         }
-        FactKind::LetGo => Fact::LetGo { fence, doubt },
+        FactKind::LetGo => Fact::LetGo { fence, why: doubt.into() },
         FactKind::SentAgain => Fact::SentAgain { fence },
         FactKind::AttemptStarted => {
             let call = CallId::new(u32::from(life.attempt) + 1, at).expect("attempts are few");
@@ -289,7 +289,7 @@ proptest! {
         for moment in history(handling, &rules, &offers) {
             let is_known = matches!(
                 &moment.event.fact,
-                Fact::LetGo { fence, doubt: Doubt::StillOpen } | Fact::Refused { fence, .. }
+                Fact::LetGo { fence, why: Unclear { doubt: Doubt::StillOpen, .. } } | Fact::Refused { fence, .. }
                     if *fence == moment.before.fence
             );
             let after = moment.moved().map_or(&moment.before, |(after, _)| after);
@@ -445,7 +445,7 @@ impl Trade {
             }
             Happening::GivesUp(which) => {
                 let (_, fence) = *which.get(&self.senders);
-                self.known.push(Fact::Lost { fence, doubt: Doubt::ConnectionLost });
+                self.known.push(Fact::Lost { fence, why: Doubt::ConnectionLost.into() });
             }
             Happening::Asks(candour) => self.asks(fence, *candour),
             Happening::Records(which) => {
@@ -481,8 +481,8 @@ impl Trade {
             Enquiry::Vended(vend) => Fact::Vended { vend },
             Enquiry::Refused(refusal) => Fact::Refused { fence, refusal, told: Told::WhenAsked },
             Enquiry::NoRecord => Fact::NoRecord { fence, asked_at },
-            Enquiry::StillOpen => Fact::LetGo { fence, doubt: Doubt::StillOpen },
-            Enquiry::Unanswered(doubt) => Fact::LetGo { fence, doubt },
+            Enquiry::StillOpen => Fact::LetGo { fence, why: Doubt::StillOpen.into() },
+            Enquiry::Unanswered(why) => Fact::LetGo { fence, why },
         });
     }
 }

@@ -246,6 +246,70 @@ mod managed_purchases {
     }
 }
 
+mod the_plan {
+    use purchase::{Next, Resolve, ResolveCommand, RetryPlan};
+
+    use super::*;
+
+    fn on_plan(mut world: World) -> World {
+        world.rules.timing.plan = RetryPlan::default();
+        world
+    }
+
+    #[test]
+    fn the_worker_attempts_again_when_the_plan_has_it_due_and_not_before() {
+        let mut world = on_plan(World::open(Handling::Managed, declared(""), Repeats::FromMemory));
+        confirms(&mut world, Some(BUSY));
+        for (request, wait) in (1..=5).zip([60, 120, 240, 420, 660]) {
+            world.passes(wait - 1);
+            let early = resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
+            assert_eq!(early.story(), "claim, let go, answer pending", "before request {request}");
+            assert_eq!((world.state(), world.life().lease_until), (StateName::RetryDue, None));
+            world.passes(1);
+            resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
+            assert_eq!(world.provider.copies(), 1 + request);
+        }
+        world.ended_in_truth();
+    }
+
+    #[test]
+    fn the_worker_repeats_when_the_plan_has_it_due_and_an_integrator_at_once() {
+        let asks = "claim, enquire, record that there is no record, answer pending";
+        let repeats = "claim, enquire, record the repeat, send, record the doubt, answer pending";
+        for (asker, after, story) in
+            [(Asker::Worker, 59, asks), (Asker::Worker, 60, repeats), (Asker::Integrator, 0, repeats)]
+        {
+            let mut world = on_plan(World::in_doubt(Handling::Managed, declared("r")));
+            every_copy_meets(&mut world, None);
+            world.passes(after);
+            assert_eq!(resolves(&mut world, asker, Luck::Well, None).story(), story, "{asker:?} {after}");
+        }
+    }
+
+    #[test]
+    fn a_claim_that_a_batch_has_made_goes_on_as_one_of_its_own() {
+        for (handling, asker) in everybody() {
+            let in_doubt = World::in_doubt(handling, declared("rmn"));
+            let in_review = World::in_review(handling, declared("rmn"));
+            let mut due = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
+            confirms(&mut due, Some(BUSY));
+            for mut world in [in_doubt, in_review, due] {
+                let (mut alone, _claim) = Resolve::begin(asker, world.life(), world.now, &world.rules);
+                let Ok(Next::Moved(life, _)) = world.record(Fact::Claimed) else { panic!("not claimed") };
+                let (_together, command) = Resolve::claimed(asker, &life, world.now, &world.rules);
+                let claimed = purchase::ResolveEvent::Claimed { life, at: world.now };
+                match alone.on(claimed) {
+                    Ok(expected) => assert_eq!(command, expected, "{handling:?} {asker:?}"),
+                    // An integrator does not begin with what is due, and would let go of it.
+                    Err(_out_of_turn) => {
+                        assert!(matches!(command, ResolveCommand::Record(Fact::LetGo { .. })));
+                    }
+                }
+            }
+        }
+    }
+}
+
 mod confirming {
     use super::*;
 

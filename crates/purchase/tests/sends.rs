@@ -32,7 +32,7 @@ fn in_doubt_though_vended(letters: &str, repeats: Repeats) -> World {
     let fence = world.reserve();
     world.provider.takes_off(1, world.now);
     every_copy_meets(&mut world, Some(Verdict::Vends));
-    world.knows(Fact::Lost { fence, doubt: Doubt::TimedOut });
+    world.knows(Fact::Lost { fence, why: Doubt::TimedOut.into() });
     world
 }
 
@@ -371,7 +371,7 @@ mod what_was_learnt_before {
                 refused(Fence(2), Told::WhenAsked),
                 refused(Fence(2), Told::InAnswer),
                 Fact::NeverSent { fence: Fence(2) },
-                Fact::Lost { fence: Fence(2), doubt: Doubt::TimedOut },
+                Fact::Lost { fence: Fence(2), why: Doubt::TimedOut.into() },
             ] {
                 let why = world.record(fact).unwrap_err().why;
                 assert_eq!((why, world.life()), (Why::StaleFence, &before));
@@ -398,7 +398,7 @@ mod what_was_learnt_before {
     /// Late enough for "no record" to count, and counted once.
     fn not_found_once() -> World {
         let mut world = sent_again("rn");
-        world.knows(Fact::Lost { fence: Fence(3), doubt: Doubt::TimedOut });
+        world.knows(Fact::Lost { fence: Fence(3), why: Doubt::TimedOut.into() });
         world.passes(600);
         world.knows(Fact::NoRecord { fence: Fence(3), asked_at: world.now });
         assert_eq!(sending(&world).no_record_since, Some(world.now));
@@ -408,7 +408,7 @@ mod what_was_learnt_before {
     #[test]
     fn a_not_found_counts_no_more_when_the_provider_shows_that_it_knows_the_order() {
         let fence = Fence(4);
-        let still_open = Fact::LetGo { fence, doubt: Doubt::StillOpen };
+        let still_open = Fact::LetGo { fence, why: Doubt::StillOpen.into() };
         for known in [still_open, refused(fence, Told::WhenAsked)] {
             for in_review in [false, true] {
                 let mut world = not_found_once();
@@ -431,7 +431,7 @@ mod what_was_learnt_before {
         let mut world = not_found_once();
         let counted = sending(&world).no_record_since;
         world.knows(Fact::Claimed);
-        world.knows(Fact::LetGo { fence: Fence(4), doubt: Doubt::TimedOut });
+        world.knows(Fact::LetGo { fence: Fence(4), why: Doubt::TimedOut.into() });
         assert_eq!(sending(&world).no_record_since, counted);
         world.passes(60);
         world.knows(Fact::NoRecord { fence: Fence(4), asked_at: world.now });
@@ -442,7 +442,7 @@ mod what_was_learnt_before {
     fn the_word_of_one_who_holds_nothing_any_more_still_undoes_a_not_found() {
         let mut world = not_found_once();
         assert_eq!(world.life().lease_until, None);
-        world.knows(Fact::LetGo { fence: Fence(3), doubt: Doubt::StillOpen });
+        world.knows(Fact::LetGo { fence: Fence(3), why: Doubt::StillOpen.into() });
         assert_eq!(sending(&world).no_record_since, None);
     }
 }
@@ -460,7 +460,7 @@ mod due_meanwhile {
         for (asker, next) in [
             (
                 Asker::Integrator,
-                ResolveCommand::Record(Fact::LetGo { fence: Fence(3), doubt: Doubt::NeverReported }),
+                ResolveCommand::Record(Fact::LetGo { fence: Fence(3), why: Doubt::NeverReported.into() }),
             ),
             (Asker::Worker, ResolveCommand::RecordAttempt(Fence(3))),
         ] {

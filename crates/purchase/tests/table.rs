@@ -334,10 +334,10 @@ fn fact(case: &Case) -> Fact {
             Fact::Refused { fence, refusal: Refusal::because(reason), told: case.told }
         }
         FactKind::NeverSent => Fact::NeverSent { fence },
-        FactKind::Lost => Fact::Lost { fence, doubt },
+        FactKind::Lost => Fact::Lost { fence, why: doubt.into() },
         FactKind::Claimed => Fact::Claimed,
         FactKind::NoRecord => Fact::NoRecord { fence, asked_at: RESERVED_AT + asked_after },
-        FactKind::LetGo => Fact::LetGo { fence, doubt },
+        FactKind::LetGo => Fact::LetGo { fence, why: doubt.into() },
         FactKind::SentAgain => Fact::SentAgain { fence },
         FactKind::AttemptStarted => {
             let call = CallId::new(2, RESERVED_AT).expect("2 is a call number");

@@ -120,10 +120,21 @@ impl Desk {
     }
 
     /// Nobody, if there is nothing to do.
-    pub fn resolves(asker: Asker, world: &World, law: &Law) -> Option<Self> {
+    pub fn retries(world: &World, law: &Law) -> Option<Self> {
         let life = world.filed.as_ref()?;
-        let (machine, command) = Resolve::begin(asker, life, world.at(), &law.rules);
-        Some(Self::at(Work::Resolve(machine, command, asker), Bag::at(world)))
+        let (machine, command) = Resolve::begin(Asker::Integrator, life, world.at(), &law.rules);
+        Some(Self::at(Work::Resolve(machine, command, Asker::Integrator), Bag::at(world)))
+    }
+
+    /// A worker goes on with what a batch has claimed for it in one transaction. Nobody, if that claim has no place.
+    pub fn takes_up(world: &mut World, law: &Law) -> Option<Self> {
+        if !world.record(Fact::Claimed, law) {
+            return None;
+        }
+        let life = world.filed.as_ref()?;
+        let (machine, command) = Resolve::claimed(Asker::Worker, life, world.at(), &law.rules);
+        let bag = Bag { claimed_at: world.at(), ..Bag::at(world) };
+        Some(Self::at(Work::Resolve(machine, command, Asker::Worker), bag))
     }
 
     fn at(work: Work, bag: Bag) -> Self {

@@ -55,7 +55,7 @@ fn misread(flaw: Flaw, life: &Life, fact: &Fact) -> Fact {
             Fact::Refused { fence: life.fence, refusal: refusal.clone(), told: *told }
         }
         (Flaw::LeavesTheWindowOpen, Fact::WindowClosed { fence }) => {
-            Fact::LetGo { fence: *fence, doubt: Doubt::NeverReported }
+            Fact::LetGo { fence: *fence, why: Doubt::NeverReported.into() }
         }
         (_, fact) => fact.clone(),
     }

@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use purchase::{Asker, StateName};
+use purchase::{Fact, StateName};
 use vend::RefusalReason;
 
 use crate::desk::{Desk, Final, Luck};
@@ -37,7 +37,11 @@ pub enum Move {
     GoesOn(Seat, Luck),
     Slips(Seat, Luck),
     Crashes(Seat),
-    SitsDown(Asker),
+    Retries,
+    /// A batch claims it for a worker.
+    IsClaimed,
+    /// A batch claims it, and its acknowledgement is lost: nobody works on it.
+    IsClaimedUnheard,
     Arrives(usize, Verdict),
     StragglerIsCommitted,
     OperatorDecides,
@@ -90,8 +94,9 @@ impl Floor {
         if self.world.filed.is_none() {
             return;
         }
-        moves.extend(self.integrator.is_none().then_some(Move::SitsDown(Asker::Integrator)));
-        moves.extend((self.workers.len() < 2).then_some(Move::SitsDown(Asker::Worker)));
+        moves.extend(self.integrator.is_none().then_some(Move::Retries));
+        moves.extend((self.workers.len() < 2).then_some(Move::IsClaimed));
+        moves.extend((self.left.slips > 0).then_some(Move::IsClaimedUnheard));
         for copy in self.world.provider.may_arrive(self.world.now) {
             let verdicts = self.world.provider.verdicts(copy, law.nature, reasons(law));
             moves.extend(verdicts.into_iter().map(|verdict| Move::Arrives(copy, verdict)));
@@ -118,7 +123,12 @@ impl Floor {
                 let desk = floor.rises(seat)?;
                 floor.forget_what_was_awaited(&desk);
             }
-            Move::SitsDown(asker) => floor.sits_down(asker, law)?,
+            Move::Retries => floor.retries(law)?,
+            Move::IsClaimed => floor.is_claimed(law)?,
+            Move::IsClaimedUnheard => {
+                floor.left.slips -= 1;
+                floor.world.record(Fact::Claimed, law).then_some(())?;
+            }
             Move::Arrives(copy, verdict) => floor.world.provider.receives(copy, verdict, law.nature),
             Move::StragglerIsCommitted => {
                 let fact = floor.world.straggler.take()?;
@@ -169,18 +179,22 @@ impl Floor {
         Some(())
     }
 
-    fn sits_down(&mut self, asker: Asker, law: &Law) -> Option<()> {
-        let desk = Desk::resolves(asker, &self.world, law)?;
+    fn retries(&mut self, law: &Law) -> Option<()> {
+        let desk = Desk::retries(&self.world, law)?;
         if desk.is_over() {
             let told_before = self.told;
             self.hears_out(&desk);
             return (self.told != told_before || self.contradicted).then_some(());
         }
         self.left.visits = self.left.visits.checked_sub(1)?;
-        match asker {
-            Asker::Integrator => self.integrator = Some(Arc::new(desk)),
-            Asker::Worker => self.works(Arc::new(desk)),
-        }
+        self.integrator = Some(Arc::new(desk));
+        Some(())
+    }
+
+    fn is_claimed(&mut self, law: &Law) -> Option<()> {
+        self.left.visits = self.left.visits.checked_sub(1)?;
+        let desk = Desk::takes_up(&mut self.world, law)?;
+        self.works(Arc::new(desk));
         Some(())
     }
 
@@ -212,7 +226,7 @@ pub fn has_a_way_out(world: &World, law: &Law) -> bool {
             return true;
         }
         world.now += LONG;
-        let Some(mut worker) = Desk::resolves(Asker::Worker, &world, law) else { return true };
+        let Some(mut worker) = Desk::takes_up(&mut world, law) else { return true };
         for _turn in 0..12 {
             let Some(luck) = worker.fortunes(&world, law).0.first().copied() else { break };
             worker.turn(&mut world, law, luck);

@@ -132,8 +132,8 @@ impl Provider {
         match answer.filter(|_| answered) {
             Some(Answer::Vended(number)) => VendOutcome::Vended(vend(&transaction(number))),
             Some(Answer::Refused(reason)) => VendOutcome::Refused(Refusal::because(reason)),
-            Some(Answer::Repeated) => VendOutcome::Unknown(Doubt::RepeatedReference),
-            None => VendOutcome::Unknown(Doubt::ConnectionLost),
+            Some(Answer::Repeated) => VendOutcome::Unknown(Doubt::RepeatedReference.into()),
+            None => VendOutcome::Unknown(Doubt::ConnectionLost.into()),
         }
     }
 
@@ -163,7 +163,7 @@ impl Provider {
             (Word::Vended, Memory::Vended { number, .. }) => Enquiry::Vended(vend(&transaction(number))),
             (Word::Refused, Memory::Refused(reason)) => Enquiry::Refused(Refusal::because(reason)),
             (Word::StillOpen, _) => Enquiry::StillOpen,
-            (Word::Silence, _) => Enquiry::Unanswered(Doubt::TimedOut),
+            (Word::Silence, _) => Enquiry::Unanswered(Doubt::TimedOut.into()),
             (Word::NoRecord | Word::Vended | Word::Refused, _) => Enquiry::NoRecord,
         }
     }

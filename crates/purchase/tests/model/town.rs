@@ -137,6 +137,9 @@ impl Model for Town {
             Property::always("held exactly while open", |_, floor: &Floor| {
                 floor.world.is_held == floor.world.is_open()
             }),
+            Property::always("due exactly while open", |_, floor: &Floor| {
+                floor.world.is_due_some_time() == floor.world.is_open()
+            }),
             Property::always("no two final answers differ", |_, floor: &Floor| !floor.contradicted),
             Property::always("what was told still stands", what_was_told_stands),
             Property::always("no incident", |_, floor: &Floor| floor.world.incidents == 0),

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use purchase::{
-    Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, Rules, Sending, State, StateName, Timing,
+    Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, RetryPlan, Rules, Sending, State, StateName,
+    Timing,
 };
 use vend::{CallId, ProviderReference};
 
@@ -23,6 +24,17 @@ pub const TIMING: Timing = Timing {
     quarantine: Duration::from_secs(6),
     not_found_gap: Duration::from_secs(1),
     window: Duration::from_secs(9),
+    plan: RetryPlan {
+        first_look: Duration::from_secs(1),
+        longest_pause: Duration::from_secs(2),
+        attempts: [
+            Duration::ZERO,
+            Duration::from_secs(1),
+            Duration::from_secs(2),
+            Duration::from_secs(3),
+            Duration::from_secs(4),
+        ],
+    },
 };
 pub const SHORT: u8 = 2;
 pub const LONG: u8 = 5;
@@ -64,6 +76,12 @@ impl World {
 
     pub fn is_open(&self) -> bool {
         self.state().is_some_and(StateName::is_open)
+    }
+
+    /// Whether the plan has the worker look at it again.
+    pub fn is_due_some_time(&self) -> bool {
+        let due_at = |life| TIMING.plan.due_at(life, self.at(), &TIMING);
+        self.filed.as_ref().and_then(due_at).is_some()
     }
 
     /// The reserve. Run again with the same keys it finds itself and changes nothing.

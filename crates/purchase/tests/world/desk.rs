@@ -92,7 +92,7 @@ fn heard(world: &World, copy: Option<usize>, luck: Luck) -> VendOutcome {
     match copy {
         Some(copy) => {
             let answer = world.provider.answer_to(copy).filter(|_| luck != Luck::Offline);
-            answer.unwrap_or(VendOutcome::Unknown(Doubt::ConnectionLost))
+            answer.unwrap_or(VendOutcome::Unknown(Doubt::ConnectionLost.into()))
         }
         None => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
     }
@@ -188,7 +188,7 @@ impl ResolveDesk {
 
     fn enquire(&self, world: &World, luck: Luck) -> ResolveEvent {
         let enquiry = match luck {
-            Luck::Offline => Enquiry::Unanswered(Doubt::TimedOut),
+            Luck::Offline => Enquiry::Unanswered(Doubt::TimedOut.into()),
             Luck::Reticent => world.provider.is_asked(self.attempt, Candour::AsDeclared),
             Luck::Well | Luck::CommittedUnheard | Luck::NotCommitted => {
                 world.provider.is_asked(self.attempt, Candour::Full)

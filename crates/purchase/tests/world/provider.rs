@@ -177,7 +177,7 @@ impl Provider {
 
     fn decides(&mut self, attempt: u16, verdict: Verdict) -> VendOutcome {
         if self.is_settled(attempt) && self.repeats == Repeats::Rejected && verdict != Verdict::IsTurnedAway {
-            return VendOutcome::Unknown(Doubt::RepeatedReference);
+            return VendOutcome::Unknown(Doubt::RepeatedReference.into());
         }
         match verdict {
             Verdict::IsTurnedAway => return VendOutcome::Refused(Refusal::because(RefusalReason::Busy)),
@@ -194,7 +194,7 @@ impl Provider {
         match self.memory.get(&attempt) {
             Some(Memory::Vended(transaction)) => VendOutcome::Vended(vend(transaction)),
             Some(Memory::Refused(reason)) => VendOutcome::Refused(Refusal::because(*reason)),
-            None => VendOutcome::Unknown(Doubt::Unreadable),
+            None => VendOutcome::Unknown(Doubt::Unreadable.into()),
         }
     }
 }

@@ -6,12 +6,23 @@ pub mod provider;
 pub mod values;
 pub mod walk;
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
-use purchase::{Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, Rules, StateName, Timing};
+use purchase::{
+    Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, RetryPlan, Rules, StateName, Timing,
+};
 use vend::{CallId, Capabilities, ProviderReference};
 
 use provider::{Provider, Repeats};
 use values::{OPENING, seconds, vend};
+
+/// Whether the worker waits for its plan is told apart; here every attempt is due as soon as it is possible.
+const AT_ONCE: RetryPlan = RetryPlan {
+    first_look: Duration::from_secs(5),
+    longest_pause: Duration::from_mins(15),
+    attempts: [Duration::ZERO; 5],
+};
 
 #[derive(Clone, Debug)]
 pub struct World {
@@ -29,7 +40,7 @@ pub struct World {
 impl World {
     /// Nothing reserved yet. The provider behaves as its connection is declared.
     pub fn open(handling: Handling, declared: Capabilities, repeats: Repeats) -> Self {
-        let timing = Timing::default();
+        let timing = Timing { plan: AT_ONCE, ..Timing::default() };
         Self {
             now: OPENING,
             rules: Rules { declared, timing },
@@ -53,7 +64,7 @@ impl World {
     /// A purchase whose one copy has left, whose sender gave up, and of which nobody knows more.
     pub fn in_doubt(handling: Handling, declared: Capabilities) -> Self {
         let mut world = Self::in_flight(handling, declared);
-        world.knows(Fact::Lost { fence: Fence(1), doubt: vend::Doubt::TimedOut });
+        world.knows(Fact::Lost { fence: Fence(1), why: vend::Doubt::TimedOut.into() });
         world
     }
 
