@@ -50,6 +50,14 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
+    /// What the pool for it is called in metrics.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Money => "money",
+            Self::General => "general",
+        }
+    }
+
     const fn session(self) -> &'static str {
         match self {
             Self::Money => {

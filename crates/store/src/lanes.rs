@@ -13,10 +13,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::house::HouseAccounts;
+use crate::measures;
 use crate::pool::Pool;
 use crate::purchases::{Entry, RecordError, Recorded, Reservation, ReserveError, Reserved};
 use crate::{StoreError, StoreSettings};
 
+mod deeds;
 mod facts;
 mod group;
 mod insert;
@@ -83,12 +85,18 @@ impl Lanes {
         Self { lanes: (0..settings.lanes.max(1)).map(lane).collect() }
     }
 
+    /// Whether each of them still takes what it is sent. One that does not has panicked.
+    pub(crate) fn all_run(&self) -> bool {
+        self.lanes.iter().all(|lane| !lane.reserves.is_closed() && !lane.records.is_closed())
+    }
+
     pub(crate) async fn reserve(&self, reservation: Reservation) -> Result<Reserved, ReserveError> {
         let lane = self.lane_of(reservation.authority.organisation);
         let (answer, answered) = oneshot::channel();
         lane.reserves
             .try_send(ReserveJob { reservation, since: now(), answer })
-            .map_err(|_full_or_closed| ReserveError::Overloaded)?;
+            .map_err(|_full_or_closed| ReserveError::Overloaded)
+            .inspect_err(|_overloaded| measures::turned_away(1))?;
         answered
             .await
             .unwrap_or_else(|_stopped| Err(ReserveError::Unacknowledged(Arc::new(StoreError::Stopped))))
@@ -119,6 +127,6 @@ impl ReserveJob {
     clippy::disallowed_methods,
     reason = "measures a wait inside this room, and reaches no rule of the trade"
 )]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }

@@ -12,15 +12,23 @@ mod accounts;
 mod allow_list;
 mod calls;
 mod catalogue;
+mod checks;
 mod connection;
+mod due;
 mod error;
+mod gauges;
+mod health;
 mod house;
+mod housekeeping;
 mod idempotency;
 pub mod identity;
 mod lanes;
 mod listing;
+mod measures;
 mod migrate;
 mod operation;
+mod outbox;
+mod oversight;
 mod pool;
 mod purchases;
 mod records;
@@ -44,13 +52,24 @@ pub use catalogue::{
     Catalogue, CatalogueAccount, CatalogueProduct, Declaration, ListedOffer, ListedProduct, ListedProvider,
     NewProvider,
 };
+pub use checks::{Breach, Law, Rounds};
+pub use due::{ClaimedPurchase, DueSlots};
 pub use error::StoreError;
+pub use gauges::{OpenWork, Pile};
+pub use housekeeping::Purged;
 pub use idempotency::KeyHolder;
+pub use measures::{describe_metrics, show_breaches};
 pub use migrate::{migrate, schema_version};
+pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId};
+pub use oversight::{
+    Decided, Decision, DecisionError, IncidentError, IncidentRecord, MessageRecord, Overseen,
+    OverseenMessages, OverseenStates, OversightQuery, Story, StoryAmounts, StoryAttempt, StoryEntry,
+    StoryEvent, StoryFailure, StoryMove, StoryPurchase, StoryReply,
+};
 pub use purchases::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict};
 pub use records::{ForRetry, RetryKey};
 pub use rule::Rule;
-pub use seal::{Aad, SealError, Sealed, SealingKey, SealingKeys};
+pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
 pub use settings::StoreSettings;
 
 use connection::Purpose;
@@ -71,6 +90,7 @@ pub struct Store {
     pub(crate) money: Pool,
     pub(crate) sealing: Arc<SealingKeys>,
     pub(crate) settings: Arc<StoreSettings>,
+    pub(crate) timing: Timing,
     pub(crate) lanes: Arc<Lanes>,
     /// Whoever closes a reference waits for wallets: only a few at a time may do so on our connections.
     pub(crate) closing_references: Arc<Semaphore>,
@@ -109,6 +129,7 @@ impl Store {
             money,
             sealing,
             settings,
+            timing,
             lanes,
             closing_references,
             closing_keys,

@@ -18,7 +18,7 @@ use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
 #[cfg(test)]
-mod plans;
+pub(crate) mod plans;
 
 /// Purchases by number, each with its buyer.
 macro_rules! select_filed {

@@ -12,6 +12,8 @@ use tokio::runtime::Handle;
 use crate::{
     StoreError, StoreSettings,
     connection::{Connection, Purpose},
+    lanes::now,
+    measures,
     transaction::Transaction,
 };
 
@@ -19,6 +21,7 @@ use crate::{
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: deadpool::managed::Pool<Connector>,
+    name: &'static str,
     commit_deadline: std::time::Duration,
 }
 
@@ -33,13 +36,16 @@ impl Pool {
             .runtime(Runtime::Tokio1)
             .build()
             .expect("a pool with timeouts can be built once it is told its runtime");
-        Self { connections, commit_deadline: settings.commit_deadline() }
+        Self { connections, name: purpose.name(), commit_deadline: settings.commit_deadline() }
     }
 
     /// A connection to read through. What is written through it commits by itself: for writing, use
     /// [`Pool::begin`].
     pub(crate) async fn get(&self) -> Result<PooledConnection, StoreError> {
-        match self.connections.get().await {
+        let asked = now();
+        let got = self.connections.get().await;
+        measures::waited_for_connection(self.name, asked.elapsed());
+        match got {
             Ok(connection) => Ok(PooledConnection(connection)),
             Err(PoolError::Backend(error)) => Err(error),
             Err(

@@ -9,9 +9,11 @@ use purchase::{
     Authority, Fact, Illegal, KeyedRequest, Life, OrganisationId, Price, PurchaseId, PurchaseRequest, Record,
     Reference, Success,
 };
+use serde_json::Value;
 use vend::{ProviderReference, Vend};
 use zeroize::Zeroizing;
 
+use crate::identity::Act;
 use crate::{Aad, SealError, Sealed, Store, StoreError};
 
 /// Where a meter token is sealed for.
@@ -39,6 +41,8 @@ pub struct Reservation {
     pub subscriber_details: Option<String>,
     /// The idempotency key that it asks for, if it has one.
     pub keyed: Option<KeyedRequest>,
+    /// The name of the request that asks for it: 1 to 128 characters.
+    pub request_id: Option<String>,
     /// How long ago the request arrived.
     pub age: Duration,
 }
@@ -64,6 +68,7 @@ impl Reservation {
             external_reference: request.external_reference.clone(),
             comment: request.comment.clone(),
             notifications: request.notifications,
+            request_id: self.request_id.clone(),
             created_at,
             subscriber_details: self.subscriber_details.clone(),
             provider_reference: self.provider_reference,
@@ -188,13 +193,29 @@ pub enum RecordError {
 pub(crate) struct Entry {
     pub(crate) id: PurchaseId,
     pub(crate) fact: Fact,
-    pub(crate) sealed: Option<SealedVend>,
+    pub(crate) sealed: SealedParts,
+    /// Whose doing it is, where it is a person's.
+    pub(crate) deed: Option<Box<Deed>>,
 }
 
+/// What a person does to a purchase: a line of the audit log, written with the move that it makes.
 #[derive(Clone, Debug)]
-pub(crate) struct SealedVend {
+pub(crate) struct Deed {
+    pub(crate) act: Act,
+    pub(crate) of: OrganisationId,
+    /// What was done, as `noun.past_participle`.
+    pub(crate) action: &'static str,
+    /// A JSON object. Never a token.
+    pub(crate) details: Value,
+}
+
+/// What must not be read of a fact.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SealedParts {
+    /// What is typed into the meter.
     pub(crate) tokens: Option<Sealed>,
-    pub(crate) reply: Sealed,
+    /// What the provider said, whether it proves something or not.
+    pub(crate) reply: Option<Sealed>,
 }
 
 impl Store {
@@ -211,31 +232,41 @@ impl Store {
         of: OrganisationId,
         fact: Fact,
     ) -> Result<Recorded, RecordError> {
-        let sealed = match &fact {
-            Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some(self.seal_vend(id, vend)?),
+        let sealed = self.seal(id, &fact).map_err(|error| RecordError::Sealing(Arc::new(error)))?;
+        self.lanes.record(of, Entry { id, fact, sealed, deed: None }).await
+    }
+
+    /// The same for what a person does.
+    pub(crate) async fn record_deed(
+        &self,
+        id: PurchaseId,
+        fact: Fact,
+        deed: Deed,
+    ) -> Result<Recorded, RecordError> {
+        let sealed = self.seal(id, &fact).map_err(|error| RecordError::Sealing(Arc::new(error)))?;
+        self.lanes.record(deed.of, Entry { id, fact, sealed, deed: Some(Box::new(deed)) }).await
+    }
+
+    fn seal(&self, id: PurchaseId, fact: &Fact) -> Result<SealedParts, SealError> {
+        let (tokens, reply) = match fact {
+            Fact::Vended { vend } => (vend.tokens.as_ref(), Some(&vend.raw_reply)),
+            // Nothing was said: a person typed it.
+            Fact::OperatorVended { vend, .. } => (vend.tokens.as_ref(), None),
+            Fact::Lost { why, .. } | Fact::LetGo { why, .. } => (None, why.raw_reply.as_ref()),
             Fact::Refused { .. }
             | Fact::NeverSent { .. }
-            | Fact::Lost { .. }
             | Fact::Claimed
             | Fact::NoRecord { .. }
-            | Fact::LetGo { .. }
             | Fact::SentAgain { .. }
             | Fact::AttemptStarted { .. }
             | Fact::WindowClosed { .. }
-            | Fact::OperatorNotVended { .. } => None,
+            | Fact::OperatorNotVended { .. } => (None, None),
         };
-        self.lanes.record(of, Entry { id, fact, sealed }).await
-    }
-
-    fn seal_vend(&self, id: PurchaseId, vend: &Vend) -> Result<SealedVend, RecordError> {
-        let seal = |plaintext: &[u8], column| {
-            let sealed = self.sealing.seal(plaintext, Aad { purchase_id: id.0, column });
-            sealed.map_err(|error| RecordError::Sealing(Arc::new(error)))
-        };
-        let wire_form = vend.tokens.as_ref().map(|tokens| Zeroizing::new(tokens.wire_form()));
-        Ok(SealedVend {
+        let seal = |plaintext: &[u8], column| self.sealing.seal(plaintext, Aad { purchase_id: id.0, column });
+        let wire_form = tokens.map(|tokens| Zeroizing::new(tokens.wire_form()));
+        Ok(SealedParts {
             tokens: wire_form.map(|text| seal(text.as_bytes(), TOKEN_COLUMN)).transpose()?,
-            reply: seal(&vend.raw_reply.0, REPLY_COLUMN)?,
+            reply: reply.map(|reply| seal(&reply.0, REPLY_COLUMN)).transpose()?,
         })
     }
 }

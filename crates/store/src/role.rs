@@ -21,7 +21,8 @@ impl Store {
             })
             .await?;
         if role.powerful {
-            let required = "a role that is only a member of vendgate_api or vendgate_operator";
+            let required =
+                "a role that is only a member of vendgate_api, vendgate_worker or vendgate_operator";
             return Err(StoreError::Setting { name: "role", value: role.name, required });
         }
         Ok(())

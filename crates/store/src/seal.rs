@@ -1,6 +1,8 @@
 //! Sealing at rest: what the database keeps of meter tokens and raw provider replies is unreadable without
 //! the deployment's keys, and cannot be moved to another purchase or column.
 
+mod settings;
+
 use std::fmt;
 
 use aes_gcm_siv::{
@@ -9,6 +11,8 @@ use aes_gcm_siv::{
 };
 use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
+
+pub use settings::{KeySettings, SealingSettings};
 
 const NONCE_LENGTH: usize = 12;
 

@@ -91,6 +91,51 @@ async fn every_migration_can_be_taken_back_and_applied_again() {
     assert_eq!(migrate(&database.url().into()).await.unwrap().len(), folders.len());
 }
 
+/// As the schema before it had them: one whose sender is at work, one in doubt, one that has ended.
+const PURCHASES_OF_OLD: &str = "
+    INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
+        product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,
+        commission, requester_sms, beneficiary_sms, requester_email, beneficiary_email, created_at, state, handling,
+        fence, lease_until, attempt, requests, window_closes_at, copies, last_sent_at, provider_reference, ended_at,
+        failure)
+    SELECT n, 'TOP', 1, 1, 1, 1, 'WEB', 'en', 'ELECTRICITY', 'BPC', '05' || n, '26771234567', 'BWP', 100, 0, 100, 100,
+        0, true, true, true, true, now(), (ARRAY ['IN_FLIGHT', 'IN_DOUBT', 'FAILED'])[n], 'SELF_MANAGED', 1,
+        CASE WHEN n = 1 THEN timestamptz '2027-01-01Z' END, 1, 0, now(), CASE WHEN n < 3 THEN 1 END,
+        CASE WHEN n < 3 THEN now() END, '000001', CASE WHEN n = 3 THEN now() END, CASE WHEN n = 3 THEN 'OPERATOR' END
+    FROM generate_series(1, 3) AS n;";
+
+#[tokio::test]
+async fn open_purchases_survive_the_migration_that_tells_when_they_are_due() {
+    let database = migrated();
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let mut folders: Vec<_> = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort_unstable();
+    let since =
+        folders.iter().filter(|folder| folder.file_name().unwrap().to_str() >= Some("2026-11-20-000007"));
+    for folder in since.rev() {
+        database.run_sql(&fs::read_to_string(folder.join("down.sql")).unwrap()).unwrap();
+    }
+    database.run_sql("DELETE FROM __diesel_schema_migrations WHERE version >= '20261120000007'").unwrap();
+    database.run_sql(PURCHASES_OF_OLD).unwrap();
+    let applied = migrate(&database.url().into()).await.unwrap();
+    assert_eq!(applied.first().map(String::as_str), Some("20261120000007"));
+    let due = "SELECT state, due_at = lease_until, due_at <= now() FROM purchases ORDER BY id";
+    assert_eq!(database.run_sql(due).unwrap(), "IN_FLIGHT|t|f\nIN_DOUBT||t\nFAILED||");
+}
+
+#[test]
+fn the_worker_is_a_member_of_the_servers_even_if_its_role_was_made_beforehand() {
+    let database = migrated();
+    let member = "SELECT pg_has_role('vendgate_worker', 'vendgate_api', 'MEMBER')";
+    assert_eq!(database.run_sql(member).unwrap(), "t");
+    let up = include_str!("../../../migrations/2026-11-20-000007_worker/up.sql");
+    let (roles, _tables) = up.split_once("ALTER TABLE").unwrap();
+    let lone = roles.replace("vendgate_worker", "lone_worker");
+    database.run_sql(&format!("CREATE ROLE lone_worker; {lone} {lone}")).unwrap();
+    assert_eq!(database.run_sql(&member.replace("vendgate_worker", "lone_worker")).unwrap(), "t");
+    database.run_sql("DROP ROLE lone_worker").unwrap();
+}
+
 #[tokio::test]
 async fn another_schema_version_is_refused_older_newer_or_none() {
     let database = empty("never_migrated");

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use diesel_async::AsyncPgConnection;
+use failpoint::{Point, reach};
 use ledger::HouseAccount;
 use money::Currency;
 use purchase::{Incident, Life, PurchaseId};
@@ -14,8 +15,8 @@ use super::record::{House, Records};
 use super::reserve::Reserves;
 use super::wallets::Wallets;
 use super::{LaneContext, RecordJob, ReserveJob, facts, now};
-use crate::StoreError;
 use crate::purchases::{RecordError, Recorded, ReserveError, ReserveRefusal, Reserved};
+use crate::{StoreError, measures};
 
 /// Records run before reserves: they free holds and subscribers.
 #[derive(Default)]
@@ -99,7 +100,19 @@ impl Group {
         let outcome = timeout(context.deadline, self.within(&transaction, context)).await;
         // Dropped, the transaction closes its connection.
         let outcome = outcome.map_err(|elapsed| StoreError::Unavailable { source: elapsed.into() })?;
-        transaction.end(outcome).await
+        self.reach(Point::ReserveBeforeCommit, Point::RecordBeforeCommit);
+        let ended = transaction.end(outcome).await;
+        self.reach(Point::ReserveAfterCommit, Point::RecordAfterCommit);
+        ended
+    }
+
+    fn reach(&self, with_reserves: Point, with_records: Point) {
+        if !self.reserves.is_empty() {
+            reach(with_reserves);
+        }
+        if !self.records.is_empty() {
+            reach(with_records);
+        }
     }
 
     /// Lock wallets; lock purchases and read facts; decide in order of arrival; write. What is joined is sent
@@ -162,6 +175,11 @@ impl Group {
     }
 
     /// Reservations that an earlier run of the same transaction kept although its acknowledgement was lost.
+    ///
+    /// What is not found here will never be kept by an earlier run, so it may be refused for good. For an earlier run
+    /// whose commit may still arrive (it lies in a buffer, or is being carried out) is an open transaction at the
+    /// server, and holds the lock of its wallet; every run locks the same wallet first, and looks and refuses only then.
+    /// Locks go after what was committed can be seen. If the wait for the lock is given up, that is no refusal.
     async fn kept_before(
         &self,
         connection: &AsyncPgConnection,
@@ -173,6 +191,7 @@ impl Group {
     }
 
     fn answer(self, answers: Answers) {
+        measures::group_kept(self.reserves.len(), self.records.len());
         for (purchase, incident) in answers.incidents {
             tracing::error!(purchase = purchase.0, incident = incident.as_str(), "an incident was opened");
         }
@@ -188,6 +207,7 @@ impl Group {
     /// Refuses the reserves, of which nothing is held, and gives the records back.
     fn turn_away(self, error: &StoreError) -> Vec<RecordJob> {
         tracing::warn!(cause = cause(error), jobs = self.len(), "a group could not be kept now");
+        measures::turned_away(self.reserves.len());
         for job in self.reserves {
             let _gone = job.answer.send(Err(ReserveError::Overloaded));
         }
@@ -198,6 +218,9 @@ impl Group {
         tracing::error!(cause = cause(&error), jobs = self.len(), "a group was not kept");
         let collision = collision(&error);
         let may_have_been_kept = error.may_have_been_kept();
+        if may_have_been_kept {
+            measures::group_unacknowledged();
+        }
         let error = Arc::new(error);
         for job in self.records {
             let _gone = job.answer.send(Err(RecordError::Unacknowledged(error.clone())));

@@ -61,6 +61,8 @@ impl Reserves<'_> {
             .bind::<Array<Nullable<Bytea>>, _>(each(a, |x| {
                 keyed(x).map(|keyed| keyed.hash.as_bytes().as_slice())
             }))
+            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request_id.as_deref()))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.due_at))
             .execute(&mut connection)
             .await?;
         Ok(())

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::{AccountId, Settlement};
 use money::{Currency, Money};
-use purchase::{Failure, Life, PurchaseId};
+use purchase::{Failure, Life, NotificationFlags, PurchaseId};
 use vend::{Capabilities, ProviderReference};
 
 use crate::StoreError;
@@ -47,6 +47,14 @@ struct Row {
     created_at: DateTime<Utc>,
     #[diesel(sql_type = Array<Text>)]
     incidents: Vec<String>,
+    #[diesel(sql_type = Bool)]
+    requester_sms: bool,
+    #[diesel(sql_type = Bool)]
+    beneficiary_sms: bool,
+    #[diesel(sql_type = Bool)]
+    requester_email: bool,
+    #[diesel(sql_type = Bool)]
+    beneficiary_email: bool,
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
     #[diesel(embed)]
@@ -72,6 +80,8 @@ pub(super) struct OnFile {
     /// The provider transactions for which an incident is open already.
     pub(super) incidents: Vec<String>,
     pub(super) declared: Capabilities,
+    /// Which messages are wanted.
+    pub(super) notifications: NotificationFlags,
     /// When it was reserved.
     pub(super) created_at: DateTime<Utc>,
     /// The database's time of the lock.
@@ -119,6 +129,12 @@ impl TryFrom<Row> for OnFile {
             declared: row.declared.capabilities(),
             provider_code: row.provider_code,
             incidents: row.incidents,
+            notifications: NotificationFlags {
+                requester_sms: row.requester_sms,
+                beneficiary_sms: row.beneficiary_sms,
+                requester_email: row.requester_email,
+                beneficiary_email: row.beneficiary_email,
+            },
             created_at: row.created_at,
             at: row.at,
         })

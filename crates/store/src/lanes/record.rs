@@ -13,8 +13,10 @@ use vend::{Refusal, RefusalReason, Vend};
 
 use super::on_file::OnFile;
 use super::wallets::{ApplyError, Wallets};
-use crate::StoreError;
-use crate::purchases::{Entry, Recorded, SealedVend, Verdict};
+use crate::outbox::Owed;
+use crate::purchases::{Entry, Recorded, SealedParts, Verdict};
+use crate::seal::Sealed;
+use crate::{MessageId, StoreError};
 
 /// The accounts of the house in one currency.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +32,9 @@ pub(super) struct House {
 pub(super) struct Change<'a> {
     pub(super) from: (StateName, Fence),
     pub(super) to: OnFile,
-    pub(super) bought: Option<(&'a Vend, &'a SealedVend)>,
+    /// When the worker looks at it again.
+    pub(super) due_at: Option<DateTime<Utc>>,
+    pub(super) bought: Option<(&'a Vend, &'a SealedParts)>,
 }
 
 /// A line of a purchase's history.
@@ -46,7 +50,16 @@ pub(super) struct OpenedIncident<'a> {
     pub(super) incident: Incident,
     pub(super) of: OnFile,
     pub(super) vend: &'a Vend,
-    pub(super) sealed: &'a SealedVend,
+    pub(super) sealed: &'a SealedParts,
+}
+
+/// What a provider said about a purchase's attempt.
+#[derive(Debug)]
+pub(super) struct KeptReply<'a> {
+    pub(super) purchase: PurchaseId,
+    pub(super) attempt: u16,
+    pub(super) at: DateTime<Utc>,
+    pub(super) sealed: &'a Sealed,
 }
 
 /// A journal entry about a purchase.
@@ -62,9 +75,11 @@ pub(super) struct PurchaseEntry {
 pub(super) struct Records<'a> {
     pub(super) changes: BTreeMap<PurchaseId, Change<'a>>,
     pub(super) history: Vec<HistoryLine<'a>>,
+    pub(super) replies: Vec<KeptReply<'a>>,
     pub(super) entries: Vec<PurchaseEntry>,
     pub(super) incidents: Vec<OpenedIncident<'a>>,
     pub(super) attempts: Vec<OnFile>,
+    pub(super) owed: Vec<Owed>,
 }
 
 impl<'a> Records<'a> {
@@ -80,7 +95,10 @@ impl<'a> Records<'a> {
         let event = Event { at: on_file.at, fact: entry.fact.clone() };
         let rules = Rules { declared: on_file.declared, timing: *timing };
         let verdict = match step(&on_file.life, &event, &rules) {
-            Err(illegal) => Verdict::Illegal(illegal),
+            Err(illegal) => {
+                self.keep_reply(entry, on_file);
+                Verdict::Illegal(illegal)
+            }
             Ok(Next::AlreadyThere) => Verdict::AlreadyThere,
             Ok(Next::Moved(_, effects)) if is_known(entry, &effects, on_file) => Verdict::AlreadyThere,
             Ok(Next::Moved(life, effects)) => {
@@ -90,7 +108,8 @@ impl<'a> Records<'a> {
                 for effect in effects {
                     self.perform(effect, entry, on_file, wallets, house)?;
                 }
-                self.move_on(entry, on_file, life);
+                self.move_on(entry, on_file, life, timing);
+                self.keep_reply(entry, on_file);
                 Verdict::Moved
             }
         };
@@ -135,8 +154,19 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life) {
+    /// Also of a fact that comes too late to change anything: it may be all that a person has to go by.
+    fn keep_reply(&mut self, entry: &'a Entry, about: &OnFile) {
+        if let Some(sealed) = &entry.sealed.reply {
+            let reply = KeptReply { purchase: about.id, attempt: about.life.attempt, at: about.at, sealed };
+            self.replies.push(reply);
+        }
+    }
+
+    fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life, timing: &Timing) {
         let from = (on_file.life.state.name(), on_file.life.fence);
+        for notice in purchase::notices(&on_file.life, &life, on_file.at, &on_file.notifications) {
+            self.owed.push(Owed { id: MessageId { purchase: on_file.id, notice }, at: on_file.at });
+        }
         on_file.life = life;
         on_file.failure = failure_after(&entry.fact, on_file);
         if let Fact::AttemptStarted { reference, .. } = &entry.fact {
@@ -149,11 +179,13 @@ impl<'a> Records<'a> {
         }
         let is_bought = on_file.life.state.name() == StateName::Successful;
         let bought = evidence(entry).filter(|_| is_bought);
-        let change = Change { from, to: on_file.clone(), bought };
+        let due_at = timing.plan.due_at(&on_file.life, on_file.at, timing);
+        let change = Change { from, to: on_file.clone(), due_at, bought };
         self.changes
             .entry(on_file.id)
             .and_modify(|earlier| {
                 earlier.to = change.to.clone();
+                earlier.due_at = change.due_at;
                 earlier.bought = change.bought;
             })
             .or_insert(change);
@@ -167,10 +199,19 @@ fn is_known(entry: &Entry, effects: &[Effect], on_file: &OnFile) -> bool {
     opens_incident && evidence(entry).is_some_and(on_record)
 }
 
-fn evidence(entry: &Entry) -> Option<(&Vend, &SealedVend)> {
-    match (&entry.fact, &entry.sealed) {
-        (Fact::Vended { vend } | Fact::OperatorVended { vend, .. }, Some(sealed)) => Some((vend, sealed)),
-        _ => None,
+fn evidence(entry: &Entry) -> Option<(&Vend, &SealedParts)> {
+    match &entry.fact {
+        Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some((vend, &entry.sealed)),
+        Fact::Refused { .. }
+        | Fact::NeverSent { .. }
+        | Fact::Lost { .. }
+        | Fact::Claimed
+        | Fact::NoRecord { .. }
+        | Fact::LetGo { .. }
+        | Fact::SentAgain { .. }
+        | Fact::AttemptStarted { .. }
+        | Fact::WindowClosed { .. }
+        | Fact::OperatorNotVended { .. } => None,
     }
 }
 

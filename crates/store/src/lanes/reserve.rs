@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use chrono::{DateTime, Utc};
 use ledger::{AccountId, LedgerError};
 use purchase::{ClientId, IdempotencyKey, Life, OrganisationId, PurchaseId, Timing};
 use vend::{Product, SubscriberIdentifier};
@@ -19,6 +20,8 @@ pub(super) struct Accepted<'a> {
     /// Which use of its idempotency key it is.
     pub(super) use_of_key: Option<i32>,
     pub(super) reserved: Reserved,
+    /// When the worker looks after it.
+    pub(super) due_at: Option<DateTime<Utc>>,
 }
 
 /// The decided reserves of a group.
@@ -71,9 +74,15 @@ impl<'a> Reserves<'a> {
         self.taken.extend(key);
         let use_of_key = key.map(|_| facts.key.last_use.as_ref().map_or(1, LastUse::next_number));
         let life = Life::reserved(wallet.handling, facts.at, self.timing);
+        let due_at = self.timing.plan.due_at(&life, facts.at, self.timing);
         let reserved = Reserved { life, at: facts.at };
-        let accepted = Accepted { reservation, commission_account, use_of_key, reserved: reserved.clone() };
-        self.accepted.push(accepted);
+        self.accepted.push(Accepted {
+            reservation,
+            commission_account,
+            use_of_key,
+            reserved: reserved.clone(),
+            due_at,
+        });
         Ok(reserved)
     }
 }

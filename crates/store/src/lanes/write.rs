@@ -9,10 +9,9 @@ use vend::Breakdown;
 
 use super::on_file::OnFile;
 use super::record::{Change, HistoryLine, Records};
-use crate::StoreError;
-use crate::purchases::SealedVend;
 use crate::row::{failure_columns, minor, sending_of};
 use crate::statement::{Statement, prepared};
+use crate::{StoreError, outbox};
 
 macro_rules! statements {
     ($($name:ident = $file:literal;)+) => {$(
@@ -45,6 +44,8 @@ impl Records<'_> {
             self.insert_entries(connection),
             self.insert_replies(connection),
             self.insert_incidents(connection),
+            self.insert_deeds(connection),
+            outbox::insert(connection, &self.owed),
         )?;
         Ok(())
     }
@@ -103,6 +104,7 @@ impl Records<'_> {
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).0))
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).1))
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).2))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.due_at))
             .execute(&mut connection)
             .await?;
         if rows == changes.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
@@ -165,20 +167,16 @@ impl Records<'_> {
     }
 
     async fn insert_replies(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
-        let replies: Vec<(&OnFile, &SealedVend)> = self
-            .history
-            .iter()
-            .filter_map(|line| line.entry.sealed.as_ref().map(|sealed| (&line.after, sealed)))
-            .collect();
-        if replies.is_empty() {
+        if self.replies.is_empty() {
             return Ok(());
         }
+        let r = &self.replies;
         prepared::<InsertReplies>()
-            .bind::<Array<BigInt>, _>(each(&replies, |(purchase, _)| purchase.id.0))
-            .bind::<Array<SmallInt>, _>(each(&replies, |(purchase, _)| small(purchase.life.attempt)))
-            .bind::<Array<Timestamptz>, _>(each(&replies, |(purchase, _)| purchase.at))
-            .bind::<Array<Integer>, _>(each(&replies, |(_, sealed)| sealed.reply.key_id))
-            .bind::<Array<Bytea>, _>(each(&replies, |(_, sealed)| sealed.reply.bytes.as_slice()))
+            .bind::<Array<BigInt>, _>(each(r, |r| r.purchase.0))
+            .bind::<Array<SmallInt>, _>(each(r, |r| small(r.attempt)))
+            .bind::<Array<Timestamptz>, _>(each(r, |r| r.at))
+            .bind::<Array<Integer>, _>(each(r, |r| r.sealed.key_id))
+            .bind::<Array<Bytea>, _>(each(r, |r| r.sealed.bytes.as_slice()))
             .execute(&mut connection)
             .await?;
         Ok(())
@@ -232,7 +230,7 @@ fn detail(fact: &Fact) -> Option<String> {
     match fact {
         Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some(vend.provider_transaction.clone()),
         Fact::Refused { refusal, .. } => Some(refusal.reason.as_str().to_owned()),
-        Fact::Lost { doubt, .. } | Fact::LetGo { doubt, .. } => Some(doubt.as_str().to_owned()),
+        Fact::Lost { why, .. } | Fact::LetGo { why, .. } => Some(why.doubt.as_str().to_owned()),
         Fact::AttemptStarted { reference, .. } => Some(reference.to_string()),
         Fact::NeverSent { .. }
         | Fact::Claimed

@@ -21,7 +21,7 @@ use crate::{Aad, Sealed, SealingKeys, StoreError};
 #[derive(QueryableByName)]
 pub(crate) struct Row {
     #[diesel(sql_type = BigInt)]
-    pub(super) id: i64,
+    pub(crate) id: i64,
     #[diesel(sql_type = Text)]
     reference: String,
     #[diesel(sql_type = BigInt)]
@@ -70,6 +70,8 @@ pub(crate) struct Row {
     beneficiary_email: bool,
     #[diesel(sql_type = Nullable<Text>)]
     subscriber_details: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    request_id: Option<String>,
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
     #[diesel(sql_type = Text)]
@@ -152,6 +154,7 @@ impl Row {
                 requester_email: self.requester_email,
                 beneficiary_email: self.beneficiary_email,
             },
+            request_id: self.request_id.clone(),
             created_at: self.created_at,
             subscriber_details: self.subscriber_details.clone(),
             provider_reference: read_provider_reference(self.id, &self.provider_reference)?,

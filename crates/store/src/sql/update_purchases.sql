@@ -8,10 +8,12 @@ SET state = u.state, fence = u.fence, lease_until = u.lease_until, attempt = u.a
     units_quantity = u.units_quantity::numeric, units_unit = u.units_unit,
     provider_transaction = u.provider_transaction, vend_subscriber_details = u.vend_subscriber_details,
     cost = u.cost, vat = u.vat, levy = u.levy, regulatory_fee = u.regulatory_fee, provider_charge = u.provider_charge,
-    failure = u.failure, failure_reason = u.failure_reason, failure_wording = u.failure_wording
+    failure = u.failure, failure_reason = u.failure_reason, failure_wording = u.failure_wording,
+    due_at = u.due_at
 FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-    $25, $26, $27)
+    $25, $26, $27, $28)
 AS u (id, old_state, old_fence, state, fence, lease_until, attempt, requests, copies, last_sent_at, no_record_since,
     provider_reference, ended_at, token_key_id, sealed_token, units_quantity, units_unit, provider_transaction,
-    vend_subscriber_details, cost, vat, levy, regulatory_fee, provider_charge, failure, failure_reason, failure_wording)
+    vend_subscriber_details, cost, vat, levy, regulatory_fee, provider_charge, failure, failure_reason, failure_wording,
+    due_at)
 WHERE p.id = u.id AND p.state = u.old_state AND p.fence = u.old_fence

@@ -121,7 +121,7 @@ async fn a_purchase_in_doubt_holds_its_key_against_a_closing() {
     let shop = town.shop_with(50_000).await;
     let order = town.order_under(KEY, &shop, METER, 1_000).await;
     town.store.reserve(order.clone()).await.unwrap();
-    town.records(&order, Fact::Lost { fence: FIRST, doubt: Doubt::TimedOut }).await;
+    town.records(&order, Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
     assert_eq!(close(&town.store, shop, KEY).await.unwrap().unwrap().state, StateName::InDoubt);
     assert_eq!(town.count("closed_keys"), 0);
 }

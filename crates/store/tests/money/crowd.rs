@@ -36,7 +36,7 @@ fn outcome(turn: u32) -> Fact {
     match turn {
         0 => vended("V", 1_000),
         1 => Fact::Refused { fence: FIRST, refusal, told: Told::InAnswer },
-        _ => Fact::Lost { fence: FIRST, doubt: Doubt::TimedOut },
+        _ => Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() },
     }
 }
 

@@ -25,7 +25,7 @@ impl Town {
     }
 
     /// The words that a column's check lists.
-    fn listed(&self, table: &str, column: &str) -> Vec<String> {
+    pub fn listed(&self, table: &str, column: &str) -> Vec<String> {
         let definition = self.sql(&format!(
             "SELECT pg_get_constraintdef(oid) FROM pg_constraint
              WHERE conrelid = '{table}'::regclass AND contype = 'c' AND conname = '{table}_{column}_check'"

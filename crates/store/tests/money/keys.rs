@@ -81,7 +81,7 @@ async fn a_purchase_holds_its_key_from_its_reserve_on() {
     let again = town.order_under(KEY, &shop, "04000000001", 1_000).await;
     assert_eq!(refusal(town.store.reserve(again.clone()).await), ReserveRefusal::KeyTaken);
 
-    town.records(&order, Fact::Lost { fence: FIRST, doubt: Doubt::TimedOut }).await;
+    town.records(&order, Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
     assert_eq!(town.holder(&shop, KEY).await, held_in(StateName::InDoubt));
     assert_eq!(refusal(town.store.reserve(again.clone()).await), ReserveRefusal::KeyTaken);
     town.records(&order, vended("V1", 1_000)).await;

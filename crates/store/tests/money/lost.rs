@@ -1,11 +1,11 @@
 //! Lost acknowledgements: nobody knows, and the same again with the same numbers makes it one.
 
 use purchase::{Fact, StateName};
-use store::{RecordError, ReserveError, Verdict};
+use store::{RecordError, ReserveError, ReserveRefusal, StoreSettings, Verdict};
 use vend::Doubt;
 
 use crate::proxy::{Cut, Wire};
-use crate::town::{FIRST, Town, connect, vended};
+use crate::town::{FIRST, Town, connect, refusal, settings, until, vended};
 
 #[tokio::test]
 async fn a_reserve_whose_acknowledgement_is_lost_is_one_reserve_when_it_is_run_again() {
@@ -34,6 +34,48 @@ async fn a_reserve_whose_acknowledgement_is_lost_is_one_reserve_when_it_is_run_a
     }
 }
 
+/// The commit of a first run lies in a buffer, and what would refuse a second run has come about meanwhile.
+#[tokio::test]
+async fn no_second_run_of_a_reserve_is_refused_while_the_commit_of_the_first_may_still_arrive() {
+    for arrives_in_time in [true, false] {
+        let town = Town::open().await;
+        let shop = town.shop_with(20_000).await;
+        let wire = Wire::to(&town.database).await;
+        let impatient = StoreSettings { commit_deadline_ms: 200, ..wire.settings(&town.database) };
+        let store = connect(impatient).await;
+        let hasty = connect(StoreSettings { lock_timeout_ms: 100, ..settings(&town.database) }).await;
+        let order = town.order(&shop, "04257670465", 10_000).await;
+
+        wire.cut_at_next_commit(Cut::Delay);
+        let lost = store.reserve(order.clone()).await;
+        assert!(matches!(lost, Err(ReserveError::Unacknowledged(_))), "{lost:?}");
+        town.sql("UPDATE organisations SET status = 'SUSPENDED'");
+        for _run in 0..3 {
+            let again = hasty.reserve(order.clone()).await;
+            assert!(matches!(again, Err(ReserveError::Overloaded)), "{again:?}");
+        }
+        assert_eq!(town.count("purchases"), 0, "it is not committed yet");
+
+        if arrives_in_time {
+            wire.delivers();
+            until("it is committed", || town.count("purchases") == 1).await;
+            let again = hasty.reserve(order.clone()).await.unwrap();
+            assert_eq!(again.life.fence, FIRST);
+            assert_eq!(town.balances(shop.wallet), "20000|10150");
+        } else {
+            // The server gives the transaction up, and only then is the wallet free for a refusal.
+            town.sql(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+                 WHERE datname = current_database() AND state = 'idle in transaction'",
+            );
+            assert_eq!(refusal(hasty.reserve(order.clone()).await), ReserveRefusal::Suspended);
+            wire.delivers();
+            assert_eq!(refusal(hasty.reserve(order.clone()).await), ReserveRefusal::Suspended);
+            assert_eq!((town.count("purchases"), town.balances(shop.wallet).as_str()), (0, "20000|0"));
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_settlement_whose_acknowledgement_is_lost_is_one_settlement_when_it_is_run_again() {
     for (cut, verdict) in [(Cut::Acknowledgement, Verdict::AlreadyThere), (Cut::Commit, Verdict::Moved)] {
@@ -56,7 +98,7 @@ async fn a_settlement_whose_acknowledgement_is_lost_is_one_settlement_when_it_is
 
 #[tokio::test]
 async fn every_other_record_is_kept_once_as_well() {
-    for fact in [Fact::Lost { fence: FIRST, doubt: Doubt::TimedOut }, Fact::NeverSent { fence: FIRST }] {
+    for fact in [Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }, Fact::NeverSent { fence: FIRST }] {
         let town = Town::open().await;
         let shop = town.shop_with(20_000).await;
         let wire = Wire::to(&town.database).await;

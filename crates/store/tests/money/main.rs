@@ -9,12 +9,18 @@
 )]
 
 mod catalogue;
+mod checks;
 mod closed_keys;
 mod crowd;
+mod due;
 mod guards;
+mod housekeeping;
 mod keys;
 mod listing;
 mod lost;
+mod outbox;
+mod oversight;
+mod overtaken;
 mod proxy;
 mod reading;
 mod recording;
@@ -22,3 +28,4 @@ mod references;
 mod reserving;
 mod town;
 mod trouble;
+mod waiting;

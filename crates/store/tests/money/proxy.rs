@@ -1,4 +1,5 @@
-//! A wire to the database that can be cut at a commit, before or after the server has done it.
+//! A wire to the database that can be cut at a commit, before or after the server has done it, or in which a commit
+//! can lie for as long as the test likes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use local_postgres::Database;
 use store::StoreSettings;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 use crate::town::settings;
 
@@ -18,6 +20,8 @@ pub enum Cut {
     Acknowledgement,
     /// It never reaches the server.
     Commit,
+    /// It lies in a buffer on its way, and nobody knows, until [`Wire::delivers`].
+    Delay,
 }
 
 const WHOLE: u8 = 0;
@@ -26,17 +30,22 @@ const WHOLE: u8 = 0;
 pub struct Wire {
     address: SocketAddr,
     next: Arc<AtomicU8>,
+    delayed: Arc<Notify>,
 }
 
 impl Wire {
     pub async fn to(database: &Database) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let wire = Self { address: listener.local_addr().unwrap(), next: Arc::new(AtomicU8::new(WHOLE)) };
+        let wire = Self {
+            address: listener.local_addr().unwrap(),
+            next: Arc::new(AtomicU8::new(WHOLE)),
+            delayed: Arc::default(),
+        };
         let server = server_of(database);
-        let next = wire.next.clone();
+        let carried = wire.clone();
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(carry(client, server.clone(), next.clone()));
+                tokio::spawn(carry(client, server.clone(), carried.clone()));
             }
         });
         wire
@@ -54,6 +63,11 @@ impl Wire {
         self.next.store(code(cut), Ordering::SeqCst);
     }
 
+    /// Has the delayed commit arrive after all.
+    pub fn delivers(&self) {
+        self.delayed.notify_one();
+    }
+
     pub fn has_cut(&self) -> bool {
         self.next.load(Ordering::SeqCst) == WHOLE
     }
@@ -63,6 +77,7 @@ const fn code(cut: Cut) -> u8 {
     match cut {
         Cut::Acknowledgement => 1,
         Cut::Commit => 2,
+        Cut::Delay => 3,
     }
 }
 
@@ -73,7 +88,7 @@ fn server_of(database: &Database) -> String {
     after_password.split_once('/').unwrap().0.to_owned()
 }
 
-async fn carry(mut client: TcpStream, server: String, next: Arc<AtomicU8>) {
+async fn carry(mut client: TcpStream, server: String, wire: Wire) {
     let mut server = TcpStream::connect(server).await.unwrap();
     let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
@@ -82,11 +97,16 @@ async fn carry(mut client: TcpStream, server: String, next: Arc<AtomicU8>) {
                 let Ok(length @ 1..) = read else { return };
                 let message = &asked[..length];
                 let commits = message.windows(6).any(|text| text == b"COMMIT");
-                let cut = if commits { next.swap(WHOLE, Ordering::SeqCst) } else { WHOLE };
+                let cut = if commits { wire.next.swap(WHOLE, Ordering::SeqCst) } else { WHOLE };
                 if cut == code(Cut::Commit) {
                     return;
                 }
-                server.write_all(message).await.unwrap();
+                if cut == code(Cut::Delay) {
+                    wire.delayed.notified().await;
+                }
+                if server.write_all(message).await.is_err() {
+                    return;
+                }
                 if cut == code(Cut::Acknowledgement) {
                     let _swallowed = server.read(&mut answered).await;
                     return;

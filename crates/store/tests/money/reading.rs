@@ -152,3 +152,19 @@ async fn names_of_calls_never_repeat_even_when_the_six_digits_run_out() {
     assert_eq!(kept, "t", "the second never goes back");
     assert_eq!(next.at, wrapped.at);
 }
+
+#[tokio::test]
+async fn the_request_that_made_a_purchase_is_on_its_record_and_bounded() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let named = |id: &str, order| store::Reservation { request_id: Some(id.to_owned()), ..order };
+    let longest = "r".repeat(128);
+    let order = named(&longest, town.order(&shop, "04000000001", 1_000).await);
+    town.store.reserve(order.clone()).await.unwrap();
+    assert_eq!(town.store.get_record(order.id).await.unwrap().request_id, Some(longest.clone()));
+    let (unnamed, _) = town.reserved(&shop, "04000000002", 1_000).await;
+    assert_eq!(town.store.get_record(unnamed.id).await.unwrap().request_id, None);
+    let longer = named(&format!("{longest}r"), town.order(&shop, "04000000003", 1_000).await);
+    let refused = town.store.reserve(longer).await;
+    assert!(matches!(refused, Err(store::ReserveError::Failed(_))), "{refused:?}");
+}

@@ -1,8 +1,8 @@
 //! Recording what became of a purchase: the hold is captured or given back, once, and only by proof.
 
 use purchase::{Fact, Failure, Fence, Handling, StateName, Told, Why};
-use store::{RecordError, Recorded, Reservation, Verdict};
-use vend::{CallId, Capabilities, Doubt, ProviderReference, Refusal, RefusalReason};
+use store::{Aad, RecordError, Recorded, Reservation, Sealed, SealingKey, SealingKeys, Verdict};
+use vend::{CallId, Capabilities, Doubt, ProviderReference, Refusal, RefusalReason, Unclear};
 
 use crate::town::{FIRST, TOKEN, Town, vended};
 
@@ -13,7 +13,7 @@ fn refused(refusal: Refusal) -> Fact {
 }
 
 fn lost() -> Fact {
-    Fact::Lost { fence: FIRST, doubt: Doubt::TimedOut }
+    Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }
 }
 
 fn state(recorded: &Recorded) -> (Verdict, StateName) {
@@ -299,4 +299,40 @@ async fn a_split_that_does_not_add_up_is_left_out_and_the_vend_is_kept() {
     town.records(&order, vended("V1", 9_900)).await;
     let success = town.store.get_record(order.id).await.unwrap().success.unwrap();
     assert_eq!((success.provider_transaction.as_str(), success.breakdown), ("V1", None));
+}
+
+#[tokio::test]
+async fn what_a_provider_said_in_doubt_is_kept_sealed_with_its_attempt() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let (order, _) = town.reserved(&shop, "04257670465", 10_000).await;
+    let garbled = format!("<stsCipher>{TOKEN}</stsCipher");
+    let said = |reply: &str| Unclear::said(Doubt::Unreadable, reply.as_bytes());
+    town.records(&order, Fact::Lost { fence: FIRST, why: said(&garbled) }).await;
+    town.records(&order, Fact::Claimed).await;
+    town.records(&order, Fact::LetGo { fence: Fence(2), why: said("<html/>") }).await;
+    town.records(&order, Fact::Claimed).await;
+    town.records(&order, Fact::LetGo { fence: Fence(3), why: Doubt::TimedOut.into() }).await;
+    let outpaced = town.records(&order, Fact::Lost { fence: FIRST, why: said("late") }).await;
+    assert_eq!(illegal(&outpaced), Why::StaleFence);
+
+    let kept = town.sql(
+        "SELECT purchase_id, attempt, key_id, encode(sealed_reply, 'hex') FROM provider_replies ORDER BY at",
+    );
+    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
+    let place = Aad { purchase_id: order.id.0, column: "provider_replies.sealed_reply" };
+    let opened: Vec<String> = kept
+        .lines()
+        .map(|row| {
+            let (_, sealed) = row.rsplit_once('|').unwrap();
+            assert_eq!(row, format!("{}|1|1|{sealed}", order.id.0));
+            let bytes =
+                (0..sealed.len()).step_by(2).map(|at| u8::from_str_radix(&sealed[at..at + 2], 16).unwrap());
+            let sealed = Sealed { key_id: 1, bytes: bytes.collect() };
+            String::from_utf8(keys.open(&sealed, place).unwrap().to_vec()).unwrap()
+        })
+        .collect();
+    assert_eq!(opened, [garbled.as_str(), "<html/>", "late"]);
+    let history = town.sql("SELECT string_agg(detail, ' ' ORDER BY id) FROM purchase_events");
+    assert_eq!(history, "unreadable unreadable timed_out");
 }

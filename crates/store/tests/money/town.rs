@@ -182,6 +182,7 @@ impl Town {
             provider_reference: ProviderReference::new(call),
             subscriber_details: Some("K. MOLEFE".into()),
             keyed: None,
+            request_id: None,
             age: Duration::from_millis(3),
         }
     }

@@ -1,0 +1,116 @@
+//! Wallets, one after the other: each one's postings are added up, in as many looks as that takes, and compared with
+//! its balance.
+
+use diesel::OptionalExtension;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel_async::RunQueryDsl;
+use money::Money;
+
+use super::{Breach, Broken, Law};
+use crate::StoreError;
+use crate::row::read_currency;
+use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
+
+/// Most wallets of a look.
+const WALLETS_MAX: u32 = 50;
+/// Most postings of a look, in or out.
+const POSTINGS_MAX: i64 = 20_000;
+
+/// The way through the wallets. A wallet's entries are numbered under its lock, so no smaller number can come to light
+/// behind one that was seen.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Walk {
+    /// The wallet that is being added up, or the next one at or after this number.
+    wallet: i64,
+    /// Its entries up to this number are added up.
+    entry: i64,
+    /// What they come to, in minor units.
+    sum: i64,
+}
+
+struct WalkWallet;
+
+impl Statement for WalkWallet {
+    const SQL: &str = include_str!("walk_wallet.sql");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    posted: i64,
+    /// What its next postings come to.
+    #[diesel(sql_type = BigInt)]
+    sum: i64,
+    /// How many they were.
+    #[diesel(sql_type = BigInt)]
+    postings: i64,
+    /// Up to which entry they were read, where there are more.
+    #[diesel(sql_type = Nullable<BigInt>)]
+    until: Option<i64>,
+}
+
+impl Walk {
+    /// Goes on until enough was read or all wallets have been compared.
+    pub(super) async fn look(
+        &mut self,
+        transaction: &mut Transaction,
+        broken: &mut Broken,
+    ) -> Result<(), StoreError> {
+        let mut left = POSTINGS_MAX;
+        for _ in 0..WALLETS_MAX {
+            let Some(row) = self.next(transaction, left).await? else {
+                *self = Self::default();
+                return Ok(());
+            };
+            left = left.saturating_sub(row.postings);
+            let sum = self.sum.saturating_add(row.sum);
+            if let Some(until) = row.until {
+                *self = Self { wallet: row.id, entry: until, sum };
+                return Ok(());
+            }
+            row.compare(sum, broken)?;
+            *self = Self { wallet: row.id.saturating_add(1), ..Self::default() };
+            if left <= 0 {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    async fn next(
+        &self,
+        transaction: &mut Transaction,
+        postings_max: i64,
+    ) -> Result<Option<Row>, StoreError> {
+        let row = prepared::<WalkWallet>()
+            .bind::<BigInt, _>(self.wallet)
+            .bind::<BigInt, _>(self.entry)
+            .bind::<BigInt, _>(postings_max)
+            .get_result(&mut **transaction);
+        Ok(row.await.optional()?)
+    }
+}
+
+impl Row {
+    fn compare(&self, sum: i64, broken: &mut Broken) -> Result<(), StoreError> {
+        let key = (Law::BalancesEqualPostings, self.id);
+        if self.posted == sum {
+            broken.0.remove(&key);
+            return Ok(());
+        }
+        let currency = read_currency("accounts", self.id, &self.currency)?;
+        let [posted, sum] = [self.posted, sum].map(|minor| Money::from_minor(minor, currency));
+        let breach = Breach {
+            law: Law::BalancesEqualPostings,
+            subject: format!("account:{}", self.id),
+            finding: format!("its balance is {posted}, and its postings come to {sum}"),
+        };
+        broken.0.insert(key, breach);
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Open purchases whose time has come, claimed for the worker many at a time.
+//!
+//! A claim moves no money, so it takes no lane and locks no wallet: one transaction locks what is due and free, claims
+//! each by the one transition function, and writes them all. It never waits for anybody who waits for it: what somebody
+//! has locked is left out, and after its locks it waits for nothing but its own commit, while the lanes, which lock
+//! wallets before purchases, may wait for it. So no circle can close.
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use failpoint::{Point, reach};
+use purchase::{Event, Fact, FactKind, Fence, Next, Record, Rules, StateName, Timing, step};
+use vend::Capabilities;
+
+use crate::records::Row;
+use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
+use crate::{SealingKeys, Store, StoreError};
+
+/// How many purchases of a provider the worker can take on now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueSlots {
+    /// Of which provider.
+    pub provider_code: String,
+    /// At most so many.
+    pub slots: u16,
+}
+
+/// A purchase that is the worker's until its lease ends.
+#[derive(Clone, Debug)]
+pub struct ClaimedPurchase {
+    /// As it stands under the new fence.
+    pub record: Record,
+    /// What the provider's connection is declared to do in doubt.
+    pub declared: Capabilities,
+    /// The database's time of the claim.
+    pub at: DateTime<Utc>,
+}
+
+struct LockDue;
+
+impl Statement for LockDue {
+    const SQL: &str = include_str!("sql/lock_due.sql");
+}
+
+struct GetDue;
+
+impl Statement for GetDue {
+    const SQL: &str = concat!(
+        "-- get_due\n",
+        include_str!("sql/select_record.sql"),
+        "WHERE p.id = ANY ($1)\nORDER BY p.due_at, p.id"
+    );
+}
+
+struct ClaimPurchases;
+
+impl Statement for ClaimPurchases {
+    const SQL: &str = include_str!("sql/claim_purchases.sql");
+}
+
+#[derive(QueryableByName)]
+struct Due {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+/// A claim that is to be written.
+struct Claim {
+    from: (StateName, Fence),
+    due_at: Option<DateTime<Utc>>,
+    to: ClaimedPurchase,
+}
+
+impl Store {
+    /// Claims the purchases that have been due for longest, as many of each provider as it has slots. Nobody else gets
+    /// them until their leases end.
+    ///
+    /// # Errors
+    /// After an error the claims may have been kept all the same: then nobody works on them until their leases end, and
+    /// they are due again.
+    pub async fn claim_due(&self, slots: Vec<DueSlots>) -> Result<Vec<ClaimedPurchase>, StoreError> {
+        let slots: Vec<DueSlots> = slots.into_iter().filter(|due| due.slots > 0).collect();
+        if slots.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (sealing, timing) = (self.sealing.clone(), self.timing);
+        let claim = self.operate(move |transaction| {
+            Box::pin(async move {
+                let ids = lock_due(transaction, &slots).await?;
+                let rows = read_locked(transaction, &ids).await?;
+                let claims = rows.into_iter().filter_map(|row| claim(row, &sealing, &timing));
+                let claims: Vec<Claim> = claims.collect();
+                keep(transaction, &claims).await?;
+                Ok(claims.into_iter().map(|claim| claim.to).collect::<Vec<_>>())
+            })
+        });
+        let claimed = claim.await?;
+        if !claimed.is_empty() {
+            reach(Point::DueAfterCommit);
+        }
+        Ok(claimed)
+    }
+}
+
+async fn lock_due(transaction: &mut Transaction, slots: &[DueSlots]) -> Result<Vec<i64>, StoreError> {
+    let due: Vec<Due> = prepared::<LockDue>()
+        .bind::<Array<Text>, _>(each(slots, |due| due.provider_code.as_str()))
+        .bind::<Array<BigInt>, _>(each(slots, |due| i64::from(due.slots)))
+        .load(&mut **transaction)
+        .await?;
+    Ok(due.into_iter().map(|due| due.id).collect())
+}
+
+/// Read after the lock, so that each is as whoever held it before has left it.
+async fn read_locked(transaction: &mut Transaction, ids: &[i64]) -> Result<Vec<Row>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(prepared::<GetDue>().bind::<Array<BigInt>, _>(ids).load(&mut **transaction).await?)
+}
+
+/// None where the purchase cannot be read, or has no place for a claim: it stays as it is, and holds up nobody else.
+fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Option<Claim> {
+    let id = row.id;
+    let found = row.read_in_list(sealing).map_err(|error| {
+        let cause: &dyn std::error::Error = &error;
+        tracing::error!(cause, purchase = id, "a purchase that is due cannot be read");
+    });
+    let found = found.ok()?;
+    let (life, at) = (&found.record.life, found.at);
+    let rules = Rules { declared: found.declared, timing: *timing };
+    let claimed = match step(life, &Event { at, fact: Fact::Claimed }, &rules) {
+        Ok(Next::Moved(claimed, _effects)) => claimed,
+        Ok(Next::AlreadyThere) => return None,
+        Err(illegal) => {
+            tracing::warn!(purchase = id, %illegal, "a purchase that is due cannot be claimed");
+            return None;
+        }
+    };
+    Some(Claim {
+        from: (life.state.name(), life.fence),
+        due_at: timing.plan.due_at(&claimed, at, timing),
+        to: ClaimedPurchase {
+            record: Record { life: claimed, ..found.record },
+            declared: found.declared,
+            at,
+        },
+    })
+}
+
+async fn keep(transaction: &mut Transaction, claims: &[Claim]) -> Result<(), StoreError> {
+    if claims.is_empty() {
+        return Ok(());
+    }
+    let rows = prepared::<ClaimPurchases>()
+        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.id.0))
+        .bind::<Array<Text>, _>(each(claims, |claim| claim.from.0.as_str()))
+        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.from.1.0))
+        .bind::<Array<Text>, _>(each(claims, |claim| claim.to.record.life.state.name().as_str()))
+        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.life.fence.0))
+        .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.to.record.life.lease_until))
+        .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.due_at))
+        .bind::<Array<Timestamptz>, _>(each(claims, |claim| claim.to.at))
+        .bind::<Text, _>(FactKind::Claimed.as_str())
+        .execute(&mut **transaction)
+        .await?;
+    reach(Point::DueBeforeCommit);
+    if rows == claims.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
+}
+
+fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {
+    items.iter().map(value).collect()
+}
+
+#[cfg(test)]
+mod plans;

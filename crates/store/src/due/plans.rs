@@ -1,0 +1,45 @@
+//! How the server finds what is due among much that is open and a long history: off the end of an index.
+
+use super::LockDue;
+use crate::statement::Statement;
+use crate::test_database::migrated;
+
+/// 20,000 open purchases of two providers, half of them due, among 40,000 that have ended.
+const PURCHASES: &str = "
+    INSERT INTO providers (code, name) VALUES ('BPC', 'Power'), ('WUC', 'Water');
+    INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
+        product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,
+        commission, requester_sms, beneficiary_sms, requester_email, beneficiary_email, created_at, state, handling,
+        fence, attempt, requests, window_closes_at, copies, last_sent_at, provider_reference, ended_at, failure, due_at)
+    SELECT n, 'TOP', 1, 1, 1, 1, 'WEB', 'en', 'ELECTRICITY', CASE WHEN n % 2 = 0 THEN 'BPC' ELSE 'WUC' END, '05' || n,
+        '26771234567', 'BWP', 100, 0, 100, 100, 0, true, true, true, true, now(),
+        CASE WHEN n % 3 = 0 THEN 'IN_DOUBT' ELSE 'FAILED' END, 'SELF_MANAGED', 1, 1, 0, now(),
+        CASE WHEN n % 3 = 0 THEN 1 END, CASE WHEN n % 3 = 0 THEN now() END, '000001',
+        CASE WHEN n % 3 <> 0 THEN now() END, CASE WHEN n % 3 <> 0 THEN 'OPERATOR' END,
+        CASE WHEN n % 3 = 0 THEN now() + (n - 30000) * interval '1 s' END
+    FROM generate_series(1, 60000) AS n;";
+
+#[test]
+fn what_is_due_comes_off_an_index_however_much_is_open() {
+    let database = migrated();
+    database.run_sql(PURCHASES).unwrap();
+    for prepared in ["SELECT", "ANALYZE"] {
+        database.run_sql(prepared).unwrap();
+        for mode in ["force_custom_plan", "force_generic_plan"] {
+            let explained = database.run_sql(&format!(
+                "SET plan_cache_mode = {mode}; PREPARE due (text[], bigint[]) AS {};
+                 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
+                 EXECUTE due ('{{BPC,WUC}}', '{{64,64}}')",
+                LockDue::SQL
+            ));
+            let plan = explained.unwrap();
+            let by_index = plan.contains("Index Scan using purchases_due") && !plan.contains("Sort");
+            assert!(by_index, "{prepared} {mode}\n{plan}");
+            // As many rows come off the index as are claimed.
+            assert!(
+                plan.contains("rows=64 loops=2") || plan.contains("rows=64.00 loops=2"),
+                "{prepared} {mode}\n{plan}"
+            );
+        }
+    }
+}

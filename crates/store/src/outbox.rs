@@ -1,0 +1,241 @@
+//! The outbox: messages that are owed are written where a purchase ends, claimed by whoever sends them, and
+//! ticked off. At least once: who dies between sending and ticking off leaves a repeat under the same id.
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use purchase::{Channel, Notice, PurchaseId, Record};
+
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+#[cfg(test)]
+mod plans;
+mod row;
+
+use row::ClaimRow;
+
+/// The name of one message, the same however often it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId {
+    /// About which purchase.
+    pub purchase: PurchaseId,
+    /// What it says, to whom, and which way.
+    pub notice: Notice,
+}
+
+/// A message that the caller has to itself until its lease ends.
+#[derive(Clone)]
+pub struct ClaimedMessage {
+    /// Its name.
+    pub id: MessageId,
+    /// How often it has been claimed, this time included.
+    pub attempt: u16,
+    /// When it was written.
+    pub written_at: DateTime<Utc>,
+    /// When it was claimed, by the database's clock.
+    pub at: DateTime<Utc>,
+    /// What it is made of. `None` where that cannot be read now, which has been logged: a sealing key may be missing.
+    pub contents: Option<Contents>,
+}
+
+/// What a message is made of.
+#[derive(Clone)]
+pub struct Contents {
+    /// The purchase, with its token.
+    pub record: Record,
+    /// What the product is called where it is not called what everybody calls it: language and name.
+    pub product_names: Vec<(String, String)>,
+    /// The number of the user in whose name it was bought, in E.164 digits.
+    pub requester_phone_number: Option<String>,
+    /// The e-mail address of that user.
+    pub requester_email: Option<String>,
+}
+
+/// What became of a claimed message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Which.
+    pub id: MessageId,
+    /// Under which claim.
+    pub attempt: u16,
+    /// What became of it.
+    pub outcome: DeliveryOutcome,
+}
+
+/// How a delivery ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// Somebody has accepted it.
+    Sent,
+    /// It is tried again, this much later.
+    RetryAfter(Duration),
+    /// It is tried no more.
+    GivenUp(GivenUp),
+}
+
+/// Why a message is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GivenUp {
+    /// No sender is set up for its channel.
+    NoChannel,
+    /// The recipient has no number or address any more.
+    Nobody,
+    /// The gateway will never take it.
+    Refused,
+    /// It would come too late to be of use.
+    TooOld,
+    /// It has been tried often enough.
+    TooOften,
+}
+
+impl GivenUp {
+    /// Every reason.
+    pub const ALL: [Self; 5] = [Self::NoChannel, Self::Nobody, Self::Refused, Self::TooOld, Self::TooOften];
+
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoChannel => "NO_CHANNEL",
+            Self::Nobody => "NOBODY",
+            Self::Refused => "REFUSED",
+            Self::TooOld => "TOO_OLD",
+            Self::TooOften => "TOO_OFTEN",
+        }
+    }
+}
+
+impl fmt::Display for MessageId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Notice { kind, recipient, channel } = self.notice;
+        let words = [kind.as_str(), recipient.as_str(), channel.as_str()].map(str::to_ascii_lowercase);
+        write!(out, "{}.{}", self.purchase.0, words.join("."))
+    }
+}
+
+impl fmt::Debug for ClaimedMessage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "ClaimedMessage({}, attempt {})", self.id, self.attempt)
+    }
+}
+
+/// A message that is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owed {
+    pub(crate) id: MessageId,
+    pub(crate) at: DateTime<Utc>,
+}
+
+struct InsertNotices;
+
+impl Statement for InsertNotices {
+    const SQL: &str = include_str!("sql/insert_notices.sql");
+}
+
+struct ClaimMessages;
+
+impl Statement for ClaimMessages {
+    const SQL: &str = include_str!("sql/claim_messages.sql");
+}
+
+struct RecordDeliveries;
+
+impl Statement for RecordDeliveries {
+    const SQL: &str = include_str!("sql/record_deliveries.sql");
+}
+
+/// Writes what a group of facts owes, in their transaction.
+pub(crate) async fn insert(mut connection: &AsyncPgConnection, owed: &[Owed]) -> Result<(), StoreError> {
+    if owed.is_empty() {
+        return Ok(());
+    }
+    prepared::<InsertNotices>()
+        .bind::<Array<BigInt>, _>(each(owed, |owed| owed.id.purchase.0))
+        .bind::<Array<Text>, _>(each(owed, |owed| owed.id.notice.kind.as_str()))
+        .bind::<Array<Text>, _>(each(owed, |owed| owed.id.notice.recipient.as_str()))
+        .bind::<Array<Text>, _>(each(owed, |owed| owed.id.notice.channel.as_str()))
+        .bind::<Array<Timestamptz>, _>(each(owed, |owed| owed.at))
+        .execute(&mut connection)
+        .await?;
+    Ok(())
+}
+
+impl Store {
+    /// Takes up to `limit` messages of a channel that are due, for `lease`: until then nobody else takes them.
+    pub async fn claim_messages(
+        &self,
+        channel: Channel,
+        limit: u16,
+        lease: Duration,
+    ) -> Result<Vec<ClaimedMessage>, StoreError> {
+        let sealing = self.sealing.clone();
+        let (claimed, contents) = self
+            .operate(move |transaction| {
+                Box::pin(async move {
+                    let claimed: Vec<ClaimRow> = prepared::<ClaimMessages>()
+                        .bind::<Text, _>(channel.as_str())
+                        .bind::<BigInt, _>(i64::from(limit))
+                        .bind::<BigInt, _>(milliseconds(lease))
+                        .load(&mut **transaction)
+                        .await?;
+                    let purchases: Vec<i64> = claimed.iter().map(ClaimRow::purchase).collect();
+                    let contents = row::contents(transaction, &purchases, &sealing).await?;
+                    Ok((claimed, contents))
+                })
+            })
+            .await?;
+        claimed.iter().map(|row| row.claimed(&contents)).collect()
+    }
+
+    /// Puts on record what became of claimed messages. One that was sent is not sent again; one whose claim has passed to
+    /// somebody else is left to them.
+    pub async fn record_deliveries(&self, deliveries: Vec<Delivery>) -> Result<(), StoreError> {
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        self.operate(move |transaction| {
+            Box::pin(async move {
+                let d = deliveries.as_slice();
+                prepared::<RecordDeliveries>()
+                    .bind::<Array<BigInt>, _>(each(d, |d| d.id.purchase.0))
+                    .bind::<Array<Text>, _>(each(d, |d| d.id.notice.recipient.as_str()))
+                    .bind::<Array<Text>, _>(each(d, |d| d.id.notice.channel.as_str()))
+                    .bind::<Array<SmallInt>, _>(each(d, |d| i16::try_from(d.attempt).unwrap_or(i16::MAX)))
+                    .bind::<Array<Bool>, _>(each(d, |d| d.outcome == DeliveryOutcome::Sent))
+                    .bind::<Array<Nullable<BigInt>>, _>(each(d, |d| d.outcome.pause().map(milliseconds)))
+                    .bind::<Array<Nullable<Text>>, _>(each(d, |d| d.outcome.given_up().map(GivenUp::as_str)))
+                    .execute(&mut **transaction)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+}
+
+impl DeliveryOutcome {
+    const fn pause(self) -> Option<Duration> {
+        match self {
+            Self::RetryAfter(pause) => Some(pause),
+            Self::Sent | Self::GivenUp(_) => None,
+        }
+    }
+
+    const fn given_up(self) -> Option<GivenUp> {
+        match self {
+            Self::GivenUp(why) => Some(why),
+            Self::Sent | Self::RetryAfter(_) => None,
+        }
+    }
+}
+
+fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {
+    items.iter().map(value).collect()
+}
+
+fn milliseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

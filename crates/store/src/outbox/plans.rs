@@ -1,0 +1,32 @@
+//! How the server finds what is owed among everything that was ever sent: off the end of an index.
+
+use super::ClaimMessages;
+use crate::statement::Statement;
+use crate::test_database::migrated;
+
+/// 500 messages that are due among 100,000 that were sent.
+const MESSAGES: &str = "
+    INSERT INTO outbox (purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at)
+    SELECT n, 'ISSUED', 'BENEFICIARY', 'SMS', now(), now() - n * interval '1 s', 1, CASE WHEN n % 200 <> 0 THEN now() END
+    FROM generate_series(1, 100000) AS n;";
+
+#[test]
+fn what_is_owed_comes_off_an_index_however_much_was_sent() {
+    let database = migrated();
+    database.run_sql(MESSAGES).unwrap();
+    for prepared in ["SELECT", "ANALYZE"] {
+        database.run_sql(prepared).unwrap();
+        for mode in ["force_custom_plan", "force_generic_plan"] {
+            let explained = database.run_sql(&format!(
+                "SET plan_cache_mode = {mode}; PREPARE claim (text, bigint, bigint) AS {};
+                 BEGIN;
+                 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE claim ('SMS', 16, 60000);
+                 ROLLBACK",
+                ClaimMessages::SQL
+            ));
+            let plan = explained.unwrap();
+            let by_index = plan.contains("Index Scan using outbox_due") && plan.contains("outbox_pkey");
+            assert!(by_index && !plan.contains("Seq Scan"), "{prepared} {mode}\n{plan}");
+        }
+    }
+}

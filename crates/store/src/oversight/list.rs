@@ -1,0 +1,369 @@
+//! Purchases of every organisation, as an operator looks for them: what is open with the oldest first, all else with
+//! the newest first.
+//!
+//! As for integrators, which index serves is decided here. What is open has an index of its own; everything else is
+//! looked for organisation by organisation, of which there are few.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Nullable, SmallInt, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use money::Money;
+use purchase::{Handling, OrganisationId, Place, PurchaseId, StateName};
+use vend::{Product, SubscriberIdentifier};
+
+use crate::row::read_currency;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+#[cfg(test)]
+mod plans;
+
+/// Which purchases are asked for; what is absent is not asked about.
+#[derive(Clone, Debug)]
+pub struct OversightQuery {
+    /// In which states.
+    pub states: OverseenStates,
+    /// Whose.
+    pub organisation: Option<OrganisationId>,
+    /// The one of this number, if it fits the rest.
+    pub id: Option<PurchaseId>,
+    /// For whom.
+    pub subscriber: Option<SubscriberIdentifier>,
+    /// The integrator's own name for it.
+    pub external_reference: Option<String>,
+    /// The `X-Request-Id` of its confirm.
+    pub request_id: Option<String>,
+    /// Reserved at least so long ago, by the database's clock.
+    pub older_than: Duration,
+    /// Only what comes after this one.
+    pub after: Option<PurchaseId>,
+    /// At most so many.
+    pub limit: u16,
+}
+
+/// The states that an operator asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverseenStates {
+    /// Any, the newest first.
+    All,
+    /// Those for which money is held, the oldest first.
+    Open,
+    /// Nobody knows what became of it; the oldest first.
+    InDoubt,
+    /// Waiting for a person; the oldest first.
+    Review,
+}
+
+/// A purchase in such a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overseen {
+    /// Its number.
+    pub id: PurchaseId,
+    /// Its name for people.
+    pub reference: String,
+    /// The code of whose it is.
+    pub organisation: String,
+    /// What.
+    pub product: Product,
+    /// From whom.
+    pub provider_code: String,
+    /// For whom.
+    pub subscriber: String,
+    /// What it costs.
+    pub total: Money,
+    /// Where it stands.
+    pub state: StateName,
+    /// Who settles doubt.
+    pub handling: Handling,
+    /// The number of its current attempt.
+    pub attempt: u16,
+    /// When it was reserved.
+    pub created_at: DateTime<Utc>,
+    /// When the worker looks at it next; none, once it has ended.
+    pub due_at: Option<DateTime<Utc>>,
+    /// The integrator's own name for it.
+    pub external_reference: Option<String>,
+    /// The `X-Request-Id` of its confirm.
+    pub request_id: Option<String>,
+    /// The database's time of the look.
+    pub seen_at: DateTime<Utc>,
+}
+
+/// A page of what `$page` finds, in the order `$order`.
+macro_rules! oversee {
+    ($name:literal, $page:expr, $order:literal) => {
+        concat!(
+            "-- ",
+            $name,
+            "\nWITH page AS MATERIALIZED (",
+            $page,
+            ")
+SELECT p.id, p.reference, o.code AS organisation, p.product, p.provider_code, p.subscriber_identifier, p.currency, p.total,
+    p.state, p.handling, p.attempt, p.created_at, p.due_at, p.external_reference, p.request_id, clock_timestamp() AS seen_at
+FROM page JOIN purchases p ON p.id = page.id JOIN organisations o ON o.id = p.organisation_id
+ORDER BY ",
+            $order
+        )
+    };
+}
+
+/// What every list asks of a purchase.
+macro_rules! fits {
+    () => {
+        "p.state = ANY ($2) AND ($3 IS NULL OR p.subscriber_identifier = $3)
+    AND ($4 IS NULL OR p.external_reference = $4) AND ($5 IS NULL OR p.request_id = $5)
+    AND p.created_at <= now() - $6 * interval '1 microsecond'"
+    };
+}
+
+/// A page of history, organisation by organisation, along the index that `$by` names and `$time` walks.
+macro_rules! history {
+    ($name:literal, $by:literal, $time:literal) => {
+        oversee!(
+            $name,
+            concat!(
+                "SELECT q.id FROM organisations o CROSS JOIN LATERAL (
+    SELECT p.id, p.created_at FROM purchases p WHERE p.organisation_id = o.id AND (p.created_at, p.id) < ($7, $8) AND ",
+                $by,
+                fits!(),
+                " ORDER BY ",
+                $time,
+                " DESC, p.id DESC LIMIT $9
+) q WHERE ($1 IS NULL OR o.id = $1) ORDER BY q.created_at DESC, q.id DESC LIMIT $9"
+            ),
+            "p.created_at DESC, p.id DESC"
+        )
+    };
+}
+
+struct OverseeOpen;
+
+impl Statement for OverseeOpen {
+    const SQL: &str = oversee!(
+        "oversee_open",
+        concat!(
+            "SELECT p.id FROM purchases p WHERE p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')
+    AND ($1 IS NULL OR p.organisation_id = $1) AND (p.created_at, p.id) > ($7, $8) AND ",
+            fits!(),
+            " ORDER BY p.created_at + interval '0', p.id LIMIT $9"
+        ),
+        "p.created_at, p.id"
+    );
+}
+
+/// By `purchases_by_time`.
+struct OverseeByTime;
+
+impl Statement for OverseeByTime {
+    const SQL: &str = history!("oversee_by_time", "", "p.created_at");
+}
+
+/// By `purchases_for_retry`. An expression is no order of an index, so no other is walked for the sake of its order.
+struct OverseeBySubscriber;
+
+impl Statement for OverseeBySubscriber {
+    const SQL: &str =
+        history!("oversee_by_subscriber", "p.subscriber_identifier = $3 AND ", "p.created_at + interval '0'");
+}
+
+/// By `purchases_by_reference`.
+struct OverseeByReference;
+
+impl Statement for OverseeByReference {
+    const SQL: &str = history!(
+        "oversee_by_reference",
+        "hashtextextended(p.external_reference, 0) = hashtextextended($4, 0) AND p.external_reference = $4 AND ",
+        "p.created_at"
+    );
+}
+
+/// By its number.
+struct OverseeById;
+
+impl Statement for OverseeById {
+    const SQL: &str = oversee!(
+        "oversee_by_id",
+        concat!(
+            "SELECT p.id FROM purchases p WHERE p.id = $10 AND ($1 IS NULL OR p.organisation_id = $1) AND ",
+            fits!()
+        ),
+        "p.id"
+    );
+}
+
+struct FindPlace;
+
+impl Statement for FindPlace {
+    const SQL: &str = "-- find_place\nSELECT created_at FROM purchases WHERE id = $1";
+}
+
+#[derive(QueryableByName)]
+struct PlaceRow {
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    reference: String,
+    #[diesel(sql_type = Text)]
+    organisation: String,
+    #[diesel(sql_type = Text)]
+    product: String,
+    #[diesel(sql_type = Text)]
+    provider_code: String,
+    #[diesel(sql_type = Text)]
+    subscriber_identifier: String,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    total: i64,
+    #[diesel(sql_type = Text)]
+    state: String,
+    #[diesel(sql_type = Text)]
+    handling: String,
+    #[diesel(sql_type = SmallInt)]
+    attempt: i16,
+    #[diesel(sql_type = Timestamptz)]
+    created_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    due_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    external_reference: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    request_id: Option<String>,
+    #[diesel(sql_type = Timestamptz)]
+    seen_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// The purchases that are asked for, whosever they are.
+    ///
+    /// # Errors
+    /// [`StoreError::Absent`], when there is no purchase after which the page could begin.
+    pub async fn oversee_purchases(&self, query: OversightQuery) -> Result<Vec<Overseen>, StoreError> {
+        let read = self.read(move |connection| Box::pin(async move { query.ask(connection).await }));
+        read.await?.into_iter().map(Overseen::try_from).collect()
+    }
+}
+
+impl OverseenStates {
+    /// The states that are meant.
+    pub fn states(self) -> impl Iterator<Item = StateName> {
+        StateName::ALL.into_iter().filter(move |state| match self {
+            Self::All => true,
+            Self::Open => state.is_open(),
+            Self::InDoubt => *state == StateName::InDoubt,
+            Self::Review => *state == StateName::Review,
+        })
+    }
+}
+
+impl OversightQuery {
+    /// Everything, the newest first, at most so many.
+    pub const fn newest(limit: u16) -> Self {
+        Self {
+            states: OverseenStates::All,
+            organisation: None,
+            id: None,
+            subscriber: None,
+            external_reference: None,
+            request_id: None,
+            older_than: Duration::ZERO,
+            after: None,
+            limit,
+        }
+    }
+
+    async fn ask(&self, connection: &mut AsyncPgConnection) -> Result<Vec<Row>, StoreError> {
+        match (self.id, self.states, &self.subscriber, &self.external_reference) {
+            (Some(_), _, _, _) => self.run::<OverseeById>(connection, LAST).await,
+            (None, OverseenStates::Open | OverseenStates::InDoubt | OverseenStates::Review, _, _) => {
+                self.run::<OverseeOpen>(connection, FIRST).await
+            }
+            (None, OverseenStates::All, Some(_), _) => {
+                self.run::<OverseeBySubscriber>(connection, LAST).await
+            }
+            (None, OverseenStates::All, None, Some(_)) => {
+                self.run::<OverseeByReference>(connection, LAST).await
+            }
+            (None, OverseenStates::All, None, None) => self.run::<OverseeByTime>(connection, LAST).await,
+        }
+    }
+
+    async fn run<S: Statement>(
+        &self,
+        connection: &mut AsyncPgConnection,
+        otherwise: Place,
+    ) -> Result<Vec<Row>, StoreError> {
+        let after = match self.after {
+            Some(id) => place_of(connection, id).await?,
+            None => otherwise,
+        };
+        let older_than = i64::try_from(self.older_than.as_micros()).unwrap_or(i64::MAX);
+        let states: Vec<&str> = self.states.states().map(StateName::as_str).collect();
+        let rows = prepared::<S>()
+            .bind::<Nullable<BigInt>, _>(self.organisation.map(|organisation| organisation.0))
+            .bind::<Array<Text>, _>(states)
+            .bind::<Nullable<Text>, _>(self.subscriber.as_ref().map(SubscriberIdentifier::as_str))
+            .bind::<Nullable<Text>, _>(self.external_reference.as_deref())
+            .bind::<Nullable<Text>, _>(self.request_id.as_deref())
+            .bind::<BigInt, _>(older_than)
+            .bind::<Timestamptz, _>(after.at)
+            .bind::<BigInt, _>(after.id.0)
+            .bind::<BigInt, _>(i64::from(self.limit))
+            .bind::<Nullable<BigInt>, _>(self.id.map(|id| id.0))
+            .load(connection);
+        Ok(rows.await?)
+    }
+}
+
+/// Before everything.
+const FIRST: Place = Place { at: DateTime::UNIX_EPOCH, id: PurchaseId(i64::MIN) };
+
+/// After everything.
+const LAST: Place = Place {
+    at: match DateTime::from_timestamp(253_402_300_799, 0) {
+        Some(end_of_9999) => end_of_9999,
+        None => DateTime::UNIX_EPOCH,
+    },
+    id: PurchaseId(i64::MAX),
+};
+
+async fn place_of(connection: &mut AsyncPgConnection, id: PurchaseId) -> Result<Place, StoreError> {
+    let rows: Vec<PlaceRow> = prepared::<FindPlace>().bind::<BigInt, _>(id.0).load(connection).await?;
+    let absent = || StoreError::Absent { what: "purchase", key: id.0.to_string() };
+    Ok(Place { at: rows.into_iter().next().ok_or_else(absent)?.created_at, id })
+}
+
+impl TryFrom<Row> for Overseen {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let corrupt = |column| StoreError::corrupt("purchases", column, row.id);
+        let currency = read_currency("purchases", row.id, &row.currency)?;
+        Ok(Self {
+            id: PurchaseId(row.id),
+            product: Product::parse(&row.product).ok_or_else(|| corrupt("product"))?,
+            total: Money::from_minor(row.total, currency),
+            state: StateName::parse(&row.state).ok_or_else(|| corrupt("state"))?,
+            handling: Handling::parse(&row.handling).ok_or_else(|| corrupt("handling"))?,
+            attempt: u16::try_from(row.attempt).map_err(|_negative| corrupt("attempt"))?,
+            reference: row.reference,
+            organisation: row.organisation,
+            provider_code: row.provider_code,
+            subscriber: row.subscriber_identifier,
+            created_at: row.created_at,
+            due_at: row.due_at,
+            external_reference: row.external_reference,
+            request_id: row.request_id,
+            seen_at: row.seen_at,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! Messages that are owed, as an operator looks for them: what waits, what has stuck, and what nobody will get.
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use purchase::PurchaseId;
+
+use crate::statement::{Statement, prepared};
+use crate::transaction::Transaction;
+use crate::{Store, StoreError};
+
+/// Which messages are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverseenMessages {
+    /// Neither sent nor given up; the oldest first.
+    Waiting,
+    /// Of those, what was tried three times or more, or waits five minutes beyond its time.
+    Stuck,
+    /// Given up; the newest first.
+    GivenUp,
+}
+
+/// A message, without what it says and to which number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageRecord {
+    /// About which purchase.
+    pub purchase: PurchaseId,
+    /// `ISSUED` or `REFUNDED`.
+    pub kind: String,
+    /// `BENEFICIARY` or `REQUESTER`.
+    pub recipient: String,
+    /// `SMS` or `EMAIL`.
+    pub channel: String,
+    /// When it was written: in the transaction that ended the purchase.
+    pub written_at: DateTime<Utc>,
+    /// When it is taken up next, while it waits.
+    pub due_at: DateTime<Utc>,
+    /// How often it was taken up.
+    pub attempts: u16,
+    /// When somebody accepted it.
+    pub sent_at: Option<DateTime<Utc>>,
+    /// When it was given up, and why.
+    pub given_up: Option<(DateTime<Utc>, String)>,
+}
+
+macro_rules! messages {
+    ($name:literal, $rest:literal) => {
+        concat!(
+            "-- ",
+            $name,
+            "\nSELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because
+FROM outbox ",
+            $rest
+        )
+    };
+}
+
+struct ListWaiting;
+
+impl Statement for ListWaiting {
+    const SQL: &str = messages!(
+        "list_waiting_messages",
+        "WHERE sent_at IS NULL AND given_up_at IS NULL ORDER BY written_at, purchase_id LIMIT $1"
+    );
+}
+
+struct ListStuck;
+
+impl Statement for ListStuck {
+    const SQL: &str = messages!(
+        "list_stuck_messages",
+        "WHERE sent_at IS NULL AND given_up_at IS NULL
+    AND (attempts >= 3 OR due_at < now() - interval '5 minutes')
+ORDER BY written_at, purchase_id LIMIT $1"
+    );
+}
+
+struct ListGivenUp;
+
+impl Statement for ListGivenUp {
+    const SQL: &str = messages!(
+        "list_messages_given_up",
+        "WHERE given_up_at IS NOT NULL ORDER BY given_up_at DESC, purchase_id DESC LIMIT $1"
+    );
+}
+
+struct ListOfPurchase;
+
+impl Statement for ListOfPurchase {
+    const SQL: &str =
+        messages!("list_messages_of_purchase", "WHERE purchase_id = $1 ORDER BY recipient, channel");
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    purchase_id: i64,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = Text)]
+    recipient: String,
+    #[diesel(sql_type = Text)]
+    channel: String,
+    #[diesel(sql_type = Timestamptz)]
+    written_at: DateTime<Utc>,
+    #[diesel(sql_type = Timestamptz)]
+    due_at: DateTime<Utc>,
+    #[diesel(sql_type = SmallInt)]
+    attempts: i16,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    sent_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    given_up_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    given_up_because: Option<String>,
+}
+
+impl Store {
+    /// At most so many of the messages that are asked for.
+    pub async fn oversee_messages(
+        &self,
+        which: OverseenMessages,
+        limit: u16,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        let listed = self.read(move |connection| {
+            Box::pin(async move {
+                let limit = i64::from(limit);
+                let rows: Vec<Row> = match which {
+                    OverseenMessages::Waiting => {
+                        prepared::<ListWaiting>().bind::<BigInt, _>(limit).load(connection).await?
+                    }
+                    OverseenMessages::Stuck => {
+                        prepared::<ListStuck>().bind::<BigInt, _>(limit).load(connection).await?
+                    }
+                    OverseenMessages::GivenUp => {
+                        prepared::<ListGivenUp>().bind::<BigInt, _>(limit).load(connection).await?
+                    }
+                };
+                Ok(rows)
+            })
+        });
+        listed.await?.into_iter().map(MessageRecord::try_from).collect()
+    }
+}
+
+/// The messages about one purchase, in a transaction of the caller's.
+pub(super) async fn of_purchase(
+    transaction: &mut Transaction,
+    purchase: PurchaseId,
+) -> Result<Vec<MessageRecord>, StoreError> {
+    let rows: Vec<Row> =
+        prepared::<ListOfPurchase>().bind::<BigInt, _>(purchase.0).load(&mut **transaction).await?;
+    rows.into_iter().map(MessageRecord::try_from).collect()
+}
+
+impl TryFrom<Row> for MessageRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let negative = |_negative| StoreError::corrupt("outbox", "attempts", row.purchase_id);
+        Ok(Self {
+            purchase: PurchaseId(row.purchase_id),
+            attempts: u16::try_from(row.attempts).map_err(negative)?,
+            kind: row.kind,
+            recipient: row.recipient,
+            channel: row.channel,
+            written_at: row.written_at,
+            due_at: row.due_at,
+            sent_at: row.sent_at,
+            given_up: row.given_up_at.zip(row.given_up_because),
+        })
+    }
+}

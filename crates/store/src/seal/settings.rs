@@ -1,0 +1,39 @@
+//! The sealing keys as a deployment gives them.
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::{SealError, SealingKey, SealingKeys};
+
+/// The keys that seal tokens at rest: one that seals, and older ones that still open.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SealingSettings {
+    /// Seals and opens.
+    pub current: KeySettings,
+    /// Open what they sealed.
+    #[serde(default)]
+    pub older: Vec<KeySettings>,
+}
+
+/// One key.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeySettings {
+    /// The number by which rows name it.
+    pub id: i32,
+    /// 64 hexadecimal digits.
+    pub key: SecretString,
+}
+
+impl SealingSettings {
+    /// The keys themselves.
+    ///
+    /// # Errors
+    /// [`SealError::Malformed`] or [`SealError::KeyTwice`].
+    pub fn keys(&self) -> Result<SealingKeys, SealError> {
+        let key = |settings: &KeySettings| SealingKey::from_hex(settings.id, &settings.key);
+        let older = self.older.iter().map(key).collect::<Result<Vec<_>, _>>()?;
+        SealingKeys::try_new(key(&self.current)?, older)
+    }
+}

@@ -1,0 +1,20 @@
+-- count_open
+-- Everything that waits, from the small indexes of what is open: what this costs does not grow with history.
+SELECT 'PURCHASES' AS pile, state AS what, count(*) AS waiting,
+       extract(epoch FROM now() - min(created_at))::bigint AS oldest_s,
+       extract(epoch FROM now() - min(due_at))::bigint AS overdue_s
+FROM purchases
+WHERE due_at IS NOT NULL
+GROUP BY state
+UNION ALL
+SELECT 'OUTBOX', '', count(*),
+       extract(epoch FROM now() - min(written_at))::bigint,
+       extract(epoch FROM now() - min(due_at))::bigint
+FROM outbox
+WHERE sent_at IS NULL AND given_up_at IS NULL
+UNION ALL
+SELECT 'INCIDENTS', '', count(*),
+       extract(epoch FROM now() - min(at))::bigint,
+       NULL
+FROM incidents i
+WHERE NOT EXISTS (SELECT FROM incident_decisions d WHERE d.incident_id = i.id)

@@ -1,0 +1,244 @@
+//! Standing checks: each law is broken behind the program's back, and exactly that is reported; nothing is while
+//! people buy.
+
+use std::time::Duration;
+
+use purchase::{Fact, PurchaseId};
+use store::{Breach, Law, Rounds, Store};
+use vend::{Refusal, RefusalReason};
+
+use crate::town::{FIRST, Shop, Town, connect, settings, vended};
+
+/// The store in the worker's role, which checks the books.
+pub async fn as_worker(town: &Town) -> Store {
+    town.sql(
+        "DO $$ BEGIN
+             CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;
+         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
+    );
+    let mut as_worker = settings(&town.database);
+    as_worker.database_url = town.database.url_as("test_worker", "test_worker").into();
+    connect(as_worker).await
+}
+
+/// Changes what is written as nobody but a superuser could: past triggers.
+fn tamper(town: &Town, sql: &str) {
+    town.sql(&format!("SET session_replication_role = replica; {sql}"));
+}
+
+/// A town with an open purchase, a successful one, and a failed one, and what is checked in it.
+struct Books {
+    town: Town,
+    worker: Store,
+    rounds: Rounds,
+    shop: Shop,
+    open: PurchaseId,
+    successful: PurchaseId,
+}
+
+impl Books {
+    async fn open() -> Self {
+        let town = Town::open().await;
+        let (worker, shop) = (as_worker(&town).await, town.shop_with(50_000).await);
+        let (open, _) = town.reserved(&shop, "04257670465", 1_000).await;
+        let (successful, _) = town.reserved(&shop, "04257670466", 1_000).await;
+        town.records(&successful, vended("V1", 1_000)).await;
+        let (failed, _) = town.reserved(&shop, "04257670467", 1_000).await;
+        town.records(&failed, Fact::NeverSent { fence: FIRST }).await;
+        let (open, successful) = (open.id, successful.id);
+        let mut books = Self { town, worker, rounds: Rounds::default(), shop, open, successful };
+        assert_eq!(books.breaches().await, []);
+        books
+    }
+
+    async fn breaches(&mut self) -> Vec<Breach> {
+        self.worker.check_books(&mut self.rounds).await.unwrap()
+    }
+
+    /// Breaks something, sees this and nothing else, mends it, and sees nothing.
+    async fn sees(&mut self, law: Law, subject: &str, finding: &str, broken_by: &str, mended_by: &str) {
+        tamper(&self.town, broken_by);
+        for _ in 0..2 {
+            let [breach]: [Breach; 1] = self.breaches().await.try_into().unwrap();
+            assert_eq!((breach.law, breach.subject.as_str()), (law, subject));
+            assert!(breach.finding.starts_with(finding), "{}", breach.finding);
+        }
+        tamper(&self.town, mended_by);
+        assert_eq!(self.breaches().await, [], "{law:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_hold_without_a_purchase_is_seen() {
+    let mut books = Books::open().await;
+    let wallet = books.shop.wallet.0;
+    let by = |minor: &str| format!("UPDATE accounts SET held = held {minor} WHERE id = {wallet}");
+    let finding = "BWP 11.51 is held, and open purchases come to BWP 11.50";
+    let (subject, law) = (format!("account:{wallet}"), Law::HoldsEqualOpenPurchases);
+    books.sees(law, &subject, finding, &by("+ 1"), &by("- 1")).await;
+}
+
+#[tokio::test]
+async fn an_open_purchase_that_nobody_will_look_at_is_seen_and_so_is_one_that_nobody_looks_at() {
+    let mut books = Books::open().await;
+    let (open, subject) = (books.open.0, format!("purchase:{}", books.open.0));
+    let due = |at: &str| format!("UPDATE purchases SET due_at = {at} WHERE id = {open}");
+    tamper(&books.town, "ALTER TABLE purchases DROP CONSTRAINT purchases_due_while_open");
+    let never = (due("NULL"), due("now()"));
+    let finding = "it is IN_FLIGHT, and nobody is to look at it";
+    books.sees(Law::OpenPurchasesAreDue, &subject, finding, &never.0, &never.1).await;
+    let late = (due("now() - interval '16 minutes'"), due("now() - interval '14 minutes'"));
+    books
+        .sees(Law::DuePurchasesAreTakenUp, &subject, "it is IN_FLIGHT, and due for 96", &late.0, &late.1)
+        .await;
+}
+
+#[tokio::test]
+async fn a_balance_that_was_not_posted_is_seen() {
+    let mut books = Books::open().await;
+    let wallet = books.shop.wallet.0;
+    let by = |minor: &str| format!("UPDATE accounts SET posted = posted {minor} WHERE id = {wallet}");
+    let finding = "its balance is BWP 488.57, and its postings come to BWP 488.50";
+    let (subject, law) = (format!("account:{wallet}"), Law::BalancesEqualPostings);
+    books.sees(law, &subject, finding, &by("+ 7"), &by("- 7")).await;
+}
+
+#[tokio::test]
+async fn an_entry_that_moves_nothing_or_between_currencies_is_seen() {
+    let mut books = Books::open().await;
+    let entry: i64 = books.town.sql("SELECT max(id) + 1 FROM journal_entries").parse().unwrap();
+    let mended_by = format!("DELETE FROM journal_entries WHERE id = {entry}");
+    let empty = format!(
+        "INSERT INTO journal_entries (id, kind, reason, posted_at) VALUES ({entry}, 'TOP_UP', 'nothing', now())"
+    );
+    let (subject, law) = (format!("journal_entry:{entry}"), Law::EntriesKeepToOneCurrency);
+    books.sees(law, &subject, "it moves nothing", &empty, &mended_by).await;
+
+    let entry = books.town.sql("SELECT id FROM journal_entries WHERE kind = 'SETTLE'");
+    let in_currency =
+        |code: &str| format!("UPDATE postings SET currency = '{code}' WHERE entry_id = {entry}");
+    let subject = format!("journal_entry:{entry}");
+    let finding = "3 of its 3 moves leave their currency";
+    books.sees(law, &subject, finding, &in_currency("ZAR"), &in_currency("BWP")).await;
+}
+
+#[tokio::test]
+async fn a_success_without_its_settlement_is_seen() {
+    let mut books = Books::open().await;
+    let successful = books.successful.0;
+    let entry =
+        |kind: &str| format!("UPDATE journal_entries SET kind = '{kind}' WHERE purchase_id = {successful}");
+    let (subject, law) = (format!("purchase:{successful}"), Law::SuccessesArePaid);
+    let finding = "it is successful, and no entry settles it";
+    books.sees(law, &subject, finding, &entry("INCIDENT"), &entry("SETTLE")).await;
+
+    let pays_for = |id: i64| format!("UPDATE purchases SET account_id = {id} WHERE id = {successful}");
+    let (wallet, other) = (books.shop.wallet.0, books.town.shop_with(10).await.wallet.0);
+    let entry = books.town.sql("SELECT id FROM journal_entries WHERE kind = 'SETTLE'");
+    let finding = format!("entry {entry} takes 0 instead of 1150 in minor units");
+    books.sees(law, &subject, &finding, &pays_for(other), &pays_for(wallet)).await;
+}
+
+#[tokio::test]
+async fn a_settlement_of_what_was_not_vended_is_seen() {
+    let mut books = Books::open().await;
+    let open = books.open.0;
+    let entry: i64 = books.town.sql("SELECT max(id) + 1000 FROM journal_entries").parse().unwrap();
+    let settled = format!(
+        "INSERT INTO journal_entries (id, kind, purchase_id, posted_at) VALUES ({entry}, 'SETTLE', {open}, now());
+         INSERT INTO postings (entry_id, debit_account_id, credit_account_id, currency, amount)
+         SELECT {entry}, d.id, c.id, 'BWP', 5 FROM accounts d, accounts c
+         WHERE d.house = 'FUNDING' AND c.house = 'SUSPENSE' AND d.currency = 'BWP' AND c.currency = 'BWP'"
+    );
+    let mended = format!(
+        "DELETE FROM postings WHERE entry_id = {entry}; DELETE FROM journal_entries WHERE id = {entry}"
+    );
+    let (subject, law) = (format!("journal_entry:{entry}"), Law::SettlementsHaveTheirSuccess);
+    let finding = format!("it settles purchase {open}, which is IN_FLIGHT");
+    books.sees(law, &subject, &finding, &settled, &mended).await;
+}
+
+#[tokio::test]
+async fn a_wallet_with_a_long_history_is_added_up_in_several_looks() {
+    let mut books = Books::open().await;
+    let wallet = books.shop.wallet.0;
+    tamper(
+        &books.town,
+        &format!(
+            "WITH entry AS (
+                 INSERT INTO journal_entries (kind, reason, posted_at)
+                 SELECT 'TOP_UP', 'one of many', now() FROM generate_series(1, 30000) RETURNING id
+             ), moved AS (
+                 INSERT INTO postings (entry_id, debit_account_id, credit_account_id, currency, amount)
+                 SELECT entry.id, a.id, {wallet}, 'BWP', 1 FROM entry, accounts a
+                 WHERE a.house = 'FUNDING' AND a.currency = 'BWP'
+             )
+             UPDATE accounts SET posted = posted + 30001 WHERE id = {wallet}"
+        ),
+    );
+    assert_eq!(books.breaches().await, [], "its end is not reached yet");
+    walks_by_the_indexes_of_accounts(&books.town);
+    let seen = books.breaches().await;
+    assert_eq!(seen.len(), 1);
+    assert_eq!(
+        seen[0].to_string(),
+        format!("account:{wallet}: its balance is BWP 788.51, and its postings come to BWP 788.50")
+    );
+    assert_eq!(books.breaches().await, seen, "what is broken stays so until it is found mended");
+    tamper(&books.town, &format!("UPDATE accounts SET posted = posted - 1 WHERE id = {wallet}"));
+    for _ in 0..3 {
+        books.breaches().await;
+    }
+    assert_eq!(books.breaches().await, []);
+}
+
+/// However much of the journal is of one wallet, another one costs what is its own.
+fn walks_by_the_indexes_of_accounts(town: &Town) {
+    let sql = include_str!("../../src/checks/walk_wallet.sql");
+    let sql = sql.replace("$1", "1").replace("$2", "0").replace("$3", "20000");
+    let plan = town.sql(&format!("ANALYZE; EXPLAIN {sql}"));
+    for (index, is_used) in
+        [("postings_by_credit", true), ("postings_by_debit", true), ("postings_of_entry", false)]
+    {
+        assert_eq!(plan.contains(index), is_used, "{plan}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_reported_while_people_buy() {
+    let town = Town::open().await;
+    let (worker, mut rounds) = (as_worker(&town).await, Rounds::default());
+    let shops = [town.shop_with(5_000_000).await, town.shop_with(5_000_000).await];
+    let buying = shops.iter().enumerate().map(|(number, shop)| buys(&town, number, shop));
+    let buying = futures_util::future::join_all(buying);
+    let checking = async {
+        let mut looks = 0;
+        loop {
+            assert_eq!(worker.check_books(&mut rounds).await.unwrap(), []);
+            looks += 1;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            if looks == 10_000 {
+                return;
+            }
+        }
+    };
+    tokio::select! { _ = buying => {}, () = checking => {} }
+    assert_eq!(worker.check_books(&mut rounds).await.unwrap(), []);
+    assert_eq!(town.count("journal_entries WHERE kind = 'SETTLE'"), 100);
+}
+
+/// A hundred purchases: half of them succeed, a quarter is refused, a quarter stays in doubt.
+async fn buys(town: &Town, shop_number: usize, shop: &Shop) {
+    for number in 0..100 {
+        let (order, _) = town.reserved(shop, &format!("04{shop_number}0000{number:04}"), 1_000).await;
+        let fact = match number % 4 {
+            0 | 1 => vended(&format!("V{shop_number}-{number}"), 1_000),
+            2 => {
+                let refusal = Refusal::because(RefusalReason::Blocked);
+                Fact::Refused { fence: FIRST, refusal, told: purchase::Told::InAnswer }
+            }
+            _ => Fact::Lost { fence: FIRST, why: vend::Doubt::TimedOut.into() },
+        };
+        town.records(&order, fact).await;
+    }
+}

@@ -1,0 +1,2 @@
+DROP TABLE outbox;
+DROP FUNCTION refuse_to_send_again();
