@@ -116,6 +116,7 @@ fn record() -> Record {
         external_reference: None,
         comment: None,
         notifications: NotificationFlags::default(),
+        request_id: None,
         created_at: noon(),
         subscriber_details: Some("T MOLEFE".to_owned()),
         provider_reference: ProviderReference::new(CallId::new(1, noon()).unwrap()),

@@ -76,8 +76,11 @@ impl MeterToken {
         &self.0
     }
 
-    /// In groups of four, as people read it aloud and type it.
+    /// In groups of four, as people read it aloud and type it. What comes in groups of its own keeps them.
     pub fn grouped(&self) -> String {
+        if self.0.contains([' ', '-']) {
+            return self.0.clone();
+        }
         let mut grouped = String::with_capacity(self.0.len() * 5 / 4);
         for (index, character) in self.0.chars().enumerate() {
             if index > 0 && index % 4 == 0 {
@@ -109,6 +112,9 @@ mod tests {
     fn a_token_is_grouped_for_reading() {
         let token = MeterToken::parse("08086259498974263587").unwrap();
         assert_eq!(token.grouped(), "0808 6259 4989 7426 3587");
+        for grouped in ["08086 25949 89742 63587", "VCH-1234-99"] {
+            assert_eq!(MeterToken::parse(grouped).unwrap().grouped(), grouped);
+        }
     }
 
     #[test]

@@ -103,6 +103,16 @@ impl TokenSet {
         }
     }
 
+    /// The tokens in the order of entry, each with the provider's word for it where there are several.
+    pub fn described(&self) -> Vec<(Option<&str>, &MeterToken)> {
+        match &self.0 {
+            Tokens::Single(token) => vec![(None, token)],
+            Tokens::Several(tokens) => {
+                tokens.iter().map(|pair| (Some(pair.description.as_str()), &pair.token)).collect()
+            }
+        }
+    }
+
     /// The tokens alone, in the order of entry.
     pub fn tokens(&self) -> Vec<&MeterToken> {
         match &self.0 {
@@ -132,6 +142,8 @@ mod tests {
         assert_eq!(set.wire_form(), wire);
         let texts: Vec<&str> = set.tokens().into_iter().map(MeterToken::expose).collect();
         assert_eq!(texts, ["111", "222", "333"]);
+        let words: Vec<Option<&str>> = set.described().into_iter().map(|(word, _)| word).collect();
+        assert_eq!(words, [Some("KeyChange Token1"), Some("KeyChange Token2"), Some("Credit Token")]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Fresh numbers from blocks: purchases, and calls to providers.
 
 use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use clock::Monotonic;
@@ -14,10 +15,10 @@ const BLOCK_LIFETIME: Duration = Duration::from_mins(1);
 const CALLS_PER_BLOCK: u16 = 1_000;
 const PURCHASES_PER_BLOCK: u16 = 100;
 
-/// The blocks that this process has taken.
+/// The blocks that this process has taken. Whoever waits for a provider's next block keeps nobody from another's.
 #[derive(Debug, Default)]
 pub(crate) struct CallIds {
-    calls: Mutex<HashMap<String, Block>>,
+    calls: std::sync::Mutex<HashMap<String, Arc<Mutex<Option<Block>>>>>,
     purchases: Mutex<Vec<PurchaseId>>,
 }
 
@@ -46,17 +47,21 @@ impl CallIds {
         provider_code: &str,
         now: Monotonic,
     ) -> Result<CallId, NumberError> {
-        let mut blocks = self.calls.lock().await;
-        if let Some(block) = blocks.get_mut(provider_code)
-            && let Some(call) = block.take(now)
-        {
+        let block_of_provider = self.block_of(provider_code);
+        let mut current = block_of_provider.lock().await;
+        if let Some(call) = current.as_mut().and_then(|block| block.take(now)) {
             return Ok(call?);
         }
         let rest = store.take_call_ids(provider_code, CALLS_PER_BLOCK).await?;
         let mut block = Block { rest, taken: now };
         let call = block.take(now).ok_or(CallIdError::NumberOutOfRange(rest.first))?;
-        blocks.insert(provider_code.to_owned(), block);
+        *current = Some(block);
         Ok(call?)
+    }
+
+    fn block_of(&self, provider_code: &str) -> Arc<Mutex<Option<Block>>> {
+        let mut blocks = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.entry(provider_code.to_owned()).or_default().clone()
     }
 
     /// A number that no purchase has had.

@@ -4,20 +4,23 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use clock::Monotonic;
+use failpoint::{Point, reach};
 use provider::Gate;
 use purchase::{
-    Authority, Confirm, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record,
-    State, StateName,
+    Authority, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record, State,
+    StateName,
 };
 use store::{RecordError, Recorded, Reservation, ReserveError, Verdict};
+use transcript::Transcribed;
 use vend::{ProviderReference, Sale, VendOrder};
 
 use crate::backoff::Backoff;
-use crate::resolve::log_unused_proof;
-use crate::{ConfirmError, Desk, Rejection, Vending};
+use crate::measures::{self, Sending};
+use crate::outcome::{self, About};
+use crate::{Arrival, ConfirmError, Desk, Rejection, Vending};
 
 impl Vending {
-    /// Buys. `arrived` is when the request's head came in.
+    /// Buys.
     ///
     /// The purchase runs on the engine to its end, whatever becomes of the caller; the caller waits for
     /// one vend and a little longer, and is then told that the outcome is unknown.
@@ -25,13 +28,14 @@ impl Vending {
         &self,
         authority: Authority,
         request: PurchaseRequest,
-        arrived: Monotonic,
+        arrival: Arrival,
     ) -> Result<Box<Record>, ConfirmError> {
         let vending = self.clone();
-        self.wait_for(async move {
-            let order = Order { authority, request, keyed: None, arrived };
+        // Boxed, because callers carry it about, and the whole story is in it.
+        self.wait_for(Box::pin(async move {
+            let order = Order { authority, request, keyed: None, arrival };
             vending.0.buy(order).await
-        })
+        }))
         .await
     }
 
@@ -49,12 +53,12 @@ impl Vending {
     }
 }
 
-/// What is to be bought, in whose name, under which key, and since when.
+/// What is to be bought, in whose name, under which key, and how it was asked for.
 pub(crate) struct Order {
     pub(crate) authority: Authority,
     pub(crate) request: PurchaseRequest,
     pub(crate) keyed: Option<KeyedRequest>,
-    pub(crate) arrived: Monotonic,
+    pub(crate) arrival: Arrival,
 }
 
 /// What one confirm remembers between the steps of its protocol.
@@ -78,7 +82,7 @@ impl Desk {
 
     /// Everything that can be refused without money: price, provider's check, numbers.
     async fn prepare(&self, order: Order) -> Result<Purchase, Rejection> {
-        let Order { authority, request, keyed, arrived } = order;
+        let Order { authority, request, keyed, arrival } = order;
         let price = self.price(authority.organisation, &request).await?;
         let provider = self.provider(&request.provider_code).ok_or(Rejection::Internal)?;
         let customer = self.admit_customer(provider.as_ref(), &request, price.net).await?;
@@ -96,12 +100,13 @@ impl Desk {
             provider_reference,
             subscriber_details: customer.name,
             keyed,
+            request_id: arrival.request_id,
             age: Duration::ZERO,
         };
         Ok(Purchase {
             reservation,
             order: VendOrder { reference: provider_reference, sale },
-            arrived,
+            arrived: arrival.at,
             began: self.clock.monotonic(),
             backoff: Backoff::default(),
             rejection: Rejection::Internal,
@@ -112,7 +117,8 @@ impl Desk {
 
     /// Drives the protocol: does what it says and tells it what came of it.
     async fn carry_out(&self, mut purchase: Purchase) -> Result<Box<Record>, ConfirmError> {
-        let (mut protocol, mut command) = Confirm::begin(self.settings.timing());
+        let (mut protocol, mut command) =
+            Transcribed::confirm(purchase.reservation.id, self.settings.timing());
         loop {
             let event = match command {
                 ConfirmCommand::Reserve => self.reserve(&mut purchase).await,
@@ -130,8 +136,10 @@ impl Desk {
 
     async fn reserve(&self, purchase: &mut Purchase) -> ConfirmEvent {
         let reservation = Reservation { age: self.since(purchase.arrived), ..purchase.reservation.clone() };
+        reach(Point::ConfirmBeforeReserve);
         match self.store.reserve(reservation).await {
             Ok(reserved) => {
+                reach(Point::ConfirmAfterReserve);
                 purchase.reserved_at = Some(reserved.at);
                 ConfirmEvent::Reserved {
                     fence: reserved.life.fence,
@@ -167,8 +175,12 @@ impl Desk {
         let (clock, began, arrived) = (self.clock.clone(), purchase.began, purchase.arrived);
         let gate = Gate::while_true(move || {
             let now = clock.monotonic();
-            now.elapsed_since(began) <= timing.gate && now.elapsed_since(arrived) <= timing.intake
+            let open = now.elapsed_since(began) <= timing.gate && now.elapsed_since(arrived) <= timing.intake;
+            reach(Point::OrderLeaves);
+            open
         });
+        reach(Point::ConfirmBeforeSend);
+        measures::sends(&purchase.reservation.request.provider_code, Sending::First);
         match self.provider(&purchase.reservation.request.provider_code) {
             Some(provider) => provider.vend(&purchase.order, &gate).await,
             None => vend::VendOutcome::Refused(vend::Refusal::because(vend::RefusalReason::NeverSent)),
@@ -179,9 +191,11 @@ impl Desk {
     async fn keep(&self, purchase: &mut Purchase, fact: Fact) -> Option<ConfirmEvent> {
         let reservation = &purchase.reservation;
         let of = reservation.authority.organisation;
+        reach(Point::ConfirmAnswered);
         match self.store.record(reservation.id, of, fact.clone()).await {
             Ok(recorded) => {
-                log_unused_proof(&fact, recorded.verdict, reservation.id);
+                reach(Point::ConfirmAfterRecord);
+                outcome::tell(&About::reserved(reservation, purchase.reserved_at), &fact, &recorded);
                 purchase.outcome = Some((fact, recorded));
                 Some(ConfirmEvent::Recorded)
             }

@@ -1,9 +1,15 @@
 //! Where money moves: tasks that nobody who waits for them can cancel.
 
+mod runtime;
+
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+pub use runtime::EngineRuntime;
 
 /// A runtime of its own, and an account of what is under way on it. A client that hangs up, or a server
 /// that stops, ends nobody's task here.
@@ -34,10 +40,20 @@ impl Engine {
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Lost> {
-        self.under_way.spawn_on(Box::pin(task), &self.runtime).await.map_err(|error| {
-            tracing::error!(%error, "a task of the engine ended without a result");
+        self.begin(task).await.map_err(|error| {
+            // Its own words may hold what the task was about; how and where it panicked is logged where it did.
+            tracing::error!(panicked = error.is_panic(), "a task of the engine ended without a result");
             Lost
         })
+    }
+
+    /// Begins a task that runs to its end whether or not anybody waits for it. What it logs is logged under the caller's
+    /// span, and so with the name of the request that caused it.
+    pub(crate) fn begin<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.under_way.spawn_on(Box::pin(task).in_current_span(), &self.runtime)
     }
 
     /// Waits until nothing is under way, at most `deadline`. True if all is done; what is not done then

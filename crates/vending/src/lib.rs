@@ -3,12 +3,16 @@
 //! This room interprets the protocols of `purchase` over the store and the providers. Everything that
 //! moves money runs on the engine, a runtime that no HTTP server can cancel; whoever asked merely waits.
 
+mod arrival;
 mod backoff;
 mod calls;
 mod catalogue;
 mod confirm;
 mod customer;
 mod engine;
+mod measured;
+mod measures;
+mod outcome;
 mod pricing;
 mod quote;
 mod reads;
@@ -17,6 +21,8 @@ mod replay;
 mod resolve;
 mod retry;
 mod settings;
+mod slots;
+mod work;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -28,13 +34,16 @@ use provider::Provider;
 use purchase::TimingError;
 use store::Store;
 
-pub use engine::Engine;
+pub use arrival::Arrival;
+pub use engine::{Engine, EngineRuntime};
+pub use measures::describe_metrics;
 pub use quote::Quote;
 pub use reads::{ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::VendingSettings;
+pub use settings::{VendingSettings, WorkerSettings};
+pub use work::WorkDone;
 
 use calls::CallIds;
 use catalogue::Catalogues;
@@ -80,7 +89,7 @@ impl Vending {
             passed_checks: PassedChecks::new(settings.check_reuse()),
             calls: CallIds::default(),
             store,
-            providers,
+            providers: measured::measured(providers, &clock),
             clock,
             engine,
             settings,

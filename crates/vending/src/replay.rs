@@ -1,13 +1,12 @@
 //! Confirm under an idempotency key: what was bought under it is told again, and not bought again.
 
-use clock::Monotonic;
 use purchase::{
     Authority, Failure, IdempotencyKey, KeyedRequest, PurchaseRequest, Record, RequestHash, StateName,
 };
 use store::{KeyHolder, StoreError};
 
 use crate::confirm::Order;
-use crate::{ConfirmError, Desk, Rejection, Vending};
+use crate::{Arrival, ConfirmError, Desk, Rejection, Vending};
 
 /// What a confirm under a key came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,12 +27,12 @@ impl Vending {
         authority: Authority,
         key: IdempotencyKey,
         request: PurchaseRequest,
-        arrived: Monotonic,
+        arrival: Arrival,
     ) -> Result<Confirmed, ConfirmError> {
         let vending = self.clone();
         self.wait_for(async move {
             let keyed = KeyedRequest { key, hash: RequestHash::of(&request) };
-            vending.0.buy_once(Order { authority, request, keyed: None, arrived }, keyed).await
+            vending.0.buy_once(Order { authority, request, keyed: None, arrival }, keyed).await
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! Retry: settles a confirm whose answer was lost, and never charges twice.
 
-use purchase::{Asker, Authority, Record, ResolveAnswer, StateName};
+use purchase::{Authority, Record, ResolveAnswer, StateName};
 use store::{ForRetry, RetryKey};
 use vend::{Product, SubscriberIdentifier};
 
@@ -70,7 +70,7 @@ impl Desk {
             if found.record.life.state.name().is_open() && !found.retries_enabled {
                 return Err(RetryError::Disabled);
             }
-            match self.resolve(Asker::Integrator, &found).await {
+            match self.resolve_found(&found).await {
                 ResolveAnswer::Final => match self.newer_than(&found, &key).await? {
                     Some(newer) => found = newer,
                     None => return self.final_answer(found).await,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use purchase::Timing;
+use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
 
 /// The desk's part of a binary's settings. Every length has the default that was proven safe; scale
@@ -24,12 +24,47 @@ pub struct VendingSettings {
     pub not_found_gap_ms: u64,
     /// From the first send until nothing is sent any more.
     pub window_ms: u64,
+    /// Least pause between two looks of the worker at a purchase in doubt.
+    pub first_look_ms: u64,
+    /// Longest pause between two such looks.
+    pub longest_pause_ms: u64,
+    /// From the first send of a managed purchase until each of its five further requests is due.
+    pub attempts_ms: [u64; 5],
     /// What a caller waits longer than one vend before it is told that the outcome is unknown.
     pub patience_ms: u64,
     /// How long a customer check that passed may be used again.
     pub check_reuse_ms: u64,
     /// How long a catalogue may be used again.
     pub catalogue_reuse_ms: u64,
+}
+
+/// A worker's part of a binary's settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WorkerSettings {
+    /// Most purchases of one provider that it has in hand at a time. A provider that hangs takes no other provider's slots.
+    pub slots_per_provider: u16,
+    /// How long it waits before it looks for work again when there was none left.
+    pub idle_pause_ms: u64,
+    /// How long what is under way has to end, in seconds, before the process does.
+    pub drain_s: u64,
+}
+
+impl Default for WorkerSettings {
+    fn default() -> Self {
+        // One vend, and thirty seconds to settle it.
+        Self { slots_per_provider: 32, idle_pause_ms: 1_000, drain_s: 150 }
+    }
+}
+
+impl WorkerSettings {
+    pub(crate) const fn idle_pause(&self) -> Duration {
+        Duration::from_millis(self.idle_pause_ms)
+    }
+
+    pub(crate) const fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain_s)
+    }
 }
 
 impl Default for VendingSettings {
@@ -43,6 +78,9 @@ impl Default for VendingSettings {
             quarantine_ms: milliseconds(timing.quarantine),
             not_found_gap_ms: milliseconds(timing.not_found_gap),
             window_ms: milliseconds(timing.window),
+            first_look_ms: milliseconds(timing.plan.first_look),
+            longest_pause_ms: milliseconds(timing.plan.longest_pause),
+            attempts_ms: timing.plan.attempts.map(milliseconds),
             patience_ms: 30_000,
             check_reuse_ms: 60_000,
             catalogue_reuse_ms: 5_000,
@@ -61,6 +99,11 @@ impl VendingSettings {
             quarantine: Duration::from_millis(self.quarantine_ms),
             not_found_gap: Duration::from_millis(self.not_found_gap_ms),
             window: Duration::from_millis(self.window_ms),
+            plan: RetryPlan {
+                first_look: Duration::from_millis(self.first_look_ms),
+                longest_pause: Duration::from_millis(self.longest_pause_ms),
+                attempts: self.attempts_ms.map(Duration::from_millis),
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 //! envelope, whoever raised it: a handler, an extractor, the router, or a panic. How often its sender may
 //! still come is written on the answer here, whoever counted.
 
-use std::{any::Any, panic::AssertUnwindSafe, rc::Rc};
+use std::{any::Any, panic::AssertUnwindSafe, rc::Rc, time::Duration};
 
 use actix_web::{
     Error, HttpMessage,
@@ -20,7 +20,7 @@ use tracing::Instrument;
 use error_codes::ErrorCode;
 use messages::{Detail, Language};
 
-use crate::{ApiError, Front, RequestId, Visit, envelope::Envelope, request_id};
+use crate::{ApiError, Front, RequestId, Visit, envelope::Envelope, measures, request_id};
 
 /// The outermost middleware of an application: `App::new().wrap(from_fn(web::intake))`.
 pub async fn intake(
@@ -30,13 +30,16 @@ pub async fn intake(
     let front = Front::of(request.request());
     let visit = welcome(&request, &front);
     request.extensions_mut().insert(Rc::clone(&visit));
+    let route = measures::route(&request);
     let span = tracing::info_span!(
         "request",
         request_id = visit.request_id().as_str(),
         method = %request.method(),
         path = request.path(),
     );
-    attend(request, next, &front, &visit).instrument(span).await
+    let answer = attend(request, next, &front, &visit).instrument(span).await;
+    measures::answered(route, &answer, took(&front, &visit));
+    answer
 }
 
 async fn attend(
@@ -115,7 +118,8 @@ fn enclose_raised(raised: Option<&Error>, status: StatusCode, front: &Front, vis
 }
 
 fn enclose(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
-    let chain = chain_of(error);
+    // What is wrong with a request is told in the request's own words, which may be a password in the wrong field.
+    let chain = chain_of(error).filter(|_| is_ours(error.code()));
     let code = error.code().as_str();
     if is_for_the_operator(error.code()) {
         tracing::error!(code, param = error.param(), chain, "refused");
@@ -123,6 +127,11 @@ fn enclose(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
         tracing::info!(code, param = error.param(), chain, "refused");
     }
     Envelope::around(error, front, visit)
+}
+
+/// What came of us, or of those behind us, and not of what was asked.
+const fn is_ours(code: ErrorCode) -> bool {
+    code.status() >= 500 || matches!(code, ErrorCode::RateLimited)
 }
 
 /// What nobody but us can mend.
@@ -148,11 +157,8 @@ fn as_api_error(raised: Option<&Error>, status: StatusCode) -> ApiError {
 
 /// Where money may have moved, a failure of ours is a question for retry, not an invitation to buy again.
 fn after_panic(panic: &(dyn Any + Send), visit: &Visit) -> ApiError {
-    let said = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned());
+    // Words that were put together may hold what nobody may read.
+    let said = panic.downcast_ref::<&str>().copied().unwrap_or("a panic whose words stay unsaid");
     let code =
         if visit.may_have_moved_money() { ErrorCode::ProviderTimeout } else { ErrorCode::InternalError };
     ApiError::new(code).because(said)
@@ -169,9 +175,12 @@ fn mark(headers: &mut HeaderMap, visit: &Visit) {
     }
 }
 
+fn took(front: &Front, visit: &Visit) -> Duration {
+    front.clock().monotonic().elapsed_since(visit.arrived_at())
+}
+
 fn took_ms(front: &Front, visit: &Visit) -> u64 {
-    let took = front.clock().monotonic().elapsed_since(visit.arrived_at());
-    u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(took(front, visit).as_millis()).unwrap_or(u64::MAX)
 }
 
 fn chain_of(error: &ApiError) -> Option<String> {

@@ -6,6 +6,7 @@ use actix_web::{HttpMessage, HttpRequest};
 
 use clock::Monotonic;
 use messages::Language;
+use vending::Arrival;
 
 use crate::{RequestId, limits::Allowance};
 
@@ -40,9 +41,14 @@ impl Visit {
         &self.request_id
     }
 
-    /// When its head had arrived: what an order's age is counted from.
-    pub const fn arrived_at(&self) -> Monotonic {
+    /// When its head had arrived.
+    pub(crate) const fn arrived_at(&self) -> Monotonic {
         self.arrived_at
+    }
+
+    /// When its head had arrived, from which an order's age is counted, and the name under which it is remembered.
+    pub fn arrival(&self) -> Arrival {
+        Arrival { at: self.arrived_at, request_id: Some(self.request_id.as_str().to_owned()) }
     }
 
     /// The language to answer in: the body's, else that of the headers.

@@ -42,10 +42,10 @@ pub async fn confirm(
     let wanted = requests::purchase_request(&read_fields(&request, payload).await?)?;
     let (visit, product) = (Visit::of(&request), wanted.product);
     visit.money_may_move();
-    let (authority, arrived_at) = (authority(&caller), visit.arrived_at());
+    let (authority, arrival) = (authority(&caller), visit.arrival());
     let outcome = match key {
-        None => vending.confirm(authority, wanted, arrived_at).await.map(Confirmed::Now),
-        Some(key) => vending.confirm_once(authority, key, wanted, arrived_at).await,
+        None => vending.confirm(authority, wanted, arrival).await.map(Confirmed::Now),
+        Some(key) => vending.confirm_once(authority, key, wanted, arrival).await,
     };
     let confirmed = outcome.map_err(|error| not_confirmed(&error, product))?;
     let mut response = HttpResponse::Ok();

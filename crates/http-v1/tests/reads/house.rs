@@ -202,6 +202,7 @@ impl House {
             price: Price { entry: net, charge, net, total: net.plus(charge).unwrap(), commission: pula(100) },
             provider_reference: ProviderReference::new(call),
             subscriber_details: Some("K. MOLEFE".to_owned()),
+            request_id: None,
             age: Duration::ZERO,
             keyed: None,
         };

@@ -5,17 +5,15 @@ use std::time::Duration;
 use meter_token::TokenSet;
 use provider::scripted::NextEnquiry::{Answers, AnswersTruly};
 use provider::scripted::NextVend::{
-    AnswersWithDoubt, NeverArrives, RefusesButReplyIsLost, VendsAndAnswersOnceOpened, VendsButReplyIsLost,
+    AnswersUnclearly, AnswersWithDoubt, NeverArrives, RefusesButReplyIsLost, VendsAndAnswersOnceOpened,
+    VendsButReplyIsLost,
 };
 use provider::scripted::{Conduct, Latch};
 use purchase::{Failure, PurchaseRequest, StateName};
-use vend::{Doubt, Enquiry, RawReply, RefusalReason, Vend};
+use vend::{Doubt, Enquiry, RawReply, RefusalReason, Unclear, Vend};
 use vending::{ConfirmError, RetryError};
 
-use crate::town::{Plan, Town, meter};
-
-/// Longer than any lease.
-const LEASE_AND_MORE: Duration = Duration::from_secs(186);
+use crate::town::{LEASE_AND_MORE, Plan, Town, meter};
 
 #[tokio::test]
 async fn a_lost_reply_is_enquired_about_before_anything_is_repeated() {
@@ -75,6 +73,22 @@ async fn an_answer_that_proves_nothing_leaves_the_money_held() {
     }
     assert_eq!(town.states(), ["IN_DOUBT"; Doubt::ALL.len()].join(" "));
     shop.has("900.00", "92.00");
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn what_a_provider_said_in_doubt_is_kept_with_the_purchase() {
+    let town = Town::of(Plan::declared_truly(Conduct::REJECTS_REPEATS)).await;
+    let shop = town.shop_with("200.00").await;
+    town.utility.will([AnswersUnclearly(Unclear::said(Doubt::Mismatched, b"<token of=\"another\"/>"))]);
+    let asked = Enquiry::Unanswered(Unclear::said(Doubt::Unreadable, b"<html/>"));
+    town.utility.will_tell([Answers(Box::new(asked))]);
+    shop.is_left_in_doubt("100.00").await;
+    assert_eq!(shop.retries().await, Err(RetryError::Unreachable));
+    let kept = "SELECT p.id = r.purchase_id, r.attempt, octet_length(r.sealed_reply)
+                FROM provider_replies r, purchases p ORDER BY r.at";
+    // Nonce and tag take 28 bytes.
+    assert_eq!(town.sql(kept), "t|1|49\nt|1|35");
     town.closes().await;
 }
 
@@ -263,5 +277,5 @@ fn another_vend() -> Vend {
 }
 
 fn unanswered(doubt: Doubt) -> provider::scripted::NextEnquiry {
-    Answers(Box::new(Enquiry::Unanswered(doubt)))
+    Answers(Box::new(Enquiry::Unanswered(doubt.into())))
 }

@@ -4,13 +4,19 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test prepares may fail loudly")]
 
 mod closed_keys;
+mod combinations;
+mod defects;
 mod doubt;
 mod keys;
 mod lost_database;
+mod managed;
 mod memory;
 mod rejections;
 mod repeats;
 mod retries;
 mod sales;
+mod side_by_side;
 mod town;
+mod traces;
 mod waiting;
+mod worker;

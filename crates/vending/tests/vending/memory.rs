@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use purchase::{FeeSchedule, Terms};
+use purchase::{FeeSchedule, PurchaseRequest, Terms};
 use vend::{Customer, Product, RefusalReason, Unanswered};
 use vending::{ConfirmError, Rejection};
 
-use crate::town::{METER, Town, meter, pula, terms};
+use crate::town::{METER, NEIGHBOUR, Town, meter, pula, terms, until};
 
 fn limited_to(maximum: &str) -> Customer {
     Customer { name: Some("K. MOLEFE".into()), barred: None, minimum: None, maximum: Some(pula(maximum)) }
@@ -105,5 +105,30 @@ async fn the_desk_shows_accounts_and_products_to_their_owner_alone() {
     let products = town.vending.products(own).await.unwrap();
     let listed: Vec<_> = products.iter().map(|listing| (listing.product, listing.providers.len())).collect();
     assert_eq!(listed, [(Product::Electricity, 1)]);
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_providers_next_numbers_keeps_nobody_from_anothers() {
+    let town = Town::open().await;
+    let shop = town.shop_with("500.00").await;
+    town.lets_the_neighbour_sell(shop.authority.organisation).await;
+    let from_the_neighbour = |number: &str| PurchaseRequest {
+        provider_code: NEIGHBOUR.into(),
+        subscriber: meter(number),
+        ..shop.request("100.00")
+    };
+    let quote = async |request: PurchaseRequest| town.vending.quote(&shop.authority, &request).await;
+    // It has a block of numbers now, and the desk has one for quotes.
+    quote(from_the_neighbour("04000000001")).await.unwrap();
+    town.wire.holds_back();
+    let others_meanwhile = async {
+        until("a block is waited for", || town.wire.held_back() == 1).await;
+        quote(from_the_neighbour("04000000002")).await.unwrap();
+        assert_eq!(town.wire.held_back(), 1, "the first one is still waiting");
+        town.wire.lets_go();
+    };
+    let (first, ()) = tokio::join!(quote(shop.request("100.00")), others_meanwhile);
+    first.unwrap();
     town.closes().await;
 }

@@ -59,7 +59,7 @@ async fn of_many_at_once_at_two_desks_only_as_many_are_sold_as_the_wallet_can_pa
         let desk = if number.is_multiple_of(2) { &town.vending } else { &other.vending };
         let subscriber = meter(&format!("040000000{number:02}"));
         let request = PurchaseRequest { subscriber, ..shop.request("100.00") };
-        desk.confirm(shop.authority, request, town.ago(Duration::ZERO))
+        desk.confirm(shop.authority, request, town.arrival(Duration::ZERO))
     };
     let outcomes = join_all((0..12).map(buy)).await;
     let told_of_a_gap = |outcome: &Result<_, ConfirmError>| {

@@ -23,13 +23,14 @@ use purchase::{
     SubscriberFormat, Terms, UserId,
 };
 use store::{NewAccount, NewProvider, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
-use tokio::runtime::{Builder, Handle};
+use tokio::runtime::{Builder, Handle, Runtime};
 use vend::{CallId, Capabilities, Product, ProviderReference, Sale, VendOrder};
-use vending::{Engine, Providers, Vending, VendingSettings};
+use vending::{Arrival, Engine, Providers, Vending, VendingSettings};
 
 mod books;
 mod line;
 mod shop;
+mod steps;
 mod wire;
 
 pub use line::Line;
@@ -38,6 +39,16 @@ pub use wire::{Lost, Wire};
 
 /// The provider of every offer.
 pub const PROVIDER: &str = "BPC";
+/// Connected too, and offers nothing until a test says so.
+pub const NEIGHBOUR: &str = "WUC";
+
+/// Longer than any lease.
+pub const LEASE_AND_MORE: Duration = Duration::from_secs(186);
+/// Ten seconds more, and it has run out.
+pub const ALMOST_A_LEASE: Duration = Duration::from_secs(176);
+
+/// What every request is called.
+pub const REQUEST_ID: &str = "till-3:0001";
 
 const PASSWORD: &str = "correct horse battery";
 
@@ -63,6 +74,10 @@ pub struct Town {
     pub utility: Arc<ScriptedProvider>,
     /// Between the desks and the provider.
     pub line: Arc<Line>,
+    /// The other provider.
+    pub neighbour: Arc<ScriptedProvider>,
+    /// Between the desks and it.
+    pub neighbours_line: Arc<Line>,
     pub engine: Engine,
     pub vending: Vending,
     /// Between the desk and its database.
@@ -80,6 +95,12 @@ pub struct Town {
 pub struct OtherDesk {
     pub vending: Vending,
     pub wire: Wire,
+}
+
+/// A process that serves the same town and will be killed: everything that it does runs on a runtime of its own.
+pub struct DoomedDesk {
+    pub vending: Vending,
+    pub runtime: Runtime,
 }
 
 pub fn pula(amount: &str) -> Money {
@@ -124,6 +145,9 @@ impl Plan {
             quarantine_ms: 400,
             not_found_gap_ms: 100,
             window_ms: 60_000,
+            first_look_ms: 100,
+            longest_pause_ms: 5_000,
+            attempts_ms: [2_000, 6_000, 14_000, 28_000, 50_000],
             patience_ms: 100,
             ..VendingSettings::default()
         };
@@ -144,18 +168,23 @@ impl Town {
         let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
         // So that there is a past from which a request may come.
         clock.advance(Duration::from_hours(1));
-        let server = connect(&wire.address(&database.url_as("test_server", "test_server")), &plan).await;
-        let operator = connect(&database.url_as("test_operator", "test_operator"), &plan).await;
-        let utility = Arc::new(ScriptedProvider::of_conduct(plan.conduct));
+        let here = Handle::current();
+        let address = wire.address(&database.url_as("test_server", "test_server"));
+        let server = connect(&address, &plan, here.clone()).await;
+        let operator = connect(&database.url_as("test_operator", "test_operator"), &plan, here.clone()).await;
+        let [utility, neighbour] = [(); 2].map(|()| Arc::new(ScriptedProvider::of_conduct(plan.conduct)));
         let line = Arc::new(Line::to(utility.clone(), clock.clone()));
-        let engine = Engine::new(Handle::current());
+        let neighbours_line = Arc::new(Line::to(neighbour.clone(), clock.clone()));
+        let engine = Engine::new(here);
         let town = Self {
-            vending: desk(&server, &line, &clock, &engine, plan.settings.clone()),
+            vending: desk(&server, [&line, &neighbours_line], &clock, &engine, plan.settings.clone()),
             onboarding: Onboarding::new(operator.clone(), Arc::new(clock.clone()), Arc::new(SystemEntropy)),
             identity: gatekeeper(server, &clock),
             clock,
             utility,
             line,
+            neighbour,
+            neighbours_line,
             engine,
             wire,
             operator,
@@ -179,9 +208,20 @@ impl Town {
     pub async fn other_desk(&self) -> OtherDesk {
         let wire = Wire::to(LocalPostgres::shared().port()).await;
         let url = wire.address(&self.database.url_as("test_server", "test_server"));
-        let store = connect(&url, &self.plan).await;
-        let settings = self.plan.settings.clone();
-        OtherDesk { vending: desk(&store, &self.line, &self.clock, &self.engine, settings), wire }
+        let store = connect(&url, &self.plan, self.engine.runtime().clone()).await;
+        OtherDesk { vending: self.desk_over(&store, &self.engine), wire }
+    }
+
+    pub async fn doomed_desk(&self) -> DoomedDesk {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let url = self.database.url_as("test_server", "test_server");
+        let store = connect(&url, &self.plan, runtime.handle().clone()).await;
+        DoomedDesk { vending: self.desk_over(&store, &Engine::new(runtime.handle().clone())), runtime }
+    }
+
+    fn desk_over(&self, store: &Store, engine: &Engine) -> Vending {
+        let lines = [&self.line, &self.neighbours_line];
+        desk(store, lines, &self.clock, engine, self.plan.settings.clone())
     }
 
     /// Makes another attempt at a purchase that is due for one, as a worker would.
@@ -236,6 +276,15 @@ impl Town {
         self.operator.put_offer(to, product, PROVIDER.into(), terms, act()).await.unwrap();
     }
 
+    /// Lets an organisation buy electricity from the other provider too, which is declared to do what the first one is.
+    pub async fn lets_the_neighbour_sell(&self, to: OrganisationId) {
+        let (declared, name) = (self.plan.declared, "Water Utilities".to_owned());
+        let neighbour = NewProvider { code: NEIGHBOUR.into(), name, declared };
+        self.operator.put_provider(neighbour, act()).await.unwrap();
+        let offer = self.operator.put_offer(to, Product::Electricity, NEIGHBOUR.into(), terms(), act());
+        offer.await.unwrap();
+    }
+
     /// Moves an organisation to staging, where it may buy for these and nobody else.
     pub async fn locks(&self, organisation: OrganisationId, to: &[&str]) {
         self.sql(&format!("UPDATE organisations SET environment = 'STAGING' WHERE id = {}", organisation.0));
@@ -266,20 +315,10 @@ impl Town {
         (authority, client.secret_id)
     }
 
-    /// Lets time pass: on the clock, and for every open purchase as if it had been made earlier.
-    pub fn time_passes(&self, length: Duration) {
-        self.clock.advance(length);
-        let back = format!("interval '{} milliseconds'", length.as_millis());
-        self.sql(&format!(
-            "UPDATE purchases SET last_sent_at = last_sent_at - {back}, lease_until = lease_until - {back},
-                 no_record_since = no_record_since - {back}, window_closes_at = window_closes_at - {back}
-             WHERE ended_at IS NULL"
-        ));
-    }
-
-    /// The moment that lies this long before now.
-    pub fn ago(&self, length: Duration) -> Monotonic {
-        Monotonic::from_origin(self.clock.monotonic().since_origin().checked_sub(length).unwrap())
+    /// A request that arrived this long before now.
+    pub fn arrival(&self, ago: Duration) -> Arrival {
+        let at = self.clock.monotonic().since_origin().checked_sub(ago).unwrap();
+        Arrival { at: Monotonic::from_origin(at), request_id: Some(REQUEST_ID.into()) }
     }
 
     /// Waits until a vend request has left.
@@ -318,6 +357,14 @@ impl Town {
         self.closes_with("").await;
     }
 
+    /// As [`Self::closes`]; without a look at the provider's own log where that provider does what it was declared not to do.
+    pub async fn closes_with_vends_checked(mut self, are_checked: bool) {
+        self.is_closed = true;
+        assert!(self.engine.drain(Duration::from_secs(30)).await, "something is under way for ever");
+        let found = if are_checked { self.contradictions() } else { self.contradictions_of_our_own() };
+        assert_eq!(found, "", "the books do not add up");
+    }
+
     /// As [`Self::closes`], where the provider's word and its deeds contradict each other in this way.
     pub async fn closes_with(mut self, contradiction: &str) {
         self.is_closed = true;
@@ -344,13 +391,14 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 
 fn desk(
     store: &Store,
-    line: &Arc<Line>,
+    [line, neighbours_line]: [&Arc<Line>; 2],
     clock: &ManualClock,
     engine: &Engine,
     settings: VendingSettings,
 ) -> Vending {
-    let connection: Arc<dyn Provider> = line.clone();
-    let providers = Providers::from([(PROVIDER.to_owned(), connection)]);
+    let connections: [Arc<dyn Provider>; 2] = [line.clone(), neighbours_line.clone()];
+    let codes = [PROVIDER, NEIGHBOUR].map(str::to_owned);
+    let providers: Providers = codes.into_iter().zip(connections).collect();
     let (clock, zone) = (Arc::new(clock.clone()), chrono_tz::Africa::Gaborone);
     Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone).unwrap()
 }
@@ -371,11 +419,11 @@ fn till() -> UserDetails {
     }
 }
 
-async fn connect(url: &str, plan: &Plan) -> Store {
+async fn connect(url: &str, plan: &Plan, engine: Handle) -> Store {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
     let mut settings = StoreSettings::for_database(url.to_owned());
     (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
-    Store::connect(settings, keys, plan.settings.timing(), Handle::current()).await.unwrap()
+    Store::connect(settings, keys, plan.settings.timing(), engine).await.unwrap()
 }
 
 fn prepare(url: &str) -> Result<(), StoreError> {

@@ -1,27 +1,34 @@
 //! The check when a town closes: wallets, journal, purchases, their history and the provider's own log of
 //! vends must tell one story.
 
-use super::Town;
+use super::{NEIGHBOUR, PROVIDER, Town};
 
 impl Town {
     /// Every way in which the books contradict each other; nothing, if all is well.
     pub fn contradictions(&self) -> String {
-        [self.sql(WALLETS), self.sql(SETTLEMENTS), self.sql(HISTORY), self.sql(&self.vends()), self.sends()]
-            .into_iter()
-            .filter(|found| !found.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n")
+        lines([self.contradictions_of_our_own(), self.sql(&self.vends())])
+    }
+
+    /// The same, but for what the provider's own log of vends says.
+    pub fn contradictions_of_our_own(&self) -> String {
+        lines([self.sql(WALLETS), self.sql(SETTLEMENTS), self.sql(HISTORY), self.sends()])
     }
 
     fn vends(&self) -> String {
-        let vends = self.utility.vends();
-        let references: Vec<String> = vends.iter().map(|order| format!("'{}'", order.reference)).collect();
-        VENDS.replace("$1", &format!("ARRAY[{}]::text[]", references.join(", ")))
+        let logs = [(PROVIDER, self.utility.vends()), (NEIGHBOUR, self.neighbour.vends())];
+        let (mut providers, mut references) = (Vec::new(), Vec::new());
+        for (code, order) in logs.iter().flat_map(|(code, log)| log.iter().map(move |order| (code, order))) {
+            providers.push(format!("'{code}'"));
+            references.push(format!("'{}'", order.reference));
+        }
+        let array = |texts: &[String]| format!("ARRAY[{}]::text[]", texts.join(", "));
+        VENDS.replace("$1", &array(&providers)).replace("$2", &array(&references))
     }
 
     /// A copy leaves only after its record.
     fn sends(&self) -> String {
-        let left = self.utility.calls().iter().filter(|call| call.starts_with("vend")).count();
+        let calls = [self.utility.calls(), self.neighbour.calls()].concat();
+        let left = calls.iter().filter(|call| call.starts_with("vend")).count();
         let recorded = self.sql(
             "SELECT count(*) FILTER (WHERE fact IN ('RESERVED', 'SENT_AGAIN', 'ATTEMPT_STARTED'))
                   - count(*) FILTER (WHERE fact = 'NEVER_SENT') FROM purchase_events",
@@ -29,6 +36,10 @@ impl Town {
         let is_covered = recorded.parse::<usize>().is_ok_and(|recorded| left <= recorded);
         if is_covered { String::new() } else { format!("{left} copies left, {recorded} are on record") }
     }
+}
+
+fn lines(found: impl IntoIterator<Item = String>) -> String {
+    found.into_iter().filter(|found| !found.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 const WALLETS: &str = "
@@ -90,14 +101,16 @@ const HISTORY: &str = "
         OR NOT EXISTS (SELECT FROM attempts t WHERE t.purchase_id = p.id AND t.number = p.attempt
             AND t.provider_reference = p.provider_reference)";
 
-/// The provider names each vend after its reference.
+/// A provider names each vend after its reference, which is no other order's at that provider.
 const VENDS: &str = "
-    WITH log AS (SELECT v.reference, t.purchase_id FROM unnest($1) AS v (reference)
-        LEFT JOIN attempts t ON t.provider_reference = v.reference)
+    WITH log AS (SELECT v.provider_code, v.reference, t.purchase_id
+        FROM unnest($1, $2) AS v (provider_code, reference)
+        LEFT JOIN (attempts t JOIN purchases s ON s.id = t.purchase_id)
+            ON t.provider_reference = v.reference AND s.provider_code = v.provider_code)
     SELECT 'vend ' || reference || ' is of no purchase' FROM log WHERE purchase_id IS NULL
     UNION ALL
     SELECT 'vend ' || reference || ' was made ' || count(*) || ' times' FROM log
-    GROUP BY reference HAVING count(*) > 1
+    GROUP BY provider_code, reference HAVING count(*) > 1
     UNION ALL
     SELECT 'vend ' || l.reference || ' of purchase ' || p.id || ', which is ' || p.state || ', was not paid for'
     FROM log l JOIN purchases p ON p.id = l.purchase_id

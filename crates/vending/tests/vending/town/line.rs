@@ -1,7 +1,7 @@
-//! The line to the provider: how long connecting takes, whether anybody looks at the gate afterwards, and which check lies
+//! The line to a provider: how long connecting takes, whether anybody looks at the gate afterwards, and which questions lie
 //! on it for a while.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,7 +19,10 @@ pub struct Line {
     clock: ManualClock,
     connects_in_ms: AtomicU64,
     ignores_the_gate: AtomicBool,
+    panics_on_the_next_answer: AtomicBool,
     next_check: Mutex<Option<Latch>>,
+    enquiries: Mutex<Option<Latch>>,
+    held_enquiries: AtomicUsize,
 }
 
 impl Line {
@@ -30,7 +33,10 @@ impl Line {
             clock,
             connects_in_ms: AtomicU64::new(0),
             ignores_the_gate: AtomicBool::new(false),
+            panics_on_the_next_answer: AtomicBool::new(false),
             next_check: Mutex::default(),
+            enquiries: Mutex::default(),
+            held_enquiries: AtomicUsize::new(0),
         }
     }
 
@@ -46,9 +52,26 @@ impl Line {
         self.next_check.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
+    /// Keeps enquiries from arriving until the latch is opened.
+    pub fn holds_enquiries(&self) -> Latch {
+        let latch = Latch::closed();
+        *self.enquiries.lock().unwrap_or_else(PoisonError::into_inner) = Some(latch.clone());
+        latch
+    }
+
+    /// How many enquiries have been held.
+    pub fn held_enquiries(&self) -> usize {
+        self.held_enquiries.load(Ordering::Relaxed)
+    }
+
     /// From now on so much time passes before an order can leave.
     pub fn connects_in_ms(&self, length: u64) {
         self.connects_in_ms.store(length, Ordering::Relaxed);
+    }
+
+    /// Whoever is to hand on the next answer to an order panics instead: a defect of an adapter.
+    pub fn panics_on_the_next_answer(&self) {
+        self.panics_on_the_next_answer.store(true, Ordering::Relaxed);
     }
 
     /// From now on orders leave without a last look.
@@ -77,13 +100,25 @@ impl Provider for Line {
     }
 
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        tracing::info!("an order leaves");
         self.clock.advance(Duration::from_millis(self.connects_in_ms.load(Ordering::Relaxed)));
         let always_open = Gate::while_true(|| true);
         let is_ignored = self.ignores_the_gate.load(Ordering::Relaxed);
-        self.utility.vend(order, if is_ignored { &always_open } else { gate }).await
+        let answer = self.utility.vend(order, if is_ignored { &always_open } else { gate }).await;
+        assert!(
+            !self.panics_on_the_next_answer.swap(false, Ordering::Relaxed),
+            "a defect, as it was told to have"
+        );
+        answer
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
+        tracing::info!("an enquiry leaves");
+        let latch = self.enquiries.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(latch) = latch.filter(|latch| !latch.is_open()) {
+            self.held_enquiries.fetch_add(1, Ordering::Relaxed);
+            latch.opened().await;
+        }
         self.utility.enquire(call, order).await
     }
 }

@@ -16,7 +16,7 @@ pub const REFERENCE: &str = "till-3/0001";
 
 #[derive(Clone, Copy)]
 pub struct Shop<'town> {
-    pub(super) town: &'town Town,
+    pub town: &'town Town,
     pub authority: Authority,
     pub wallet: AccountId,
     /// The client secret that it logged in with.
@@ -72,7 +72,7 @@ impl Shop<'_> {
         ago: Duration,
         request: PurchaseRequest,
     ) -> Result<Box<Record>, ConfirmError> {
-        self.town.vending.confirm(self.authority, request, self.town.ago(ago)).await
+        self.town.vending.confirm(self.authority, request, self.town.arrival(ago)).await
     }
 
     /// Buys for this much, once under this key.
@@ -107,7 +107,7 @@ impl Shop<'_> {
         request: PurchaseRequest,
     ) -> Result<Confirmed, ConfirmError> {
         let key = IdempotencyKey::parse(key).unwrap();
-        desk.confirm_once(self.authority, key, request, self.town.ago(ago)).await
+        desk.confirm_once(self.authority, key, request, self.town.arrival(ago)).await
     }
 
     /// Buys once under a key about which an answer was just given, until it is not told to come again: what comes within

@@ -1,0 +1,247 @@
+//! Every word of the protocols as JSON. Exhaustive: a new event or command does not compile until it has its words.
+
+use std::time::Duration;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use purchase::{
+    Asker, ConfirmCommand, ConfirmEvent, Fact, Fence, Life, ResolveAnswer, ResolveCommand, ResolveEvent,
+    Rules, Sending, State, Timing, Told,
+};
+use serde_json::{Value, json};
+use vend::{Breakdown, Enquiry, RawReply, Refusal, Unclear, Vend, VendOutcome};
+
+pub(super) fn confirm_begins(with: &Timing) -> Value {
+    json!({"protocol": "confirm", "timing": timing(with)})
+}
+
+pub(super) fn resolve_begins(
+    how: &str,
+    asker: Asker,
+    with: &Life,
+    at: DateTime<Utc>,
+    rules: &Rules,
+) -> Value {
+    let asker = match asker {
+        Asker::Integrator => "integrator",
+        Asker::Worker => "worker",
+    };
+    json!({
+        "protocol": "resolve",
+        "how": how,
+        "asker": asker,
+        "life": life(with),
+        "at": instant(at),
+        "timing": timing(&rules.timing),
+        "repeat_is_safe": rules.declared.repeat_is_safe,
+        "remembers_refusals": rules.declared.remembers_refusals,
+        "not_found_counts": rules.declared.not_found_counts,
+    })
+}
+
+pub(super) fn confirm_event(event: &ConfirmEvent) -> Value {
+    match event {
+        ConfirmEvent::Reserved { fence, since_reserve, since_arrival } => json!({
+            "event": "reserved",
+            "fence": fence.0,
+            "since_reserve": length(*since_reserve),
+            "since_arrival": length(*since_arrival),
+        }),
+        ConfirmEvent::ReserveRefused => json!({"event": "reserve_refused"}),
+        ConfirmEvent::ReserveNotKept => json!({"event": "reserve_not_kept"}),
+        ConfirmEvent::ReserveUnacknowledged => json!({"event": "reserve_unacknowledged"}),
+        ConfirmEvent::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
+        ConfirmEvent::Recorded => json!({"event": "recorded"}),
+        ConfirmEvent::RecordUnacknowledged => json!({"event": "record_unacknowledged"}),
+    }
+}
+
+pub(super) fn confirm_command(command: &ConfirmCommand) -> Value {
+    match command {
+        ConfirmCommand::Reserve => json!({"command": "reserve"}),
+        ConfirmCommand::Send => json!({"command": "send"}),
+        ConfirmCommand::Record(recorded) => json!({"command": "record", "fact": fact(recorded)}),
+        ConfirmCommand::Refuse => json!({"command": "refuse"}),
+        ConfirmCommand::Answer => json!({"command": "answer"}),
+    }
+}
+
+pub(super) fn resolve_event(event: &ResolveEvent) -> Value {
+    match event {
+        ResolveEvent::Claimed { life: claimed, at } => {
+            json!({"event": "claimed", "life": life(claimed), "at": instant(*at)})
+        }
+        ResolveEvent::NotClaimed => json!({"event": "not_claimed"}),
+        ResolveEvent::Enquired { enquiry: found, asked_at } => {
+            json!({"event": "enquired", "enquiry": enquiry(found), "asked_at": instant(*asked_at)})
+        }
+        ResolveEvent::SendRecorded { fence, since_record } => {
+            json!({"event": "send_recorded", "fence": fence.0, "since_record": length(*since_record)})
+        }
+        ResolveEvent::SendRefused => json!({"event": "send_refused"}),
+        ResolveEvent::SendUnacknowledged => json!({"event": "send_unacknowledged"}),
+        ResolveEvent::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
+        ResolveEvent::Recorded { life: recorded, at } => {
+            json!({"event": "recorded", "life": life(recorded), "at": instant(*at)})
+        }
+        ResolveEvent::RecordUnacknowledged => json!({"event": "record_unacknowledged"}),
+    }
+}
+
+pub(super) fn resolve_command(command: &ResolveCommand) -> Value {
+    match command {
+        ResolveCommand::Claim => json!({"command": "claim"}),
+        ResolveCommand::Enquire => json!({"command": "enquire"}),
+        ResolveCommand::RecordRepeat(fence) => json!({"command": "record_repeat", "fence": fence.0}),
+        ResolveCommand::RecordAttempt(fence) => json!({"command": "record_attempt", "fence": fence.0}),
+        ResolveCommand::Send => json!({"command": "send"}),
+        ResolveCommand::Record(recorded) => json!({"command": "record", "fact": fact(recorded)}),
+        ResolveCommand::Answer(answer) => {
+            let answer = match answer {
+                ResolveAnswer::Final => "final",
+                ResolveAnswer::Pending => "pending",
+                ResolveAnswer::Unreachable => "unreachable",
+            };
+            json!({"command": "answer", "answer": answer})
+        }
+    }
+}
+
+fn fact(fact: &Fact) -> Value {
+    let kind = fact.kind().as_str();
+    let under = |fence: &Fence| json!({"fact": kind, "fence": fence.0});
+    match fact {
+        Fact::Vended { vend: bought } => json!({"fact": kind, "vend": vend(bought)}),
+        Fact::Refused { fence, refusal: why, told } => {
+            let told = match told {
+                Told::InAnswer => "in_answer",
+                Told::WhenAsked => "when_asked",
+            };
+            json!({"fact": kind, "fence": fence.0, "refusal": refusal(why), "told": told})
+        }
+        Fact::Lost { fence, why } | Fact::LetGo { fence, why } => {
+            json!({"fact": kind, "fence": fence.0, "why": unclear(why)})
+        }
+        Fact::Claimed => json!({"fact": kind}),
+        Fact::NoRecord { fence, asked_at } => {
+            json!({"fact": kind, "fence": fence.0, "asked_at": instant(*asked_at)})
+        }
+        Fact::AttemptStarted { fence, reference } => {
+            json!({"fact": kind, "fence": fence.0, "reference": reference.to_string()})
+        }
+        Fact::OperatorVended { fence, vend: bought } => {
+            json!({"fact": kind, "fence": fence.0, "vend": vend(bought)})
+        }
+        Fact::NeverSent { fence }
+        | Fact::SentAgain { fence }
+        | Fact::WindowClosed { fence }
+        | Fact::OperatorNotVended { fence } => under(fence),
+    }
+}
+
+fn outcome(outcome: &VendOutcome) -> Value {
+    match outcome {
+        VendOutcome::Vended(bought) => json!({"vended": vend(bought)}),
+        VendOutcome::Refused(why) => json!({"refused": refusal(why)}),
+        VendOutcome::Unknown(why) => json!({"unknown": unclear(why)}),
+    }
+}
+
+fn enquiry(enquiry: &Enquiry) -> Value {
+    match enquiry {
+        Enquiry::Vended(bought) => json!({"vended": vend(bought)}),
+        Enquiry::Refused(why) => json!({"refused": refusal(why)}),
+        Enquiry::NoRecord => json!("no_record"),
+        Enquiry::StillOpen => json!("still_open"),
+        Enquiry::Unanswered(why) => json!({"unanswered": unclear(why)}),
+    }
+}
+
+fn vend(vend: &Vend) -> Value {
+    let Vend { tokens, units, provider_transaction, breakdown, subscriber_details, raw_reply } = vend;
+    json!({
+        "tokens": tokens.as_ref().map(meter_token::TokenSet::wire_form),
+        "quantity": units.as_ref().map(|units| units.quantity.to_string()),
+        "unit": units.as_ref().map(|units| units.unit.clone()),
+        "provider_transaction": provider_transaction,
+        "breakdown": breakdown.as_ref().map(parts),
+        "subscriber_details": subscriber_details,
+        "raw_reply": bytes(raw_reply),
+    })
+}
+
+fn parts(breakdown: &Breakdown) -> Vec<String> {
+    breakdown.parts().iter().map(ToString::to_string).collect()
+}
+
+fn refusal(refusal: &Refusal) -> Value {
+    json!({"reason": refusal.reason.as_str(), "wording": refusal.wording})
+}
+
+fn unclear(unclear: &Unclear) -> Value {
+    json!({"doubt": unclear.doubt.as_str(), "raw_reply": unclear.raw_reply.as_ref().map(bytes)})
+}
+
+fn bytes(reply: &RawReply) -> String {
+    hex::encode(&reply.0)
+}
+
+fn life(life: &Life) -> Value {
+    let Life { handling, state, fence, lease_until, attempt, requests, window_closes_at } = life;
+    json!({
+        "handling": handling.as_str(),
+        "state": state.name().as_str(),
+        "sending": sending(state),
+        "provider_transaction": provider_transaction(state),
+        "fence": fence.0,
+        "lease_until": lease_until.map(instant),
+        "attempt": attempt,
+        "requests": requests,
+        "window_closes_at": instant(*window_closes_at),
+    })
+}
+
+fn sending(state: &State) -> Value {
+    match state {
+        State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => {
+            let Sending { copies, last_sent_at, no_record_since } = sending;
+            json!({
+                "copies": copies,
+                "last_sent_at": instant(*last_sent_at),
+                "no_record_since": no_record_since.map(instant),
+            })
+        }
+        State::RetryDue | State::Successful { .. } | State::Failed => Value::Null,
+    }
+}
+
+fn provider_transaction(state: &State) -> Option<&str> {
+    match state {
+        State::Successful { provider_transaction } => Some(provider_transaction),
+        State::InFlight(_) | State::InDoubt(_) | State::Review(_) | State::RetryDue | State::Failed => None,
+    }
+}
+
+fn timing(timing: &Timing) -> Value {
+    let Timing { gate, intake, provider_timeout, lease, quarantine, not_found_gap, window, plan } = timing;
+    json!({
+        "gate": length(*gate),
+        "intake": length(*intake),
+        "provider_timeout": length(*provider_timeout),
+        "lease": length(*lease),
+        "quarantine": length(*quarantine),
+        "not_found_gap": length(*not_found_gap),
+        "window": length(*window),
+        "first_look": length(plan.first_look),
+        "longest_pause": length(plan.longest_pause),
+        "attempts": plan.attempts.map(length),
+    })
+}
+
+fn instant(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Nanos, true)
+}
+
+/// In nanoseconds.
+fn length(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,125 @@
+//! A provider with a stopwatch beside it: every call through the port is timed, counted and logged here, whoever makes it.
+//!
+//! What is logged is how it ended, in this program's words; never what was asked about whom, nor what came back.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use clock::{Monotonic, SharedClock};
+use provider::{Gate, Provider};
+use vend::{
+    CallId, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
+    Unanswered, VendOrder, VendOutcome,
+};
+
+use crate::{Providers, measures};
+
+/// The same providers, each with its stopwatch.
+pub(crate) fn measured(providers: Providers, clock: &SharedClock) -> Providers {
+    let measured = providers.into_iter().map(|(code, provider)| {
+        measures::connected(&code);
+        let measured: Arc<dyn Provider> =
+            Arc::new(Measured { code: code.clone(), provider, clock: Arc::clone(clock) });
+        (code, measured)
+    });
+    measured.collect()
+}
+
+struct Measured {
+    code: String,
+    provider: Arc<dyn Provider>,
+    clock: SharedClock,
+}
+
+impl Measured {
+    /// How it ended: a word, and another one that says more.
+    fn note(&self, call: &'static str, began: Monotonic, (answer, detail): (&'static str, &'static str)) {
+        let took = self.clock.monotonic().elapsed_since(began);
+        measures::provider_took(&self.code, call, took);
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        tracing::debug!(provider = self.code, call, answer, detail, took_ms, "a provider was called");
+    }
+
+    /// What only a person can mend, at the provider.
+    fn note_refusal(&self, refusal: &Refusal) {
+        match refusal.reason {
+            RefusalReason::FloatExhausted => {
+                measures::credit_exhausted(&self.code);
+                tracing::error!(provider = self.code, "our credit at the provider is exhausted");
+            }
+            RefusalReason::Misconfigured => {
+                measures::misconfigured(&self.code);
+                tracing::error!(provider = self.code, "the provider refuses our credentials or settings");
+            }
+            RefusalReason::UnknownSubscriber
+            | RefusalReason::WrongCheckDigit
+            | RefusalReason::Blocked
+            | RefusalReason::Unsupported
+            | RefusalReason::BelowMinimum
+            | RefusalReason::AboveMaximum
+            | RefusalReason::DuplicateSale
+            | RefusalReason::Busy
+            | RefusalReason::NeverSent
+            | RefusalReason::Other => {}
+        }
+    }
+
+    fn note_question<T>(&self, call: &'static str, began: Monotonic, answer: &Result<T, Unanswered>) {
+        let words = match answer {
+            Ok(_) => ("answered", ""),
+            Err(Unanswered::Refused(refusal)) => {
+                self.note_refusal(refusal);
+                ("refused", refusal.reason.as_str())
+            }
+            Err(Unanswered::Unreachable) => ("unreachable", ""),
+            Err(Unanswered::NoAnswer(doubt)) => ("unanswered", doubt.as_str()),
+        };
+        self.note(call, began, words);
+    }
+}
+
+#[async_trait]
+impl Provider for Measured {
+    async fn check(
+        &self,
+        call: CallId,
+        product: Product,
+        subscriber: &SubscriberIdentifier,
+    ) -> Result<Customer, Unanswered> {
+        let began = self.clock.monotonic();
+        let answer = self.provider.check(call, product, subscriber).await;
+        self.note_question("check", began, &answer);
+        if let Ok(Customer { barred: Some(refusal), .. }) = &answer {
+            self.note_refusal(refusal);
+        }
+        answer
+    }
+
+    async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        let began = self.clock.monotonic();
+        let answer = self.provider.quote(call, sale).await;
+        self.note_question("quote", began, &answer);
+        answer
+    }
+
+    async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        let began = self.clock.monotonic();
+        let outcome = self.provider.vend(order, gate).await;
+        let words = outcome.in_words();
+        self.note("vend", began, words);
+        measures::vend_answer(&self.code, words.0);
+        if let VendOutcome::Refused(refusal) = &outcome {
+            self.note_refusal(refusal);
+        }
+        outcome
+    }
+
+    async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
+        let began = self.clock.monotonic();
+        let enquiry = self.provider.enquire(call, order).await;
+        let words = enquiry.in_words();
+        self.note("enquire", began, words);
+        measures::enquiry(&self.code, words.0);
+        enquiry
+    }
+}

@@ -1,0 +1,113 @@
+//! What the desk counts and measures. Everything is named here, so that nothing is counted under two names.
+//!
+//! Labels are providers, products and words of this program: there are only so many of them. Never a number of
+//! a purchase or a meter, never what a provider wrote.
+
+use std::time::Duration;
+
+use metrics::{counter, describe_counter, describe_histogram, histogram};
+
+const PURCHASES: &str = "vendgate_purchases_total";
+const REVIEWS: &str = "vendgate_reviews_total";
+const VEND_REQUESTS: &str = "vendgate_vend_requests_total";
+const VEND_ANSWERS: &str = "vendgate_vend_answers_total";
+const ENQUIRIES: &str = "vendgate_enquiries_total";
+const PROVIDER_SECONDS: &str = "vendgate_provider_seconds";
+const CREDIT_EXHAUSTED: &str = "vendgate_merchant_credit_exhausted_total";
+const CLAIMS: &str = "vendgate_worker_claims_total";
+const MISCONFIGURED: &str = "vendgate_provider_misconfigured_total";
+
+/// Which request of a purchase leaves for its provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sending {
+    /// The first one, by the confirm.
+    First,
+    /// The same reference again.
+    Repeat,
+    /// A new reference, after proof that the one before it failed.
+    Attempt,
+}
+
+impl Sending {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Repeat => "repeat",
+            Self::Attempt => "attempt",
+        }
+    }
+}
+
+/// Says what this room's metrics mean, to whoever keeps them.
+pub fn describe_metrics() {
+    describe_counter!(
+        PURCHASES,
+        "Purchases that this process has brought to their end: successful, or why they failed."
+    );
+    describe_counter!(REVIEWS, "Purchases that this process has put before a person.");
+    describe_counter!(
+        VEND_REQUESTS,
+        "Vend requests that were on record and about to leave, by what made them."
+    );
+    describe_counter!(VEND_ANSWERS, "What came of vend requests: vended, refused, or unknown.");
+    describe_counter!(ENQUIRIES, "What providers said when asked what became of a vend.");
+    describe_histogram!(PROVIDER_SECONDS, "How long providers took, by the call.");
+    describe_counter!(CLAIMS, "Purchases that this process has claimed to look at them.");
+    describe_counter!(CREDIT_EXHAUSTED, "Refusals because our float at the provider is exhausted.");
+    describe_counter!(
+        MISCONFIGURED,
+        "Refusals because of our credentials, certificate or settings at the provider."
+    );
+}
+
+/// A provider is connected: what must be noticed the first time that it happens is counted from zero on.
+pub(crate) fn connected(provider: &str) {
+    counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).absolute(0);
+    counter!(MISCONFIGURED, "provider" => provider.to_owned()).absolute(0);
+}
+
+/// A purchase has ended.
+pub(crate) fn ended(provider: &str, product: &'static str, outcome: &'static str) {
+    counter!(PURCHASES, "provider" => provider.to_owned(), "product" => product, "outcome" => outcome)
+        .increment(1);
+}
+
+/// A purchase was put before a person.
+pub(crate) fn review(provider: &str) {
+    counter!(REVIEWS, "provider" => provider.to_owned()).increment(1);
+}
+
+/// A vend request is about to leave.
+pub(crate) fn sends(provider: &str, sending: Sending) {
+    counter!(VEND_REQUESTS, "provider" => provider.to_owned(), "kind" => sending.as_str()).increment(1);
+}
+
+/// What came of a vend request.
+pub(crate) fn vend_answer(provider: &str, answer: &'static str) {
+    counter!(VEND_ANSWERS, "provider" => provider.to_owned(), "answer" => answer).increment(1);
+}
+
+/// What a provider said to an enquiry.
+pub(crate) fn enquiry(provider: &str, answer: &'static str) {
+    counter!(ENQUIRIES, "provider" => provider.to_owned(), "answer" => answer).increment(1);
+}
+
+/// How long a provider took.
+pub(crate) fn provider_took(provider: &str, call: &'static str, took: Duration) {
+    histogram!(PROVIDER_SECONDS, "provider" => provider.to_owned(), "call" => call).record(took);
+}
+
+/// A worker has taken on so many.
+pub(crate) fn claimed(purchases: usize) {
+    counter!(CLAIMS).increment(u64::try_from(purchases).unwrap_or(u64::MAX));
+}
+
+/// Our float is exhausted.
+pub(crate) fn credit_exhausted(provider: &str) {
+    counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).increment(1);
+}
+
+/// The provider does not take us for who we are.
+pub(crate) fn misconfigured(provider: &str) {
+    counter!(MISCONFIGURED, "provider" => provider.to_owned()).increment(1);
+}

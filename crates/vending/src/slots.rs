@@ -1,0 +1,158 @@
+//! How many purchases of each provider a worker may have in hand: a provider whose calls hang for two minutes fills its own
+//! slots, and never takes another's.
+
+use std::collections::BTreeMap;
+
+use store::DueSlots;
+use tokio::sync::mpsc;
+
+/// The slots of one worker.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    providers: BTreeMap<String, Stand>,
+    returned: mpsc::UnboundedReceiver<String>,
+    returns: mpsc::UnboundedSender<String>,
+}
+
+/// How it stands with one provider.
+#[derive(Clone, Copy, Debug)]
+struct Stand {
+    free: u16,
+    /// The latest claim took all that it could, so there may be more.
+    more_may_be_due: bool,
+}
+
+/// One purchase in hand. Its slot is free again when this is dropped, however the work on it ended.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    provider_code: String,
+    returns: mpsc::UnboundedSender<String>,
+}
+
+impl Slots {
+    /// So many for each of these providers, all of them free.
+    pub(crate) fn new<'a>(providers: impl IntoIterator<Item = &'a String>, each: u16) -> Self {
+        let (returns, returned) = mpsc::unbounded_channel();
+        let stand = Stand { free: each.max(1), more_may_be_due: false };
+        let providers = providers.into_iter().map(|code| (code.clone(), stand)).collect();
+        Self { providers, returned, returns }
+    }
+
+    /// What can be claimed now. Until the claim brings something, nothing more is taken for due.
+    pub(crate) fn ask(&mut self) -> Vec<DueSlots> {
+        while let Ok(code) = self.returned.try_recv() {
+            self.take_back(&code);
+        }
+        let free = self.providers.iter_mut().filter(|(_code, stand)| stand.free > 0);
+        free.map(|(code, stand)| {
+            stand.more_may_be_due = false;
+            DueSlots { provider_code: code.clone(), slots: stand.free }
+        })
+        .collect()
+    }
+
+    /// Gives each of the claimed purchases, named by its provider, a slot of those that were asked for.
+    pub(crate) fn fill<'a>(
+        &mut self,
+        asked: &[DueSlots],
+        claimed: impl IntoIterator<Item = &'a str>,
+    ) -> Vec<Slot> {
+        let taken = claimed.into_iter().map(|code| self.take(code)).collect();
+        for DueSlots { provider_code, .. } in asked {
+            if let Some(stand) = self.providers.get_mut(provider_code) {
+                stand.more_may_be_due = stand.free == 0;
+            }
+        }
+        taken
+    }
+
+    /// Waits until a slot is free of a provider of which more may be due.
+    pub(crate) async fn more_can_be_claimed(&mut self) {
+        while !self.providers.values().any(|stand| stand.free > 0 && stand.more_may_be_due) {
+            let code = self.returned.recv().await.expect("a sender is kept here");
+            self.take_back(&code);
+        }
+    }
+
+    fn take(&mut self, code: &str) -> Slot {
+        if let Some(stand) = self.providers.get_mut(code) {
+            stand.free = stand.free.saturating_sub(1);
+        }
+        Slot { provider_code: code.to_owned(), returns: self.returns.clone() }
+    }
+
+    fn take_back(&mut self, code: &str) {
+        if let Some(stand) = self.providers.get_mut(code) {
+            stand.free = stand.free.saturating_add(1);
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // A worker that has stopped counts no more.
+        let _stopped = self.returns.send(std::mem::take(&mut self.provider_code));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn slots() -> Slots {
+        Slots::new([&"BPC".to_owned(), &"WUC".to_owned()], 2)
+    }
+
+    fn free(slots: &mut Slots) -> Vec<(String, u16)> {
+        slots.ask().into_iter().map(|due| (due.provider_code, due.slots)).collect()
+    }
+
+    async fn more_can_be_claimed(slots: &mut Slots) -> bool {
+        tokio::time::timeout(Duration::from_millis(20), slots.more_can_be_claimed()).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_provider_whose_slots_are_taken_leaves_the_others_theirs() {
+        let mut slots = slots();
+        let asked = slots.ask();
+        let taken = slots.fill(&asked, ["BPC", "BPC", "WUC"]);
+        assert_eq!(free(&mut slots), [("WUC".to_owned(), 1)]);
+        drop(taken);
+        assert_eq!(free(&mut slots), [("BPC".to_owned(), 2), ("WUC".to_owned(), 2)]);
+    }
+
+    #[tokio::test]
+    async fn more_is_claimed_once_a_slot_is_free_of_a_provider_of_which_more_may_be_due() {
+        let mut slots = slots();
+        let asked = slots.ask();
+        let mut taken = slots.fill(&asked, ["WUC", "BPC", "BPC"]);
+        assert!(
+            !more_can_be_claimed(&mut slots).await,
+            "all of the one are taken, no more is due of the other"
+        );
+        drop(taken.remove(0));
+        assert!(!more_can_be_claimed(&mut slots).await);
+        taken.pop();
+        assert!(more_can_be_claimed(&mut slots).await);
+        let asked = slots.ask();
+        assert!(!more_can_be_claimed(&mut slots).await, "the claim has brought nothing yet");
+        slots.fill(&asked, []);
+        assert!(!more_can_be_claimed(&mut slots).await, "the last claim left a slot free");
+    }
+
+    #[tokio::test]
+    async fn work_that_breaks_off_gives_its_slot_back() {
+        let mut slots = slots();
+        let asked = slots.ask();
+        let taken = slots.fill(&asked, ["BPC"; 2]);
+        let broken = tokio::spawn(async move {
+            let _in_hand = taken;
+            std::future::pending::<()>().await;
+        });
+        broken.abort();
+        assert!(broken.await.is_err());
+        assert!(more_can_be_claimed(&mut slots).await);
+    }
+}

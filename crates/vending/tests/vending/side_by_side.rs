@@ -1,0 +1,113 @@
+//! Several workers, and retries beside them: whoever claims a purchase works on it alone, and whoever dies at it is replaced.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use provider::scripted::Conduct;
+use provider::scripted::NextVend::{NeverArrives, VendsButReplyIsLost};
+use vending::{RetryError, Vending, WorkDone};
+
+use crate::town::{ALMOST_A_LEASE, LEASE_AND_MORE, Plan, Town, until};
+
+const FIRST_LOOK: Duration = Duration::from_secs(5);
+
+#[tokio::test]
+async fn workers_side_by_side_share_the_work_and_never_take_the_same_purchase() {
+    let town = Town::open().await;
+    let shop = town.shop_with("900.00").await;
+    shop.is_left_in_doubt_about(0..40).await;
+    let others = [town.other_desk().await, town.other_desk().await];
+    let hangs = town.line.holds_enquiries();
+    town.time_passes(FIRST_LOOK);
+    let desks = [&town.vending, &others[0].vending, &others[1].vending];
+    let watched = async {
+        until("all are claimed", || town.line.held_enquiries() == 40).await;
+        for desk in desks {
+            assert_eq!(desk.work_once().await, WorkDone::default(), "all are in somebody's hands");
+        }
+        hangs.open();
+    };
+    let (done, ()) = tokio::join!(join_all(desks.map(Vending::work_once)), watched);
+    assert_eq!(done.iter().map(|done| done.claimed).sum::<usize>(), 40);
+    assert_eq!(done.iter().map(|done| done.ended).sum::<usize>(), 40);
+    town.every_purchase_was_asked_about_once();
+    assert_eq!(town.count("purchase_events WHERE fact = 'CLAIMED'"), 40);
+    assert_eq!(town.count("purchases WHERE state = 'SUCCESSFUL' AND fence = 2"), 40);
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn what_a_killed_worker_had_claimed_is_ended_by_another_once_the_lease_has_run_out() {
+    let town = Town::open().await;
+    let shop = town.shop_with("200.00").await;
+    town.utility.will([VendsButReplyIsLost]);
+    shop.is_left_in_doubt("100.00").await;
+    let doomed = town.doomed_desk().await;
+    let never_answered = town.line.holds_enquiries();
+    town.time_passes(FIRST_LOOK);
+    let work = doomed.runtime.spawn({
+        let vending = doomed.vending.clone();
+        async move { vending.work_once().await }
+    });
+    until("it has claimed and is asking", || town.line.held_enquiries() == 1).await;
+    doomed.runtime.shutdown_background();
+    assert!(work.await.is_err(), "it died at its work");
+    never_answered.open();
+
+    town.time_passes(ALMOST_A_LEASE);
+    assert_eq!(town.works_once().await, 0, "nobody knows that it is dead");
+    assert!(matches!(shop.retries().await, Err(RetryError::Pending { .. })));
+    town.time_passes(Duration::from_secs(10));
+    assert_eq!(town.vending.work_once().await, WorkDone { claimed: 1, ended: 1 });
+    let record = shop.retries().await.unwrap();
+    assert_eq!(town.history(record.id), "RESERVED LOST CLAIMED CLAIMED VENDED");
+    shop.has("98.50", "0");
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_on() {
+    let town = Town::of(Plan::declared_truly(Conduct::REJECTS_REPEATS)).await;
+    let shop = town.managed_shop_with("200.00").await;
+    town.utility.will([NeverArrives]);
+    shop.buys("100.00").await.unwrap();
+    let sleeper = town.other_desk().await;
+    let hangs = town.line.holds_enquiries();
+    town.time_passes(Duration::from_mins(2));
+    let meanwhile = async {
+        until("it is asking", || town.line.held_enquiries() == 1).await;
+        // Its question was answered long ago; it has not read the answer.
+        sleeper.wire.holds_back();
+        hangs.open();
+        until("it is about to send again", || sleeper.wire.held_back() == 1).await;
+        town.time_passes(LEASE_AND_MORE);
+        assert_eq!(town.vending.work_once().await, WorkDone { claimed: 1, ended: 1 });
+        sleeper.wire.lets_go();
+    };
+    let (done, ()) = tokio::join!(sleeper.vending.work_once(), meanwhile);
+    assert_eq!(done.claimed, 1);
+    assert_eq!(town.states(), "SUCCESSFUL");
+    town.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "vend #1"]);
+    shop.has("98.50", "0");
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn a_retry_beside_the_worker_is_told_to_wait_and_asks_nobody() {
+    let town = Town::open().await;
+    let shop = town.shop_with("200.00").await;
+    town.utility.will([VendsButReplyIsLost]);
+    shop.is_left_in_doubt("100.00").await;
+    let hangs = town.line.holds_enquiries();
+    town.time_passes(FIRST_LOOK);
+    let meanwhile = async {
+        until("the worker is asking", || town.line.held_enquiries() == 1).await;
+        assert!(matches!(shop.retries().await, Err(RetryError::Pending { .. })));
+        hangs.open();
+    };
+    let (done, ()) = tokio::join!(town.vending.work_once(), meanwhile);
+    assert_eq!(done, WorkDone { claimed: 1, ended: 1 });
+    town.utility.saw(["check", "vend #1", "enquire #1"]);
+    assert!(shop.retries().await.is_ok());
+    town.closes().await;
+}

@@ -1,0 +1,81 @@
+//! The worker, step by step: time passes until something is due, and it is worked on.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use vending::WorkerSettings;
+
+use super::Town;
+
+impl Town {
+    /// Has the worker look once at whatever is due, and says how many purchases it took.
+    pub async fn works_once(&self) -> usize {
+        self.vending.work_once().await.claimed
+    }
+
+    /// Has a worker work until this is done, and stops it.
+    pub async fn works_until(&self, settings: &WorkerSettings, this: impl Future<Output = ()>) {
+        let (tell, told) = oneshot::channel::<()>();
+        let telling = async {
+            this.await;
+            tell.send(()).unwrap();
+        };
+        tokio::join!(self.vending.work(settings, async { told.await.unwrap() }), telling);
+    }
+
+    /// Asserts that each provider was asked about each of its orders exactly once.
+    #[track_caller]
+    pub fn every_purchase_was_asked_about_once(&self) {
+        for provider in [&self.utility, &self.neighbour] {
+            let calls = provider.calls();
+            for order in calls.iter().filter_map(|call| call.strip_prefix("vend ")) {
+                let asked = calls.iter().filter(|call| call.strip_prefix("enquire ") == Some(order)).count();
+                assert_eq!(asked, 1, "about {order}");
+            }
+        }
+    }
+
+    /// Lets time pass: on the clock, and for every open purchase as if it had been made earlier.
+    pub fn time_passes(&self, length: Duration) {
+        self.clock.advance(length);
+        let back = format!("interval '{} milliseconds'", length.as_millis());
+        self.sql(&format!(
+            "UPDATE purchases SET {} WHERE ended_at IS NULL",
+            MADE_EARLIER.replace("$1", &back)
+        ));
+    }
+
+    /// Lets time pass until a purchase is due, if one will be within this time, and says how long that was.
+    pub fn time_passes_until_work_is_due(&self, within: Duration) -> Option<Duration> {
+        let within = within.as_millis();
+        let passed = self.sql(&format!(
+            "WITH due AS (
+                SELECT ceil(1000 * greatest(0, extract(epoch FROM min(due_at) - clock_timestamp())))::bigint AS ms
+                FROM purchases WHERE ended_at IS NULL HAVING count(*) > 0
+            ), moved AS (
+                UPDATE purchases SET {} FROM due WHERE ended_at IS NULL AND ms <= {within} RETURNING id
+            )
+            SELECT ms FROM due WHERE ms <= {within}",
+            MADE_EARLIER.replace("$1", "ms * interval '1 millisecond'")
+        ));
+        let passed = Duration::from_millis(passed.parse().ok()?);
+        self.clock.advance(passed);
+        Some(passed)
+    }
+
+    /// Has the worker do whatever becomes due within this time, and says after how long it did something.
+    pub async fn works_for(&self, length: Duration) -> Vec<Duration> {
+        let (mut passed, mut steps) = (Duration::ZERO, Vec::new());
+        while let Some(wait) = self.time_passes_until_work_is_due(length.saturating_sub(passed)) {
+            passed += wait;
+            assert_ne!(self.works_once().await, 0, "something is due and not claimed");
+            steps.push(passed);
+        }
+        self.time_passes(length.saturating_sub(passed));
+        steps
+    }
+}
+
+/// Every instant of an open purchase, so much earlier.
+const MADE_EARLIER: &str = "last_sent_at = last_sent_at - $1, lease_until = lease_until - $1,
+    no_record_since = no_record_since - $1, window_closes_at = window_closes_at - $1, due_at = due_at - $1";

@@ -1,0 +1,41 @@
+//! What the door counts: answers by endpoint and status, and how long they took.
+
+use std::time::Duration;
+
+use actix_web::{
+    Error,
+    dev::{ServiceRequest, ServiceResponse},
+    http::StatusCode,
+};
+use metrics::{counter, describe_counter, describe_histogram, histogram};
+
+const ANSWERS: &str = "vendgate_http_answers_total";
+const SECONDS: &str = "vendgate_http_seconds";
+
+/// Says what this room's metrics mean, to whoever keeps them.
+pub fn describe_metrics() {
+    describe_counter!(ANSWERS, "Answers over HTTP, by the route and the status.");
+    describe_histogram!(
+        SECONDS,
+        "How long answers over HTTP took from the arrival of the head, by the route."
+    );
+}
+
+/// The route that a request is for, as it stands in the program: never a path that somebody has made up.
+pub(crate) fn route(request: &ServiceRequest) -> String {
+    request.match_pattern().unwrap_or_else(|| "none".to_owned())
+}
+
+/// It was answered.
+pub(crate) fn answered<B>(route: String, answer: &Result<ServiceResponse<B>, Error>, took: Duration) {
+    let status = match answer {
+        Ok(answer) => answer.status(),
+        Err(error) => error.as_response_error().status_code(),
+    };
+    counter!(ANSWERS, "route" => route.clone(), "status" => three_digits(status)).increment(1);
+    histogram!(SECONDS, "route" => route).record(took);
+}
+
+fn three_digits(status: StatusCode) -> String {
+    status.as_u16().to_string()
+}
