@@ -1,4 +1,5 @@
-//! Every human sentence, localised with Fluent: what went wrong, and what products are called.
+//! Every human sentence, localised with Fluent: what went wrong, what products are called, and what people are told when
+//! a purchase ends.
 //!
 //! The texts lie in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once.
 //!
@@ -16,10 +17,12 @@
 
 mod detail;
 mod locale;
+mod phrase;
 mod sentence;
 mod texts;
 
 pub use detail::Detail;
 pub use locale::{Language, Locale, MalformedTag};
+pub use phrase::{Bought, Numbered, Phrase};
 pub use sentence::Sentence;
 pub use texts::Messages;

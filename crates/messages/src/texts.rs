@@ -3,9 +3,19 @@
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
 use unic_langid::LanguageIdentifier;
 
-use crate::{Language, Sentence};
+use crate::{Language, Phrase, Sentence};
 
 type Bundle = FluentBundle<FluentResource>;
+
+macro_rules! texts {
+    ($language:literal) => {
+        [
+            include_str!(concat!("../texts/", $language, "/errors.ftl")),
+            include_str!(concat!("../texts/", $language, "/products.ftl")),
+            include_str!(concat!("../texts/", $language, "/notices.ftl")),
+        ]
+    };
+}
 
 /// All texts in all languages. Make one and share it.
 pub struct Messages {
@@ -18,18 +28,9 @@ impl Messages {
     /// Parses the texts that are compiled in.
     pub fn new() -> Self {
         Self {
-            english: bundle(
-                Language::English,
-                [include_str!("../texts/en/errors.ftl"), include_str!("../texts/en/products.ftl")],
-            ),
-            french: bundle(
-                Language::French,
-                [include_str!("../texts/fr/errors.ftl"), include_str!("../texts/fr/products.ftl")],
-            ),
-            portuguese: bundle(
-                Language::Portuguese,
-                [include_str!("../texts/pt/errors.ftl"), include_str!("../texts/pt/products.ftl")],
-            ),
+            english: bundle(Language::English, texts!("en")),
+            french: bundle(Language::French, texts!("fr")),
+            portuguese: bundle(Language::Portuguese, texts!("pt")),
         }
     }
 
@@ -68,6 +69,12 @@ impl Messages {
     /// What the input for the subscriber of a product type is called, such as "Meter number".
     pub fn subscriber_label(&self, language: Language, product_type: &str) -> Option<String> {
         self.text(language, product_type, Some("subscriber"), &[])
+    }
+
+    /// A line of a message to somebody.
+    pub fn phrase(&self, language: Language, phrase: &Phrase<'_>) -> String {
+        let said = self.text(language, phrase.id(), None, &phrase.values());
+        said.expect("a phrase brings every value that its texts have, which a test tries in every language")
     }
 
     fn text(
@@ -110,7 +117,7 @@ impl std::fmt::Debug for Messages {
     }
 }
 
-fn bundle(language: Language, texts: [&str; 2]) -> Bundle {
+fn bundle(language: Language, texts: [&str; 3]) -> Bundle {
     let tag: LanguageIdentifier = language.as_str().parse().expect("our own languages have proper tags");
     let mut bundle = Bundle::new_concurrent(vec![tag]);
     // The marks that Fluent would put around values are invisible, and wrong in JSON and SMS.

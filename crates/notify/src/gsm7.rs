@@ -1,0 +1,125 @@
+//! The letters of the GSM 7 bit default alphabet (3GPP TS 23.038, section 6.2.1), and how others are spelt with them.
+
+/// One septet each.
+const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
+                     ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+
+/// Two septets each: an escape comes first.
+const EXTENSION: &str = "\u{c}^{}\\[~]|€";
+
+/// Letters that the alphabet has not, and what they are spelt as.
+const SPELLINGS: [(&str, &str); 44] = [
+    ("áâãāăą", "a"),
+    ("ÀÁÂÃĀĂĄ", "A"),
+    ("çćĉċč", "c"),
+    ("ĆĈĊČ", "C"),
+    ("ďđ", "d"),
+    ("ĎĐ", "D"),
+    ("êëēĕėęě", "e"),
+    ("ÈÊËĒĔĖĘĚ", "E"),
+    ("ĝğġģ", "g"),
+    ("ĜĞĠĢ", "G"),
+    ("íîïĩīĭįı", "i"),
+    ("ÌÍÎÏĨĪĬĮİ", "I"),
+    ("ĺļľł", "l"),
+    ("ĹĻĽŁ", "L"),
+    ("ńņňŋ", "n"),
+    ("ŃŅŇŊ", "N"),
+    ("óôõōŏő", "o"),
+    ("ÒÓÔÕŌŎŐ", "O"),
+    ("ŕŗř", "r"),
+    ("ŔŖŘ", "R"),
+    ("śŝşšș", "s"),
+    ("ŚŜŞŠȘ", "S"),
+    ("ţťț", "t"),
+    ("ŢŤȚ", "T"),
+    ("úûũūŭůűų", "u"),
+    ("ÙÚÛŨŪŬŮŰŲ", "U"),
+    ("ŵ", "w"),
+    ("Ŵ", "W"),
+    ("ýÿŷ", "y"),
+    ("ÝŸŶ", "Y"),
+    ("źżž", "z"),
+    ("ŹŻŽ", "Z"),
+    ("œ", "oe"),
+    ("Œ", "OE"),
+    ("’‘‚ʼ´`", "'"),
+    ("“”„«»", "\""),
+    ("–—‐‑−", "-"),
+    ("…", "..."),
+    ("\u{a0}\u{202f}\u{2009}\t", " "),
+    ("¹", "1"),
+    ("²", "2"),
+    ("³", "3"),
+    ("ªº°", "o"),
+    ("·•", "."),
+];
+
+/// How many septets a letter takes; `None` where the alphabet has it not.
+pub(crate) fn septets(letter: char) -> Option<usize> {
+    if BASIC.contains(letter) {
+        Some(1)
+    } else if EXTENSION.contains(letter) {
+        Some(2)
+    } else {
+        None
+    }
+}
+
+/// The text with the letters of the alphabet alone, losing no more than accents and the shapes of signs; `None` where
+/// that cannot be done.
+pub(crate) fn spelt(text: &str) -> Option<String> {
+    let mut spelt = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if septets(letter).is_some() {
+            spelt.push(letter);
+        } else {
+            let spelling = SPELLINGS.iter().find(|(letters, _)| letters.contains(letter));
+            spelt.push_str(spelling?.1);
+        }
+    }
+    Some(spelt)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_alphabet_has_its_127_letters_and_ten_more_behind_the_escape() {
+        let basic: BTreeSet<char> = BASIC.chars().collect();
+        assert_eq!((BASIC.chars().count(), basic.len()), (127, 127));
+        let extension: BTreeSet<char> = EXTENSION.chars().collect();
+        assert_eq!(extension.len(), 10);
+        assert!(basic.is_disjoint(&extension));
+    }
+
+    #[test]
+    fn only_letters_that_are_missing_are_respelt_and_only_with_letters_that_are_there() {
+        let mut seen = BTreeSet::new();
+        for (letters, spelling) in SPELLINGS {
+            for letter in letters.chars() {
+                assert_eq!(septets(letter), None, "{letter} needs no spelling");
+                assert!(seen.insert(letter), "{letter} is spelt twice");
+            }
+            assert!(spelling.chars().all(|letter| septets(letter) == Some(1)), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn the_accents_of_french_and_portuguese_are_kept_where_there_are_such_letters_and_dropped_elsewhere() {
+        for (written, expected) in [
+            ("Électricité à où", "Électricité à où"),
+            ("reçu, prêt, Noël, cœur", "recu, pret, Noel, coeur"),
+            ("Água, código, não, operações, três", "Agua, codigo, nao, operacoes, tres"),
+            ("l’eau – “5 m³”…", "l'eau - \"5 m3\"..."),
+        ] {
+            assert_eq!(spelt(written).as_deref(), Some(expected));
+        }
+        for foreign in ["Жетон", "电", "⚡"] {
+            assert_eq!(spelt(foreign), None);
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What a deployment says about its messages.
+
+use std::fmt;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+use lettre::message::Mailbox;
+use secrecy::SecretString;
+use serde::Deserialize;
+use url::Url;
+
+/// The section `[notify]`. A channel whose section is missing is off: its messages are given up as they come due, and
+/// the outbox says so.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NotifySettings {
+    /// The SMS gateway.
+    pub sms: Option<SmsSettings>,
+    /// The mail server.
+    pub email: Option<EmailSettings>,
+    /// The zone in which messages write dates, by its IANA name.
+    pub time_zone: Tz,
+    /// How long nothing is asked for where nothing was due.
+    pub poll_ms: u64,
+    /// How many messages of a channel are taken, and under way, at once.
+    pub at_once: u16,
+    /// How long whoever takes a message has it alone. Longer than any gateway takes.
+    pub lease_ms: u64,
+    /// The pause after the first failure; each is twice as long as the one before.
+    pub first_pause_ms: u64,
+    /// The longest pause.
+    pub longest_pause_ms: u64,
+    /// How often a message is tried.
+    pub attempts_max: u16,
+    /// For how long a message is of use.
+    pub useful_for_ms: u64,
+}
+
+/// The section `[notify.sms]`: a Kannel smsbox.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SmsSettings {
+    /// Its `sendsms` address, such as `http://127.0.0.1:13013/cgi-bin/sendsms`.
+    pub url: Url,
+    /// Our name there.
+    pub username: String,
+    /// Our password there.
+    pub password: SecretString,
+    /// Whom messages come from: a number, or a word where the network takes one.
+    pub from: String,
+    /// What a number's country code is preceded by.
+    #[serde(default = "plus")]
+    pub number_prefix: String,
+    /// Longest wait for an answer.
+    #[serde(default = "ten_seconds")]
+    pub timeout_ms: u64,
+}
+
+/// The section `[notify.email]`: a mail server.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmailSettings {
+    /// Its name, which its certificate must bear.
+    pub host: String,
+    /// Its port; the usual one of the kind of security, if not given.
+    pub port: Option<u16>,
+    /// How the connection is secured.
+    #[serde(default)]
+    pub security: MailSecurity,
+    /// Our name there, if it wants one.
+    pub username: Option<String>,
+    /// Our password there.
+    pub password: Option<SecretString>,
+    /// Whom messages come from, such as `Vendgate <receipts@operator.example>`.
+    pub from: Mailbox,
+    /// Longest wait for a message to be taken.
+    #[serde(default = "twenty_seconds")]
+    pub timeout_ms: u64,
+}
+
+/// How a connection to a mail server is secured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MailSecurity {
+    /// By STARTTLS, or not at all: usually port 587.
+    #[default]
+    StartTls,
+    /// From the first byte: usually port 465.
+    Tls,
+    /// Not at all, for a server on this machine: usually port 25.
+    None,
+}
+
+/// Why settings cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotifySettingsError {
+    /// Nothing could ever be sent.
+    #[error("notify.at_once and notify.attempts_max must be at least 1")]
+    Never,
+    /// A second worker would take what the first is still sending.
+    #[error("notify.lease_ms must be more than twice the timeout of every gateway")]
+    ShortLease,
+    /// A pause that ends before it begins.
+    #[error("notify.first_pause_ms must not be more than notify.longest_pause_ms")]
+    Pauses,
+    /// One without the other.
+    #[error("notify.email.username and notify.email.password come together")]
+    HalfCredentials,
+    /// Anybody on the way could read them.
+    #[error("notify.email has a password and no security")]
+    OpenPassword,
+}
+
+impl NotifySettings {
+    /// The settings, if they can be used together.
+    pub fn checked(&self) -> Result<(), NotifySettingsError> {
+        if self.at_once == 0 || self.attempts_max == 0 {
+            return Err(NotifySettingsError::Never);
+        }
+        if self.first_pause_ms > self.longest_pause_ms {
+            return Err(NotifySettingsError::Pauses);
+        }
+        let timeouts =
+            [self.sms.as_ref().map(|sms| sms.timeout_ms), self.email.as_ref().map(|email| email.timeout_ms)];
+        if timeouts.into_iter().flatten().any(|timeout| timeout.saturating_mul(2) >= self.lease_ms) {
+            return Err(NotifySettingsError::ShortLease);
+        }
+        self.email.as_ref().map_or(Ok(()), EmailSettings::checked)
+    }
+
+    /// How long to wait after so many failures.
+    pub(crate) fn pause_after(&self, attempts: u16) -> Duration {
+        let doublings = u32::from(attempts.saturating_sub(1)).min(32);
+        let pause = self.first_pause_ms.saturating_mul(1_u64 << doublings);
+        Duration::from_millis(pause.min(self.longest_pause_ms))
+    }
+
+    pub(crate) const fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease_ms)
+    }
+
+    pub(crate) const fn poll(&self) -> Duration {
+        Duration::from_millis(self.poll_ms)
+    }
+
+    pub(crate) const fn useful_for(&self) -> Duration {
+        Duration::from_millis(self.useful_for_ms)
+    }
+}
+
+impl Default for NotifySettings {
+    fn default() -> Self {
+        Self {
+            sms: None,
+            email: None,
+            time_zone: Tz::Africa__Gaborone,
+            poll_ms: 1_000,
+            at_once: 16,
+            lease_ms: 120_000,
+            first_pause_ms: 15_000,
+            longest_pause_ms: 900_000,
+            attempts_max: 100,
+            useful_for_ms: 86_400_000,
+        }
+    }
+}
+
+impl EmailSettings {
+    const fn checked(&self) -> Result<(), NotifySettingsError> {
+        match (&self.username, &self.password, self.security) {
+            (Some(_), Some(_), MailSecurity::None) => Err(NotifySettingsError::OpenPassword),
+            (Some(_), Some(_), MailSecurity::StartTls | MailSecurity::Tls) | (None, None, _) => Ok(()),
+            (Some(_), None, _) | (None, Some(_), _) => Err(NotifySettingsError::HalfCredentials),
+        }
+    }
+
+    pub(crate) const fn port(&self) -> u16 {
+        match (self.port, self.security) {
+            (Some(port), _) => port,
+            (None, MailSecurity::StartTls) => 587,
+            (None, MailSecurity::Tls) => 465,
+            (None, MailSecurity::None) => 25,
+        }
+    }
+}
+
+impl fmt::Debug for SmsSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("SmsSettings").field("host", &self.url.host_str()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for EmailSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("EmailSettings").field("host", &self.host).finish_non_exhaustive()
+    }
+}
+
+fn plus() -> String {
+    "+".to_owned()
+}
+
+const fn ten_seconds() -> u64 {
+    10_000
+}
+
+const fn twenty_seconds() -> u64 {
+    20_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn email(security: MailSecurity, username: Option<&str>, password: Option<&str>) -> NotifySettings {
+        let email = EmailSettings {
+            host: "mail.example".into(),
+            port: None,
+            security,
+            username: username.map(str::to_owned),
+            password: password.map(Into::into),
+            from: "Vendgate <receipts@operator.example>".parse().unwrap(),
+            timeout_ms: 20_000,
+        };
+        NotifySettings { email: Some(email), ..NotifySettings::default() }
+    }
+
+    #[test]
+    fn the_defaults_can_be_used() {
+        assert_eq!(NotifySettings::default().checked(), Ok(()));
+        assert_eq!(email(MailSecurity::StartTls, Some("a"), Some("b")).checked(), Ok(()));
+    }
+
+    #[test]
+    fn what_could_not_work_is_refused() {
+        let default = NotifySettings::default;
+        for (settings, why) in [
+            (NotifySettings { at_once: 0, ..default() }, NotifySettingsError::Never),
+            (NotifySettings { first_pause_ms: 900_001, ..default() }, NotifySettingsError::Pauses),
+            (
+                NotifySettings { lease_ms: 40_000, ..email(MailSecurity::None, None, None) },
+                NotifySettingsError::ShortLease,
+            ),
+            (email(MailSecurity::Tls, Some("a"), None), NotifySettingsError::HalfCredentials),
+            (email(MailSecurity::None, Some("a"), Some("b")), NotifySettingsError::OpenPassword),
+        ] {
+            assert_eq!(settings.checked(), Err(why));
+        }
+    }
+
+    #[test]
+    fn every_pause_is_twice_the_last_until_the_longest() {
+        let settings = NotifySettings::default();
+        let seconds = [1, 2, 3, 6, 7, 100, u16::MAX].map(|attempt| settings.pause_after(attempt).as_secs());
+        assert_eq!(seconds, [15, 30, 60, 480, 900, 900, 900]);
+    }
+}

@@ -1,0 +1,102 @@
+//! E-mail over SMTP.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Mailbox, Message};
+use lettre::transport::smtp::PoolConfig;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::{Address, AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use secrecy::ExposeSecret;
+
+use crate::{EmailSettings, Gateway, GatewayError, Letter, MailSecurity, Undelivered};
+
+/// What a server says about this mailbox, and will say again (RFC 5321, section 4.2.3). Other lasting refusals are about us
+/// or about it, and are ours or theirs to mend.
+const NO_SUCH_MAILBOX: [u16; 4] = [550, 551, 553, 556];
+
+/// Longer than a burst of messages, shorter than servers keep a connection that says nothing.
+const IDLE_CONNECTION: Duration = Duration::from_secs(20);
+
+/// A mail server.
+pub struct Smtp {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+    timeout: Duration,
+    host: String,
+}
+
+impl Smtp {
+    /// Prepares the client; connects to nobody yet.
+    pub fn new(settings: &EmailSettings) -> Result<Self, GatewayError> {
+        let timeout = Duration::from_millis(settings.timeout_ms);
+        let parameters = || TlsParameters::new(settings.host.clone()).map_err(GatewayError::Smtp);
+        let tls = match settings.security {
+            MailSecurity::None => Tls::None,
+            MailSecurity::StartTls => Tls::Required(parameters()?),
+            MailSecurity::Tls => Tls::Wrapper(parameters()?),
+        };
+        let mut transport = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&settings.host)
+            .port(settings.port())
+            .tls(tls)
+            .timeout(Some(timeout))
+            .pool_config(PoolConfig::new().idle_timeout(IDLE_CONNECTION));
+        if let (Some(username), Some(password)) = (&settings.username, &settings.password) {
+            let credentials = Credentials::new(username.clone(), password.expose_secret().to_owned());
+            transport = transport.credentials(credentials);
+        }
+        let (from, host) = (settings.from.clone(), settings.host.clone());
+        Ok(Self { transport: transport.build(), from, timeout, host })
+    }
+
+    fn message(&self, letter: &Letter) -> Result<Message, Undelivered> {
+        let unusable = |what: &str| Undelivered::Refused { said: what.to_owned() };
+        let to: Address = letter.to.parse().map_err(|_malformed| unusable("not an address"))?;
+        let automatic =
+            HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned());
+        Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(letter.subject.as_str())
+            // The same for every repeat, so that a mailbox can tell.
+            .message_id(Some(format!("<{}@{}>", letter.id, self.from.email.domain())))
+            .date(letter.written_at.into())
+            .raw_header(automatic)
+            .header(ContentType::TEXT_PLAIN)
+            .body(letter.text.clone())
+            .map_err(|_incomplete| unusable("not a message"))
+    }
+}
+
+#[async_trait]
+impl Gateway for Smtp {
+    async fn send(&self, letter: &Letter) -> Result<(), Undelivered> {
+        let message = self.message(letter)?;
+        // Each command has its time; so has the whole.
+        match tokio::time::timeout(self.timeout, self.transport.send(message)).await {
+            Ok(Ok(_accepted)) => Ok(()),
+            Ok(Err(error)) => Err(verdict(&error)),
+            Err(_elapsed) => Err(Undelivered::Later { said: "no answer in time".to_owned() }),
+        }
+    }
+}
+
+impl fmt::Debug for Smtp {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Smtp").field("host", &self.host).finish_non_exhaustive()
+    }
+}
+
+/// Never what the server says beside its code: it may repeat the address.
+fn verdict(error: &lettre::transport::smtp::Error) -> Undelivered {
+    match error.status().map(u16::from) {
+        Some(code) if NO_SUCH_MAILBOX.contains(&code) => Undelivered::Refused { said: code.to_string() },
+        Some(code) => Undelivered::Later { said: code.to_string() },
+        None if error.is_timeout() => Undelivered::Later { said: "no answer in time".to_owned() },
+        None if error.is_tls() => Undelivered::Later { said: "no TLS".to_owned() },
+        None => Undelivered::Later { said: "the connection broke".to_owned() },
+    }
+}

@@ -1,0 +1,103 @@
+//! An outbox in a database of its own, with purchases that owe messages.
+
+use std::sync::Arc;
+
+use local_postgres::{Database, LocalPostgres};
+use messages::Messages;
+use notify::{Gateway, Gateways, Notifier, NotifySettings};
+use purchase::Timing;
+use store::{Aad, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
+use tokio::runtime::{Builder, Handle};
+
+use crate::doubles::Inbox;
+use crate::town::TOKEN;
+
+pub struct Outbox {
+    database: Database,
+    store: Store,
+}
+
+const WORKER: &str = "
+    DO $$ BEGIN
+        CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
+
+const SOMEBODY: &str = "
+    INSERT INTO organisations (code, name, environment) VALUES ('S1', 'Shop', 'STAGING');
+    INSERT INTO users (organisation_id, username, password_hash, full_name, role, phone_number, email)
+    SELECT id, 'till', '$argon2id$', 'Till', 'INTEGRATOR', '26772000000', 'till@shop.example' FROM organisations;
+    INSERT INTO providers (code, name) VALUES ('BPC', 'Botswana Power');
+    INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
+    SELECT id, 'Till', 'BWP', 'CURRENT', 0, 0 FROM organisations;";
+
+fn keys() -> SealingKeys {
+    SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap()
+}
+
+impl Outbox {
+    pub async fn open() -> Self {
+        let database = LocalPostgres::shared().database_from_template("notify", prepare).unwrap();
+        database.run_sql(WORKER).unwrap();
+        database.run_sql(SOMEBODY).unwrap();
+        let settings = StoreSettings::for_database(database.url_as("test_worker", "test_worker"));
+        let store = Store::connect(settings, keys(), Timing::default(), Handle::current()).await.unwrap();
+        Self { database, store }
+    }
+
+    /// Successful purchases with these numbers, each of which owes what `notices` lists: recipients and channels.
+    pub fn owes(&self, numbers: std::ops::Range<i64>, notices: &[(&str, &str)]) {
+        let owed = notices.iter().map(|(recipient, channel)| {
+            format!(
+                "INSERT INTO outbox (purchase_id, kind, recipient, channel, written_at, due_at)
+                 SELECT id, 'ISSUED', '{recipient}', '{channel}', now(), now()
+                 FROM generate_series({}, {}) AS id;",
+                numbers.start,
+                numbers.end - 1
+            )
+        });
+        let statements: Vec<String> = numbers.clone().map(purchase).chain(owed).collect();
+        self.sql(&statements.join("\n"));
+    }
+
+    /// A worker's notifier with these gateways.
+    pub fn notifier(&self, sms: Option<&Inbox>, email: Option<&Inbox>, settings: NotifySettings) -> Notifier {
+        let gateway = |inbox: &Inbox| -> Arc<dyn Gateway> { Arc::new(inbox.clone()) };
+        let gateways = Gateways { sms: sms.map(gateway), email: email.map(gateway) };
+        self.notifier_through(gateways, settings)
+    }
+
+    pub fn notifier_through(&self, gateways: Gateways, settings: NotifySettings) -> Notifier {
+        settings.checked().unwrap();
+        Notifier::new(self.store.clone(), Messages::new(), gateways, settings)
+    }
+
+    /// Lets every lease and pause end.
+    pub fn time_passes(&self) {
+        self.sql("UPDATE outbox SET due_at = now() WHERE sent_at IS NULL");
+    }
+
+    pub fn sql(&self, sql: &str) -> String {
+        self.database.run_sql(sql).unwrap()
+    }
+}
+
+fn purchase(id: i64) -> String {
+    let token = keys().seal(TOKEN.as_bytes(), Aad { purchase_id: id, column: "purchases.sealed_token" });
+    let token = hex::encode(token.unwrap().bytes);
+    format!(
+        "INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel,
+            language, product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry,
+            charge, net, total, commission, requester_sms, beneficiary_sms, requester_email,
+            beneficiary_email, created_at, state, handling, fence, attempt, requests, window_closes_at,
+            provider_reference, ended_at, token_key_id, sealed_token, provider_transaction)
+        SELECT {id}, 'TOP/2026/11/{id}', o.id, 1, u.id, a.id, 'POS', 'en', 'ELECTRICITY', 'BPC', '0{id}',
+            '2677123{id:04}', 'BWP', 1000, 0, 1000, 1000, 0, true, true, true, true, now(), 'SUCCESSFUL',
+            'MANAGED', 1, 1, 0, now(), '20261120170000-000001', now(), 1, '\\x{token}', 'V{id}'
+        FROM organisations o, users u, accounts a WHERE a.organisation_id IS NOT NULL;"
+    )
+}
+
+fn prepare(url: &str) -> Result<(), StoreError> {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(migrate(&url.into())).map(drop)
+}
