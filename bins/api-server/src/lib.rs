@@ -1,23 +1,21 @@
-//! Serves the HTTP surfaces: settings in, one line with its address out, serving until it is told to stop.
+//! Serves the HTTP surfaces: settings in, its two addresses out, serving until it is told to stop.
 //!
 //! Nothing is decided here. The rooms are put together, run, and drained.
 
-mod engine;
 mod migrate;
-mod providers;
 mod server;
 mod settings;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use boot::{Metrics, MetricsError};
 use clock::{SharedClock, SystemClock};
+use vending::EngineRuntime;
 
-pub use engine::EngineRuntime;
 pub use migrate::{MigrateSettings, migrate};
-pub use providers::ProviderSettings;
 pub use server::{ApiServer, ServeError};
-pub use settings::{HttpSettings, KeySettings, SealingSettings, Settings};
+pub use settings::{HttpSettings, Settings};
 
 /// What the process was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +45,12 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn s
 fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
     let settings: Settings = boot::load(file)?;
     boot::telemetry::start(&settings.telemetry)?;
-    providers::use_ring_for_tls();
+    let metrics = count()?;
+    connections::use_ring_for_tls();
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let served = actix_web::rt::System::new().block_on(async {
         let stop = boot::stop_requested()?;
-        let server = ApiServer::build(&settings, engine.engine(), clock).await?;
+        let server = ApiServer::build(&settings, &metrics, engine.engine(), clock).await?;
         announce(&server);
         server.run_until(stop).await?;
         Ok(())
@@ -60,7 +59,24 @@ fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::err
     served
 }
 
-#[expect(clippy::print_stdout, reason = "whoever started the process reads its address there")]
+/// Whatever the rooms count is counted from now on.
+fn count() -> Result<Metrics, MetricsError> {
+    let metrics = boot::metrics::start()?;
+    describe_metrics();
+    boot::panics::report();
+    Ok(metrics)
+}
+
+/// Says what everything that this program counts means.
+pub fn describe_metrics() {
+    boot::panics::describe_metrics();
+    store::describe_metrics();
+    vending::describe_metrics();
+    web::describe_metrics();
+}
+
+#[expect(clippy::print_stdout, reason = "whoever started the process reads its addresses there")]
 fn announce(server: &ApiServer) {
     println!("http://{}", server.address());
+    println!("observe http://{}", server.observe_address());
 }

@@ -9,21 +9,24 @@ use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, HttpServer};
+use boot::{Metrics, NotReady, Observatory, ObserveError};
 use clock::SharedClock;
+use connections::ProviderSettingsError;
 use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use purchase::TimingError;
 use store::{SealError, Store, StoreError};
 use vending::{Engine, Vending};
 use web::{Front, WebSettingsError};
 
-use crate::providers::{self, ProviderSettingsError};
 use crate::settings::{HttpSettings, Settings};
 
 /// A server that listens and has not been run yet.
 pub struct ApiServer {
     server: Server,
     address: SocketAddr,
+    observatory: Observatory,
     engine: Engine,
+    stop_notice: Duration,
     drain: Duration,
 }
 
@@ -57,6 +60,9 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
+    /// Nobody could watch it.
+    #[error("the server cannot be watched")]
+    Observe(#[from] ObserveError),
     /// The server broke while it ran.
     #[error("the server broke")]
     Broke(#[source] io::Error),
@@ -72,12 +78,17 @@ struct Shared {
 
 impl ApiServer {
     /// Puts the rooms together and listens. Must be called on an actix system.
-    pub async fn build(settings: &Settings, engine: Engine, clock: SharedClock) -> Result<Self, ServeError> {
+    pub async fn build(
+        settings: &Settings,
+        metrics: &Metrics,
+        engine: Engine,
+        clock: SharedClock,
+    ) -> Result<Self, ServeError> {
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
         let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
         store.refuse_powerful_role().await?;
-        let providers = providers::connect(&settings.providers, timing.provider_timeout, &clock)?;
+        let providers = connections::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let identity = Identity::try_new(
             settings.identity.clone(),
             store.clone(),
@@ -85,12 +96,20 @@ impl ApiServer {
             Arc::new(SystemEntropy),
         )?;
         let front = Front::new(&settings.web, clock.clone())?;
+        let observatory = watch(settings, metrics, &clock, store.clone())?;
         let vending =
             Vending::new(store, providers, clock, engine.clone(), settings.vending.clone(), front.zone())?;
         let shared =
             Shared { front: Data::new(front), identity: Data::new(identity), vending: Data::new(vending) };
         let (server, address) = listen(&settings.http, shared)?;
-        Ok(Self { server, address, engine, drain: Duration::from_secs(settings.http.drain_s) })
+        let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
+        let drain = Duration::from_secs(settings.http.drain_s);
+        Ok(Self { server, address, observatory, engine, stop_notice, drain })
+    }
+
+    /// Where whoever watches it may ask.
+    pub const fn observe_address(&self) -> SocketAddr {
+        self.observatory.address()
     }
 
     /// Where it listens.
@@ -98,14 +117,19 @@ impl ApiServer {
         self.address
     }
 
-    /// Serves until `stop` resolves; then takes nothing new in, lets what is under way end, and drains
-    /// the engine.
+    /// Serves until `stop` resolves; then says that it is not ready, takes nothing new in, lets what is under way end,
+    /// and drains the engine.
     pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let handle = self.server.handle();
         let mut serving = Box::pin(self.server);
+        let noticed = async {
+            stop.await;
+            self.observatory.stopping();
+            tokio::time::sleep(self.stop_notice).await;
+        };
         let served = tokio::select! {
             served = &mut serving => served,
-            () = stop => {
+            () = noticed => {
                 tracing::info!(under_way = self.engine.under_way(), "stopping");
                 tokio::join!(handle.stop(true), serving).1
             }
@@ -121,6 +145,21 @@ impl ApiServer {
         // Broken or not, what was under way has been brought to its end first.
         served.map_err(ServeError::Broke)
     }
+}
+
+/// Ready is who can reach the database, as this program knows it.
+fn watch(
+    settings: &Settings,
+    metrics: &Metrics,
+    clock: &SharedClock,
+    store: Store,
+) -> Result<Observatory, ObserveError> {
+    Observatory::start(&settings.observe, metrics, clock.clone(), move || {
+        let store = store.clone();
+        Box::pin(
+            async move { store.check_health().await.map_err(|error| NotReady::because(error.to_string())) },
+        )
+    })
 }
 
 fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr), ServeError> {

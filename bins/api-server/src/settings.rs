@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 
-use boot::TelemetrySettings;
+use boot::{ObserveSettings, TelemetrySettings};
+use connections::ProviderSettings;
 use identity::IdentitySettings;
-use secrecy::SecretString;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use store::{SealError, SealingKey, SealingKeys, StoreSettings};
+use store::{SealingSettings, StoreSettings};
 use vending::VendingSettings;
 use web::WebSettings;
-
-use crate::ProviderSettings;
 
 /// Everything a server is told.
 #[derive(Debug, Deserialize)]
@@ -41,6 +39,18 @@ pub struct Settings {
     /// What the process says about itself.
     #[serde(default)]
     pub telemetry: TelemetrySettings,
+    /// Where whoever watches it may ask.
+    #[serde(default)]
+    pub observe: ObserveSettings,
+    /// For the worker alone, which may read the same file.
+    #[serde(default)]
+    pub worker: Option<IgnoredAny>,
+    /// For the worker alone.
+    #[serde(default)]
+    pub rounds: Option<IgnoredAny>,
+    /// For the worker alone.
+    #[serde(default)]
+    pub notify: Option<IgnoredAny>,
     /// For `api-server migrate` alone, which may read the same file.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,
@@ -58,29 +68,11 @@ pub struct HttpSettings {
     pub keep_alive_s: u64,
     /// How long a head may take to arrive, in milliseconds.
     pub head_within_ms: u64,
+    /// How long a server that is told to stop says that it is not ready and still takes everything in, in milliseconds: for
+    /// a balancer that must notice before it stops sending.
+    pub stop_notice_ms: u64,
     /// How long requests under way and the engine have to end, in seconds, before the process does.
     pub drain_s: u64,
-}
-
-/// The keys that seal tokens at rest: one that seals, and older ones that still open.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SealingSettings {
-    /// Seals and opens.
-    pub current: KeySettings,
-    /// Open what they sealed.
-    #[serde(default)]
-    pub older: Vec<KeySettings>,
-}
-
-/// One key.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KeySettings {
-    /// The number by which rows name it.
-    pub id: i32,
-    /// 64 hexadecimal digits.
-    pub key: SecretString,
 }
 
 impl Default for HttpSettings {
@@ -90,18 +82,10 @@ impl Default for HttpSettings {
             workers: 2,
             keep_alive_s: 75,
             head_within_ms: 10_000,
+            stop_notice_ms: 0,
             // One vend, and thirty seconds to settle it.
             drain_s: 150,
         }
-    }
-}
-
-impl SealingSettings {
-    /// The keys themselves.
-    pub(crate) fn keys(&self) -> Result<SealingKeys, SealError> {
-        let key = |settings: &KeySettings| SealingKey::from_hex(settings.id, &settings.key);
-        let older = self.older.iter().map(key).collect::<Result<Vec<_>, _>>()?;
-        SealingKeys::try_new(key(&self.current)?, older)
     }
 }
 

@@ -1,30 +1,47 @@
-//! Settings, telemetry and graceful stop: what every binary does before and after its own work.
+//! Settings, telemetry, metrics, health and graceful stop: what every binary does before, beside and after its own
+//! work.
 //!
 //! ```no_run
-//! use boot::{TelemetrySettings, load, stop_requested, telemetry};
+//! use std::sync::Arc;
+//!
+//! use boot::{ObserveSettings, Observatory, TelemetrySettings, load, metrics, panics, stop_requested, telemetry};
+//! use clock::SystemClock;
 //!
 //! #[derive(serde::Deserialize)]
 //! #[serde(deny_unknown_fields)]
 //! struct Settings {
 //!     #[serde(default)]
 //!     telemetry: TelemetrySettings,
+//!     #[serde(default)]
+//!     observe: ObserveSettings,
 //! }
 //!
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let settings: Settings = load(None)?;
 //! telemetry::start(&settings.telemetry)?;
+//! let metrics = metrics::start()?;
+//! panics::report();
+//! let observatory = Observatory::start(&settings.observe, &metrics, Arc::new(SystemClock), || {
+//!     Box::pin(async { Ok(()) })
+//! })?;
 //! let stop = stop_requested()?;
 //! // Serve …
 //! stop.await;
+//! observatory.stopping();
 //! // … and drain.
 //! # Ok(())
 //! # }
 //! ```
 
+pub mod metrics;
+pub mod observe;
+pub mod panics;
 mod settings;
 mod stop;
 pub mod telemetry;
 
+pub use metrics::{Metrics, MetricsError};
+pub use observe::{Answer, NotReady, Observatory, ObserveError, ObserveSettings};
 pub use settings::{SettingsError, load};
 pub use stop::stop_requested;
 pub use telemetry::{LogFormat, TelemetryError, TelemetrySettings};

@@ -1,10 +1,14 @@
 //! The log: structured events on standard error, as text for people or JSON for machines.
 
+mod flat;
+
 use std::io;
 
 use serde::Deserialize;
 use thiserror::Error;
-use tracing_subscriber::{EnvFilter, filter::ParseError, util::TryInitError};
+use tracing_subscriber::{EnvFilter, filter::ParseError, fmt::format::JsonFields, util::TryInitError};
+
+use flat::Flat;
 
 /// What is logged, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -22,7 +26,7 @@ pub struct TelemetrySettings {
 pub enum LogFormat {
     /// One line of text.
     Text,
-    /// One JSON object on a line.
+    /// One JSON object on a line, with the fields of all spans around it.
     Json,
 }
 
@@ -51,7 +55,7 @@ pub fn start(settings: &TelemetrySettings) -> Result<(), TelemetryError> {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     let started = match settings.format {
         LogFormat::Text => log.finish().try_init(),
-        LogFormat::Json => log.json().flatten_event(true).finish().try_init(),
+        LogFormat::Json => log.fmt_fields(JsonFields::new()).event_format(Flat).finish().try_init(),
     };
     started.map_err(TelemetryError::StartedBefore)
 }

@@ -1,0 +1,120 @@
+//! One worker: built, run, drained.
+
+use std::net::SocketAddr;
+
+use boot::{Metrics, NotReady, Observatory, ObserveError};
+use chrono_tz::Tz;
+use clock::SharedClock;
+use connections::ProviderSettingsError;
+use futures_util::FutureExt;
+use messages::Messages;
+use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsError};
+use purchase::TimingError;
+use store::{SealError, Store, StoreError};
+use vending::{Engine, Vending, WorkerSettings};
+
+use crate::{RoundSettings, Settings, rounds};
+
+/// A worker that has everything it needs and has not begun yet.
+#[derive(Debug)]
+pub struct Worker {
+    vending: Vending,
+    notifier: Notifier,
+    observatory: Observatory,
+    settings: WorkerSettings,
+    store: Store,
+    rounds: RoundSettings,
+    clock: SharedClock,
+}
+
+/// Why a worker does not work.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// The sealing keys cannot be used.
+    #[error("the sealing keys cannot be used")]
+    Sealing(#[from] SealError),
+    /// The database is not there, or not fit to be trusted with money.
+    #[error("the store cannot be used")]
+    Store(#[from] StoreError),
+    /// The lengths of the vending settings are safe only in their order.
+    #[error("the vending settings cannot be used")]
+    Vending(#[from] TimingError),
+    /// The settings of a provider cannot be used.
+    #[error("a provider cannot be connected")]
+    Provider(#[from] ProviderSettingsError),
+    /// The settings of the messages cannot be used together.
+    #[error("the notify settings cannot be used")]
+    Notify(#[from] NotifySettingsError),
+    /// Messages cannot be sent as they say.
+    #[error("a gateway for messages cannot be used")]
+    Gateway(#[from] GatewayError),
+    /// Nobody could watch it.
+    #[error("the worker cannot be watched")]
+    Observe(#[from] ObserveError),
+}
+
+impl Worker {
+    /// Puts the rooms together.
+    pub async fn build(
+        settings: &Settings,
+        metrics: &Metrics,
+        engine: Engine,
+        clock: SharedClock,
+    ) -> Result<Self, WorkError> {
+        let timing = settings.vending.timing();
+        let keys = settings.sealing.keys()?;
+        let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
+        store.refuse_powerful_role().await?;
+        let providers = connections::connect(&settings.providers, timing.provider_timeout, &clock)?;
+        let notifier = notifier(store.clone(), &settings.notify)?;
+        let observatory = watch(settings, metrics, &clock, store.clone())?;
+        // Only a new purchase is named after the service's own year and month, and a worker makes none.
+        let zone = Tz::UTC;
+        let vending =
+            Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
+        let (settings, rounds) = (settings.worker.clone(), settings.rounds.clone());
+        Ok(Self { vending, notifier, observatory, settings, store, rounds, clock })
+    }
+
+    /// Where whoever watches it may ask.
+    pub const fn observe_address(&self) -> SocketAddr {
+        self.observatory.address()
+    }
+
+    /// Works until `stop` resolves; then claims nothing more, and lets what is under way end: purchases, and messages.
+    pub async fn run_until(self, stop: impl Future<Output = ()>) {
+        let stop = async {
+            stop.await;
+            self.observatory.stopping();
+        };
+        let stop = stop.shared();
+        let work = async {
+            tokio::join!(self.vending.work(&self.settings, stop.clone()), self.notifier.run(stop.clone()));
+        };
+        tokio::select! {
+            () = work => {}
+            () = Box::pin(rounds::make(self.rounds, self.store, self.clock)) => {}
+        }
+    }
+}
+
+fn notifier(store: Store, settings: &NotifySettings) -> Result<Notifier, WorkError> {
+    settings.checked()?;
+    let gateways = Gateways::new(settings)?;
+    Ok(Notifier::new(store, Messages::new(), gateways, settings.clone()))
+}
+
+/// Ready is who can reach the database, as this program knows it.
+fn watch(
+    settings: &Settings,
+    metrics: &Metrics,
+    clock: &SharedClock,
+    store: Store,
+) -> Result<Observatory, ObserveError> {
+    Observatory::start(&settings.observe, metrics, clock.clone(), move || {
+        let store = store.clone();
+        Box::pin(
+            async move { store.check_health().await.map_err(|error| NotReady::because(error.to_string())) },
+        )
+    })
+}
