@@ -6,8 +6,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
-    account, allow_list, audit, client, default_provider, offer, organisation, parse, product, provider,
-    role, secret, user, wallet,
+    account, allow_list, audit, client, default_provider, incidents, offer, organisation, outbox, parse,
+    product, provider, purchases, role, secret, user, wallet,
 };
 
 const EXAMPLES: &str = "\
@@ -25,7 +25,7 @@ Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 
 
 /// The operator's tool of Vendgate.
 ///
-/// Lets organisations in, keeps their wallets and the catalogue, and shows who did what. Every act takes --reason and
+/// Lets organisations in, keeps their wallets and the catalogue, looks after purchases, and shows who did what. Every act takes --reason and
 /// is recorded in the audit log, with who did it, in the transaction that does it.
 #[derive(Debug, Parser)]
 #[command(name = "vendctl", version, after_help = EXAMPLES)]
@@ -135,6 +135,23 @@ pub(crate) enum Errand {
         #[command(subcommand)]
         verb: allow_list::Verb,
     },
+    /// What was bought: looking for it, the story of one, and a person's decision where no provider can tell
+    #[command(visible_alias = "purchase")]
+    Purchases {
+        #[command(subcommand)]
+        verb: purchases::Verb,
+    },
+    /// Vends that came to light when nobody paid for them any more
+    #[command(visible_alias = "incident")]
+    Incidents {
+        #[command(subcommand)]
+        verb: incidents::Verb,
+    },
+    /// The messages that are owed to people
+    Outbox {
+        #[command(subcommand)]
+        verb: outbox::Verb,
+    },
     /// Who did what, and why
     Audit {
         #[command(subcommand)]
@@ -199,12 +216,43 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_and_no_password_is_an_argument() {
+    fn no_secret_no_password_and_no_token_is_an_argument() {
         for (path, command) in all() {
             for argument in command.get_arguments().filter(|argument| argument.get_action().takes_values()) {
                 let name = argument.get_id().as_str();
-                assert!(!name.contains("password") && name != "client_secret", "{path}: {name}");
+                let is_secret = name.contains("password") || ["client_secret", "token"].contains(&name);
+                assert!(!is_secret, "{path}: {name}");
             }
+        }
+    }
+
+    /// The words of a command line, as a shell would part them.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quote = None;
+        for character in line.chars() {
+            match (quote, character) {
+                (Some(open), close) if open == close => quote = None,
+                (None, '"' | '\'') => quote = Some(character),
+                (None, ' ') => words.push(String::new()),
+                _ => words.last_mut().unwrap().push(character),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_command_of_the_operators_page_is_one() {
+        let page = include_str!("../../../docs/operations/VENDCTL.md");
+        let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("vendctl ")).collect();
+        for command in &commands {
+            if let Err(error) = Arguments::try_parse_from(words(command)) {
+                panic!("{command}: {error}");
+            }
+        }
+        for noun in Arguments::command().get_subcommands().filter(|noun| noun.has_subcommands()) {
+            let is_shown = commands.iter().any(|command| command.split(' ').nth(1) == Some(noun.get_name()));
+            assert!(is_shown || ["help", "role"].contains(&noun.get_name()), "{}", noun.get_name());
         }
     }
 

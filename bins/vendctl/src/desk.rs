@@ -6,7 +6,7 @@ use clock::SystemClock;
 use identity::{Act, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use purchase::{OrganisationId, Timing};
-use store::{AccountRecord, SealingKey, SealingKeys, Store, StoreSettings};
+use store::{AccountRecord, SealingKey, SealingKeys, SealingSettings, Store, StoreSettings};
 use tokio::runtime::Handle;
 
 use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettings};
@@ -15,6 +15,8 @@ use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettin
 pub(crate) struct Desk {
     pub(crate) store: Store,
     pub(crate) onboarding: Onboarding,
+    /// Whether a token that is entered here can be read by the servers.
+    pub(crate) can_seal: bool,
     actor: String,
 }
 
@@ -22,6 +24,7 @@ impl Desk {
     /// Connects, and refuses a role that could rewrite the audit log.
     pub(crate) async fn open(
         settings: &OperatorSettings,
+        sealing: Option<&SealingSettings>,
         actor: Option<String>,
         engine: Handle,
     ) -> Result<Self, VendctlError> {
@@ -31,10 +34,11 @@ impl Desk {
         let mut small = StoreSettings::for_database(settings.database_url.clone());
         (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
         "vendctl".clone_into(&mut small.application_name);
-        let store = Store::connect(small, keys_for_nothing()?, Timing::default(), engine).await?;
+        let keys = sealing.map_or_else(keys_for_nothing, |sealing| Ok(sealing.keys()?))?;
+        let store = Store::connect(small, keys, Timing::default(), engine).await?;
         store.refuse_powerful_role().await?;
         let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        Ok(Self { store, onboarding, actor })
+        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor })
     }
 
     /// Who acts, and why.
@@ -56,7 +60,7 @@ impl Desk {
     }
 }
 
-/// Nothing is sealed or opened here, so nothing of this key outlives the command.
+/// Where nothing is sealed or opened, nothing of this key outlives the command.
 fn keys_for_nothing() -> Result<SealingKeys, VendctlError> {
     let mut key = [0; 32];
     SystemEntropy.fill(&mut key)?;

@@ -4,9 +4,14 @@ use std::{error::Error, io, iter};
 
 use boot::SettingsError;
 use identity::{EntropyError, OnboardingError};
-use purchase::PatternError;
-use store::{AccountRefusal, AllowError, PaymentError, Rule, SealError, StoreError};
+use money::Money;
+use purchase::{PatternError, StateName};
+use store::{
+    AccountRefusal, AllowError, DecisionError, IncidentError, PaymentError, Rule, SealError, StoreError,
+};
 use vend::Product;
+
+use crate::purchases::TokenFault;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VendctlError {
@@ -36,6 +41,37 @@ pub(crate) enum VendctlError {
     Account(#[from] AccountRefusal),
     #[error(transparent)]
     Allow(#[from] AllowError),
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    #[error(transparent)]
+    Incident(#[from] IncidentError),
+    #[error(
+        "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
+    )]
+    NoPurchase(String),
+    #[error("there is no incident {0}; `vendctl incidents list --all` shows every one")]
+    NoIncident(i64),
+    #[error("the token cannot be read")]
+    NoToken(#[source] io::Error),
+    #[error("that is no token: {0}")]
+    Token(TokenFault),
+    #[error("a vend of electricity comes with its token; give it with --token-stdin or --token-file")]
+    TokenMissing,
+    #[error("a vend of {0} comes with its --units, such as \"45.2 kWh\"")]
+    UnitsMissing(Product),
+    #[error("electricity is counted in kWh; give --units such as \"45.2 kWh\"")]
+    NotKilowattHours,
+    #[error("a vend of airtime has neither token nor --units; leave them out")]
+    AirtimeHasNone,
+    #[error("the provider was asked for {net}, and {given} is given; is it the right purchase?")]
+    OtherAmount { given: Money, net: Money },
+    #[error("what was not vended has no transaction, --units, --amount or token; leave them out")]
+    NothingCameOfIt,
+    #[error(
+        "a token is sealed with the servers' key; give vendctl their [sealing] section, in its settings file or as \
+         VENDGATE__SEALING__CURRENT__ID and VENDGATE__SEALING__CURRENT__KEY"
+    )]
+    NoSealingKey,
     #[error("--pattern cannot be kept")]
     Pattern(#[from] PatternError),
     #[error("--min is above --max; exchange them")]
@@ -129,6 +165,9 @@ impl VendctlError {
         if matches!(self, Self::Allow(AllowError::Full)) {
             return Some("nothing was added; take others off with `vendctl allow-list remove`");
         }
+        if let Self::Decision(error) = self {
+            return advice_about_decision(error);
+        }
         self.of_the_store().and_then(advice_about)
     }
 
@@ -136,7 +175,9 @@ impl VendctlError {
         if let Self::Store(error)
         | Self::Onboarding(OnboardingError::Store(error))
         | Self::Payment(PaymentError::Store(error))
-        | Self::Allow(AllowError::Store(error)) = self
+        | Self::Allow(AllowError::Store(error))
+        | Self::Decision(DecisionError::Store(error))
+        | Self::Incident(IncidentError::Store(error)) = self
         {
             return Some(error);
         }
@@ -156,6 +197,30 @@ fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
         OnboardingError::Overlap => Some("give a shorter --overlap"),
         OnboardingError::Store(error) => advice_about(error),
         OnboardingError::Password(_) | OnboardingError::Unhashed(_) | OnboardingError::Entropy(_) => None,
+    }
+}
+
+/// What to do about a purchase that was not decided.
+fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
+    match error {
+        DecisionError::NotInReview { state, .. } => Some(match state {
+            StateName::InFlight | StateName::InDoubt => {
+                "nobody decides while a provider may still tell; `vendctl purchases show` says when it is asked next"
+            }
+            StateName::RetryDue => "nothing was vended, and the service attempts again by itself",
+            StateName::Successful => "it stays vended and paid for",
+            StateName::Failed => "it stays failed; a vend that comes to light becomes an incident",
+            StateName::Review => "it was not claimed; try again",
+        }),
+        DecisionError::Held { .. } => Some("the worker asks about it right now; try again in a few seconds"),
+        DecisionError::OtherKey(_) => {
+            Some("give vendctl the [sealing] section that the servers have; nothing was decided")
+        }
+        DecisionError::Unacknowledged(_) => Some(
+            "it may have been decided or not: look with `vendctl purchases show` before you enter it again",
+        ),
+        DecisionError::Absent(_) => Some("`vendctl purchases list` finds it"),
+        DecisionError::Store(error) => advice_about(error),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The operator's command line: lets organisations in, keeps their wallets and the catalogue, and says who did what.
+//! The operator's command line: lets organisations in, keeps their wallets and the catalogue, looks after purchases,
+//! and says who did what.
 //!
 //! A command is a noun and a verb. Its arguments are read before anything is asked of the database; it then does one
 //! thing, in one transaction with its line in the audit log, and prints what came of it.
@@ -11,11 +12,14 @@ mod client;
 mod default_provider;
 mod desk;
 mod error;
+mod incidents;
 mod offer;
 mod organisation;
+mod outbox;
 mod parse;
 mod product;
 mod provider;
+mod purchases;
 mod report;
 mod role;
 mod secret;
@@ -58,11 +62,13 @@ fn run(arguments: &Arguments) -> Result<String, VendctlError> {
         Command::Completions { shell } => return Ok(arguments::completions(*shell)),
         Command::Errand(errand) => errand,
     };
-    let settings = settings::OperatorSettings::load(arguments.settings.as_deref())?;
+    let settings = settings::Settings::load(arguments.settings.as_deref())?;
+    let operator = settings.operator(arguments.settings.as_deref())?;
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(VendctlError::Threads)?;
     let report = runtime.block_on(async {
-        let desk = Desk::open(&settings, arguments.actor.clone(), runtime.handle().clone()).await?;
+        let engine = runtime.handle().clone();
+        let desk = Desk::open(operator, settings.sealing(), arguments.actor.clone(), engine).await?;
         do_errand(&desk, errand).await
     })?;
     Ok(if arguments.json { report.json() } else { report.text() })
@@ -82,6 +88,9 @@ async fn do_errand(desk: &Desk, errand: &Errand) -> Result<Report, VendctlError>
         Errand::Offer { verb } => offer::run(desk, verb).await,
         Errand::DefaultProvider { verb } => default_provider::run(desk, verb).await,
         Errand::AllowList { verb } => allow_list::run(desk, verb).await,
+        Errand::Purchases { verb } => purchases::run(desk, verb).await,
+        Errand::Incidents { verb } => incidents::run(desk, verb).await,
+        Errand::Outbox { verb } => outbox::run(desk, verb).await,
         Errand::Audit { verb } => audit::run(desk, verb).await,
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use money::{AmountError, Currency, Money, Rate};
+use purchase::PurchaseId;
 use rust_decimal::Decimal;
-use vend::SubscriberIdentifier;
+use vend::{SubscriberIdentifier, Units};
 
 /// A positive amount whose currency another argument says.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,14 @@ const SENTENCE_MAX: usize = 500;
 
 /// Decimals of a rate as they are stored.
 const RATE_DECIMALS_MAX: u32 = 6;
+
+/// What names a purchase: its number, or the reference that people read out, which ends in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PurchaseName {
+    pub(crate) id: PurchaseId,
+    /// The reference, where it was named by that.
+    pub(crate) reference: Option<String>,
+}
 
 pub(crate) fn amount(text: &str) -> Result<Amount, String> {
     read_amount(text).map_err(|error| format!("{error}; write it like 100.00"))
@@ -135,6 +144,38 @@ pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
     read.map_err(|error| format!("{error}; write it like 2026-11-20T08:00:00Z (RFC 3339)"))
 }
 
+pub(crate) fn purchase(text: &str) -> Result<PurchaseName, String> {
+    let number = text.strip_prefix("TOP/").and_then(|rest| rest.rsplit('/').next()).unwrap_or(text);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let id = number.parse().ok().filter(|_| is_number).map(PurchaseId);
+    let id = id.ok_or("name it by its number, or by its reference such as TOP/2026/11/0000004217")?;
+    Ok(PurchaseName { id, reference: (number != text).then(|| text.to_owned()) })
+}
+
+/// A quantity and what it counts.
+pub(crate) fn units(text: &str) -> Result<Units, String> {
+    let help = || "write quantity and unit, such as \"45.2 kWh\"".to_owned();
+    let (quantity, unit) = text.trim().split_once(' ').ok_or_else(help)?;
+    let plain = |byte: u8| byte.is_ascii_digit() || byte == b'.';
+    if quantity.is_empty()
+        || !quantity.bytes().all(plain)
+        || !quantity.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Err(help());
+    }
+    let quantity: Decimal = quantity.parse().map_err(|_not_a_number| help())?;
+    let unit = unit.trim();
+    let is_unit = (1..=10).contains(&unit.len()) && unit.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if quantity.is_zero() || !is_unit {
+        return Err(help());
+    }
+    Ok(Units { quantity, unit: unit.to_owned() })
+}
+
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 10m or 24h"))
+}
+
 pub(crate) fn overlap(text: &str) -> Result<Duration, String> {
     let read =
         humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 24h or 30m"))?;
@@ -193,5 +234,28 @@ mod tests {
         assert!(instant("2026-11-20").is_err());
         assert!(overlap("91d").is_err() && overlap("a day").is_err());
         assert!(currency("bwp").is_err());
+        assert!(age("long").is_err());
+    }
+
+    #[test]
+    fn a_purchase_is_named_by_its_number_or_by_the_reference_that_ends_in_it() {
+        let by_number = PurchaseName { id: PurchaseId(4_217), reference: None };
+        assert_eq!(purchase("4217"), Ok(by_number.clone()));
+        let reference = "TOP/2026/11/0000004217";
+        assert_eq!(
+            purchase(reference),
+            Ok(PurchaseName { reference: Some(reference.to_owned()), ..by_number })
+        );
+        for wrong in ["", "TOP", "TOP/2026/11/", "-1", "4217x", "TOP/2026/11/+17", "99999999999999999999"] {
+            assert!(purchase(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn units_are_a_quantity_and_what_it_counts() {
+        assert_eq!(units("45.20 kWh").unwrap().to_string(), "45.20 kWh");
+        for wrong in ["45.2", "kWh", "0 kWh", "-1 kWh", "1e3 kWh", ".5 kWh", "45.2 k/Wh", "1_0 kWh"] {
+            assert!(units(wrong).is_err(), "{wrong}");
+        }
     }
 }

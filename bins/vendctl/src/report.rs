@@ -40,6 +40,11 @@ impl Report {
         Self { value: json(row), text: table.trim_fmt() + "\n" }
     }
 
+    /// Something that is told in its own words, and its facts.
+    pub(crate) fn told(facts: &impl Serialize, text: String) -> Self {
+        Self { value: json(facts), text }
+    }
+
     /// A sentence more for a person; a script finds the same in the fields.
     pub(crate) fn noting(mut self, sentence: &str) -> Self {
         self.text.push('\n');
@@ -72,14 +77,14 @@ pub(crate) fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.to_owned()
 }
 
-fn table() -> Table {
+pub(crate) fn table() -> Table {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     table
 }
 
 /// No frame: two blanks between the columns.
-fn size(table: &mut Table) {
+pub(crate) fn size(table: &mut Table) {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }

@@ -46,6 +46,17 @@ pub(crate) fn direction() -> impl TypedValueParser<Value = Direction> {
     one_of(&[("up", Direction::Up), ("down", Direction::Down)])
 }
 
+/// What a person has found out about a purchase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    Vended,
+    NotVended,
+}
+
+pub(crate) fn finding() -> impl TypedValueParser<Value = Finding> {
+    one_of(&[("vended", Finding::Vended), ("not-vended", Finding::NotVended)])
+}
+
 pub(crate) fn switch() -> impl TypedValueParser<Value = bool> {
     one_of(&[("on", true), ("off", false)])
 }

@@ -2,7 +2,8 @@
 
 use crate::office::{Office, WHY, run_unnamed};
 
-/// Every act that the tool knows, in an order in which each succeeds, with what the log calls it.
+/// Every act of onboarding and accounts, in an order in which each succeeds, with what the log calls it. Decisions about
+/// purchases and incidents are in a test of their own.
 const ACTS: &[(&str, &str)] = &[
     ("organisation create KGALE --name Kgale --environment staging", "organisation.created"),
     ("organisation suspend KGALE", "organisation.status_set"),
@@ -71,6 +72,9 @@ fn looking_leaves_no_line() {
         "default-provider show -o KGALE",
         "allow-list list -o KGALE",
         "audit list",
+        "purchases list --open",
+        "incidents list",
+        "outbox list",
     ] {
         office.shows(&look.split(' ').collect::<Vec<_>>());
     }

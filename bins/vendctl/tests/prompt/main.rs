@@ -7,5 +7,7 @@ mod catalogue;
 mod money;
 mod office;
 mod people;
+mod purchases;
 mod refusals;
 mod shapes;
+mod shelf;

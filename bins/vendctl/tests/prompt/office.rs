@@ -86,6 +86,14 @@ impl Office {
         run(&self.url_as("prompt_operator"), arguments, input)
     }
 
+    /// The same, with more in its environment.
+    pub fn types_with(&self, environment: &[(&str, &str)], arguments: &[&str], input: &str) -> Outcome {
+        let url = self.url_as("prompt_operator");
+        let naledi =
+            [("VENDGATE__OPERATOR__DATABASE_URL", url.as_str()), ("VENDGATE__OPERATOR__ACTOR", "naledi")];
+        run_in(naledi.into_iter().chain(environment.iter().copied()), arguments, input)
+    }
+
     pub fn sql(&self, sql: &str) -> String {
         self.database.run_sql(sql).unwrap()
     }

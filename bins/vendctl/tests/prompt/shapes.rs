@@ -36,6 +36,9 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
     ]);
     let paid = office.does(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "A"]);
     let rotated = office.does(&["secret", "rotate", client_id]);
+    let purchase = office.leaves_in_review("AIRTIME", "26771234567");
+    office.vouches(&[&purchase, "--as", "vended", "--provider-transaction", "R-1"], "");
+    office.finds_a_late_vend(&purchase);
     let secrets = &office.shows(&["client", "show", client_id])["secrets"];
     let shows = |command: &str| office.shows(&command.split(' ').collect::<Vec<_>>());
     for (shown, names) in [
@@ -60,6 +63,28 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
         (&shows("provider list"), "code name retries repeat_is_safe remembers_refusals not_found_counts"),
         (&shows("default-provider show -o KGALE"), "product provider"),
         (&shows("audit list"), "id at actor action organisation subject reason details"),
+        (
+            &shows("purchases list"),
+            "id reference state organisation product provider subscriber total handling attempt created_at due_at \
+             external_reference request_id age_s",
+        ),
+        (
+            &shows(&format!("purchases show {purchase}")),
+            "id reference state organisation organisation_name client_id username account source_channel language product \
+             provider subscriber subscriber_details beneficiary_phone_number entry charge net total commission \
+             external_reference request_id comment created_at handling repeat_is_safe remembers_refusals not_found_counts \
+             fence lease_until due_at attempt copies last_sent_at window_closes_at ended_at has_token units \
+             provider_transaction failure attempts events replies entries incidents messages audit advice",
+        ),
+        (
+            &shows("incidents list"),
+            "id kind purchase organisation provider at provider_transaction has_token suspense closed_at closed_by \
+             closed_because",
+        ),
+        (
+            &shows("outbox list"),
+            "purchase kind recipient channel written_at due_at attempts given_up_at given_up_because",
+        ),
     ] {
         assert_eq!(sorted(&fields(shown)), sorted(names));
     }

@@ -1,0 +1,139 @@
+//! `vendctl incidents`: vends that came to light when nobody paid for them any more, and what was made of them.
+
+use clap::Subcommand;
+use serde::Serialize;
+use store::IncidentRecord;
+
+use crate::{
+    arguments::Why,
+    desk::Desk,
+    error::VendctlError,
+    report::{Report, Row, instant, or_dash, yes},
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List incidents that nobody has closed, the newest first
+    #[command(after_help = "Examples:\n  vendctl incidents list\n  vendctl incidents list --all --before 12")]
+    List {
+        /// Those that were closed too
+        #[arg(long)]
+        all: bool,
+        /// At most so many
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
+        limit: u16,
+        /// Only incidents before this one: the next page
+        #[arg(long, value_name = "ID")]
+        before: Option<i64>,
+    },
+    /// Show one incident
+    #[command(after_help = "Example:\n  vendctl incidents show 3")]
+    Show {
+        /// Its number
+        incident: i64,
+    },
+    /// Close an incident that you have seen to
+    #[command(
+        after_help = "Money does not move by this. What is to be collected is taken out of the wallet by `vendctl wallet \
+                      adjust … --against suspense`, and what the provider forgives is for your accountant.\n\nExample:\n  \
+                      vendctl incidents close 3 --reason \"KGALE agreed; taken as INC-3\""
+    )]
+    Close {
+        /// Its number
+        incident: i64,
+        #[command(flatten)]
+        why: Why,
+    },
+}
+
+#[derive(Serialize)]
+struct View {
+    id: i64,
+    kind: String,
+    purchase: i64,
+    organisation: String,
+    provider: String,
+    at: String,
+    provider_transaction: String,
+    has_token: bool,
+    suspense: String,
+    closed_at: Option<String>,
+    closed_by: Option<String>,
+    closed_because: Option<String>,
+}
+
+pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::List { all, limit, before } => {
+            let found = desk.store.list_incidents(*all, *before, *limit).await?;
+            Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
+        }
+        Verb::Show { incident } => show(desk, *incident).await,
+        Verb::Close { incident, why } => {
+            desk.store.close_incident(*incident, desk.act(why)).await?;
+            show(desk, *incident).await
+        }
+    }
+}
+
+async fn show(desk: &Desk, id: i64) -> Result<Report, VendctlError> {
+    let found = desk.store.find_incident(id).await?.ok_or(VendctlError::NoIncident(id))?;
+    let purchase = found.purchase.0;
+    let report = Report::one(&View::from(found));
+    Ok(report.noting(&format!("`vendctl purchases show {purchase}` tells how it came about.")))
+}
+
+impl From<IncidentRecord> for View {
+    fn from(record: IncidentRecord) -> Self {
+        let (closed_at, closed_by, closed_because) = match record.closed {
+            Some((at, by, because)) => (Some(instant(at)), Some(by), Some(because)),
+            None => (None, None, None),
+        };
+        Self {
+            id: record.id,
+            kind: record.kind,
+            purchase: record.purchase.0,
+            organisation: record.organisation,
+            provider: record.provider_code,
+            at: instant(record.at),
+            provider_transaction: record.provider_transaction,
+            has_token: record.has_token,
+            suspense: record.suspense.to_string(),
+            closed_at,
+            closed_by,
+            closed_because,
+        }
+    }
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "kind",
+        "purchase",
+        "organisation",
+        "provider",
+        "at",
+        "provider transaction",
+        "token sealed",
+        "in suspense",
+        "closed by",
+        "because",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.id.to_string(),
+            self.kind.clone(),
+            self.purchase.to_string(),
+            self.organisation.clone(),
+            self.provider.clone(),
+            self.at.clone(),
+            self.provider_transaction.clone(),
+            yes(self.has_token),
+            self.suspense.clone(),
+            or_dash(self.closed_by.as_deref()),
+            or_dash(self.closed_because.as_deref()),
+        ]
+    }
+}

@@ -1,0 +1,238 @@
+//! The story of one purchase, for a person and for a script. Never its token.
+
+use serde::Serialize;
+use serde_json::Value;
+use store::{
+    IncidentRecord, MessageRecord, Story, StoryAttempt, StoryEntry, StoryEvent, StoryPurchase, StoryReply,
+};
+
+use super::telling::{self, Told};
+use crate::report::{Report, instant, or_dash, size, table, yes};
+
+#[derive(Serialize)]
+struct View<'a> {
+    id: i64,
+    reference: &'a str,
+    state: &'static str,
+    organisation: &'a str,
+    organisation_name: &'a str,
+    client_id: &'a str,
+    username: &'a str,
+    account: i64,
+    source_channel: &'static str,
+    language: &'a str,
+    product: &'static str,
+    provider: &'a str,
+    subscriber: &'a str,
+    subscriber_details: Option<&'a str>,
+    beneficiary_phone_number: &'a str,
+    entry: String,
+    charge: String,
+    net: String,
+    total: String,
+    commission: String,
+    external_reference: Option<&'a str>,
+    request_id: Option<&'a str>,
+    comment: Option<&'a str>,
+    created_at: String,
+    handling: &'static str,
+    repeat_is_safe: bool,
+    remembers_refusals: bool,
+    not_found_counts: bool,
+    fence: i64,
+    lease_until: Option<String>,
+    due_at: Option<String>,
+    attempt: u16,
+    copies: Option<u16>,
+    last_sent_at: Option<String>,
+    window_closes_at: String,
+    ended_at: Option<String>,
+    has_token: bool,
+    units: Option<&'a str>,
+    provider_transaction: Option<&'a str>,
+    failure: Option<Value>,
+    attempts: Vec<Value>,
+    events: Vec<Value>,
+    replies: Vec<Value>,
+    entries: Vec<Value>,
+    incidents: Vec<Value>,
+    messages: Vec<Value>,
+    audit: Vec<Value>,
+    advice: String,
+}
+
+/// The story as it is told.
+pub(super) fn report(story: &Story) -> Report {
+    let advice = telling::advise(story);
+    let mut text = heading(&story.purchase);
+    text.push('\n');
+    text.push_str(&timeline(telling::tell(story)));
+    text.push('\n');
+    text.push_str(&advice);
+    text.push('\n');
+    Report::told(&view(story, advice), text)
+}
+
+fn heading(p: &StoryPurchase) -> String {
+    let amounts = &p.amounts;
+    let (code, name) = (&p.organisation.0, &p.organisation.1);
+    let mut facts = table();
+    for (what, fact) in [
+        ("purchase", format!("{}, {}", p.id.0, p.reference)),
+        ("state", format!("{} ({})", p.state.as_str(), p.handling.as_str())),
+        ("organisation", format!("{code}, {name}; user {}, client {}", p.username, p.client_id)),
+        ("bought", format!("{} from {} for {}", p.product, p.provider_code, p.subscriber)),
+        ("consumer", format!("{}, {}", or_dash(p.subscriber_details.as_deref()), p.beneficiary_phone_number)),
+        (
+            "amount",
+            format!("{}: {} asked of the provider, {} charged", amounts.total, amounts.net, amounts.charge),
+        ),
+        ("their reference", or_dash(p.external_reference.as_deref())),
+        ("request id", or_dash(p.request_id.as_deref())),
+        ("token", if p.has_token { "sealed".to_owned() } else { "none".to_owned() }),
+        ("units", or_dash(p.units.as_deref())),
+        ("provider's name", or_dash(p.provider_transaction.as_deref())),
+        (
+            "declared",
+            format!(
+                "repeat is safe: {}; remembers refusals: {}; not found counts: {}",
+                yes(p.declared.repeat_is_safe),
+                yes(p.declared.remembers_refusals),
+                yes(p.declared.not_found_counts)
+            ),
+        ),
+    ] {
+        facts.add_row([what.to_owned(), fact]);
+    }
+    size(&mut facts);
+    facts.trim_fmt() + "\n"
+}
+
+fn timeline(told: Vec<Told>) -> String {
+    let mut lines = table();
+    lines.set_header(["TIME", "STATE", "FENCE", "WHAT HAPPENED"]);
+    for one in told {
+        let (state, fence) = match one.standing {
+            Some((state, fence)) => (state.as_str().to_owned(), fence.to_string()),
+            None => (String::new(), String::new()),
+        };
+        lines.add_row([instant(one.at), state, fence, one.sentence]);
+    }
+    size(&mut lines);
+    lines.trim_fmt() + "\n"
+}
+
+fn view(story: &Story, advice: String) -> View<'_> {
+    let p = &story.purchase;
+    let failure = p.failure.as_ref().map(|failure| {
+        serde_json::json!({ "kind": failure.kind, "reason": failure.reason, "wording": failure.wording })
+    });
+    View {
+        id: p.id.0,
+        reference: &p.reference,
+        state: p.state.as_str(),
+        organisation: &p.organisation.0,
+        organisation_name: &p.organisation.1,
+        client_id: &p.client_id,
+        username: &p.username,
+        account: p.account,
+        source_channel: p.source_channel.as_str(),
+        language: &p.language,
+        product: p.product.as_str(),
+        provider: &p.provider_code,
+        subscriber: &p.subscriber,
+        subscriber_details: p.subscriber_details.as_deref(),
+        beneficiary_phone_number: &p.beneficiary_phone_number,
+        entry: p.amounts.entry.to_string(),
+        charge: p.amounts.charge.to_string(),
+        net: p.amounts.net.to_string(),
+        total: p.amounts.total.to_string(),
+        commission: p.amounts.commission.to_string(),
+        external_reference: p.external_reference.as_deref(),
+        request_id: p.request_id.as_deref(),
+        comment: p.comment.as_deref(),
+        created_at: instant(p.created_at),
+        handling: p.handling.as_str(),
+        repeat_is_safe: p.declared.repeat_is_safe,
+        remembers_refusals: p.declared.remembers_refusals,
+        not_found_counts: p.declared.not_found_counts,
+        fence: p.fence,
+        lease_until: p.lease_until.map(instant),
+        due_at: p.due_at.map(instant),
+        attempt: p.attempt,
+        copies: p.copies,
+        last_sent_at: p.last_sent_at.map(instant),
+        window_closes_at: instant(p.window_closes_at),
+        ended_at: p.ended_at.map(instant),
+        has_token: p.has_token,
+        units: p.units.as_deref(),
+        provider_transaction: p.provider_transaction.as_deref(),
+        failure,
+        attempts: story.attempts.iter().map(attempt).collect(),
+        events: story.events.iter().map(event).collect(),
+        replies: story.replies.iter().map(reply).collect(),
+        entries: story.entries.iter().map(entry).collect(),
+        incidents: story.incidents.iter().map(incident).collect(),
+        messages: story.messages.iter().map(message).collect(),
+        audit: story
+            .deeds
+            .iter()
+            .map(|deed| {
+                serde_json::json!({
+                    "id": deed.id, "at": instant(deed.at), "actor": deed.actor, "action": deed.action,
+                    "reason": deed.reason, "details": deed.details,
+                })
+            })
+            .collect(),
+        advice,
+    }
+}
+
+fn attempt(attempt: &StoryAttempt) -> Value {
+    serde_json::json!({
+        "number": attempt.number,
+        "provider_reference": attempt.provider_reference,
+        "started_at": instant(attempt.started_at),
+    })
+}
+
+fn event(event: &StoryEvent) -> Value {
+    serde_json::json!({
+        "at": instant(event.at), "fact": event.fact, "detail": event.detail, "state": event.state.as_str(),
+        "fence": event.fence, "attempt": event.attempt,
+    })
+}
+
+fn reply(reply: &StoryReply) -> Value {
+    serde_json::json!({
+        "at": instant(reply.at), "attempt": reply.attempt, "sealed_bytes": reply.sealed_bytes, "key": reply.key_id,
+    })
+}
+
+fn entry(entry: &StoryEntry) -> Value {
+    let moves = entry.moves.iter().map(|step| {
+        serde_json::json!({ "debit": step.debit, "credit": step.credit, "amount": step.amount.to_string() })
+    });
+    serde_json::json!({
+        "entry": entry.id, "kind": entry.kind, "posted_at": instant(entry.posted_at),
+        "moves": moves.collect::<Vec<_>>(),
+    })
+}
+
+fn incident(incident: &IncidentRecord) -> Value {
+    serde_json::json!({
+        "id": incident.id, "kind": incident.kind, "at": instant(incident.at),
+        "provider_transaction": incident.provider_transaction, "has_token": incident.has_token,
+        "closed": incident.closed.is_some(),
+    })
+}
+
+fn message(message: &MessageRecord) -> Value {
+    serde_json::json!({
+        "kind": message.kind, "recipient": message.recipient, "channel": message.channel,
+        "written_at": instant(message.written_at), "attempts": message.attempts,
+        "sent_at": message.sent_at.map(instant),
+        "given_up_at": message.given_up.as_ref().map(|(at, _)| instant(*at)),
+        "given_up_because": message.given_up.as_ref().map(|(_, because)| because),
+    })
+}

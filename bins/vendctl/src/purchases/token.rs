@@ -1,0 +1,146 @@
+//! Where an operator's token comes from: standard input or a file, never the command line, where it would stay in the
+//! shell's history and everybody on the machine could read it.
+
+use std::{
+    fs::File,
+    io::{self, IsTerminal, Read},
+    path::PathBuf,
+};
+
+use clap::Args;
+use meter_token::{MeterTokenError, TokenSet};
+use secrecy::{ExposeSecret, SecretString};
+use vend::Product;
+
+use crate::error::VendctlError;
+
+/// More than any tokens of one vend have.
+const READ_MAX: u64 = 1_024;
+
+/// Digits of a token that a meter for electricity takes (IEC 62055-41).
+const STS_DIGITS: usize = 20;
+
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub(crate) struct TokenFrom {
+    /// Read the token from the first line of standard input; several as `Description: Token|Description: Token`, in the
+    /// order of entry
+    #[arg(long)]
+    token_stdin: bool,
+    /// Read the token from the first line of this file
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+}
+
+impl TokenFrom {
+    pub(super) const fn is_given(&self) -> bool {
+        self.token_stdin || self.token_file.is_some()
+    }
+
+    /// The tokens of a vend of `product`, if any are given.
+    pub(super) fn read(&self, product: Product) -> Result<Option<TokenSet>, VendctlError> {
+        let text = match (&self.token_file, self.token_stdin) {
+            (Some(file), _) => first_line(File::open(file).map_err(VendctlError::NoToken)?)?,
+            (None, true) => {
+                ask();
+                first_line(io::stdin().lock())?
+            }
+            (None, false) => return Ok(None),
+        };
+        parse(&text, product).map(Some).map_err(VendctlError::Token)
+    }
+}
+
+/// What is wrong with a token. Never says the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TokenFault {
+    #[error(transparent)]
+    Format(#[from] MeterTokenError),
+    #[error("a token for electricity has {STS_DIGITS} digits")]
+    Digits,
+    #[error("tokens that change a key come first, and the credit token last")]
+    Order,
+}
+
+fn parse(text: &SecretString, product: Product) -> Result<TokenSet, TokenFault> {
+    let set = TokenSet::parse(text.expose_secret())?;
+    match product {
+        Product::Electricity => electricity(&set),
+        Product::Water | Product::Airtime => Ok(set),
+    }
+}
+
+/// Bare digits, whatever they were grouped with.
+fn electricity(set: &TokenSet) -> Result<TokenSet, TokenFault> {
+    let wire = set.wire_form();
+    let pairs: Vec<&str> = wire.split('|').collect();
+    let changes_key = |pair: &&str| pair.trim_start().to_ascii_lowercase().starts_with("key");
+    let credit_is_last = pairs.len() == 1
+        || pairs
+            .split_last()
+            .is_some_and(|(last, before)| !changes_key(last) && before.iter().all(changes_key));
+    if !credit_is_last {
+        return Err(TokenFault::Order);
+    }
+    let plain = pairs.iter().map(|pair| match pair.split_once(':') {
+        Some((description, token)) => Ok(format!("{description}: {}", digits(token)?)),
+        None => digits(pair),
+    });
+    let plain = plain.collect::<Result<Vec<_>, TokenFault>>()?;
+    Ok(TokenSet::parse(&plain.join("|"))?)
+}
+
+fn digits(token: &str) -> Result<String, TokenFault> {
+    let digits: String = token.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
+    let is_token = digits.len() == STS_DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_token { Ok(digits) } else { Err(TokenFault::Digits) }
+}
+
+fn first_line(from: impl Read) -> Result<SecretString, VendctlError> {
+    let mut text = String::new();
+    from.take(READ_MAX).read_to_string(&mut text).map_err(VendctlError::NoToken)?;
+    Ok(text.lines().next().unwrap_or_default().into())
+}
+
+#[expect(clippy::print_stderr, reason = "whoever sits at a terminal is told what is waited for")]
+fn ask() {
+    if io::stdin().is_terminal() {
+        eprintln!("Token, then Enter and Ctrl-D:");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(product: Product, text: &str) -> Result<String, TokenFault> {
+        parse(&text.into(), product).map(|set| set.wire_form())
+    }
+
+    #[test]
+    fn a_token_for_electricity_has_twenty_digits_however_it_is_grouped() {
+        let plain = Ok("08086259498974263587".to_owned());
+        assert_eq!(of(Product::Electricity, "08086259498974263587"), plain);
+        assert_eq!(of(Product::Electricity, "0808 6259 4989 7426 3587"), plain);
+        assert_eq!(of(Product::Electricity, "0808-6259-4989-7426-3587"), plain);
+        for wrong in ["0808625949897426358", "080862594989742635877", "0808625949897426358X"] {
+            assert_eq!(of(Product::Electricity, wrong), Err(TokenFault::Digits));
+        }
+        assert_eq!(of(Product::Electricity, ""), Err(TokenFault::Format(MeterTokenError::Empty)));
+    }
+
+    #[test]
+    fn tokens_that_change_a_key_come_before_the_credit() {
+        let (change, credit) =
+            ("KeyChange Token1: 5019 3837 1880 9804 5115", "Credit Token: 08086259498974263587");
+        let in_order = of(Product::Electricity, &format!("{change}|{credit}")).unwrap();
+        assert_eq!(in_order, "KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587");
+        assert_eq!(of(Product::Electricity, &format!("{credit}|{change}")), Err(TokenFault::Order));
+        assert_eq!(of(Product::Electricity, &format!("{change}|{change}")), Err(TokenFault::Order));
+    }
+
+    #[test]
+    fn a_token_for_water_is_what_the_provider_issues() {
+        assert_eq!(of(Product::Water, "AB12-34").unwrap(), "AB12-34");
+    }
+}
