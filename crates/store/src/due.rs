@@ -5,6 +5,8 @@
 //! has locked is left out, and after its locks it waits for nothing but its own commit, while the lanes, which lock
 //! wallets before purchases, may wait for it. So no circle can close.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
@@ -60,6 +62,13 @@ impl Statement for ClaimPurchases {
     const SQL: &str = include_str!("sql/claim_purchases.sql");
 }
 
+struct PutOff;
+
+impl Statement for PutOff {
+    const SQL: &str = "-- put_off
+UPDATE purchases SET due_at = clock_timestamp() + $2 * interval '1 millisecond' WHERE id = ANY ($1)";
+}
+
 #[derive(QueryableByName)]
 struct Due {
     #[diesel(sql_type = BigInt)]
@@ -90,9 +99,12 @@ impl Store {
             Box::pin(async move {
                 let ids = lock_due(transaction, &slots).await?;
                 let rows = read_locked(transaction, &ids).await?;
-                let claims = rows.into_iter().filter_map(|row| claim(row, &sealing, &timing));
-                let claims: Vec<Claim> = claims.collect();
+                let (claims, others): (Vec<_>, Vec<_>) =
+                    rows.into_iter().map(|row| claim(row, &sealing, &timing)).partition(Result::is_ok);
+                let claims: Vec<Claim> = claims.into_iter().flatten().collect();
+                let others: Vec<i64> = others.into_iter().filter_map(Result::err).collect();
                 keep(transaction, &claims).await?;
+                put_off(transaction, &others, timing.plan.longest_pause).await?;
                 Ok(claims.into_iter().map(|claim| claim.to).collect::<Vec<_>>())
             })
         });
@@ -121,25 +133,25 @@ async fn read_locked(transaction: &mut Transaction, ids: &[i64]) -> Result<Vec<R
     Ok(prepared::<GetDue>().bind::<Array<BigInt>, _>(ids).load(&mut **transaction).await?)
 }
 
-/// None where the purchase cannot be read, or has no place for a claim: it stays as it is, and holds up nobody else.
-fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Option<Claim> {
+/// The number of the purchase where it cannot be read, or has no place for a claim.
+fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64> {
     let id = row.id;
     let found = row.read_in_list(sealing).map_err(|error| {
         let cause: &dyn std::error::Error = &error;
         tracing::error!(cause, purchase = id, "a purchase that is due cannot be read");
-    });
-    let found = found.ok()?;
+        id
+    })?;
     let (life, at) = (&found.record.life, found.at);
     let rules = Rules { declared: found.declared, timing: *timing };
     let claimed = match step(life, &Event { at, fact: Fact::Claimed }, &rules) {
         Ok(Next::Moved(claimed, _effects)) => claimed,
-        Ok(Next::AlreadyThere) => return None,
+        Ok(Next::AlreadyThere) => return Err(id),
         Err(illegal) => {
             tracing::warn!(purchase = id, %illegal, "a purchase that is due cannot be claimed");
-            return None;
+            return Err(id);
         }
     };
-    Some(Claim {
+    Ok(Claim {
         from: (life.state.name(), life.fence),
         due_at: timing.plan.due_at(&claimed, at, timing),
         to: ClaimedPurchase {
@@ -168,6 +180,19 @@ async fn keep(transaction: &mut Transaction, claims: &[Claim]) -> Result<(), Sto
         .await?;
     reach(Point::DueBeforeCommit);
     if rows == claims.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
+}
+
+/// Whatever could not be claimed stays as it is and is looked at again later, so that it takes nobody's place in line.
+async fn put_off(transaction: &mut Transaction, ids: &[i64], pause: Duration) -> Result<(), StoreError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    prepared::<PutOff>()
+        .bind::<Array<BigInt>, _>(ids)
+        .bind::<BigInt, _>(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
 }
 
 fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {

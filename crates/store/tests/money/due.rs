@@ -199,8 +199,12 @@ async fn a_purchase_that_may_not_be_claimed_is_left_as_it_is_and_holds_up_nobody
         unreadable.id.0
     ));
     let order = town.due(&shop, "04000000003", 10).await;
-    assert_eq!(ids(&claims(&town.store, 8).await), [order.id]);
+    assert_eq!(ids(&claims(&town.store, 1).await), [], "the first in line cannot be claimed");
+    assert_eq!(ids(&claims(&town.store, 1).await), [], "nor can the second");
+    assert_eq!(ids(&claims(&town.store, 1).await), [order.id]);
     assert_eq!(town.sql("SELECT fence FROM purchases ORDER BY id"), "1\n1\n2");
+    let later = "SELECT count(*) FROM purchases WHERE fence = 1 AND due_at > now() + interval '10 minutes'";
+    assert_eq!(town.sql(later), "2", "they are looked at again, and take nobody's place in line");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
