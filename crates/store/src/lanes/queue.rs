@@ -1,7 +1,9 @@
 //! One lane's queue: what waits for it, taken group by group.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
@@ -29,7 +31,7 @@ impl Queue {
     /// Runs the lane until nobody can send to it any more.
     pub(super) async fn run(mut self, context: LaneContext) {
         while let Some(group) = self.next(context.group_max).await {
-            let busy = group.run(&context).await;
+            let busy = outlive(group.run(&context)).await;
             self.kept_back.extend(busy);
             if self.kept_back.is_empty() {
                 continue;
@@ -37,7 +39,7 @@ impl Queue {
             sleep(PAUSE).await;
             // Alone, so that a wallet that somebody keeps locked holds up nobody else's reserve.
             let records = std::mem::take(&mut self.kept_back);
-            self.kept_back = Group { records, reserves: Vec::new() }.run(&context).await;
+            self.kept_back = outlive(Group { records, reserves: Vec::new() }.run(&context)).await;
         }
     }
 
@@ -62,5 +64,22 @@ impl Queue {
             group.reserves.push(job);
         }
         Some(group)
+    }
+}
+
+/// A panic is a defect of ours, and must not end a lane on which so many others rely. Its transaction goes with its
+/// connection, and its jobs are answered by nobody: to whoever waits for them they are not acknowledged.
+async fn outlive(group: impl Future<Output = Vec<RecordJob>>) -> Vec<RecordJob> {
+    AssertUnwindSafe(group).catch_unwind().await.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_group_that_panics_does_not_end_its_lane() {
+        let panics = async { panic!("a defect") };
+        assert!(outlive(panics).await.is_empty());
     }
 }
