@@ -10,7 +10,6 @@ use std::time::Duration;
 use purchase::{OrganisationId, Timing};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 
 use crate::house::HouseAccounts;
 use crate::measures;
@@ -26,6 +25,7 @@ mod on_file;
 mod queue;
 mod record;
 mod reserve;
+pub(crate) mod vouched;
 mod wallets;
 mod write;
 
@@ -38,8 +38,6 @@ const WAITING_MAX: usize = 1_024;
 /// A reserve and whom to tell.
 struct ReserveJob {
     reservation: Reservation,
-    /// Since when it has waited here: its request grows older meanwhile.
-    since: Instant,
     answer: oneshot::Sender<Result<Reserved, ReserveError>>,
 }
 
@@ -94,7 +92,7 @@ impl Lanes {
         let lane = self.lane_of(reservation.authority.organisation);
         let (answer, answered) = oneshot::channel();
         lane.reserves
-            .try_send(ReserveJob { reservation, since: now(), answer })
+            .try_send(ReserveJob { reservation, answer })
             .map_err(|_full_or_closed| ReserveError::Overloaded)
             .inspect_err(|_overloaded| measures::turned_away(1))?;
         answered
@@ -114,19 +112,4 @@ impl Lanes {
         let index = number.checked_rem(self.lanes.len()).unwrap_or_default();
         self.lanes.get(index).expect("a remainder is smaller than the number of lanes, and there is a lane")
     }
-}
-
-impl ReserveJob {
-    /// The age of its request at a later moment.
-    fn age_at(&self, moment: Instant) -> Duration {
-        self.reservation.age.saturating_add(moment.saturating_duration_since(self.since))
-    }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "measures a wait inside this room, and reaches no rule of the trade"
-)]
-pub(crate) fn now() -> Instant {
-    Instant::now()
 }

@@ -66,7 +66,9 @@ pub use oversight::{
     OverseenMessages, OverseenStates, OversightQuery, Story, StoryAmounts, StoryAttempt, StoryEntry,
     StoryEvent, StoryFailure, StoryMove, StoryPurchase, StoryReply,
 };
-pub use purchases::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict};
+pub use purchases::{
+    Age, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict,
+};
 pub use records::{ForRetry, RetryKey};
 pub use rule::Rule;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};

@@ -32,7 +32,7 @@ pub struct MessageId {
 pub struct ClaimedMessage {
     /// Its name.
     pub id: MessageId,
-    /// How often it has been claimed, this time included.
+    /// How often it has been claimed, this time included. The count ends at [`ClaimedMessage::ATTEMPTS_COUNTED`].
     pub attempt: u16,
     /// When it was written.
     pub written_at: DateTime<Utc>,
@@ -108,6 +108,11 @@ impl GivenUp {
     }
 }
 
+impl ClaimedMessage {
+    /// How far claims are counted.
+    pub const ATTEMPTS_COUNTED: u16 = i16::MAX.unsigned_abs();
+}
+
 impl fmt::Display for MessageId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Notice { kind, recipient, channel } = self.notice;
@@ -164,10 +169,12 @@ pub(crate) async fn insert(mut connection: &AsyncPgConnection, owed: &[Owed]) ->
 }
 
 impl Store {
-    /// Takes up to `limit` messages of a channel that are due, for `lease`: until then nobody else takes them.
+    /// Takes up to `limit` messages of a channel that have been due for so long, for `lease`: until then nobody else takes
+    /// them.
     pub async fn claim_messages(
         &self,
         channel: Channel,
+        due_for: Duration,
         limit: u16,
         lease: Duration,
     ) -> Result<Vec<ClaimedMessage>, StoreError> {
@@ -179,6 +186,7 @@ impl Store {
                         .bind::<Text, _>(channel.as_str())
                         .bind::<BigInt, _>(i64::from(limit))
                         .bind::<BigInt, _>(milliseconds(lease))
+                        .bind::<BigInt, _>(milliseconds(due_for))
                         .load(&mut **transaction)
                         .await?;
                     let purchases: Vec<i64> = claimed.iter().map(ClaimRow::purchase).collect();

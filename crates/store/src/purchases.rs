@@ -1,5 +1,6 @@
 //! Purchases: what is asked of the lanes, and what they answer.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,8 +44,30 @@ pub struct Reservation {
     pub keyed: Option<KeyedRequest>,
     /// The name of the request that asks for it: 1 to 128 characters.
     pub request_id: Option<String>,
-    /// How long ago the request arrived.
-    pub age: Duration,
+    /// How long ago the request arrived, whenever that is asked.
+    pub age: Age,
+}
+
+/// How long ago a request arrived. It is asked once the reserve's transaction has begun: a process may stand still at any
+/// moment before that, and what a retry has answered meanwhile must count.
+#[derive(Clone)]
+pub struct Age(Arc<dyn Fn() -> Duration + Send + Sync>);
+
+impl Age {
+    /// As `asked` tells it, by a clock that goes on while the machine sleeps.
+    pub fn told_by(asked: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Self(Arc::new(asked))
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Age {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Age({:?})", self.now())
+    }
 }
 
 impl Reservation {
@@ -124,6 +147,9 @@ pub enum ReserveRefusal {
     /// An earlier purchase for the same subscriber is open.
     #[error("an earlier purchase for the same subscriber is open")]
     Pending,
+    /// The request is older than any may be whose order is to leave: nothing that has been told meanwhile is looked up.
+    #[error("the request is too old")]
+    TooLate,
     /// A retry has answered that there is no such purchase, after this one was asked for.
     #[error("the external reference was closed by a retry")]
     ReferenceClosed,

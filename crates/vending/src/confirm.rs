@@ -10,7 +10,7 @@ use purchase::{
     Authority, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record, State,
     StateName,
 };
-use store::{RecordError, Recorded, Reservation, ReserveError, Verdict};
+use store::{Age, RecordError, Recorded, Reservation, ReserveError, Verdict};
 use transcript::Transcribed;
 use vend::{ProviderReference, Sale, VendOrder};
 
@@ -101,7 +101,7 @@ impl Desk {
             subscriber_details: customer.name,
             keyed,
             request_id: arrival.request_id,
-            age: Duration::ZERO,
+            age: self.age_of(arrival.at),
         };
         Ok(Purchase {
             reservation,
@@ -135,9 +135,8 @@ impl Desk {
     }
 
     async fn reserve(&self, purchase: &mut Purchase) -> ConfirmEvent {
-        let reservation = Reservation { age: self.since(purchase.arrived), ..purchase.reservation.clone() };
         reach(Point::ConfirmBeforeReserve);
-        match self.store.reserve(reservation).await {
+        match self.store.reserve(purchase.reservation.clone()).await {
             Ok(reserved) => {
                 reach(Point::ConfirmAfterReserve);
                 purchase.reserved_at = Some(reserved.at);
@@ -231,6 +230,11 @@ impl Desk {
                 }
             }
         }
+    }
+
+    fn age_of(&self, arrived: Monotonic) -> Age {
+        let clock = self.clock.clone();
+        Age::told_by(move || clock.monotonic().elapsed_since(arrived))
     }
 
     pub(crate) fn since(&self, instant: Monotonic) -> Duration {

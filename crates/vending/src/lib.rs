@@ -42,7 +42,7 @@ pub use reads::{ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{VendingSettings, WorkerSettings};
+pub use settings::{VendingSettings, WorkerSettings, WorkerSettingsError};
 pub use work::WorkDone;
 
 use calls::CallIds;

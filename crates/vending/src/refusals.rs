@@ -67,6 +67,9 @@ pub enum Rejection {
     /// A retry has answered "not found" for the external reference while this confirm was under way.
     #[error("a retry closed the external reference")]
     ReferenceClosed,
+    /// The request took so long to come this far that its order may not leave any more.
+    #[error("the request is too old")]
+    TooLate,
     /// Too many are waiting.
     #[error("the service is overloaded")]
     Overloaded,
@@ -142,6 +145,7 @@ impl From<ReserveRefusal> for Rejection {
             // same may be asked for afresh.
             ReserveRefusal::Pending | ReserveRefusal::KeyTaken | ReserveRefusal::KeyClosed => Self::Pending,
             ReserveRefusal::ReferenceClosed => Self::ReferenceClosed,
+            ReserveRefusal::TooLate => Self::TooLate,
             ReserveRefusal::NoCommissionAccount => {
                 tracing::error!("commission is due to an organisation without a commission account");
                 Self::Internal

@@ -118,6 +118,7 @@ impl Ending {
                 | Rejection::Check(_)
                 | Rejection::Insufficient { .. }
                 | Rejection::KeyReused
+                | Rejection::TooLate
                 | Rejection::Internal,
             ) => Self::SaysNothingIsBought,
             ConfirmError::Failed(record) if record.failure.as_ref().is_some_and(Failure::is_transient) => {

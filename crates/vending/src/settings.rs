@@ -57,7 +57,27 @@ impl Default for WorkerSettings {
     }
 }
 
+/// Why a worker's settings cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WorkerSettingsError {
+    /// It would never take anything up.
+    #[error("worker.slots_per_provider must be at least 1")]
+    NoSlots,
+    /// It would ask the database again without a pause.
+    #[error("worker.idle_pause_ms must be at least 1")]
+    NoPause,
+}
+
 impl WorkerSettings {
+    /// The settings, if a worker can live by them.
+    pub const fn checked(&self) -> Result<(), WorkerSettingsError> {
+        match (self.slots_per_provider, self.idle_pause_ms) {
+            (0, _) => Err(WorkerSettingsError::NoSlots),
+            (_, 0) => Err(WorkerSettingsError::NoPause),
+            (_, _) => Ok(()),
+        }
+    }
+
     pub(crate) const fn idle_pause(&self) -> Duration {
         Duration::from_millis(self.idle_pause_ms)
     }
@@ -123,4 +143,23 @@ impl VendingSettings {
 
 fn milliseconds(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_would_spin_or_never_work_is_refused() {
+        let default = WorkerSettings::default;
+        for (settings, expected) in [
+            (default(), Ok(())),
+            (WorkerSettings { idle_pause_ms: 1, ..default() }, Ok(())),
+            (WorkerSettings { idle_pause_ms: 0, ..default() }, Err(WorkerSettingsError::NoPause)),
+            (WorkerSettings { slots_per_provider: 0, ..default() }, Err(WorkerSettingsError::NoSlots)),
+        ] {
+            assert_eq!(settings.checked(), expected, "{settings:?}");
+        }
+        assert_eq!(WorkerSettingsError::NoPause.to_string(), "worker.idle_pause_ms must be at least 1");
+    }
 }

@@ -41,6 +41,7 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
             ApiError::new(ErrorCode::TransactionPending).after(PENDING_PAUSE)
         }
         Rejection::KeyReused => ApiError::new(Detail::IdempotencyKeyReused).about(idempotency_key::PARAM),
+        Rejection::TooLate => ApiError::new(ErrorCode::ProviderUnavailable),
         Rejection::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
         Rejection::Internal => ApiError::new(ErrorCode::InternalError),
     }

@@ -54,6 +54,7 @@ fn what_passes_by_itself_is_retryable() {
         (Rejection::Pending, "transaction_pending"),
         (Rejection::ReferenceClosed, "transaction_pending"),
         (Rejection::Overloaded, "rate_limited"),
+        (Rejection::TooLate, "provider_unavailable"),
         (Rejection::Check(Unanswered::Unreachable), "provider_unavailable"),
     ] {
         assert_eq!(told(&on_quote(&rejection)), (code, None, true));

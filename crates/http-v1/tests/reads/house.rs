@@ -27,7 +27,7 @@ use purchase::{
     Price, PurchaseRequest, Reference, SourceChannel, SubscriberFormat, Terms, Timing, UserId,
 };
 use serde_json::Value;
-use store::{
+use store::{Age, 
     NewAccount, NewProvider, Reservation, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate,
 };
 use tokio::runtime::{Builder, Handle};
@@ -203,7 +203,7 @@ impl House {
             provider_reference: ProviderReference::new(call),
             subscriber_details: Some("K. MOLEFE".to_owned()),
             request_id: None,
-            age: Duration::ZERO,
+            age: Age::told_by(|| Duration::ZERO),
             keyed: None,
         };
         self.store.reserve(reservation).await.unwrap();

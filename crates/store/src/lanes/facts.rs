@@ -9,7 +9,6 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::AccountId;
 use money::Currency;
 use purchase::PurchaseId;
-use tokio::time::Instant;
 
 use super::ReserveJob;
 use crate::StoreError;
@@ -32,6 +31,8 @@ impl Statement for ReserveFacts {
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub(super) at: DateTime<Utc>,
+    /// Of its request, when the transaction had begun.
+    pub(super) age: Duration,
     pub(super) caller: Caller,
     pub(super) is_on_file: bool,
     pub(super) open_purchase: Option<PurchaseId>,
@@ -75,29 +76,31 @@ struct Row {
 /// Organisation, client, user and access token, and the currency of the purchase.
 type CallerKey = (i64, i64, i64, i64, Currency);
 
-/// Reads the facts about each reservation, in their order, in a transaction that had begun by `began`.
+/// Reads the facts about each reservation, in their order, in a transaction that had begun when their requests were of
+/// these `ages`.
 pub(super) async fn read(
     connection: &AsyncPgConnection,
     jobs: &[ReserveJob],
-    began: Instant,
+    ages: &[Duration],
 ) -> Result<Vec<Facts>, StoreError> {
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let asked = keys_of(jobs, began);
+    let asked = keys_of(jobs, ages);
     let (callers, rows, mut keys) = tokio::try_join!(
         biased;
         find_callers(connection, jobs),
-        load(connection, jobs, began),
+        load(connection, jobs, ages),
         idempotency::read_keys(connection, &asked),
     )?;
     if rows.len() != jobs.len() {
         return Err(StoreError::Stale { what: "a reservation of the group" });
     }
-    let facts = jobs.iter().zip(rows).enumerate().map(|(place, (job, row))| {
+    let facts = jobs.iter().zip(ages).zip(rows).enumerate().map(|(place, ((job, age), row))| {
         let caller = callers.get(&caller_key(job)).copied();
         Ok(Facts {
             at: row.at,
+            age: *age,
             caller: caller.ok_or(StoreError::Stale { what: "an organisation" })?,
             is_on_file: row.is_on_file,
             open_purchase: row.open_purchase_id.map(PurchaseId),
@@ -109,10 +112,10 @@ pub(super) async fn read(
 }
 
 /// The keys that the reservations ask for, each with the place of its reservation.
-fn keys_of(jobs: &[ReserveJob], began: Instant) -> Vec<KeyQuestion<'_>> {
-    let asked = jobs.iter().enumerate().filter_map(|(place, job)| {
+fn keys_of<'a>(jobs: &'a [ReserveJob], ages: &[Duration]) -> Vec<KeyQuestion<'a>> {
+    let asked = jobs.iter().zip(ages).enumerate().filter_map(|(place, (job, age))| {
         let keyed = job.reservation.keyed.as_ref()?;
-        let (client, age_us) = (job.reservation.authority.client, microseconds(job.age_at(began)));
+        let (client, age_us) = (job.reservation.authority.client, microseconds(*age));
         Some(KeyQuestion { place, client, key: &keyed.key, age_us })
     });
     asked.collect()
@@ -148,7 +151,7 @@ async fn find_callers(
 async fn load(
     mut connection: &AsyncPgConnection,
     jobs: &[ReserveJob],
-    began: Instant,
+    ages: &[Duration],
 ) -> Result<Vec<Row>, StoreError> {
     let asked = || jobs.iter().map(|job| &job.reservation);
     let rows: Vec<Row> = prepared::<ReserveFacts>()
@@ -159,7 +162,7 @@ async fn load(
         .bind::<Array<Nullable<Text>>, _>(
             asked().map(|r| r.request.external_reference.as_deref()).collect::<Vec<_>>(),
         )
-        .bind::<Array<BigInt>, _>(jobs.iter().map(|job| microseconds(job.age_at(began))).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(ages.iter().copied().map(microseconds).collect::<Vec<_>>())
         .load(&mut connection)
         .await?;
     Ok(rows)

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use diesel_async::AsyncPgConnection;
 use failpoint::{Point, reach};
@@ -14,7 +15,7 @@ use super::on_file::{self, OnFile};
 use super::record::{House, Records};
 use super::reserve::Reserves;
 use super::wallets::Wallets;
-use super::{LaneContext, RecordJob, ReserveJob, facts, now};
+use super::{LaneContext, RecordJob, ReserveJob, facts};
 use crate::purchases::{RecordError, Recorded, ReserveError, ReserveRefusal, Reserved};
 use crate::{StoreError, measures};
 
@@ -123,7 +124,7 @@ impl Group {
         context: &LaneContext,
     ) -> Result<Answers, StoreError> {
         // After the server's BEGIN, and before any wait for a lock.
-        let began = now();
+        let ages: Vec<Duration> = self.reserves.iter().map(|job| job.reservation.age.now()).collect();
         let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.entry.id.0).collect();
         let debited: BTreeSet<i64> =
             self.reserves.iter().map(|job| job.reservation.request.debited_account.0).collect();
@@ -133,7 +134,7 @@ impl Group {
         let (mut on_file, facts) = tokio::try_join!(
             biased;
             on_file::lock(connection, &recorded),
-            facts::read(connection, &self.reserves, began),
+            facts::read(connection, &self.reserves, &ages),
         )?;
         let kept_before = self.kept_before(connection, &facts).await?;
         let houses = houses(connection, context, &on_file).await?;

@@ -60,6 +60,8 @@ pub(super) struct KeptReply<'a> {
     pub(super) attempt: u16,
     pub(super) at: DateTime<Utc>,
     pub(super) sealed: &'a Sealed,
+    /// Whether it is one of those that come again and again for as long as nobody knows.
+    pub(super) proves_nothing: bool,
 }
 
 /// A journal entry about a purchase.
@@ -157,14 +159,15 @@ impl<'a> Records<'a> {
     /// Also of a fact that comes too late to change anything: it may be all that a person has to go by.
     fn keep_reply(&mut self, entry: &'a Entry, about: &OnFile) {
         if let Some(sealed) = &entry.sealed.reply {
-            let reply = KeptReply { purchase: about.id, attempt: about.life.attempt, at: about.at, sealed };
-            self.replies.push(reply);
+            let proves_nothing = matches!(entry.fact, Fact::LetGo { .. });
+            let (purchase, attempt, at) = (about.id, about.life.attempt, about.at);
+            self.replies.push(KeptReply { purchase, attempt, at, sealed, proves_nothing });
         }
     }
 
     fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life, timing: &Timing) {
         let from = (on_file.life.state.name(), on_file.life.fence);
-        for notice in purchase::notices(&on_file.life, &life, on_file.at, &on_file.notifications) {
+        for notice in purchase::notices(&on_file.life, &life, on_file.at, timing, &on_file.notifications) {
             self.owed.push(Owed { id: MessageId { purchase: on_file.id, notice }, at: on_file.at });
         }
         on_file.life = life;

@@ -51,6 +51,10 @@ impl<'a> Reserves<'a> {
         if is_held(facts, on_file) || key.is_some_and(|key| self.taken.contains(&key)) {
             return Err(ReserveRefusal::KeyTaken);
         }
+        // Older closings may have been cleared away, and an order that is this late must not leave anyway.
+        if facts.age > self.timing.intake {
+            return Err(ReserveRefusal::TooLate);
+        }
         let wallet = admit(reservation, facts, wallets)?;
         let authority = &reservation.authority;
         let subscriber =

@@ -1,6 +1,6 @@
 //! Everything that a group's facts do, written with one statement per table.
 
-use diesel::sql_types::{Array, BigInt, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::Posting;
 use money::Money;
@@ -47,7 +47,7 @@ impl Records<'_> {
             self.insert_deeds(connection),
             outbox::insert(connection, &self.owed),
         )?;
-        Ok(())
+        self.refuse_vends_of_others(connection).await
     }
 
     async fn update_purchases(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
@@ -177,6 +177,7 @@ impl Records<'_> {
             .bind::<Array<Timestamptz>, _>(each(r, |r| r.at))
             .bind::<Array<Integer>, _>(each(r, |r| r.sealed.key_id))
             .bind::<Array<Bytea>, _>(each(r, |r| r.sealed.bytes.as_slice()))
+            .bind::<Array<Bool>, _>(each(r, |r| r.proves_nothing))
             .execute(&mut connection)
             .await?;
         Ok(())

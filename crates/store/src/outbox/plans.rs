@@ -18,9 +18,9 @@ fn what_is_owed_comes_off_an_index_however_much_was_sent() {
         database.run_sql(prepared).unwrap();
         for mode in ["force_custom_plan", "force_generic_plan"] {
             let explained = database.run_sql(&format!(
-                "SET plan_cache_mode = {mode}; PREPARE claim (text, bigint, bigint) AS {};
+                "SET plan_cache_mode = {mode}; PREPARE claim (text, bigint, bigint, bigint) AS {};
                  BEGIN;
-                 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE claim ('SMS', 16, 60000);
+                 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE claim ('SMS', 16, 60000, 0);
                  ROLLBACK",
                 ClaimMessages::SQL
             ));

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use vend::{Doubt, Units, Vend};
 
 use crate::identity::Act;
+use crate::lanes::vouched::{ONE_PURCHASE_PER_VEND, find_owner};
 use crate::purchases::{Deed, TOKEN_COLUMN};
 use crate::statement::{Statement, prepared};
 use crate::{Aad, RecordError, Recorded, SealError, Sealed, Store, StoreError, Verdict};
@@ -48,6 +49,9 @@ pub enum DecisionError {
     /// Somebody is asking the provider about it at this moment.
     #[error("purchase {} is held by whoever asks the provider about it", id.0)]
     Held { id: PurchaseId, until: Option<DateTime<Utc>> },
+    /// The vend that is vouched for is another purchase's.
+    #[error("vend {provider_transaction} is that of purchase {}{}", of.0, incident_in_words(*incident))]
+    VendOfAnother { provider_transaction: String, of: PurchaseId, incident: Option<i64> },
     /// The key at hand is not the one that the deployment seals with: nobody could read the token again.
     #[error("the sealing key is not the one that the servers seal with")]
     OtherKey(#[source] SealError),
@@ -105,11 +109,13 @@ impl Store {
         act: Act,
     ) -> Result<Decided, DecisionError> {
         let of = self.in_review(id).await?;
-        if let Decision::Vended(vend) = &decision
-            && vend.tokens.is_some()
-        {
-            self.refuse_another_key().await?;
+        if let Decision::Vended(vend) = &decision {
+            self.refuse_vend_of_another(id, &vend.provider_transaction).await?;
+            if vend.tokens.is_some() {
+                self.refuse_another_key().await?;
+            }
         }
+        let vouched = decision.provider_transaction();
         let fence = self.claim_for_a_person(id, of).await?;
         let deed = Deed { act, of, action: "purchase.resolved", details: decision.details() };
         let outcome = self.offer(id, decision.fact(fence), deed).await;
@@ -124,6 +130,10 @@ impl Store {
             }
             Err(error) => {
                 self.let_go(id, of, fence).await;
+                // Somebody has entered the same vend for another purchase meanwhile.
+                if let (true, Some(vend)) = (is_collision(&error), vouched) {
+                    self.refuse_vend_of_another(id, &vend).await?;
+                }
                 Err(DecisionError::Unacknowledged(error))
             }
         }
@@ -145,6 +155,23 @@ impl Store {
             | StateName::Successful
             | StateName::Failed) => Err(DecisionError::NotInReview { id, state }),
         }
+    }
+
+    async fn refuse_vend_of_another(
+        &self,
+        id: PurchaseId,
+        provider_transaction: &str,
+    ) -> Result<(), DecisionError> {
+        let vend = provider_transaction.to_owned();
+        let found = self.read(move |connection| {
+            Box::pin(async move { find_owner(connection, &[(id, vend.as_str())]).await })
+        });
+        let Some(owner) = found.await? else { return Ok(()) };
+        Err(DecisionError::VendOfAnother {
+            provider_transaction: provider_transaction.to_owned(),
+            of: PurchaseId(owner.purchase_id),
+            incident: owner.incident_id,
+        })
     }
 
     async fn refuse_another_key(&self) -> Result<(), DecisionError> {
@@ -173,7 +200,7 @@ impl Store {
     async fn offer(&self, id: PurchaseId, fact: Fact, deed: Deed) -> Result<Recorded, RecordError> {
         let mut outcome = self.record_deed(id, fact.clone(), deed.clone()).await;
         for _ in 1..OFFERS_MAX {
-            if !matches!(outcome, Err(RecordError::Unacknowledged(_))) {
+            if !matches!(&outcome, Err(error @ RecordError::Unacknowledged(_)) if !is_collision(error)) {
                 break;
             }
             outcome = self.record_deed(id, fact.clone(), deed.clone()).await;
@@ -199,6 +226,13 @@ impl Decision {
         }
     }
 
+    fn provider_transaction(&self) -> Option<String> {
+        match self {
+            Self::Vended(vend) => Some(vend.provider_transaction.clone()),
+            Self::NotVended => None,
+        }
+    }
+
     /// What the audit log says beside the reason. Never a token.
     fn details(&self) -> Value {
         match self {
@@ -211,4 +245,14 @@ impl Decision {
             Self::NotVended => json!({ "as": "not-vended" }),
         }
     }
+}
+
+/// Whether the vend was found to be another purchase's as the decision was put on record.
+fn is_collision(error: &RecordError) -> bool {
+    matches!(error, RecordError::Unacknowledged(cause)
+        if matches!(&**cause, StoreError::Duplicate { constraint } if constraint == ONE_PURCHASE_PER_VEND))
+}
+
+fn incident_in_words(incident: Option<i64>) -> String {
+    incident.map_or_else(String::new, |incident| format!(", as incident {incident}"))
 }

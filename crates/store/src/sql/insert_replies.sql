@@ -1,3 +1,10 @@
 -- insert_replies
+-- An enquiry that proves nothing may be answered alike for as long as a purchase is in review: of an attempt with eight
+-- replies on file, one a day is kept. Whatever proves something is kept, and no question is asked about it.
 INSERT INTO provider_replies (purchase_id, attempt, at, key_id, sealed_reply)
-SELECT * FROM unnest($1, $2, $3, $4, $5)
+SELECT u.purchase_id, u.attempt, u.at, u.key_id, u.sealed_reply
+FROM unnest($1, $2, $3, $4, $5, $6) AS u (purchase_id, attempt, at, key_id, sealed_reply, proves_nothing)
+WHERE NOT u.proves_nothing OR NOT (
+    SELECT count(*) >= 8 AND max(r.at) > u.at - interval '1 day'
+    FROM provider_replies r WHERE r.purchase_id = u.purchase_id AND r.attempt = u.attempt
+)

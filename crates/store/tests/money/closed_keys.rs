@@ -9,11 +9,11 @@ use vend::Doubt;
 
 use crate::proxy::{Cut, Wire};
 use crate::references::waiting;
-use crate::town::{FIRST, Shop, Town, connect, lock_of, refusal, settings};
+use crate::town::{FIRST, Shop, Town, aged, connect, lock_of, refusal, settings};
 
 const KEY: &str = "till-3/0001";
 const METER: &str = "04257670465";
-const A_MINUTE: Duration = Duration::from_mins(1);
+const A_WHILE: Duration = Duration::from_secs(15);
 
 /// Closes a shop's key, unless a purchase holds it.
 async fn close(store: &Store, shop: Shop, key: &str) -> Result<Option<KeyHolder>, StoreError> {
@@ -27,7 +27,7 @@ async fn a_confirm_that_had_begun_before_the_key_was_closed_is_refused_and_no_ot
     let (shop, neighbour) = (town.shop_with(50_000).await, town.shop_with(50_000).await);
     assert_eq!(close(&town.store, shop, KEY).await.unwrap(), None);
     let mut early = town.order_under(KEY, &shop, METER, 1_000).await;
-    early.age = A_MINUTE;
+    early.age = aged(A_WHILE);
     assert_eq!(refusal(town.store.reserve(early.clone()).await), ReserveRefusal::KeyClosed);
     assert_eq!((town.count("purchases"), town.balances(shop.wallet)), (0, "50000|0".to_owned()));
 
@@ -35,14 +35,14 @@ async fn a_confirm_that_had_begun_before_the_key_was_closed_is_refused_and_no_ot
     let without_a_key = town.order(&shop, "04000000002", 1_000).await;
     let of_a_neighbour = town.order_under(KEY, &neighbour, "04000000003", 1_000).await;
     for mut order in [of_another_key, without_a_key, of_a_neighbour] {
-        order.age = A_MINUTE;
+        order.age = aged(A_WHILE);
         town.store.reserve(order).await.unwrap();
     }
-    early.age = Duration::ZERO;
+    early.age = aged(Duration::ZERO);
     town.store.reserve(early.clone()).await.unwrap();
     // It has the key now, and is found; and it finds itself, though its key was closed after it began.
     assert_eq!(close(&town.store, shop, KEY).await.unwrap().unwrap().purchase, early.id);
-    early.age = A_MINUTE;
+    early.age = aged(A_WHILE);
     assert_eq!(town.store.reserve(early).await.unwrap().life.state.name(), StateName::InFlight);
 }
 
@@ -52,7 +52,7 @@ async fn what_would_refuse_the_confirm_anyway_is_told_in_its_own_words() {
     let shop = town.shop_with(50_000).await;
     assert_eq!(close(&town.store, shop, KEY).await.unwrap(), None);
     let mut early = town.order_under(KEY, &shop, METER, 1_000).await;
-    early.age = A_MINUTE;
+    early.age = aged(A_WHILE);
     town.reserved(&shop, METER, 1_000).await;
     assert_eq!(refusal(town.store.reserve(early.clone()).await), ReserveRefusal::Pending);
     town.sql("UPDATE accounts SET status = 'SUSPENDED' WHERE house IS NULL");
@@ -64,7 +64,7 @@ async fn a_confirm_that_waits_behind_the_closing_grows_older_while_it_waits_and_
     let town = Town::open().await;
     let shop = town.shop_with(50_000).await;
     let mut order = town.order_under(KEY, &shop, METER, 1_000).await;
-    order.age = Duration::ZERO;
+    order.age = aged(Duration::ZERO);
     let holder = town.session().await;
     holder.batch_execute(&format!("BEGIN; {}", lock_of(shop.wallet))).await.unwrap();
     let store = town.store.clone();
@@ -109,7 +109,7 @@ async fn of_a_confirm_and_a_closing_at_once_one_sees_the_other() {
     for round in 0..40 {
         let key = format!("key-{round}");
         let mut order = town.order_under(&key, &shop, &format!("0400000{round:04}"), 1_000).await;
-        order.age = A_MINUTE;
+        order.age = aged(A_WHILE);
         let (reserved, holder) = tokio::join!(town.store.reserve(order), close(&elsewhere, shop, &key));
         assert_eq!(reserved.is_ok(), holder.unwrap().is_some(), "round {round}: {reserved:?}");
     }
@@ -137,7 +137,7 @@ async fn a_closing_without_an_acknowledgement_is_an_error_and_counts_if_it_was_k
         let lost = close(&store, shop, KEY).await.unwrap_err();
         assert!(lost.may_have_been_kept(), "{cut:?}: {lost:?}");
         let mut early = town.order_under(KEY, &shop, METER, 1_000).await;
-        early.age = A_MINUTE;
+        early.age = aged(A_WHILE);
         let kept = cut == Cut::Acknowledgement;
         assert_eq!(town.store.reserve(early).await.is_err(), kept, "{cut:?}");
     }

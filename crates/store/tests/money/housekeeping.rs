@@ -83,6 +83,27 @@ async fn a_refresh_token_stays_as_long_as_it_can_give_a_thief_away() {
 }
 
 #[tokio::test]
+async fn nobody_forgets_a_session_before_its_time() {
+    let town = Town::open().await;
+    let shop = town.shop_with(10).await;
+    town.refreshes(&shop);
+    let young = "ended less than a week ago";
+    // It ended five days ago.
+    town.ages_session(&shop, "6 days");
+    for forbidden in [
+        "DELETE FROM refresh_tokens",
+        "WITH gone AS (DELETE FROM token_families RETURNING id) DELETE FROM refresh_tokens WHERE family_id IN (SELECT id FROM gone)",
+        "WITH gone AS (DELETE FROM refresh_tokens) DELETE FROM token_families",
+        "DELETE FROM access_tokens; DELETE FROM token_families",
+    ] {
+        let said = town.refusal_in("vendgate_worker", &format!("BEGIN; {forbidden}; COMMIT"));
+        assert!(said.contains(young), "{forbidden}: {said}");
+    }
+    town.sql("UPDATE token_families SET created_at = created_at - interval '3 days', expires_at = expires_at - interval '3 days'");
+    town.sql("SET ROLE vendgate_worker; DELETE FROM refresh_tokens");
+}
+
+#[tokio::test]
 async fn closings_go_long_after_every_confirm_that_they_could_stop() {
     let town = Town::open().await;
     let (worker, shop) = (as_worker(&town).await, town.shop_with(10).await);

@@ -44,7 +44,7 @@ fn blocked(fence: i64) -> Fact {
 }
 
 async fn claimed(store: &Store, limit: u16) -> Vec<ClaimedMessage> {
-    store.claim_messages(Channel::Sms, limit, LEASE).await.unwrap()
+    store.claim_messages(Channel::Sms, Duration::ZERO, limit, LEASE).await.unwrap()
 }
 
 async fn ended(store: &Store, message: &ClaimedMessage, outcome: DeliveryOutcome) {
@@ -174,7 +174,7 @@ async fn a_message_comes_with_everything_that_it_is_made_of() {
         assert_eq!(contents.requester_phone_number.as_deref(), Some("26772000000"));
         assert_eq!(contents.requester_email.as_deref(), Some("till@shop.example"));
     }
-    let email = worker.claim_messages(Channel::Email, 10, LEASE).await.unwrap();
+    let email = worker.claim_messages(Channel::Email, Duration::ZERO, 10, LEASE).await.unwrap();
     let notice =
         Notice { kind: NoticeKind::Issued, recipient: Recipient::Requester, channel: Channel::Email };
     assert_eq!(email.iter().map(|message| message.id.notice).collect::<Vec<_>>(), [notice]);
@@ -230,6 +230,19 @@ async fn who_dies_before_ticking_off_leaves_a_repeat_under_the_same_name_and_who
     town.sql("ALTER TABLE outbox DISABLE TRIGGER outbox_sends_once; UPDATE outbox SET due_at = now() - interval '1 h'");
     assert_eq!(claimed(&worker, 10).await.len(), 0);
     assert_eq!(town.sql("SELECT attempts, sent_at IS NOT NULL, given_up_at IS NULL FROM outbox"), "2|t|t");
+}
+
+#[tokio::test]
+async fn a_message_that_was_claimed_more_often_than_is_counted_holds_up_nobody() {
+    let town = Town::open().await;
+    let shop = town.shop_with(100_000).await;
+    let worn_out = town.issued(&shop, "04000000001").await;
+    town.issued(&shop, "04000000002").await;
+    town.sql(&format!("UPDATE outbox SET attempts = 32767 WHERE purchase_id = {}", worn_out.id.0));
+    let mut attempts: Vec<u16> =
+        claimed(&town.worker().await, 10).await.iter().map(|message| message.attempt).collect();
+    attempts.sort_unstable();
+    assert_eq!(attempts, [1, ClaimedMessage::ATTEMPTS_COUNTED]);
 }
 
 #[tokio::test]

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use purchase::{Fact, Fence, PurchaseId, StateName};
 use store::{
-    Decision, DecisionError, OverseenMessages, OverseenStates, OversightQuery, Reservation, SealError, Story,
-    Verdict,
+    Decided, Decision, DecisionError, NewProvider, OverseenMessages, OverseenStates, OversightQuery,
+    Reservation, SealError, Store, Story, Verdict,
 };
-use vend::{Doubt, Vend};
+use vend::{Capabilities, Doubt, Unclear, Vend};
 
-use crate::town::{FIRST, Shop, TOKEN, Town, act, connect, settings, vend, vended};
+use crate::town::{FIRST, Shop, TOKEN, Town, act, connect, settings, until, vend, vended};
 
 /// What an operator enters: nothing was said by a provider.
 fn entered(transaction: &str) -> Decision {
@@ -41,6 +41,15 @@ impl Town {
         let seen = self.operator.oversee_purchases(query).await.unwrap();
         seen.into_iter().map(|purchase| purchase.id.0).collect()
     }
+}
+
+/// Another operator at a desk of his own, with these keys.
+async fn another_operator(town: &Town, key: [u8; 32]) -> Store {
+    let mut as_operator = settings(&town.database);
+    as_operator.database_url = town.database.url_as("test_operator", "test_operator").into();
+    let keys = store::SealingKeys::try_new(store::SealingKey::new(1, &key), Vec::new()).unwrap();
+    let handle = tokio::runtime::Handle::current();
+    Store::connect(as_operator, keys, purchase::Timing::default(), handle).await.unwrap()
 }
 
 /// The facts of a story with the state after each.
@@ -179,7 +188,7 @@ async fn of_two_people_who_decide_at_once_one_does() {
     for round in 0..8 {
         let order = town.in_review(&shop, &format!("0400000000{round}")).await;
         let (vended, not_vended) = tokio::join!(
-            town.operator.decide(order.id, entered("LETTER-1"), act()),
+            town.operator.decide(order.id, entered(&format!("LETTER-{round}")), act()),
             town.operator.decide(order.id, Decision::NotVended, act()),
         );
         let done = usize::from(vended.is_ok()) + usize::from(not_vended.is_ok());
@@ -192,6 +201,112 @@ async fn of_two_people_who_decide_at_once_one_does() {
         }
     }
     assert_eq!(town.count("audit_log WHERE action = 'purchase.resolved'"), 8);
+}
+
+/// Whose the vend is, where a decision was refused for that.
+fn owner(refused: Result<Decided, DecisionError>) -> (PurchaseId, Option<i64>) {
+    match refused {
+        Err(DecisionError::VendOfAnother { of, incident, .. }) => (of, incident),
+        other => panic!("not refused for its vend: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_vend_is_entered_for_no_purchase_but_its_own() {
+    let town = Town::open().await;
+    let [shop, neighbour] = [town.shop_with(50_000).await, town.shop_with(50_000).await];
+    let (proven, _) = town.reserved(&shop, "04000000001", 1_000).await;
+    town.records(&proven, vended("PROVEN", 1_000)).await;
+    let (failed, _) = town.reserved(&shop, "04000000002", 1_000).await;
+    town.records(&failed, Fact::NeverSent { fence: FIRST }).await;
+    town.records(&failed, vended("LATE", 1_000)).await;
+    let incident = town.operator.list_incidents(false, None, 10).await.unwrap()[0].id;
+    let entered_first = town.in_review(&neighbour, "04000000003").await;
+    town.operator.decide(entered_first.id, entered("LETTER-1"), act()).await.unwrap();
+
+    let order = town.in_review(&shop, "04000000004").await;
+    let fence = town.story(order.id).await.purchase.fence;
+    let decide = |name| town.operator.decide(order.id, entered(name), act());
+    assert_eq!(owner(decide("PROVEN").await), (proven.id, None));
+    assert_eq!(owner(decide("LATE").await), (failed.id, Some(incident)));
+    let refused = decide("LETTER-1").await;
+    let said = format!("vend LETTER-1 is that of purchase {}", entered_first.id.0);
+    assert_eq!(refused.as_ref().unwrap_err().to_string(), said);
+    assert_eq!(owner(refused), (entered_first.id, None));
+    let left = town.story(order.id).await;
+    assert_eq!((left.purchase.state, left.purchase.fence), (StateName::Review, fence), "nothing was claimed");
+
+    // Another provider has names of its own.
+    let other = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
+    town.operator.put_provider(other, act()).await.unwrap();
+    town.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", order.id.0));
+    decide("LETTER-1").await.unwrap();
+}
+
+#[tokio::test]
+async fn of_two_people_who_enter_the_same_vend_at_once_one_does() {
+    let town = Town::open().await;
+    let shops = [town.shop_with(50_000).await, town.shop_with(50_000).await];
+    let one = town.in_review(&shops[0], "04000000001").await;
+    let two = town.in_review(&shops[1], "04000000002").await;
+    let colleague = another_operator(&town, [7; 32]).await;
+    // Both have written their decision, and neither has committed, when the first of them may go on.
+    let turnstile = town.session().await;
+    let closed = "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('vendgate.vend LETTER-1', 0))";
+    turnstile.batch_execute(closed).await.unwrap();
+    let open = async {
+        until("both wait to look", || {
+            town.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 2
+        })
+        .await;
+        turnstile.batch_execute("COMMIT").await.unwrap();
+    };
+    let (first, second, ()) = tokio::join!(
+        town.operator.decide(one.id, entered("LETTER-1"), act()),
+        colleague.decide(two.id, entered("LETTER-1"), act()),
+        open,
+    );
+    let (decided, refused, left) =
+        if first.is_ok() { (one.id, second, two.id) } else { (two.id, first, one.id) };
+    assert_eq!(owner(refused), (decided, None));
+    assert_eq!((town.state(decided).as_str(), town.state(left).as_str()), ("SUCCESSFUL", "REVIEW"));
+    assert_eq!(town.count("audit_log WHERE action = 'purchase.resolved'"), 1);
+    assert_eq!(town.count("purchases WHERE lease_until IS NOT NULL"), 0);
+}
+
+#[tokio::test]
+async fn of_two_decisions_in_one_group_that_name_the_same_vend_one_is_kept() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let [one, two] = [town.in_review(&shop, "04000000001").await, town.in_review(&shop, "04000000002").await];
+    let (first, second) = tokio::join!(
+        town.operator.decide(one.id, entered("LETTER-1"), act()),
+        town.operator.decide(two.id, entered("LETTER-1"), act()),
+    );
+    let (decided, refused) = if first.is_ok() { (one.id, second) } else { (two.id, first) };
+    assert_eq!(owner(refused), (decided, None));
+}
+
+#[tokio::test]
+async fn answers_that_prove_nothing_are_kept_eight_times_and_then_once_a_day() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let order = town.in_review(&shop, "04257670465").await;
+    let ask = async || {
+        let claimed = town.records(&order, Fact::Claimed).await;
+        let why = Unclear::said(Doubt::Unreadable, b"<html/>".as_slice());
+        town.records(&order, Fact::LetGo { fence: claimed.life.fence, why }).await;
+        town.count("provider_replies")
+    };
+    for number in 1..=12 {
+        assert_eq!(ask().await, number.min(8));
+    }
+    town.sql(
+        "SET session_replication_role = replica; UPDATE provider_replies SET at = at - interval '25 hours'",
+    );
+    assert_eq!((ask().await, ask().await), (9, 9));
+    town.records(&order, vended("V1", 1_000)).await;
+    assert_eq!(town.count("provider_replies"), 10, "proof is always kept");
 }
 
 #[tokio::test]
@@ -214,12 +329,7 @@ async fn a_token_is_not_sealed_with_a_key_that_the_servers_do_not_have() {
     let (bought, _) = town.reserved(&shop, "04257670465", 1_000).await;
     town.records(&bought, vended("V1", 1_000)).await;
     let order = town.in_review(&shop, "04257670466").await;
-    let mut as_operator = settings(&town.database);
-    as_operator.database_url = town.database.url_as("test_operator", "test_operator").into();
-    let keys = store::SealingKeys::try_new(store::SealingKey::new(1, &[8; 32]), Vec::new()).unwrap();
-    let handle = tokio::runtime::Handle::current();
-    let stranger =
-        store::Store::connect(as_operator, keys, purchase::Timing::default(), handle).await.unwrap();
+    let stranger = another_operator(&town, [8; 32]).await;
     let refused = stranger.decide(order.id, entered("LETTER-1"), act()).await.unwrap_err();
     assert!(matches!(refused, DecisionError::OtherKey(SealError::Broken { .. })), "{refused:?}");
     assert_eq!(town.state(order.id), "REVIEW");

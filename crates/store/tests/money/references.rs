@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use purchase::OrganisationId;
-use store::{ReserveRefusal, RetryKey};
+use store::{Age, ReserveRefusal, RetryKey};
 use vend::SubscriberIdentifier;
 
-use crate::town::{Shop, Town, connect, lock_of, refusal, settings, until};
+use crate::town::{Shop, Town, aged, connect, lock_of, refusal, settings, until};
 
 const METER: &str = "04257670465";
 
@@ -27,6 +27,9 @@ pub async fn waiting(town: &Town, sessions: u32) {
     until(&format!("{sessions} wait"), || town.sql(blocked) == sessions.to_string()).await;
 }
 
+/// Less than a request may be old.
+const A_WHILE: Duration = Duration::from_secs(15);
+
 #[tokio::test]
 async fn a_confirm_that_had_begun_before_the_answer_is_refused_and_a_later_one_is_not() {
     let town = Town::open().await;
@@ -34,20 +37,20 @@ async fn a_confirm_that_had_begun_before_the_answer_is_refused_and_a_later_one_i
     let mut early = town.order(&shop, METER, 1_000).await;
     assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_none());
 
-    early.age = Duration::from_mins(1);
+    early.age = aged(A_WHILE);
     assert_eq!(refusal(town.store.reserve(early).await), ReserveRefusal::ReferenceClosed);
     let mut of_another_name = town.order(&shop, METER, 1_000).await;
-    of_another_name.age = Duration::from_mins(1);
+    of_another_name.age = aged(A_WHILE);
     of_another_name.request.external_reference = Some("another".into());
     town.store.reserve(of_another_name).await.unwrap();
     let mut elsewhere = town.order(&shop, "04000000001", 1_000).await;
-    elsewhere.age = Duration::from_mins(1);
+    elsewhere.age = aged(A_WHILE);
     town.store.reserve(elsewhere).await.unwrap();
 
     let shop = town.shop_with(50_000).await;
     assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_none());
     let mut late = town.order(&shop, METER, 1_000).await;
-    late.age = Duration::ZERO;
+    late.age = aged(Duration::ZERO);
     let late = town.store.reserve(late).await;
     assert!(late.is_ok(), "{late:?}");
     assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_some());
@@ -58,7 +61,7 @@ async fn a_confirm_that_waits_behind_the_retry_grows_older_while_it_waits_and_is
     let town = Town::open().await;
     let shop = town.shop_with(50_000).await;
     let mut order = town.order(&shop, METER, 1_000).await;
-    order.age = Duration::ZERO;
+    order.age = aged(Duration::ZERO);
     let holder = town.session().await;
     holder.batch_execute(&format!("BEGIN; {}", lock_of(shop.wallet))).await.unwrap();
 
@@ -98,7 +101,7 @@ async fn a_confirm_that_waits_in_the_lane_while_the_retry_answers_grows_older_th
     waiting(&town, 1).await;
 
     let mut order = town.order(&shop, METER, 1_000).await;
-    order.age = Duration::ZERO;
+    order.age = aged(Duration::ZERO);
     let store = town.store.clone();
     let confirm = tokio::spawn(async move { store.reserve(order).await });
     tokio::task::yield_now().await;
@@ -131,4 +134,16 @@ async fn a_retry_that_waits_behind_the_confirm_finds_its_purchase() {
     confirm.await.unwrap().unwrap();
     assert_eq!(retry.await.unwrap().unwrap().unwrap().record.id, id);
     assert_eq!(town.count("closed_references"), 0);
+}
+
+#[tokio::test]
+async fn a_request_is_as_old_as_it_is_when_its_reserve_has_begun_and_too_old_is_refused() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let mut order = town.order(&shop, "04000000001", 1_000).await;
+    order.age = Age::told_by(|| Duration::from_secs(21));
+    assert_eq!(refusal(town.store.reserve(order.clone()).await), ReserveRefusal::TooLate);
+    order.age = Age::told_by(|| Duration::from_secs(20));
+    town.store.reserve(order).await.unwrap();
+    assert_eq!(town.sql("SELECT count(*) FROM purchases"), "1");
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::DateTime;
+use clock::{Clock as _, SystemClock};
 use ledger::{AccountId, Category};
 use local_postgres::{Database, LocalPostgres};
 use meter_token::TokenSet;
@@ -16,8 +17,8 @@ use purchase::{
 };
 use store::identity::Act;
 use store::{
-    NewAccount, NewProvider, Recorded, Reservation, ReserveError, Reserved, SealingKey, SealingKeys, Store,
-    StoreError, StoreSettings, migrate,
+    Age, NewAccount, NewProvider, Recorded, Reservation, ReserveError, Reserved, SealingKey, SealingKeys,
+    Store, StoreError, StoreSettings, migrate,
 };
 use tokio::runtime::{Builder, Handle};
 use vend::{
@@ -183,7 +184,7 @@ impl Town {
             subscriber_details: Some("K. MOLEFE".into()),
             keyed: None,
             request_id: None,
-            age: Duration::from_millis(3),
+            age: aged(Duration::from_millis(3)),
         }
     }
 
@@ -330,4 +331,10 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 fn prepare(url: &str) -> Result<(), StoreError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
+}
+
+/// The age of a request that has this age now, and grows older.
+pub fn aged(now: Duration) -> Age {
+    let began = SystemClock.monotonic();
+    Age::told_by(move || now + SystemClock.monotonic().elapsed_since(began))
 }

@@ -57,6 +57,8 @@ async fn a_confirm_that_is_overtaken_by_a_retry_of_nothing_is_rejected() {
     let overtaken = async {
         until("it is about to reserve", || town.wire.held_back() == 1).await;
         assert_eq!(shop.retries_at(&other.vending).await, Err(RetryError::NotFound));
+        // However long its process stands still before its transaction begins.
+        town.clock.advance(Duration::from_secs(4));
         town.wire.lets_go();
     };
     let (confirmed, ()) = tokio::join!(shop.buys("100.00"), overtaken);

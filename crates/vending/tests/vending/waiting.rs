@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use provider::scripted::NextVend::{NeverArrives, Refuses, VendsAndAnswersOnceOpened, VendsButReplyIsLost};
 use provider::scripted::{Conduct, Latch};
-use purchase::{Failure, PurchaseRequest};
-use vend::{Refusal, RefusalReason};
-use vending::{ConfirmError, RetryError};
+use purchase::PurchaseRequest;
+use vend::RefusalReason;
+use vending::{ConfirmError, Rejection, RetryError};
 
 use crate::town::{Plan, Town, until};
 
@@ -69,19 +69,17 @@ async fn a_caller_who_vanishes_at_any_moment_leaves_a_purchase_that_ends() {
 }
 
 #[tokio::test]
-async fn a_request_that_took_too_long_to_come_in_is_released_without_a_vend() {
+async fn a_request_that_took_too_long_to_come_in_holds_nothing_and_is_rejected() {
     let town = Town::open().await;
     town.line.ignores_the_gate();
     let shop = town.shop_with("500.00").await;
     let asked = shop.request("100.00");
     let too_late = shop.confirms_from(Duration::from_millis(20_001), asked.clone()).await;
-    let Err(ConfirmError::Failed(record)) = too_late else { panic!("it is too late: {too_late:?}") };
-    let never_sent = Failure::Refused(Refusal::because(RefusalReason::NeverSent));
-    assert_eq!(record.failure, Some(never_sent));
-    assert_eq!(town.history(record.id), "RESERVED NEVER_SENT");
+    assert_eq!(too_late, Err(Rejection::TooLate.into()));
+    assert_eq!(town.states(), "");
     town.utility.saw(["check"]);
     shop.has("500.00", "0");
-    assert_eq!(shop.retries().await, Err(RetryError::Failed(record)));
+    assert_eq!(shop.retries().await, Err(RetryError::NotFound));
 
     let other = PurchaseRequest { external_reference: Some("till-3/0002".into()), ..asked };
     shop.confirms_from(Duration::from_secs(20), other).await.unwrap();
@@ -158,12 +156,12 @@ async fn a_retry_that_takes_too_long_is_told_so_while_it_goes_on() {
 }
 
 #[tokio::test]
-async fn a_managed_request_that_came_too_late_is_attempted_later() {
+async fn a_managed_request_that_came_too_late_is_attempted_never() {
     let town = Town::open().await;
     let shop = town.managed_shop_with("200.00").await;
-    let pending = shop.confirms_from(Duration::from_secs(21), shop.request("100.00")).await;
-    assert!(pending.is_ok());
-    assert_eq!(town.states(), "RETRY_DUE");
+    let too_late = shop.confirms_from(Duration::from_secs(21), shop.request("100.00")).await;
+    assert_eq!(too_late, Err(Rejection::TooLate.into()));
+    assert_eq!(town.states(), "");
     town.utility.saw(["check"]);
     town.closes().await;
 }

@@ -1,0 +1,112 @@
+//! A vend that a person vouches for is that of no other purchase: looked at in the transaction that decides.
+//!
+//! What a provider proves is kept whatever else is on file. A person copies a name from a letter, and may copy it twice.
+
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Nullable, Text};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use purchase::{Fact, PurchaseId};
+
+use super::record::Records;
+use crate::StoreError;
+use crate::statement::{Statement, prepared};
+
+/// Under which name a vend that two people enter at once collides.
+pub(crate) const ONE_PURCHASE_PER_VEND: &str = "one_purchase_per_vend";
+
+/// Whose a provider's transaction is already.
+#[derive(Clone, Copy, Debug, QueryableByName)]
+pub(crate) struct Owner {
+    #[diesel(sql_type = BigInt)]
+    pub(crate) purchase_id: i64,
+    /// The incident, where it is a vend that nobody paid for.
+    #[diesel(sql_type = Nullable<BigInt>)]
+    pub(crate) incident_id: Option<i64>,
+}
+
+/// Of two who enter the same vend at once, the second looks when the first has committed.
+struct LockVends;
+
+impl Statement for LockVends {
+    const SQL: &str = "-- lock_vends
+SELECT pg_advisory_xact_lock(hashtextextended('vendgate.vend ' || v.name, 0))
+FROM (SELECT DISTINCT name FROM unnest($1) AS u (name) ORDER BY name) AS v";
+}
+
+struct FindOwner;
+
+impl Statement for FindOwner {
+    const SQL: &str = "-- find_owner_of_vend
+SELECT o.purchase_id, o.incident_id
+FROM unnest($1, $2) AS v (id, name) JOIN purchases p ON p.id = v.id
+CROSS JOIN LATERAL (
+    SELECT q.id AS purchase_id, NULL::bigint AS incident_id FROM purchases q
+    WHERE q.provider_transaction = v.name AND q.state = 'SUCCESSFUL' AND q.provider_code = p.provider_code AND q.id <> p.id
+    UNION ALL
+    SELECT i.purchase_id, i.id FROM incidents i JOIN purchases q ON q.id = i.purchase_id
+    WHERE i.provider_transaction = v.name AND q.provider_code = p.provider_code AND q.id <> p.id
+) AS o
+LIMIT 1";
+}
+
+impl Records<'_> {
+    /// Refuses a vend that is another purchase's. To be asked when all is written, so that of two in one group each sees
+    /// the other.
+    pub(super) async fn refuse_vends_of_others(
+        &self,
+        mut connection: &AsyncPgConnection,
+    ) -> Result<(), StoreError> {
+        let vouched = self.history.iter().filter_map(|line| {
+            let Fact::OperatorVended { vend, .. } = &line.entry.fact else { return None };
+            Some((line.entry.id, vend.provider_transaction.as_str()))
+        });
+        let vouched: Vec<(PurchaseId, &str)> = vouched.collect();
+        if vouched.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&str> = vouched.iter().map(|(_, name)| *name).collect();
+        prepared::<LockVends>().bind::<Array<Text>, _>(names).execute(&mut connection).await?;
+        match find_owner(connection, &vouched).await? {
+            Some(_) => Err(StoreError::Duplicate { constraint: ONE_PURCHASE_PER_VEND.to_owned() }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Which other purchase of the same provider has one of these vends.
+pub(crate) async fn find_owner(
+    mut connection: &AsyncPgConnection,
+    vends: &[(PurchaseId, &str)],
+) -> Result<Option<Owner>, StoreError> {
+    let found: Vec<Owner> = prepared::<FindOwner>()
+        .bind::<Array<BigInt>, _>(vends.iter().map(|(id, _)| id.0).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(vends.iter().map(|(_, name)| *name).collect::<Vec<_>>())
+        .load(&mut connection)
+        .await?;
+    Ok(found.into_iter().next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FindOwner;
+    use crate::listing::plans::{HISTORY, pages_touched};
+    use crate::statement::Statement;
+    use crate::test_database::migrated;
+
+    #[test]
+    fn whose_a_vend_is_is_found_by_an_index_whatever_the_history() {
+        let database = migrated();
+        database.run_sql(HISTORY).unwrap();
+        database.run_sql("ANALYZE").unwrap();
+        for mode in ["force_custom_plan", "force_generic_plan"] {
+            let plan = database.run_sql(&format!(
+                "SET plan_cache_mode = {mode}; PREPARE owner (bigint[], text[]) AS {};
+                 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE owner ('{{30001}}', '{{V7}}')",
+                FindOwner::SQL
+            ));
+            let plan = plan.unwrap();
+            assert!(plan.contains("purchases_by_vend") && !plan.contains("Seq Scan on purchases"), "{plan}");
+            assert!(pages_touched(&plan) <= 30, "{plan}");
+        }
+    }
+}
