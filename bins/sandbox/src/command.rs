@@ -9,6 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use sandbox::{Options, Programs, Sandbox, tour};
@@ -19,6 +20,9 @@ use tokio::{
 };
 
 use crate::arguments::Arguments;
+
+/// How often a server that has ended is looked for.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
 
 /// What the person wants: on, off, off at once.
 #[derive(Clone, Default)]
@@ -31,13 +35,13 @@ struct Wish {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let wish = Wish::of_the_person(&runtime)?;
-    println!("Bringing up a private Postgres, the simulated utility and the API server ...");
+    println!("Bringing up a private Postgres, the simulated utility, the API server and the worker ...");
     let mut options = Options { port: arguments.port, ..Options::for_people() };
     options.directory = arguments.directory.clone().unwrap_or(options.directory);
-    let sandbox = Sandbox::start(&options, &Programs::of_this_executable()?)?;
+    let mut sandbox = Sandbox::start(&options, &Programs::of_this_executable()?)?;
     let outcome = runtime.block_on(async {
         tokio::select! {
-            shown = show(&sandbox, arguments.once) => shown,
+            shown = show(&mut sandbox, arguments.once) => shown,
             () = wish.stop.notified() => Ok(()),
         }
     });
@@ -54,8 +58,14 @@ pub(crate) fn complain(who: &str, error: &(dyn Error + 'static)) -> ExitCode {
     ExitCode::FAILURE
 }
 
-async fn show(sandbox: &Sandbox, once: bool) -> Result<(), Box<dyn Error>> {
-    tour(sandbox.facts(), &mut io::stdout()).await?;
+async fn show(sandbox: &mut Sandbox, once: bool) -> Result<(), Box<dyn Error>> {
+    let facts = sandbox.facts().clone();
+    let toured = tour(&facts, &mut io::stdout()).await;
+    // Nothing may end on the tour, however well that went.
+    if let Some(ended) = sandbox.ended() {
+        return Err(ended.to_string().into());
+    }
+    toured?;
     let facts = sandbox.write_facts()?;
     println!("\nEverything needed to call it: {}", facts.display());
     if once {
@@ -63,7 +73,12 @@ async fn show(sandbox: &Sandbox, once: bool) -> Result<(), Box<dyn Error>> {
     }
     println!("Serving until Ctrl-C.");
     io::stdout().flush()?;
-    std::future::pending().await
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        for ended in sandbox.tend()? {
+            println!("{ended}, and was started again.");
+        }
+    }
 }
 
 impl Wish {

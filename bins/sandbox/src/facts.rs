@@ -5,7 +5,7 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use serde::Serialize;
@@ -19,7 +19,7 @@ pub struct Facts {
     pub simulator_url: String,
     /// The superuser's address of the private database.
     pub database_url: String,
-    /// Where servers tell their numbers; none does yet.
+    /// Where the API server and the worker tell their numbers.
     pub metrics_urls: Vec<String>,
     /// Of the first organisation.
     pub credentials: Credentials,
@@ -29,6 +29,9 @@ pub struct Facts {
     pub account_id: i64,
     /// The first organisation's managed wallet.
     pub managed_account_id: i64,
+    /// Settings for `vendctl`, with a login of the operator's.
+    #[serde(skip)]
+    pub operator_settings: PathBuf,
     /// The configured subscribers, by product and scenario.
     pub subscribers: Subscribers,
 }

@@ -1,5 +1,5 @@
 //! The whole system on a laptop in one command: a private Postgres, the schema, two organisations with loaded
-//! wallets, the simulated utility, the API server.
+//! wallets, the simulated utility, the API server, the worker.
 //!
 //! `cargo sandbox` and the acceptance tests bring everything up through [`Sandbox::start`], so that there is one
 //! seeding and one way to start. Nothing outlives the [`Sandbox`], however its process ends.
@@ -21,8 +21,8 @@ pub use facts::{Credentials, Facts, Subscribers};
 pub use http::http_client;
 pub use office::{Office, OfficeError, Shop, ShopPlan, WalletPlan};
 pub use options::{Options, Pace};
-pub use process::{Process, ProcessError, Signal};
+pub use process::{Door, Process, ProcessError, Signal};
 pub use programs::{Program, Programs};
-pub use running::Sandbox;
-pub use start::StartError;
+pub use running::{Ended, Sandbox};
+pub use start::{StartError, free_port};
 pub use tour::{Surprise, tour};

@@ -188,7 +188,7 @@ fn till(shop: &str, password: &str, role: Role) -> UserDetails {
         password: password.into(),
         full_name: format!("Till of {shop}"),
         phone_number: Some("26771000001".to_owned()),
-        email: None,
+        email: Some("till@shop.example".to_owned()),
         role,
     }
 }

@@ -18,6 +18,8 @@ pub struct Options {
     pub durability: Durability,
     /// How long everything may take.
     pub pace: Pace,
+    /// Whether a worker looks after open purchases from the beginning.
+    pub works: bool,
     /// How many ordinary electricity meters there are beside the configured scenarios; an allow-list has room for
     /// some 900.
     pub population: u32,
@@ -30,6 +32,8 @@ pub enum Pace {
     Real,
     /// For tests: the same order, in seconds.
     Brisk,
+    /// For sweeps that crash hundreds of servers: the same order, in tenths of seconds.
+    Breathless,
 }
 
 impl Options {
@@ -40,6 +44,7 @@ impl Options {
             directory: workspace().join("target/sandbox"),
             durability: Durability::Durable,
             pace: Pace::Real,
+            works: true,
             population: 500,
         }
     }

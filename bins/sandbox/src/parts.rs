@@ -4,6 +4,8 @@ use std::{error::Error, io, process, thread};
 
 /// The name under which the sandbox's own executable is the API server.
 pub const API_SERVER: &str = "api-server";
+/// The name under which the sandbox's own executable is the worker.
+pub const RETRY_WORKER: &str = "retry-worker";
 /// The name under which the sandbox's own executable is the simulated utility.
 pub const UTILITY_SIM: &str = "utility-sim";
 
@@ -14,6 +16,15 @@ pub const UTILITY_SIM: &str = "utility-sim";
 pub fn api_server(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn Error>> {
     end_with_standard_input();
     api_server::main(arguments)
+}
+
+/// Runs the worker until it is told to stop, or until standard input ends.
+///
+/// # Errors
+/// Whatever kept it from working.
+pub fn retry_worker(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn Error>> {
+    end_with_standard_input();
+    retry_worker::main(arguments)
 }
 
 /// Runs the simulated utility until it is told to stop, or until standard input ends.

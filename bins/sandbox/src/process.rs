@@ -1,4 +1,4 @@
-//! One server as a process of its own: started, spoken to by signals, and never left behind.
+//! One part as a process of its own: started, spoken to by signals, started again, and never left behind.
 
 use std::{
     ffi::OsStr,
@@ -21,13 +21,41 @@ pub use rustix::process::Signal;
 const START_PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(10);
 
-/// A server that has said where it listens. Dropping it kills it.
+/// A part that has said where it can be reached. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// Closed when this process ends in any way, which ends the server.
+    /// Closed when this process ends in any way, which ends the part.
     _lifeline: ChildStdin,
-    url: String,
+    launch: Launch,
+    /// Where each of its doors is, in the order of the launch.
+    addresses: Vec<String>,
+}
+
+/// How a part is started, and started again.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    /// Which part it is, in what is said about it.
+    pub(crate) name: &'static str,
+    pub(crate) program: Program,
+    /// Its settings file.
+    pub(crate) settings: PathBuf,
+    /// Settings that win over the file.
+    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) log: PathBuf,
+    /// What it says when it is ready.
+    pub(crate) doors: &'static [Door],
+}
+
+/// What a part can be reached for: each is a line that it prints when it is ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// Its own work, over HTTP: `http://127.0.0.1:4711`.
+    Http,
+    /// Whoever watches it: `observe http://127.0.0.1:4712`.
+    Observe,
+    /// Whoever brings mail: `smtp 127.0.0.1:4713`.
+    Smtp,
 }
 
 /// Why a part of the sandbox does not run.
@@ -63,39 +91,54 @@ pub enum ProcessError {
 }
 
 impl Process {
-    /// Starts a server with a settings file, and settings in its environment that win over it; waits until it says
-    /// where it listens: its first line.
+    /// Starts a part, and waits until it has said where all its doors are.
     ///
     /// # Errors
     /// When it cannot be started, ends at once, or stays silent.
-    pub fn start(
-        name: &'static str,
-        program: &Program,
-        settings: &Path,
-        environment: &[(&str, &str)],
-        log: &Path,
-    ) -> Result<Self, ProcessError> {
+    pub(crate) fn start(launch: Launch) -> Result<Self, ProcessError> {
+        let name = launch.name;
         let not_started = |source| ProcessError::NotStarted { name, source };
-        let command = command(program, [settings.as_os_str()], log);
-        let spawned = command.and_then(|mut command| command.envs(environment.iter().copied()).spawn());
+        let command = command(&launch.program, [launch.settings.as_os_str()], &launch.log);
+        let spawned = command.and_then(|mut command| command.envs(launch.environment.clone()).spawn());
         let mut child = spawned.map_err(not_started)?;
         let (Some(lifeline), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(not_started(io::Error::from(io::ErrorKind::BrokenPipe)));
         };
-        let mut process = Self { child, _lifeline: lifeline, url: String::new() };
-        match lines_of(stdout).recv_timeout(START_PATIENCE) {
-            Ok(url) => {
-                process.url = url;
-                Ok(process)
-            }
-            Err(RecvTimeoutError::Timeout) => Err(ProcessError::Silent { name, log: log.to_owned() }),
-            Err(RecvTimeoutError::Disconnected) => Err(ended(name, log)),
+        let mut process = Self { child, _lifeline: lifeline, launch, addresses: Vec::new() };
+        let said = lines_of(stdout);
+        for door in process.launch.doors {
+            process.addresses.push(process.waits_for(*door, &said)?);
         }
+        Ok(process)
     }
 
-    /// Where it listens: `http://127.0.0.1:4711`.
+    /// The same part once more, where it was, after this one has ended.
+    ///
+    /// # Errors
+    /// As at its first start; also when this one still holds its doors.
+    pub fn start_again(&self) -> Result<Self, ProcessError> {
+        Self::start(self.launch.clone())
+    }
+
+    /// Which part it is.
+    pub const fn name(&self) -> &'static str {
+        self.launch.name
+    }
+
+    /// Where what it says of itself is written.
+    pub fn log(&self) -> &Path {
+        &self.launch.log
+    }
+
+    /// Where one of its doors is; empty if it has no such door.
+    pub fn address(&self, door: Door) -> &str {
+        let doors = self.launch.doors.iter().zip(&self.addresses);
+        doors.filter(|(its, _)| **its == door).map(|(_, address)| address.as_str()).next().unwrap_or_default()
+    }
+
+    /// Where it works: `http://127.0.0.1:4711`.
     pub fn url(&self) -> &str {
-        &self.url
+        self.address(Door::Http)
     }
 
     /// Its number with the system.
@@ -132,6 +175,36 @@ impl Process {
             }
             thread::sleep(POLL);
             waited += POLL;
+        }
+    }
+}
+
+impl Process {
+    fn waits_for(&self, door: Door, said: &Receiver<String>) -> Result<String, ProcessError> {
+        let Launch { name, log, .. } = &self.launch;
+        loop {
+            match said.recv_timeout(START_PATIENCE) {
+                Ok(line) => {
+                    if let Some(address) = door.read(&line) {
+                        return Ok(address.to_owned());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(ProcessError::Silent { name, log: log.clone() });
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(ended(name, log)),
+            }
+        }
+    }
+}
+
+impl Door {
+    /// The address in a line that tells of this door.
+    fn read(self, line: &str) -> Option<&str> {
+        match self {
+            Self::Http => Some(line).filter(|line| line.starts_with("http://")),
+            Self::Observe => line.strip_prefix("observe "),
+            Self::Smtp => line.strip_prefix("smtp "),
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Program {
 pub struct Programs {
     /// `api-server`
     pub api_server: Program,
+    /// `retry-worker`
+    pub retry_worker: Program,
     /// `utility-sim-server`
     pub utility_sim: Program,
 }
@@ -38,6 +40,10 @@ impl Programs {
     pub fn of_this_executable() -> io::Result<Self> {
         let path = std::env::current_exe()?;
         let part = |name: &str| Program { path: path.clone(), leading_arguments: vec![name.into()] };
-        Ok(Self { api_server: part(crate::parts::API_SERVER), utility_sim: part(crate::parts::UTILITY_SIM) })
+        Ok(Self {
+            api_server: part(crate::parts::API_SERVER),
+            retry_worker: part(crate::parts::RETRY_WORKER),
+            utility_sim: part(crate::parts::UTILITY_SIM),
+        })
     }
 }

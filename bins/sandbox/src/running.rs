@@ -1,11 +1,11 @@
 //! A sandbox that runs.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
 
 use local_postgres::{Database, LocalPostgres};
 use tokio::runtime::Runtime;
 
-use crate::{Facts, Office, Process, Program, Signal, StartError, settings::vend_log, start::RunningServer};
+use crate::{Facts, Office, Process, Program, Signal, StartError, settings::vend_log, start::Servers};
 
 /// Longer than anything on the engine may take.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(160);
@@ -15,15 +15,27 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Sandbox {
     pub(crate) api_server: Process,
+    pub(crate) retry_worker: Option<Process>,
     pub(crate) utility_sim: Process,
     pub(crate) office: Office,
     pub(crate) facts: Facts,
-    pub(crate) server: RunningServer,
+    pub(crate) servers: Servers,
     pub(crate) directory: PathBuf,
     /// Where the office's connections live.
     pub(crate) engine: Runtime,
     pub(crate) database: Database,
     pub(crate) postgres: LocalPostgres,
+}
+
+/// A part that ended without being told to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Which part.
+    pub part: &'static str,
+    /// How.
+    pub status: ExitStatus,
+    /// Where its last words are.
+    pub log: PathBuf,
 }
 
 impl Sandbox {
@@ -45,6 +57,11 @@ impl Sandbox {
     /// The API server's process.
     pub const fn api_server(&self) -> &Process {
         &self.api_server
+    }
+
+    /// The worker's process, where the options asked for one.
+    pub const fn retry_worker(&self) -> Option<&Process> {
+        self.retry_worker.as_ref()
     }
 
     /// Every vend that the simulated utility decided, one JSON line each, written before it answers.
@@ -78,18 +95,75 @@ impl Sandbox {
         name: &str,
         environment: &[(&str, &str)],
     ) -> Result<Process, StartError> {
-        self.server.another(program, &self.directory, name, environment)
+        let port = crate::start::free_port(0)?;
+        self.servers.api_server(program, name, port, environment)
+    }
+
+    /// One more worker, likewise.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub fn another_retry_worker(
+        &self,
+        program: &Program,
+        name: &str,
+        environment: &[(&str, &str)],
+    ) -> Result<Process, StartError> {
+        self.servers.retry_worker(program, name, environment)
+    }
+
+    /// A part that has ended, if one has.
+    pub fn ended(&mut self) -> Option<Ended> {
+        let mut parts =
+            [&mut self.utility_sim, &mut self.api_server].into_iter().chain(&mut self.retry_worker);
+        parts.find_map(Ended::look_at)
+    }
+
+    /// Looks after the servers: what has ended, in whatever way, is started again where it was, as whoever supervises
+    /// them in production does. Says what that was.
+    ///
+    /// # Errors
+    /// When a server does not start again, or the simulated utility has ended: what it remembered is lost.
+    pub fn tend(&mut self) -> Result<Vec<Ended>, StartError> {
+        if let Some(ended) = Ended::look_at(&mut self.utility_sim) {
+            return Err(StartError::Lost(ended));
+        }
+        let mut found = Vec::new();
+        for server in std::iter::once(&mut self.api_server).chain(&mut self.retry_worker) {
+            if let Some(ended) = Ended::look_at(server) {
+                *server = server.start_again()?;
+                found.push(ended);
+            }
+        }
+        Ok(found)
     }
 
     /// Stops everything in good order: purchases under way are brought to their end first. `hurry` is asked again
     /// and again meanwhile; when it says yes, they are not.
     pub fn stop(self, hurry: impl Fn() -> bool) {
-        let Self { api_server, utility_sim, office, engine, postgres, .. } = self;
+        let Self { api_server, retry_worker, utility_sim, office, engine, postgres, .. } = self;
         stop_process(api_server, DRAIN_PATIENCE, &hurry);
+        if let Some(retry_worker) = retry_worker {
+            stop_process(retry_worker, DRAIN_PATIENCE, &hurry);
+        }
         stop_process(utility_sim, STOP_PATIENCE, &hurry);
         drop(office);
         engine.shutdown_timeout(Duration::from_secs(1));
         drop(postgres);
+    }
+}
+
+impl Ended {
+    fn look_at(process: &mut Process) -> Option<Self> {
+        let status = process.has_ended()?;
+        Some(Self { part: process.name(), status, log: process.log().to_owned() })
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { part, status, log } = self;
+        write!(out, "{part} has ended ({status}; see {})", log.display())
     }
 }
 

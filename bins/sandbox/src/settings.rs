@@ -7,24 +7,34 @@ use crate::{
     seed::{AIRTIME, ELECTRICITY, WATER},
 };
 
-/// What the API server is told.
-pub(crate) struct ApiServerSettings<'a> {
-    pub(crate) port: u16,
+/// What both servers are told.
+pub(crate) struct Shared<'a> {
+    /// With the server's own login.
     pub(crate) database_url: &'a str,
     pub(crate) simulator_url: &'a str,
     pub(crate) sealing_key: &'a str,
-    pub(crate) refresh_key: &'a str,
     pub(crate) pace: Pace,
+    pub(crate) observe_port: u16,
+}
+
+/// What the API server is told.
+pub(crate) struct ApiServerSettings<'a> {
+    pub(crate) shared: Shared<'a>,
+    pub(crate) port: u16,
+    pub(crate) refresh_key: &'a str,
+}
+
+/// What the worker is told.
+pub(crate) struct WorkerSettings<'a> {
+    pub(crate) shared: Shared<'a>,
+    pub(crate) smtp_address: &'a str,
 }
 
 impl ApiServerSettings<'_> {
     /// As TOML. Nothing in it needs quoting.
     pub(crate) fn to_toml(&self) -> String {
-        let Self { port, database_url, simulator_url, sealing_key, refresh_key, pace } = self;
-        let (vending, limits) = (vending(*pace), limits(*pace));
-        // In lower case, as the environment has it, so that the environment can win over the file.
-        let [electricity, water, airtime] =
-            [&ELECTRICITY, &WATER, &AIRTIME].map(|stall| stall.provider.to_lowercase());
+        let Self { shared, port, refresh_key } = self;
+        let (limits, shared) = (limits(shared.pace), shared.to_toml());
         format!(
             r#"[http]
 listen = "127.0.0.1:{port}"
@@ -32,6 +42,54 @@ listen = "127.0.0.1:{port}"
 [web]
 public_url = "http://127.0.0.1:{port}"
 {limits}
+[identity]
+environment = "STAGING"
+refresh_key = "{refresh_key}"
+
+{shared}"#
+        )
+    }
+}
+
+impl WorkerSettings<'_> {
+    /// As TOML. Nothing in it needs quoting.
+    pub(crate) fn to_toml(&self) -> String {
+        let Self { shared, smtp_address } = self;
+        let (simulator_url, pauses) = (shared.simulator_url, pauses(shared.pace));
+        let timeout = gateway_timeout(shared.pace);
+        let (smtp_host, smtp_port) = smtp_address.rsplit_once(':').unwrap_or_default();
+        let shared = shared.to_toml();
+        format!(
+            r#"{shared}
+[notify]
+{pauses}
+[notify.sms]
+url = "{simulator_url}/cgi-bin/sendsms"
+username = "vendgate-messages"
+password = "sandbox-messages-secret"
+from = "Vendgate"
+number_prefix = ""
+{timeout}
+[notify.email]
+host = "{smtp_host}"
+port = {smtp_port}
+security = "none"
+from = "Vendgate <receipts@vendgate.example>"
+{timeout}"#
+        )
+    }
+}
+
+impl Shared<'_> {
+    fn to_toml(&self) -> String {
+        let Self { database_url, simulator_url, sealing_key, pace, observe_port } = self;
+        let (vending, questions) = (vending(*pace), question_timeouts(*pace));
+        // In lower case, as the environment has it, so that the environment can win over the file.
+        let [electricity, water, airtime] =
+            [&ELECTRICITY, &WATER, &AIRTIME].map(|stall| stall.provider.to_lowercase());
+        format!(
+            r#"[observe]
+listen = "127.0.0.1:{observe_port}"
 
 [store]
 database_url = "{database_url}"
@@ -39,10 +97,6 @@ database_url = "{database_url}"
 [sealing.current]
 id = 1
 key = "{sealing_key}"
-
-[identity]
-environment = "STAGING"
-refresh_key = "{refresh_key}"
 
 [vending]
 {vending}
@@ -52,14 +106,14 @@ currency = "BWP"
 client = {{ ean = "2670000000015" }}
 terminal = {{ id = "sandbox" }}
 credentials = {{ op_name = "vendgate", password = "sandbox1" }}
-
+{questions}
 [providers.{water}.xmlvend]
 endpoint = "{simulator_url}/xmlvend"
 currency = "BWP"
 client = {{ ean = "2670000000022" }}
 terminal = {{ id = "sandbox" }}
 credentials = {{ op_name = "vendgate", password = "sandbox1" }}
-
+{questions}
 [providers.{airtime}.reloadly]
 auth_url = "{simulator_url}/reloadly/auth"
 topups_url = "{simulator_url}/reloadly/topups"
@@ -67,7 +121,7 @@ client_id = "vendgate-airtime"
 client_secret = "sandbox-airtime-secret"
 country = "BW"
 currency = "BWP"
-"#
+{questions}"#
         )
     }
 }
@@ -77,11 +131,19 @@ pub(crate) fn migrate_toml(owner_url: &str) -> String {
     format!("[migrate]\ndatabase_url = \"{owner_url}\"\n")
 }
 
+/// What `vendctl` is told: also the key, for who enters a token by hand.
+pub(crate) fn vendctl_toml(operator_url: &str, sealing_key: &str) -> String {
+    format!(
+        "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n\n\
+         [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n"
+    )
+}
+
 /// What the simulated utility is told.
 pub(crate) fn utility_sim_toml(pace: Pace, population: u32, directory: &Path) -> String {
     let (delayed_ms, processing_ms, report_lag_ms) = match pace {
         Pace::Real => (95_000, 30_000, 2_000),
-        Pace::Brisk => (3_000, 2_000, 500),
+        Pace::Brisk | Pace::Breathless => (3_000, 2_000, 500),
     };
     let vend_log = vend_log(directory).display().to_string();
     format!(
@@ -99,17 +161,50 @@ pub(crate) fn vend_log(directory: &Path) -> PathBuf {
 const fn limits(pace: Pace) -> &'static str {
     match pace {
         Pace::Real => "",
-        Pace::Brisk => "limits.address = { per_second = 1000, burst = 1000 }\n",
+        Pace::Brisk | Pace::Breathless => "limits.address = { per_second = 1000, burst = 1000 }\n",
     }
 }
 
-/// Brisk is the same chain in seconds. The gate stays as it is, so that a crowd gets through it on a busy machine.
-const fn vending(pace: Pace) -> &'static str {
+/// How long a provider may take over a question: no longer than over a vend.
+const fn question_timeouts(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Real | Pace::Brisk => "",
+        Pace::Breathless => "enquiry_timeout_ms = 900\nconnect_timeout_ms = 500\n",
+    }
+}
+
+/// How soon a message is sent, and sent again.
+const fn pauses(pace: Pace) -> &'static str {
     match pace {
         Pace::Real => "",
+        Pace::Brisk => "poll_ms = 100\nfirst_pause_ms = 200\nlease_ms = 5000\n",
+        Pace::Breathless => "poll_ms = 100\nfirst_pause_ms = 200\nlease_ms = 2500\n",
+    }
+}
+
+/// How long a gateway for messages may take: less than half of a lease on one.
+const fn gateway_timeout(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Real => "",
+        Pace::Brisk => "timeout_ms = 2000\n",
+        Pace::Breathless => "timeout_ms = 1000\n",
+    }
+}
+
+/// A person sees the worker look, and try again, within seconds; brisk is the whole chain in seconds. The gate stays as
+/// it is, so that a crowd gets through it on a busy machine.
+const fn vending(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Real => "first_look_ms = 2000\nattempts_ms = [3000, 10000, 30000, 120000, 600000]\n",
+        Pace::Breathless => {
+            "gate_ms = 700\nintake_ms = 1000\nprovider_timeout_ms = 1200\nlease_ms = 2000\n\
+             quarantine_ms = 2400\nnot_found_gap_ms = 300\nwindow_ms = 5000\npatience_ms = 2000\n\
+             first_look_ms = 100\nlongest_pause_ms = 1000\nattempts_ms = [200, 500, 1000, 1800, 3000]\n"
+        }
         Pace::Brisk => {
             "gate_ms = 5000\nintake_ms = 11000\nprovider_timeout_ms = 12000\nlease_ms = 18000\n\
-             quarantine_ms = 24000\nnot_found_gap_ms = 1000\nwindow_ms = 60000\npatience_ms = 5000\n"
+             quarantine_ms = 24000\nnot_found_gap_ms = 1000\nwindow_ms = 60000\npatience_ms = 5000\n\
+             first_look_ms = 500\nlongest_pause_ms = 15000\nattempts_ms = [2000, 6000, 14000, 28000, 50000]\n"
         }
     }
 }

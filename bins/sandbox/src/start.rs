@@ -1,13 +1,13 @@
 //! Bringing everything up, in order.
 
 mod database;
-mod server;
+mod ports;
+mod servers;
 
 use std::{
     ffi::OsStr,
     fs::{self, Permissions},
     io,
-    net::{Ipv4Addr, TcpListener},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
@@ -21,15 +21,16 @@ use utility_sim::Product;
 use vend::{SubscriberIdentifier, SubscriberIdentifierError};
 
 use crate::{
-    Facts, Office, OfficeError, Options, Process, ProcessError, Program, Programs, Sandbox, Shop, ShopPlan,
-    Subscribers, WalletPlan,
+    Door, Ended, Facts, Office, OfficeError, Options, Process, ProcessError, Program, Programs, Sandbox,
+    Shop, ShopPlan, Subscribers, WalletPlan,
     facts::write_private,
     office::random_word,
-    process::run_to_end,
-    settings::{migrate_toml, utility_sim_toml},
+    process::{Launch, run_to_end},
+    settings::{migrate_toml, utility_sim_toml, vendctl_toml},
 };
 
-pub(crate) use server::RunningServer;
+pub use ports::free_port;
+pub(crate) use servers::Servers;
 
 use database::Town;
 
@@ -81,6 +82,9 @@ pub enum StartError {
     /// There is no randomness for keys and passwords.
     #[error("no keys could be made")]
     Entropy(#[from] EntropyError),
+    /// The simulated utility went away, and everything that it remembered.
+    #[error("{0}: what it had vended is forgotten, so nothing here can be trusted any more")]
+    Lost(Ended),
     /// No threads.
     #[error("no threads can be started")]
     Threads(#[source] io::Error),
@@ -109,18 +113,41 @@ impl Sandbox {
         let (first, second) = engine.block_on(seed(&office))?;
 
         let utility_sim = start_simulator(&programs.utility_sim, options)?;
-        let server = RunningServer {
-            database_url: town.api_url.clone(),
+        let servers = Servers {
+            api_database_url: town.api_url.clone(),
+            worker_database_url: town.worker_url.clone(),
             simulator_url: utility_sim.url().to_owned(),
+            smtp_address: utility_sim.address(Door::Smtp).to_owned(),
             sealing_key,
             refresh_key: random_word(32)?,
             pace: options.pace,
+            directory: options.directory.clone(),
         };
         let port = free_port(options.port)?;
-        let api_server = server.start(&programs.api_server, &options.directory, "api-server", port, &[])?;
-        let facts = facts(&api_server, &utility_sim, &town, first, &second);
-        let (database, directory) = (town.database, options.directory.clone());
-        Ok(Self { api_server, utility_sim, office, facts, server, directory, engine, database, postgres })
+        let api_server = servers.api_server(&programs.api_server, "api-server", port, &[])?;
+        let start_worker = || servers.retry_worker(&programs.retry_worker, "retry-worker", &[]);
+        let retry_worker = options.works.then(start_worker).transpose()?;
+        let operator_settings = options.directory.join("vendctl.toml");
+        write_settings(&operator_settings, &vendctl_toml(&town.operator_url, &servers.sealing_key))?;
+        let watched = std::iter::once(&api_server).chain(&retry_worker);
+        let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Door::Observe)));
+        let facts = Facts {
+            metrics_urls: metrics_urls.collect(),
+            operator_settings,
+            ..facts(&api_server, &utility_sim, &town, first, &second)
+        };
+        Ok(Self {
+            api_server,
+            retry_worker,
+            utility_sim,
+            office,
+            facts,
+            servers,
+            directory: options.directory.clone(),
+            engine,
+            database: town.database,
+            postgres,
+        })
     }
 }
 
@@ -131,6 +158,7 @@ fn facts(api_server: &Process, utility_sim: &Process, town: &Town, first: Shop, 
         simulator_url: utility_sim.url().to_owned(),
         database_url: town.database.url(),
         metrics_urls: Vec::new(),
+        operator_settings: PathBuf::new(),
         account_id: wallet(0),
         managed_account_id: wallet(1),
         credentials: first.credentials,
@@ -152,16 +180,6 @@ fn make_directory(path: &Path) -> Result<(), StartError> {
         }
     }
     Ok(())
-}
-
-/// The port itself, if it is free; a free one for 0.
-pub(crate) fn free_port(port: u16) -> Result<u16, StartError> {
-    let bound = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
-    match bound {
-        Ok(address) => Ok(address.port()),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(StartError::PortTaken { port }),
-        Err(source) => Err(StartError::Port { port, source }),
-    }
 }
 
 /// As an operator does it: the server's own program, as the owner.
@@ -204,8 +222,14 @@ async fn seed(office: &Office) -> Result<(Shop, Shop), OfficeError> {
 fn start_simulator(program: &Program, options: &Options) -> Result<Process, StartError> {
     let settings = options.directory.join("utility-sim.toml");
     write_settings(&settings, &utility_sim_toml(options.pace, options.population, &options.directory))?;
-    let log = options.directory.join("utility-sim.log");
-    Ok(Process::start("utility-sim", program, &settings, &[], &log)?)
+    Ok(Process::start(Launch {
+        name: "utility-sim",
+        program: program.clone(),
+        settings,
+        environment: Vec::new(),
+        log: options.directory.join("utility-sim.log"),
+        doors: &[Door::Http, Door::Smtp],
+    })?)
 }
 
 fn write_settings(path: &Path, text: &str) -> Result<(), StartError> {

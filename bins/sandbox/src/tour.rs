@@ -1,7 +1,8 @@
 //! A walk through the system for somebody who has never seen it: electricity, water and airtime are bought over real
-//! HTTP, tokens are typed into virtual meters, an answer is lost and found again. Everything that is shown is also
-//! checked.
+//! HTTP, tokens are typed into virtual meters, an answer is lost and found again, the worker tries where the utility was
+//! busy. Everything that is shown is also checked.
 
+mod managed;
 mod story;
 mod surprise;
 mod till;
@@ -41,6 +42,8 @@ pub async fn tour(facts: &Facts, out: &mut (dyn Write + Send)) -> Result<(), Sur
     change_the_key(&mut story, &till, &utility, named(meters, "key_change")?).await?;
     buy_water(&mut story, &till, &utility, named(&facts.subscribers.water, "active")?).await?;
     buy_airtime(&mut story, &till, &utility, named(&facts.subscribers.airtime, "active")?).await?;
+    let busy = named(meters, "busy_then_ok")?;
+    managed::let_the_service_try_again(&mut story, &till, &utility, facts, busy).await?;
     story.closing(facts, &till)
 }
 

@@ -13,6 +13,7 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Output, Stdio},
+    sync::mpsc::{Receiver, channel},
     thread,
     time::{Duration, Instant},
 };
@@ -33,6 +34,10 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
         "refuses it: already used",
         "accepts it: credit, 2400 L",
         "phone      26771",
+        "confirm    200 PENDING",
+        "worker     SUCCESSFUL, ",
+        "SMS        ",
+        "purchases show ",
         "curl -s http://127.0.0.1:",
     ] {
         assert!(told.contains(sentence), "{sentence:?} is not in:\n{told}");
@@ -60,6 +65,7 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
     for (product, subscribers) in [("electricity", 21), ("water", 3), ("airtime", 4)] {
         assert_eq!(facts["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
     }
+    assert_eq!(facts["metrics_urls"].as_array().unwrap().len(), 2);
     for url in ["base_url", "simulator_url"] {
         assert!(!is_there(facts[url].as_str().unwrap()), "{url} still answers");
     }
@@ -73,6 +79,29 @@ fn ctrl_c_and_sigterm_end_it_in_good_order() {
         assert!(serving.process.wait().unwrap().success(), "{name}");
         serving.leaves_nothing();
     }
+}
+
+#[test]
+fn a_server_that_is_killed_is_said_to_have_ended_and_started_again_where_it_was() {
+    let mut serving = Serving::start("crashed");
+    for part in ["retry-worker", "api-server"] {
+        kill_process(serving.child(part), Signal::KILL).unwrap();
+        let said = serving.says.recv_timeout(PATIENCE).unwrap();
+        assert!(said.starts_with(&format!("{part} has ended (signal: 9 (SIGKILL); see ")), "{said}");
+        assert!(said.ends_with("), and was started again."), "{said}");
+        assert!(is_there(&serving.api) && is_there(&serving.watched[0]) && is_there(&serving.watched[1]));
+    }
+    kill_process(Pid::from_child(&serving.process), Signal::TERM).unwrap();
+    assert!(serving.process.wait().unwrap().success());
+    serving.leaves_nothing();
+}
+
+#[test]
+fn without_what_the_utility_remembers_it_ends() {
+    let mut serving = Serving::start("forgotten");
+    kill_process(serving.child("utility-sim"), Signal::KILL).unwrap();
+    assert!(!serving.process.wait().unwrap().success());
+    serving.leaves_nothing();
 }
 
 #[test]
@@ -104,6 +133,10 @@ struct Serving {
     api: String,
     simulator: String,
     postgres: String,
+    /// Where the API server and the worker are watched.
+    watched: [String; 2],
+    /// What it says after that it serves.
+    says: Receiver<String>,
 }
 
 impl Serving {
@@ -113,21 +146,40 @@ impl Serving {
         let mut told = BufReader::new(process.stdout.take().unwrap()).lines();
         assert!(told.by_ref().any(|line| line.unwrap() == "Serving until Ctrl-C."), "{name}");
         // It must be able to say that it stops.
-        thread::spawn(move || told.for_each(drop));
+        let (heard, says) = channel();
+        thread::spawn(move || told.map_while(Result::ok).for_each(|line| drop(heard.send(line))));
         let facts: Value =
             serde_json::from_str(&fs::read_to_string(directory.join("sandbox.json")).unwrap()).unwrap();
         let url = |key: &str| facts[key].as_str().unwrap().to_owned();
         let (_, database) =
             url("database_url").split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
         let postgres = database.split('/').next().unwrap().to_owned();
-        let serving = Self { process, api: url("base_url"), simulator: url("simulator_url"), postgres };
+        let watched = [0, 1].map(|index| {
+            let metrics = facts["metrics_urls"][index].as_str().unwrap();
+            metrics.strip_suffix("/metrics").unwrap().to_owned()
+        });
+        let (api, simulator) = (url("base_url"), url("simulator_url"));
+        let serving = Self { process, api, simulator, postgres, watched, says };
         assert!(is_there(&serving.api) && is_there(&serving.simulator) && is_there(&serving.postgres));
         serving
     }
 
+    /// The process that plays a part.
+    fn child(&self, part: &str) -> Pid {
+        let parent = format!("\nPPid:\t{}\n", self.process.id());
+        let plays = |process: &PathBuf| {
+            let of = |file: &str| fs::read_to_string(process.join(file)).unwrap_or_default();
+            of("status").contains(&parent) && of("cmdline").split('\0').nth(1) == Some(part)
+        };
+        let process = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path()).find(plays).unwrap();
+        Pid::from_raw(process.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap()
+    }
+
     fn leaves_nothing(&self) {
         let started = Instant::now();
-        while [&self.api, &self.simulator, &self.postgres].into_iter().any(|address| is_there(address)) {
+        let [watched_server, watched_worker] = &self.watched;
+        let all = [&self.api, &self.simulator, &self.postgres, watched_server, watched_worker];
+        while all.into_iter().any(|address| is_there(address)) {
             assert!(started.elapsed() < PATIENCE, "something is still there");
             thread::sleep(Duration::from_millis(20));
         }

@@ -1,4 +1,4 @@
-//! The simulator as a process: settings in, one line with its address out, serving until it is told to stop.
+//! The simulator as a process: settings in, its addresses out, serving until it is told to stop.
 
 use std::{error::Error, io, path::PathBuf, sync::Arc};
 
@@ -41,12 +41,13 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// Serves until SIGTERM or SIGINT. Prints the address it listens on, `http://127.0.0.1:4711`, as its only line.
-#[expect(clippy::print_stdout, reason = "whoever started the process reads its address there")]
+/// Serves until SIGTERM or SIGINT. Prints where it listens: `http://127.0.0.1:4711`, then `smtp 127.0.0.1:4712`.
+#[expect(clippy::print_stdout, reason = "whoever started the process reads its addresses there")]
 pub async fn run(settings: &Settings, clock: SharedClock) -> Result<(), RunError> {
     let stop = boot::stop_requested().map_err(RunError::Signals)?;
     let simulator = Simulator::start(&settings.simulator, clock).map_err(RunError::Start)?;
     println!("{}", simulator.url());
+    println!("smtp {}", simulator.smtp_address());
     stop.await;
     simulator.stop().await;
     Ok(())

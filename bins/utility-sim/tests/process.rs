@@ -1,4 +1,4 @@
-//! The process itself: one line out, requests served, a clean end on SIGTERM.
+//! The process itself: its addresses out, requests served, a clean end on SIGTERM.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -7,7 +7,7 @@ use std::{
 };
 
 #[test]
-fn it_prints_its_address_serves_there_and_ends_well_when_asked_to_stop() {
+fn it_prints_its_addresses_serves_there_and_ends_well_when_asked_to_stop() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_utility-sim-server"))
         .env("VENDGATE__SIMULATOR__POPULATION", "5")
         .stdout(Stdio::piped())
@@ -24,10 +24,17 @@ fn it_prints_its_address_serves_there_and_ends_well_when_asked_to_stop() {
     connection.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with(r#"{"status":"ok"}"#), "{answer}");
 
+    let smtp = lines.next().unwrap().unwrap();
+    let mut connection = TcpStream::connect(smtp.strip_prefix("smtp ").unwrap()).unwrap();
+    connection.write_all(b"QUIT\r\n").unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "220 simulator ESMTP\r\n221 2.0.0 Bye\r\n");
+
     let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
     assert!(told.success());
     assert!(process.wait().unwrap().success());
-    assert!(lines.next().is_none(), "the address is the only line");
+    assert!(lines.next().is_none(), "the addresses are the only lines");
 }
 
 #[test]

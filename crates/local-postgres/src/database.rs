@@ -95,6 +95,11 @@ impl Database {
         self.name.as_str()
     }
 
+    /// Where its server listens on 127.0.0.1.
+    pub(crate) fn port(&self) -> u16 {
+        self.psql.port()
+    }
+
     /// The superuser's address of it, password included.
     pub fn url(&self) -> String {
         self.psql.url(self.name())

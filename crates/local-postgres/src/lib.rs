@@ -25,7 +25,9 @@ mod installation;
 mod psql;
 mod server;
 mod watcher;
+mod wire;
 
 pub use database::Database;
 pub use error::LocalPostgresError;
 pub use server::{Durability, LocalPostgres};
+pub use wire::{Cut, Wire};

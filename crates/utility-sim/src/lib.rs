@@ -1,5 +1,6 @@
 //! The world outside, for the sandbox and for tests: a utility that sells electricity and water over XMLVend 2.1, and
-//! an aggregator that sells airtime over the Reloadly top-up interface.
+//! an aggregator that sells airtime over the Reloadly top-up interface, an SMS gateway that is asked as Kannel is, and a
+//! mail server.
 //!
 //! It vends real STS tokens under published test keys, hangs a virtual meter on the wall for each meter number,
 //! keeps a log of every vend that is written before anybody is answered, and misbehaves when told to.
@@ -12,15 +13,21 @@
 //! | `GET /reloadly/topups/accounts/balance` | what is left of the vendor's money |
 //! | `POST /reloadly/topups/topups` | tops up |
 //! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | what became of a top-up |
+//! | `GET`, `POST /cgi-bin/sendsms` | takes an SMS in: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
+//! | SMTP, on a port of its own | takes mail in, from anybody; `AUTH PLAIN` for who wants to be known |
+//! | `GET /messages?to=` | what has arrived, everybody's or one receiver's: `{channel, to, subject, text, at}` |
 //! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |
 //! | `POST /meters/{number}/enter` `{"token"}` | types a token into a meter: `{accepted, kind, reason, units_total}` |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
 //! | `DELETE /faults` | forgets the script |
+//! | `PUT /memory` `{"remembers", "on_repeat"}` | how repeats and enquiries are met from now on |
+//! | `DELETE /memory` | forgets everything that was answered so far, but not the log |
 //! | `GET /healthz` | answers when it serves |
 //!
 //! A script line says what is to go wrong with the next `times` (1) replies to an `operation` (`vend`, `check`,
-//! `quote`, `enquiry`, `token` or `any`; vends if not given) for a `subscriber` (any). Vends are those of all products;
-//! a check is also the question whose a number is, an enquiry also a status or a report. The faults:
+//! `quote`, `enquiry`, `token` or `any` of these, `sms`, `mail`; vends if not given) for a `subscriber` (any). Vends are
+//! those of all products; a check is also the question whose a number is, an enquiry also a status or a report; the
+//! subscriber of a message is its receiver. The faults:
 //!
 //! | `fault` | What the client sees |
 //! |---|---|
@@ -36,12 +43,31 @@
 //! | `missing_then_present` | on an enquiry: that there is no such transaction, although there is |
 //! | `processing`, `processing_then_failed`, `processing_then_refunded` | on a top-up: that it is under way, and after a while how it ended |
 //!
+//! Of messages only `busy` and `refuse` are refusals (HTTP 503 and SMTP 451; a `refuse` with the exception `permanent`:
+//! 403 and 550), `drop_before` and `drop_after` cut the connection before and after the message was taken in, `delay` and
+//! `delay_before` say late that it was, and the others change nothing.
+//!
+//! What a seller remembers is set in [`SimulatorSettings`], and anew by `PUT /memory`. What a connection to it may then
+//! be declared to do:
+//!
+//! | `remembers` | `on_repeat` | Safe to repeat | Remembers refusals | "No record" counts |
+//! |---|---|---|---|---|
+//! | `everything` | `reject`, `replay` | yes | yes | yes |
+//! | `vends` | `reject`, `replay` | yes | no | yes |
+//! | `everything` | `vend_again`: it only answers enquiries | no | yes | yes |
+//! | `vends` | `vend_again` | no | no | yes |
+//! | `nothing` | whatever: each repeat vends | no | no | no |
+//!
+//! With `missing_then_present`, "no record" does not count for as long as it lasts; after `DELETE /memory` nothing that
+//! came before may be repeated, and nothing counts.
+//!
 //! [`subscribers`] lists everybody who has a name here; [`Scenario`] says what happens to whoever buys for a meter.
 #![warn(missing_docs)]
 
 mod answer;
 mod local_time;
 mod memory;
+mod messaging;
 mod meter;
 mod meters;
 mod product;
@@ -63,6 +89,8 @@ mod xmlvend;
 
 pub use product::Product;
 pub use scenario::{Scenario, ScenarioMeter, scenario, scenarios, water_scenarios};
-pub use settings::{AirtimeSettings, OnRepeat, Password, Remembers, SettingsError, SimulatorSettings};
+pub use settings::{
+    AirtimeSettings, MessageSettings, OnRepeat, Password, Remembers, SettingsError, SimulatorSettings,
+};
 pub use simulator::{Simulator, StartError};
 pub use subscriber::{Subscriber, ordinary, population, subscriber, subscribers};

@@ -1,5 +1,7 @@
 //! What was answered under which name: why a repeated name is noticed, and where an enquiry finds its answer.
 
+mod habits;
+
 use std::{
     collections::{HashMap, hash_map::Entry},
     hash::Hash,
@@ -8,11 +10,12 @@ use std::{
 
 use crate::settings::{OnRepeat, Remembers};
 
+pub(crate) use habits::{Habits, SharedHabits};
+
 /// The answers to vends, by the client's name for each, and the names of all other requests.
 #[derive(Debug)]
 pub(crate) struct Memory<N, A> {
-    remembers: Remembers,
-    on_repeat: OnRepeat,
+    habits: SharedHabits,
     slots: Mutex<HashMap<N, Slot<A>>>,
 }
 
@@ -48,8 +51,8 @@ pub(crate) enum Recollection<A> {
 }
 
 impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
-    pub(crate) fn new(remembers: Remembers, on_repeat: OnRepeat) -> Self {
-        Self { remembers, on_repeat, slots: Mutex::default() }
+    pub(crate) fn new(habits: SharedHabits) -> Self {
+        Self { habits, slots: Mutex::default() }
     }
 
     /// Makes a vend, unless its name has an answer already that settings say to stand by.
@@ -58,7 +61,7 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
         let mut used = lock(&slot);
         match &*used {
             Use::Question => return Recollection::Taken,
-            Use::Vend(known) if self.on_repeat != OnRepeat::VendAgain => {
+            Use::Vend(known) if self.on_repeat() != OnRepeat::VendAgain => {
                 return Recollection::Known(Arc::clone(known));
             }
             Use::Vend(_) | Use::None => {}
@@ -72,8 +75,8 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
 
     /// Notes the name of a request that is no vend; false if it was used before.
     pub(crate) fn note(&self, name: &N) -> bool {
-        let strict = self.remembers == Remembers::Everything && self.on_repeat == OnRepeat::Reject;
-        if !strict {
+        let strict = Habits { remembers: Remembers::Everything, on_repeat: OnRepeat::Reject };
+        if self.habits.get() != strict {
             return true;
         }
         match self.slots().entry(name.clone()) {
@@ -92,8 +95,18 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
         if let Use::Vend(answer) = &*used { Some(Arc::clone(answer)) } else { None }
     }
 
+    /// What happens to a vend that comes again.
+    pub(crate) fn on_repeat(&self) -> OnRepeat {
+        self.habits.get().on_repeat
+    }
+
+    /// Forgets everything so far.
+    pub(crate) fn forget(&self) {
+        self.slots().clear();
+    }
+
     fn keeps(&self, answer: &A) -> bool {
-        match self.remembers {
+        match self.habits.get().remembers {
             Remembers::Everything => true,
             Remembers::Vends => !answer.is_refusal(),
             Remembers::Nothing => false,

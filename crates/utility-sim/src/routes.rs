@@ -3,11 +3,12 @@
 mod broken_body;
 mod control;
 mod delivery;
+mod messages;
 mod queue;
 mod reloadly;
 mod xmlvend;
 
-use actix_web::web::{ServiceConfig, delete, get, post};
+use actix_web::web::{ServiceConfig, delete, get, post, put};
 
 /// Everything that is served.
 pub(crate) fn configure(services: &mut ServiceConfig) {
@@ -15,9 +16,14 @@ pub(crate) fn configure(services: &mut ServiceConfig) {
         .route("/xmlvend", post().to(xmlvend::xmlvend))
         .service(reloadly::auth())
         .service(reloadly::topups())
+        .route("/cgi-bin/sendsms", get().to(messages::sendsms))
+        .route("/cgi-bin/sendsms", post().to(messages::sendsms))
+        .route("/messages", get().to(messages::inbox))
         .route("/vends", get().to(control::vends))
         .route("/meters/{number}/enter", post().to(control::enter))
         .route("/faults", post().to(control::script))
         .route("/faults", delete().to(control::clear))
+        .route("/memory", put().to(control::habits))
+        .route("/memory", delete().to(control::forget))
         .route("/healthz", get().to(control::healthz));
 }

@@ -81,7 +81,11 @@ pub(crate) enum Operation {
     Enquiry,
     /// `POST /oauth/token`.
     Token,
-    /// Whatever comes.
+    /// `/cgi-bin/sendsms`.
+    Sms,
+    /// A mail over SMTP.
+    Mail,
+    /// Whatever comes to one who sells.
     Any,
 }
 
@@ -114,6 +118,11 @@ const DELAY_MS: u64 = 1_000;
 impl Misbehaviour {
     pub(crate) fn delay(&self) -> Duration {
         Duration::from_millis(self.delay_ms.unwrap_or(DELAY_MS))
+    }
+
+    /// The kind of refusal that was asked for.
+    pub(crate) fn exception(&self) -> Option<&str> {
+        self.exception.as_deref()
     }
 
     /// What the utility is made to refuse with, unless it refuses anyway.
@@ -174,7 +183,9 @@ impl Misbehaviour {
     fn applies_to(&self, operation: Operation, subscriber: Option<&str>) -> bool {
         let wanted = self.operation();
         let right_meter = self.subscriber.is_none() || self.subscriber.as_deref() == subscriber;
-        (wanted == Operation::Any || wanted == operation) && right_meter
+        let of_a_seller = !matches!(operation, Operation::Sms | Operation::Mail);
+        let right_operation = wanted == operation || wanted == Operation::Any && of_a_seller;
+        right_operation && right_meter
     }
 }
 

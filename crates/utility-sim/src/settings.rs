@@ -1,8 +1,10 @@
 //! How the simulated world behaves, and where it listens.
 
 mod airtime;
+mod messages;
 
 pub use airtime::AirtimeSettings;
+pub use messages::MessageSettings;
 
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
@@ -48,6 +50,8 @@ pub struct SimulatorSettings {
     pub vend_log_fsync: bool,
     /// The airtime aggregator.
     pub airtime: AirtimeSettings,
+    /// The SMS gateway and the mail server.
+    pub messages: MessageSettings,
 }
 
 /// Which replies to vends the world remembers.
@@ -117,6 +121,7 @@ impl Default for SimulatorSettings {
             vend_log: None,
             vend_log_fsync: false,
             airtime: AirtimeSettings::default(),
+            messages: MessageSettings::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener},
+    sync::Arc,
     thread::JoinHandle,
     time::Duration,
 };
@@ -15,7 +16,7 @@ use actix_web::{
 use clock::SharedClock;
 
 use crate::{
-    routes,
+    messaging, routes,
     settings::{SettingsError, SimulatorSettings},
     world::{OpeningError, World},
 };
@@ -28,6 +29,7 @@ const KEEP_ALIVE: Duration = Duration::from_mins(5);
 #[derive(Debug)]
 pub struct Simulator {
     address: SocketAddr,
+    smtp_address: SocketAddr,
     server: ServerHandle,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
@@ -60,10 +62,11 @@ impl Simulator {
             OpeningError::VendLog(source) => StartError::VendLog(source),
         })?;
         let failed = |source| StartError::Listen { address: settings.listen, source };
-        let listener = TcpListener::bind(settings.listen).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        let (server, thread) = serve(world, listener, settings.workers).map_err(failed)?;
-        Ok(Self { address, server, thread: Some(thread) })
+        let (http, address) = listen(settings.listen)?;
+        let (smtp, smtp_address) = listen(settings.messages.smtp_listen)?;
+        let doors = Doors { http, smtp, workers: settings.workers };
+        let (server, thread) = serve(world, doors).map_err(failed)?;
+        Ok(Self { address, smtp_address, server, thread: Some(thread) })
     }
 
     /// Where it listens.
@@ -89,6 +92,16 @@ impl Simulator {
     /// The base of the airtime aggregator's interface, which is also the audience of its tokens.
     pub fn reloadly_topups_url(&self) -> String {
         format!("{}/reloadly/topups", self.url())
+    }
+
+    /// Where SMS are sent, as to Kannel's smsbox.
+    pub fn sendsms_url(&self) -> String {
+        format!("{}/cgi-bin/sendsms", self.url())
+    }
+
+    /// Where mail is brought.
+    pub fn smtp_address(&self) -> SocketAddr {
+        self.smtp_address
     }
 
     /// Stops at once: connections are cut, whoever waits for an answer gets none.
@@ -117,11 +130,26 @@ impl Drop for Simulator {
 
 type Serving = (ServerHandle, JoinHandle<io::Result<()>>);
 
-fn serve(world: World, listener: TcpListener, workers: usize) -> io::Result<Serving> {
+/// Where it can be reached, and by how many threads.
+struct Doors {
+    http: TcpListener,
+    smtp: TcpListener,
+    workers: usize,
+}
+
+fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
+    let bound = TcpListener::bind(address)
+        .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+    bound.map_err(|source| StartError::Listen { address, source })
+}
+
+fn serve(world: World, doors: Doors) -> io::Result<Serving> {
     let (made, handle) = std::sync::mpsc::sync_channel(1);
     let thread = std::thread::Builder::new().name("utility-sim".to_owned()).spawn(move || {
         actix_web::rt::System::new().block_on(async move {
-            let server = server(world, listener, workers);
+            let post = Arc::clone(&world.post);
+            let mail = mail_door(doors.smtp).map(|door| actix_web::rt::spawn(messaging::serve(door, post)));
+            let server = mail.and_then(|_serves| server(world, doors.http, doors.workers));
             let kept = server.as_ref().map(Server::handle).map_err(|why| io::Error::from(why.kind()));
             // Nobody waits for the handle only if the caller is gone, and then there is nothing to tell.
             let _told = made.send(kept);
@@ -130,6 +158,12 @@ fn serve(world: World, listener: TcpListener, workers: usize) -> io::Result<Serv
     })?;
     let handle = handle.recv().map_err(io::Error::other)??;
     Ok((handle, thread))
+}
+
+/// It closes with the thread that it is made on.
+fn mail_door(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+    listener.set_nonblocking(true)?;
+    tokio::net::TcpListener::from_std(listener)
 }
 
 fn server(world: World, listener: TcpListener, workers: usize) -> io::Result<Server> {

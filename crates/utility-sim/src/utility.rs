@@ -17,12 +17,12 @@ use house_rules::Stage;
 use crate::{
     answer::Answer,
     local_time::in_gaborone,
-    memory::Memory,
+    memory::{Memory, SharedHabits},
     meters::Meters,
     refusal::Refusal,
     scenario::Scenario,
     script::{Misbehaviour, Mishap, Operation, Script},
-    settings::{OnRepeat, Password, SettingsError, SimulatorSettings},
+    settings::{Password, SettingsError, SimulatorSettings},
     tariff::{Prices, Tariff},
     vend_log::VendLog,
     vendor_float::VendorFloat,
@@ -38,7 +38,6 @@ pub(crate) struct Utility {
     op_name: String,
     password: Password,
     delayed: Duration,
-    on_repeat: OnRepeat,
     clock: SharedClock,
     meters: Meters,
     memory: Memory<MessageName, Message>,
@@ -52,6 +51,7 @@ impl Utility {
     /// A utility that puts its vends on record in this log.
     pub(crate) fn open(
         settings: &SimulatorSettings,
+        habits: SharedHabits,
         log: Arc<VendLog>,
         clock: SharedClock,
     ) -> Result<Self, SettingsError> {
@@ -62,9 +62,8 @@ impl Utility {
             op_name: settings.op_name.clone(),
             password: settings.password.clone(),
             delayed: Duration::from_millis(settings.delayed_ms),
-            on_repeat: settings.on_repeat,
             meters: Meters::register(settings.population, settings.water_population),
-            memory: Memory::new(settings.remembers, settings.on_repeat),
+            memory: Memory::new(habits),
             tariff: Tariff::new(settings.currency()?, prices),
             float: VendorFloat::new(settings.vendor_credit()?),
             next_receipt: AtomicI64::new(clock.now().timestamp_millis()),
@@ -125,6 +124,11 @@ impl Utility {
         let meter = self.meters.find(meter).ok()?;
         let (entry, tenths) = meter.enter(digits);
         Some((entry, meter.service().shown(tenths)))
+    }
+
+    /// Forgets everything that it answered so far, and which names were used.
+    pub(crate) fn forget(&self) {
+        self.memory.forget();
     }
 
     fn reply_to_question(

@@ -7,6 +7,9 @@ use serde_json::Value;
 use super::Surprise;
 use crate::{Facts, seed::Stall};
 
+/// Whose telephone number it is that is given for every purchase.
+pub(super) const CUSTOMER: &str = "26771234567";
+
 /// A till that has logged in.
 pub(super) struct Till {
     client: Client,
@@ -59,14 +62,29 @@ impl Till {
         amount: &str,
         external_reference: &str,
     ) -> String {
-        let (account, product, provider) = (self.account, stall.product, stall.provider);
+        Self::order_from(self.account, stall, subscriber, amount, external_reference)
+    }
+
+    /// The same, out of another wallet.
+    pub(super) fn order_from(
+        account: i64,
+        stall: &Stall,
+        subscriber: &str,
+        amount: &str,
+        external_reference: &str,
+    ) -> String {
+        let (product, provider) = (stall.product, stall.provider);
         format!(
-            r#"{{"source_channel": "WEB", "language": "en-BW", "product_type": "{product}", "provider_code": "{provider}", "debited_account_id": {account}, "beneficiary_phone_number": "26771234567", "subscriber_identifier": "{subscriber}", "amount": {amount}, "currency": "BWP", "external_reference": "{external_reference}"}}"#
+            r#"{{"source_channel": "WEB", "language": "en-BW", "product_type": "{product}", "provider_code": "{provider}", "debited_account_id": {account}, "beneficiary_phone_number": "{CUSTOMER}", "subscriber_identifier": "{subscriber}", "amount": {amount}, "currency": "BWP", "external_reference": "{external_reference}"}}"#
         )
     }
 
     pub(super) async fn balance(&self) -> Result<Money, Surprise> {
-        let account = self.get(&format!("/accounts/{}", self.account)).await?;
+        self.balance_of(self.account).await
+    }
+
+    pub(super) async fn balance_of(&self, account: i64) -> Result<Money, Surprise> {
+        let account = self.get(&format!("/accounts/{account}")).await?;
         Ok(Money::parse_wire(account.text("/balance")?)?)
     }
 

@@ -1,4 +1,4 @@
-//! The simulator's own interface: virtual meters, and the log of what was really vended.
+//! The simulator's own interface: virtual meters, telephones, and the log of what was really vended.
 
 use reqwest::{Client, header::CONTENT_TYPE};
 use serde_json::{Value, json};
@@ -45,5 +45,14 @@ impl Utility {
         let response = self.client.get(format!("{}/vends?subscriber={meter}", self.url)).send().await?;
         let vends: Vec<Value> = serde_json::from_slice(&response.bytes().await?)?;
         Ok(vends.iter().filter(|vend| vend.get("outcome").is_some_and(|outcome| outcome == "vended")).count())
+    }
+
+    /// Every SMS that a telephone has received.
+    pub(super) async fn sms_to(&self, phone: &str) -> Result<Vec<String>, Surprise> {
+        let response = self.client.get(format!("{}/messages?to={phone}", self.url)).send().await?;
+        let messages: Vec<Value> = serde_json::from_slice(&response.bytes().await?)?;
+        let is_sms = |message: &&Value| message.get("channel").is_some_and(|channel| channel == "sms");
+        let text = |message: &Value| message.get("text").and_then(Value::as_str).map(str::to_owned);
+        Ok(messages.iter().filter(is_sms).filter_map(text).collect())
     }
 }

@@ -27,8 +27,9 @@ use purchase::{
     Price, PurchaseRequest, Reference, SourceChannel, SubscriberFormat, Terms, Timing, UserId,
 };
 use serde_json::Value;
-use store::{Age, 
-    NewAccount, NewProvider, Reservation, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate,
+use store::{
+    Age, NewAccount, NewProvider, Reservation, SealingKey, SealingKeys, Store, StoreError, StoreSettings,
+    migrate,
 };
 use tokio::runtime::{Builder, Handle};
 use vend::{CallId, Capabilities, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};

@@ -22,9 +22,9 @@ use super::{
 use crate::{
     answer::Answer,
     local_time::in_gaborone,
-    memory::Memory,
+    memory::{Memory, SharedHabits},
     script::{Misbehaviour, Mishap, Operation, Script},
-    settings::{OnRepeat, SettingsError, SimulatorSettings},
+    settings::{SettingsError, SimulatorSettings},
     vend_log::VendLog,
     vendor_float::VendorFloat,
 };
@@ -37,7 +37,6 @@ pub(crate) struct Aggregator {
     clock: SharedClock,
     currency: Currency,
     float: VendorFloat,
-    on_repeat: OnRepeat,
     processing: Duration,
     report_lag: Duration,
     memory: Memory<String, Topup>,
@@ -51,6 +50,7 @@ impl Aggregator {
     /// An aggregator that puts its top-ups on record in this log.
     pub(crate) fn open(
         settings: &SimulatorSettings,
+        habits: SharedHabits,
         log: Arc<VendLog>,
         clock: SharedClock,
     ) -> Result<Self, SettingsError> {
@@ -60,10 +60,9 @@ impl Aggregator {
             access: Access::new(airtime.clone(), Arc::clone(&clock)),
             currency: settings.currency()?,
             float: VendorFloat::new(settings.airtime_balance()?),
-            on_repeat: settings.on_repeat,
             processing: Duration::from_millis(airtime.processing_ms),
             report_lag: Duration::from_millis(airtime.report_lag_ms),
-            memory: Memory::new(settings.remembers, settings.on_repeat),
+            memory: Memory::new(habits),
             names: Mutex::default(),
             next_number: AtomicI64::new(clock.now().timestamp_millis()),
             clock,
@@ -115,6 +114,11 @@ impl Aggregator {
             Some(misbehaviour) => answer.spoiled_by(misbehaviour),
             None => answer,
         }
+    }
+
+    /// Forgets every top-up so far.
+    pub(crate) fn forget(&self) {
+        self.memory.forget();
     }
 
     /// A script may turn away at the door whoever would be let in.

@@ -7,7 +7,7 @@ use actix_web::{
 use serde::{Deserialize, Serialize};
 use sts::{Acceptance, Entry, EntryRefusal};
 
-use crate::{script::Misbehaviour, world::World};
+use crate::{memory::Habits, script::Misbehaviour, world::World};
 
 #[derive(Deserialize)]
 pub(super) struct VendsQuery {
@@ -64,6 +64,24 @@ pub(super) async fn script(world: Data<World>, body: Bytes) -> HttpResponse {
 /// `DELETE /faults`.
 pub(super) async fn clear(world: Data<World>) -> HttpResponse {
     world.script.clear();
+    HttpResponse::NoContent().finish()
+}
+
+/// `PUT /memory`: how repeats and questions are met from now on.
+pub(super) async fn habits(world: Data<World>, body: Bytes) -> HttpResponse {
+    match serde_json::from_slice::<Habits>(&body) {
+        Ok(habits) => {
+            world.habits.set(habits);
+            HttpResponse::NoContent().finish()
+        }
+        Err(why) => bad_request(&why),
+    }
+}
+
+/// `DELETE /memory`: everything that was answered so far is forgotten, but not the log.
+pub(super) async fn forget(world: Data<World>) -> HttpResponse {
+    world.utility.forget();
+    world.aggregator.forget();
     HttpResponse::NoContent().finish()
 }
 

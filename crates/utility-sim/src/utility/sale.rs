@@ -30,7 +30,9 @@ impl Utility {
         match recollection {
             Recollection::Fresh(message) if message.is_vend() => self.sent_as_configured(order, message),
             Recollection::Fresh(message) => Answer::prompt(message),
-            Recollection::Known(message) if self.on_repeat == OnRepeat::Replay => Answer::prompt(message),
+            Recollection::Known(message) if self.memory.on_repeat() == OnRepeat::Replay => {
+                Answer::prompt(message)
+            }
             Recollection::Known(_) | Recollection::Taken => {
                 self.refuse(sender, Refusal::repeated_message_id())
             }

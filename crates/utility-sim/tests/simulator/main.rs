@@ -8,6 +8,8 @@
 mod airtime;
 mod counter;
 mod key_change;
+mod memory;
+mod messages;
 mod misbehaviour;
 mod references;
 mod scenarios;

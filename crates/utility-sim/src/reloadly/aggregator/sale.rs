@@ -37,7 +37,7 @@ impl Aggregator {
                 let is_lost = topup.course.delivers() && behaviour(&order.phone) == Behaviour::LostReply;
                 if is_lost { Answer::Silence } else { self.prompt(request, self.receipt(&topup)) }
             }
-            Recollection::Known(topup) if self.on_repeat == OnRepeat::Replay => {
+            Recollection::Known(topup) if self.memory.on_repeat() == OnRepeat::Replay => {
                 self.prompt(request, self.receipt(&topup))
             }
             Recollection::Known(_) | Recollection::Taken => {

@@ -1,0 +1,117 @@
+//! A wire to a database that can be cut at a commit, before or after the server has done it.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use crate::Database;
+
+/// What becomes of a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The server keeps it, and its answer is swallowed.
+    Acknowledgement,
+    /// It never reaches the server.
+    Commit,
+}
+
+/// A wire to one server. It is there for as long as the process.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    address: SocketAddr,
+    server: SocketAddr,
+    next: Arc<Mutex<Option<Cut>>>,
+}
+
+impl Wire {
+    /// Lays a wire to the server of a database.
+    ///
+    /// # Errors
+    /// When nobody may listen on loopback.
+    pub fn to(database: &Database) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let server = SocketAddr::from((Ipv4Addr::LOCALHOST, database.port()));
+        let wire = Self { address, server, next: Arc::default() };
+        let carries = wire.clone();
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let wire = carries.clone();
+                // A connection that cannot be carried is closed, which its client notices.
+                thread::spawn(move || wire.carry(&client).is_ok());
+            }
+        });
+        Ok(wire)
+    }
+
+    /// The same address of a database, through the wire.
+    #[must_use]
+    pub fn through(&self, url: &str) -> String {
+        url.replace(&self.server.to_string(), &self.address.to_string())
+    }
+
+    /// Cuts the connection that commits next, at that commit.
+    pub fn cut_at_next_commit(&self, cut: Cut) {
+        *self.next() = Some(cut);
+    }
+
+    /// Whether the last cut was made.
+    pub fn has_cut(&self) -> bool {
+        self.next().is_none()
+    }
+
+    fn next(&self) -> MutexGuard<'_, Option<Cut>> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn carry(&self, client: &TcpStream) -> io::Result<()> {
+        let server = TcpStream::connect(self.server)?;
+        server.set_nodelay(true)?;
+        client.set_nodelay(true)?;
+        let is_muted = Arc::new(AtomicBool::new(false));
+        let (from, to, muted) = (server.try_clone()?, client.try_clone()?, is_muted.clone());
+        thread::spawn(move || answer(from, to, &muted).is_ok());
+        let asked = self.ask(client, &server, &is_muted);
+        // The server finishes what it was asked; whoever waits for the answer learns that there is none.
+        let _closed_before = server.shutdown(Shutdown::Write);
+        asked
+    }
+
+    /// Carries what the client says.
+    fn ask(&self, mut client: &TcpStream, mut server: &TcpStream, is_muted: &AtomicBool) -> io::Result<()> {
+        let mut message = vec![0; 65_536];
+        loop {
+            let length = client.read(&mut message)?;
+            let Some(said) = message.get(..length).filter(|said| !said.is_empty()) else { return Ok(()) };
+            let commits = said.windows(6).any(|text| text == b"COMMIT");
+            let cut = if commits { self.next().take() } else { None };
+            match cut {
+                None => server.write_all(said)?,
+                Some(Cut::Commit) => return client.shutdown(Shutdown::Both),
+                Some(Cut::Acknowledgement) => {
+                    is_muted.store(true, Ordering::SeqCst);
+                    return server.write_all(said);
+                }
+            }
+        }
+    }
+}
+
+/// Carries what the server says, until it must not be heard any more.
+fn answer(mut server: TcpStream, mut client: TcpStream, is_muted: &AtomicBool) -> io::Result<()> {
+    let mut message = vec![0; 65_536];
+    loop {
+        let length = server.read(&mut message)?;
+        let said = message.get(..length).filter(|said| !said.is_empty());
+        match said {
+            Some(said) if !is_muted.load(Ordering::SeqCst) => client.write_all(said)?,
+            Some(_) | None => return client.shutdown(Shutdown::Both),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What the world makes of repeats and questions, and may be told to make of them from now on.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Deserialize;
+
+use crate::settings::{OnRepeat, Remembers};
+
+/// How the world remembers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Habits {
+    pub(crate) remembers: Remembers,
+    pub(crate) on_repeat: OnRepeat,
+}
+
+/// The habits of the moment, which several share.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedHabits(Arc<Mutex<Habits>>);
+
+impl SharedHabits {
+    pub(crate) fn new(habits: Habits) -> Self {
+        Self(Arc::new(Mutex::new(habits)))
+    }
+
+    pub(crate) fn get(&self) -> Habits {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, habits: Habits) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = habits;
+    }
+}

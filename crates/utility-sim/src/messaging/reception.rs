@@ -1,0 +1,60 @@
+//! What a script makes of the next message.
+
+use std::time::Duration;
+
+use crate::script::{Misbehaviour, Mishap};
+
+/// How a message is taken in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reception {
+    /// Accepted, and said so.
+    Taken,
+    /// Accepted, and said so late.
+    TakenLate(Duration),
+    /// Accepted, and the connection cut before that is said.
+    TakenUnsaid,
+    /// The connection cut before anything is accepted.
+    Unheard,
+    /// Refused: later perhaps.
+    RefusedForNow,
+    /// Refused, and no later try will do better.
+    RefusedForGood,
+}
+
+/// The exception of a `refuse` that no later try overcomes.
+const FOR_GOOD: &str = "permanent";
+
+impl Reception {
+    pub(super) fn scripted(line: &Misbehaviour) -> Self {
+        match line.fault {
+            Mishap::Delay | Mishap::DelayBefore => Self::TakenLate(line.delay()),
+            Mishap::DropAfter => Self::TakenUnsaid,
+            Mishap::DropBefore => Self::Unheard,
+            Mishap::Refuse if line.exception() == Some(FOR_GOOD) => Self::RefusedForGood,
+            Mishap::Refuse | Mishap::Busy => Self::RefusedForNow,
+            Mishap::Garbage
+            | Mishap::Http500After
+            | Mishap::SystemExAfter
+            | Mishap::Truncated
+            | Mishap::Oversized
+            | Mishap::WrongMeter
+            | Mishap::WrongAmount
+            | Mishap::WrongCurrency
+            | Mishap::WrongReference
+            | Mishap::NoToken
+            | Mishap::Swapped
+            | Mishap::OutOfOrder
+            | Mishap::UnprefixedFault
+            | Mishap::FaultWithoutDetail
+            | Mishap::MissingThenPresent
+            | Mishap::Processing
+            | Mishap::ProcessingThenFailed
+            | Mishap::ProcessingThenRefunded => Self::Taken,
+        }
+    }
+
+    /// Whether the receiver gets the message.
+    pub(crate) const fn delivers(self) -> bool {
+        matches!(self, Self::Taken | Self::TakenLate(_) | Self::TakenUnsaid)
+    }
+}
