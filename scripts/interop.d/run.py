@@ -3,30 +3,29 @@
 import argparse
 import json
 import os
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
 from docs_pages import check_docs_pages
+from messages import check_messages
 from openapi import check_openapi
-
-START_PATIENCE_S = 90
+from processes import answers, free_port, process, wait_until
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--place", type=Path, required=True, help="where everything is written")
     parser.add_argument("--chromium", required=True)
-    parser.add_argument("--only", choices=["openapi", "docs"], help="leave the other check out")
+    parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
+    parser.add_argument("--only", choices=["openapi", "docs", "messages"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
             "openapi": lambda: check_openapi(base_url, facts, arguments.place),
             "docs": lambda: check_docs_pages(base_url, arguments.chromium, arguments.place),
+            "messages": lambda: check_messages(arguments.place, arguments.fake_smsc),
         }
         complaints = []
         for name, check in checks.items():
@@ -57,7 +56,8 @@ def server(place: Path):
     """One more API server over the same database, with limits that no test reaches and with the time chain of tests."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
-    overrides = {"HTTP__LISTEN": f"127.0.0.1:{port}", "WEB__PUBLIC_URL": base_url, **RAISED}
+    watched = f"127.0.0.1:{free_port()}"
+    overrides = {"HTTP__LISTEN": f"127.0.0.1:{port}", "OBSERVE__LISTEN": watched, "WEB__PUBLIC_URL": base_url, **RAISED}
     environment = {**os.environ, **{f"VENDGATE__{name}": value for name, value in overrides.items()}}
     command = ["target/debug/api-server", str(place / "sandbox" / "api-server.toml")]
     with process(command, place / "api-server.log", environment) as running:
@@ -79,48 +79,8 @@ RAISED = {
     "VENDING__LEASE_MS": "18000",
     "VENDING__QUARANTINE_MS": "24000",
     "VENDING__NOT_FOUND_GAP_MS": "1000",
-    "VENDING__WINDOW_MS": "60000",
     "VENDING__PATIENCE_MS": "5000",
 }
-
-
-@contextmanager
-def process(command, log: Path, environment=None):
-    with open(log, "wb") as output:
-        running = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-    running.log = log
-    try:
-        yield running
-    finally:
-        running.terminate()
-        try:
-            running.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            running.wait()
-
-
-def wait_until(what: str, running, is_so) -> None:
-    ends = time.monotonic() + START_PATIENCE_S
-    while not is_so():
-        if running.poll() is not None or time.monotonic() > ends:
-            last = running.log.read_text(errors="replace").splitlines()[-10:]
-            sys.exit(f"interop: waited in vain until {what}; see {running.log}:\n" + "\n".join(last))
-        time.sleep(0.2)
-
-
-def answers(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(url, timeout=5):
-            return True
-    except OSError:
-        return False
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 if __name__ == "__main__":

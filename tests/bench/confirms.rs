@@ -11,8 +11,10 @@ use sandbox::{Options, Pace, Programs, Sandbox, ShopPlan, WalletPlan};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-use crate::client::{Client, json_text};
+use crate::client::Client;
+use crate::kernel::peak_memory_kib;
 use crate::measurement::Measurement;
+use crate::till::{UNLIMITED, WALLET_MINOR, confirm_request, log_in};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -20,12 +22,6 @@ type Failure = Box<dyn Error + Send + Sync>;
 const CLIENTS: u32 = 64;
 /// Long enough for every connection to be made and every statement to be prepared.
 const WARM_UP: Duration = Duration::from_secs(2);
-/// So much money that no measurement spends it.
-const WALLET_MINOR: i64 = 100_000_000_000_000;
-
-/// One client comes far more often than any is let in.
-const UNLIMITED: [(&str, &str); 2] =
-    [("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "0"), ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "0")];
 
 /// What was measured, and the most memory that the server ever had.
 pub struct Confirms {
@@ -41,6 +37,7 @@ pub fn one_wallet(engine: &Runtime, length: Duration) -> Result<Confirms, Box<dy
         durability: Durability::Durable,
         pace: Pace::Real,
         population: CLIENTS,
+        works: false,
     };
     let programs = Programs::of_this_executable()?;
     let sandbox = Sandbox::start(&options, &programs)?;
@@ -111,45 +108,4 @@ impl Buyer {
         }
         Ok((self, latencies))
     }
-}
-
-async fn log_in(address: &str, credentials: &sandbox::Credentials) -> Result<String, Failure> {
-    let body = serde_json::json!({
-        "client_id": credentials.client_id,
-        "client_secret": credentials.client_secret,
-        "grant_type": "password",
-        "identifier": credentials.identifier,
-        "secret_pass": credentials.secret_pass,
-        "org_code": credentials.org_code,
-        "source_channel": "WEB",
-    });
-    let request = post(address, "/public/v1/auth/login", None, &body.to_string());
-    let answer = Client::connect(address).await?.exchange(&request).await?;
-    json_text(&answer.body, "access_token")
-        .ok_or_else(|| format!("login was answered {}", answer.status).into())
-}
-
-fn confirm_request(address: &str, token: &str, wallet: i64, meter: &str) -> Vec<u8> {
-    let body = format!(
-        r#"{{"source_channel":"POS","language":"en-BW","product_type":"ELECTRICITY","provider_code":"BPC","debited_account_id":{wallet},"beneficiary_phone_number":"26771234567","subscriber_identifier":"{meter}","amount":100,"currency":"BWP","external_reference":"bench-{meter}"}}"#
-    );
-    post(address, "/public/v1/purchases/confirm", Some(token), &body)
-}
-
-fn post(address: &str, path: &str, token: Option<&str>, body: &str) -> Vec<u8> {
-    let authorization = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    let length = body.len();
-    format!(
-        "POST {path} HTTP/1.1\r\nHost: {address}\r\n{authorization}Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-    )
-    .into_bytes()
-}
-
-/// The most memory that a process ever had, as the kernel counts it.
-fn peak_memory_kib(process: u32) -> Result<u64, Box<dyn Error>> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let peak =
-        peak.and_then(|rest| rest.split_whitespace().next()).ok_or("the kernel counts no peak here")?;
-    Ok(peak.parse()?)
 }

@@ -1,5 +1,5 @@
 //! What the money path can do on this machine: reserve and settle through the store, beside the same
-//! statements one at a time; and whole confirms over HTTP.
+//! statements one at a time; whole confirms over HTTP; and doubt, ended by workers.
 //!
 //! `just bench`, or `just bench --seconds 10` for longer measurements. Ends non-zero where a target is missed.
 
@@ -8,10 +8,13 @@
 mod callers;
 mod client;
 mod confirms;
+mod drain;
+mod kernel;
 mod market;
 mod measurement;
 mod money_path;
 mod report;
+mod till;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -40,7 +43,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     drop(postgres);
     let confirms = whole_confirms(&engine, &one_wallet, length)?;
 
-    let all_reached = [one_wallet, many_wallets, confirms].iter().all(Comparison::is_reached);
+    let drain = drain::measure(&engine)?;
+    println!("\n{drain}");
+
+    let all_reached =
+        [one_wallet, many_wallets, confirms].iter().all(Comparison::is_reached) && drain.is_reached();
     Ok(if all_reached { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -67,6 +74,7 @@ fn part_of_a_sandbox() -> Option<Result<(), Box<dyn Error>>> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next()?.as_str() {
         parts::API_SERVER => Some(parts::api_server(arguments)),
+        parts::RETRY_WORKER => Some(parts::retry_worker(arguments)),
         parts::UTILITY_SIM => Some(parts::utility_sim(arguments)),
         _ => None,
     }

@@ -13,7 +13,7 @@ use purchase::{
     AccessTokenId, Authority, ClientId, Fact, NotificationFlags, OrganisationId, Price, PurchaseId,
     PurchaseRequest, Reference, SourceChannel, UserId,
 };
-use store::{Reservation, StoreError, migrate};
+use store::{Age, Reservation, StoreError, migrate};
 use tokio::runtime::Builder;
 use vend::{CallId, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
 
@@ -96,7 +96,8 @@ impl Market {
             provider_reference: reference(id)?,
             subscriber_details: Some("K. MOLEFE".into()),
             keyed: None,
-            age: Duration::from_millis(5),
+            request_id: None,
+            age: Age::told_by(|| Duration::from_millis(5)),
         })
     }
 

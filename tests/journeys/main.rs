@@ -7,6 +7,7 @@
 #![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
 
 mod books;
+mod caller;
 mod codes;
 mod crowds;
 mod delayed;
@@ -14,15 +15,21 @@ mod doors;
 mod guide;
 mod hang_ups;
 mod idempotency;
+mod install;
 mod installed;
 mod key_change;
 mod languages;
 mod limits;
 mod login_timing;
+mod managed;
+mod messages;
 mod neighbours;
+mod observed;
 mod operator;
 mod order;
 mod other_products;
+mod oversight;
+mod pulled_plug;
 mod python_client;
 mod readme;
 mod retry;

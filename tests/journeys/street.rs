@@ -5,17 +5,22 @@ use reqwest::{Client, header::CONTENT_TYPE};
 use sandbox::http_client;
 use serde_json::{Value, json};
 
-use crate::town::town;
+use crate::town::{eventually, town};
 
 /// The world outside.
 pub struct Street {
     client: Client,
-    url: &'static str,
+    url: String,
 }
 
 impl Street {
     pub fn new() -> Self {
-        Self { client: http_client().unwrap(), url: &town().facts().simulator_url }
+        Self::at(&town().facts().simulator_url)
+    }
+
+    /// The street of another town.
+    pub fn at(url: &str) -> Self {
+        Self { client: http_client().unwrap(), url: url.to_owned() }
     }
 
     /// Types a token into a meter: what it did, or why it did nothing.
@@ -36,6 +41,34 @@ impl Street {
     /// How often something was really vended for a meter.
     pub async fn vended(&self, meter: &str) -> usize {
         self.vends(meter).await.iter().filter(|vend| vend["outcome"] == "vended").count()
+    }
+
+    /// What was written to a telephone, oldest first.
+    pub async fn sms_to(&self, phone: &str) -> Vec<String> {
+        let messages = self.messages_to(phone).await;
+        let texts = messages.iter().filter(|message| message["channel"] == "sms");
+        texts.map(|message| message["text"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Everything that was written to a telephone or an address, oldest first.
+    pub async fn messages_to(&self, receiver: &str) -> Vec<Value> {
+        let response = self.client.get(format!("{}/messages?to={receiver}", self.url)).send().await.unwrap();
+        serde_json::from_str(&response.text().await.unwrap()).unwrap()
+    }
+
+    /// Waits for an SMS with a token in it, in whatever groups.
+    pub async fn tells(&self, phone: &str, token: &str) {
+        let digits = |text: &String| text.chars().filter(char::is_ascii_digit).collect::<String>();
+        eventually("an SMS with the token", async || {
+            self.sms_to(phone).await.iter().any(|text| digits(text).contains(token))
+        })
+        .await;
+    }
+
+    /// Waits until a telephone has received so many SMS.
+    pub async fn told(&self, phone: &str, times: usize) {
+        eventually("an SMS", async || self.sms_to(phone).await.len() >= times).await;
+        assert_eq!(self.sms_to(phone).await.len(), times, "{phone}");
     }
 
     /// Has the next reply about a meter go wrong.

@@ -1,6 +1,8 @@
 //! The one town of all journeys: brought up by the first test, gone with the process.
 
 use std::{
+    fs::{self, File},
+    iter,
     path::PathBuf,
     sync::{
         OnceLock,
@@ -37,8 +39,13 @@ pub fn town() -> &'static Town {
 
 impl Town {
     fn found() -> Result<Self, StartError> {
-        let options =
-            Options { population: POPULATION, ..Options::for_tests(directory().join("target/sandbox")) };
+        // What is in doubt here stays so until the test that put it there asks; a test that wants a worker has a town
+        // of its own.
+        let options = Options {
+            population: POPULATION,
+            works: false,
+            ..Options::for_tests(directory().join("target/sandbox"))
+        };
         let sandbox = Sandbox::start(&options, &programs())?;
         sandbox.write_facts().unwrap();
         Ok(Self { sandbox, meters_given: AtomicUsize::new(0), shops_opened: AtomicUsize::new(0) })
@@ -103,9 +110,19 @@ impl Town {
     }
 }
 
-/// The directory in which the town looks like a clone in which somebody has typed `cargo sandbox`.
+/// The directory in which the town looks like a clone in which somebody has typed `cargo sandbox`. Whoever runs these
+/// tests a second time meanwhile has another one.
 pub fn directory() -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("journeys")
+    static OWN: OnceLock<(PathBuf, File)> = OnceLock::new();
+    let claim = |name: String| {
+        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&directory).unwrap();
+        let lock = File::create(directory.join("lock")).unwrap();
+        lock.try_lock().is_ok().then_some((directory, lock))
+    };
+    let names = || (2..).map(|number| format!("journeys-{number}"));
+    let first_free = || iter::once("journeys".to_owned()).chain(names()).find_map(claim).unwrap();
+    OWN.get_or_init(first_free).0.clone()
 }
 
 /// Asks again and again until the answer is yes.
@@ -120,7 +137,7 @@ pub async fn eventually(what: &str, mut answer: impl AsyncFnMut() -> bool) {
 
 const POPULATION: u32 = 500;
 
-/// Another town with one shop, for a test to break.
+/// Another town with one shop and a worker, for a test to break.
 pub fn another_town(name: &str) -> (Sandbox, sandbox::Shop) {
     let sandbox = Sandbox::start(&Options::for_tests(directory().join(name)), &programs()).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -129,13 +146,18 @@ pub fn another_town(name: &str) -> (Sandbox, sandbox::Shop) {
     (sandbox, shop)
 }
 
-fn programs() -> Programs {
+pub fn programs() -> Programs {
     Programs {
         api_server: api_server(),
+        retry_worker: retry_worker(),
         utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
     }
 }
 
 fn api_server() -> Program {
     Program::at(env!("CARGO_BIN_EXE_acceptance-api-server"))
+}
+
+fn retry_worker() -> Program {
+    Program::at(env!("CARGO_BIN_EXE_acceptance-retry-worker"))
 }

@@ -1,1 +1,6 @@
-//! Whole journeys against the real binaries, and the rules of the house.
+//! What the tests of the whole house share: the checker, and what attacks the house from outside.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+pub mod checker;
+pub mod storm;
+pub mod transcripts;

@@ -2,8 +2,10 @@
 
 mod arrows;
 mod cargo;
+mod failures;
 mod files;
 mod house;
 mod names;
 mod needs;
+mod planted;
 mod sizes;

@@ -11,7 +11,7 @@ use messages::Messages;
 use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsError};
 use purchase::TimingError;
 use store::{SealError, Store, StoreError};
-use vending::{Engine, Vending, WorkerSettings};
+use vending::{Engine, Vending, WorkerSettings, WorkerSettingsError};
 
 use crate::{RoundSettings, Settings, rounds};
 
@@ -39,6 +39,9 @@ pub enum WorkError {
     /// The lengths of the vending settings are safe only in their order.
     #[error("the vending settings cannot be used")]
     Vending(#[from] TimingError),
+    /// It would spin, or never work.
+    #[error("the worker settings cannot be used")]
+    Worker(#[from] WorkerSettingsError),
     /// The settings of a provider cannot be used.
     #[error("a provider cannot be connected")]
     Provider(#[from] ProviderSettingsError),
@@ -61,6 +64,7 @@ impl Worker {
         engine: Engine,
         clock: SharedClock,
     ) -> Result<Self, WorkError> {
+        settings.worker.checked()?;
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
         let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;

@@ -1,0 +1,103 @@
+"""Our messages through gateways that other people wrote: Kannel takes the text messages, aiosmtpd the mail, and what
+arrives there is what was sent."""
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from kannel import kannel
+from mail_server import mail_server
+
+USER, PASSWORD = "vendgate", "interop-s3cret"
+ARRIVAL_PATIENCE_S = 20
+
+
+def check_messages(place: Path, fake_centre: str) -> list[str]:
+    with kannel(place, fake_centre, USER, PASSWORD) as (url, texts, access), mail_server(place, USER, PASSWORD) as (
+        port,
+        certificate,
+        keeper,
+    ):
+        sent = letters(url, PASSWORD, port, certificate)
+        expected = {(f"+{letter['to']}", letter["text"]) for letter in sent if is_text_message(letter)}
+        ends = time.monotonic() + ARRIVAL_PATIENCE_S
+        while (set(texts()) != expected or not keeper.kept) and time.monotonic() < ends:
+            time.sleep(0.2)
+        complaints = outcomes(sent) + compare(expected, texts()) + named(sent, access()) + mail(sent, keeper.arrived())
+        return complaints + strangers(letters(url, "wrong", port, certificate))
+
+
+def letters(url: str, password: str, port: int, certificate: Path) -> list[dict]:
+    """What our senders say they did, one letter after the other."""
+    command = ["target/debug/examples/letters", url, USER, password, str(port)]
+    environment = {**os.environ, "SSL_CERT_FILE": str(certificate)}
+    said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=60)
+    return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+def is_text_message(letter: dict) -> bool:
+    return letter["id"].endswith(".sms") and letter["to"].isdigit()
+
+
+def outcomes(sent: list[dict]) -> list[str]:
+    """Everything is taken but what goes to no number."""
+    wanted = {letter["id"]: "refused: 400" if letter["to"] == "nowhere" else "sent" for letter in sent}
+    return [
+        f"{letter['id']} was {letter['outcome']!r} and not {wanted[letter['id']]!r}"
+        for letter in sent
+        if letter["outcome"] != wanted[letter["id"]]
+    ]
+
+
+def compare(expected: set[tuple[str, str]], came: list[tuple[str, str]]) -> list[str]:
+    missing = [f"this text message did not arrive: {message!r}" for message in sorted(expected - set(came))]
+    foreign = [f"this text message was not sent like that: {message!r}" for message in sorted(set(came) - expected)]
+    twice = [] if len(came) == len(set(came)) else ["a text message arrived twice"]
+    in_parts = [] if any(len(text) > 160 for _, text in came) else ["no text message came in parts"]
+    script = [] if any(not text.isascii() and "é" not in text for _, text in came) else ["none came in UCS-2"]
+    return missing + foreign + twice + in_parts + script
+
+
+def named(sent: list[dict], access_log: str) -> list[str]:
+    """Kannel logs each under our own name for it, by which a repeat is recognised."""
+    names = [letter["id"] for letter in sent if is_text_message(letter)]
+    return [f"Kannel did not log {name}" for name in names if access_log.count(f"[ACT:{name}]") != 1]
+
+
+def mail(sent: list[dict], kept) -> list[str]:
+    [letter] = [letter for letter in sent if letter["id"].endswith(".email")]
+    if len(kept) != 1:
+        return [f"{len(kept)} mails arrived instead of one"]
+    [(protected, to, message)] = kept
+    came = {
+        "protection": protected,
+        "recipient": to,
+        "From": message["From"],
+        "To": message["To"],
+        "Subject": message["Subject"],
+        "Message-ID": message["Message-ID"],
+        "Auto-Submitted": message["Auto-Submitted"],
+        "text": message.get_content().replace("\r\n", "\n").rstrip(),
+    }
+    expected = {
+        "protection": True,
+        "recipient": [letter["to"]],
+        "From": "Vendgate <receipts@operator.example>",
+        "To": letter["to"],
+        "Subject": letter["subject"],
+        "Message-ID": f"<{letter['id']}@operator.example>",
+        "Auto-Submitted": "auto-generated",
+        "text": letter["text"].rstrip(),
+    }
+    return [f"the mail's {part} is {came[part]!r} and not {expected[part]!r}" for part in came if came[part] != expected[part]]
+
+
+def strangers(sent: list[dict]) -> list[str]:
+    """That they do not know us is no reason to give a message up."""
+    return [
+        f"with a wrong password {letter['id']} was {letter['outcome']!r}"
+        for letter in sent
+        if not letter["outcome"].startswith("later: ")
+    ]

@@ -1,0 +1,119 @@
+//! One crash: purchases are begun, the victim is struck, the clients go on as the guide tells them to.
+
+use std::{sync::Arc, time::Duration};
+
+use acceptance::{
+    checker::Claim,
+    storm::{Behaviour, End, HASTY, Integrator, Order, PATIENT, StormTown, Victim},
+};
+use failpoint::Action;
+use futures_util::future::join_all;
+use tokio::{
+    task::{JoinHandle, spawn_blocking},
+    time::Instant,
+};
+
+use crate::plan::{Plan, Scene};
+
+/// How long a worker may take to find what is due.
+const WORK_PATIENCE: Duration = Duration::from_secs(5);
+/// Longer than a stopped server has left to do.
+const WAKING_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A round whose victim was struck, or will not be.
+pub struct Round {
+    pub plan: Plan,
+    pub end: End,
+    integrator: Arc<Integrator>,
+    victim: Victim,
+    orders: Vec<Order>,
+    clients: Vec<JoinHandle<Claim>>,
+}
+
+impl Round {
+    /// From the first request to the moment at which the victim was struck, or was spared.
+    pub async fn begin(town: Arc<StormTown>, plan: Plan) -> Self {
+        let integrator = town.integrators.iter().cycle().nth(plan.number % 2).unwrap().clone();
+        let orders = orders(&town, &integrator, plan);
+        for order in &orders {
+            town.street.will(&order.subscriber, plan.behaviour).await;
+        }
+        // It starts before the window of a purchase begins, which is as short as a start on a busy machine.
+        let mut victim = start(&town, plan).await;
+        if plan.scene != Scene::Confirm {
+            let confirms = orders.iter().map(|order| integrator.confirm(town.url(), order, PATIENT));
+            join_all(confirms).await;
+        }
+        let patience = if plan.is_patient { PATIENT } else { HASTY };
+        let victim_url = victim.url().to_owned();
+        let client = |order: &Order| {
+            let (integrator, order) = (integrator.clone(), order.clone());
+            let (first, then) = (victim_url.clone(), town.url().to_owned());
+            tokio::spawn(async move {
+                match plan.scene {
+                    Scene::Confirm => integrator.buys(&first, &then, &order, patience).await,
+                    Scene::Retry => integrator.retries(&first, &then, &order, patience).await,
+                    Scene::Work => integrator.retries_until_final(&then, &order).await,
+                }
+            })
+        };
+        let mut clients = Vec::new();
+        if plan.scene != Scene::Work {
+            clients.extend(orders.iter().map(client));
+        }
+        let began = now();
+        let end = victim
+            .is_struck(|| match plan.scene {
+                Scene::Confirm | Scene::Retry => clients.iter().all(JoinHandle::is_finished),
+                Scene::Work => began.elapsed() > WORK_PATIENCE,
+            })
+            .await;
+        if plan.scene == Scene::Work {
+            clients.extend(orders.iter().map(client));
+        }
+        Self { plan, end, integrator, victim, orders, clients }
+    }
+
+    /// Wakes the victim up if it stands still, and lets everybody finish; gives the meters back.
+    pub async fn finish(mut self, town: &StormTown) -> Vec<String> {
+        if self.end == End::Struck && self.plan.order.action == Action::Stop {
+            self.victim.ends(WAKING_PATIENCE).await;
+        }
+        for client in self.clients {
+            client.await.unwrap();
+        }
+        drop(self.victim);
+        for order in &self.orders {
+            self.integrator.retry(town.url(), order, PATIENT).await;
+        }
+        self.integrator.balance(town.url(), self.integrator.account(self.plan.is_managed)).await;
+        self.orders.into_iter().map(|order| order.subscriber).collect()
+    }
+}
+
+fn orders(town: &StormTown, integrator: &Integrator, plan: Plan) -> Vec<Order> {
+    let count = if plan.behaviour == Behaviour::Swapped { 2 } else { 1 };
+    let order = |nth: usize| Order {
+        account: integrator.account(plan.is_managed).0,
+        subscriber: town.takes_meter(),
+        external_reference: format!("round-{}-{nth}", plan.number),
+        amount: format!("{}.{:02}", 10 + plan.number % 90, plan.number % 100),
+        is_keyed: plan.is_keyed,
+    };
+    (0..count).map(order).collect()
+}
+
+async fn start(town: &Arc<StormTown>, plan: Plan) -> Victim {
+    let town = town.clone();
+    let name = format!("victim-{}", plan.number);
+    let start = move || match plan.scene {
+        Scene::Confirm | Scene::Retry => Victim::api_server(&town, &name, plan.order),
+        Scene::Work => Victim::retry_worker(&town, &name, plan.order),
+    };
+    spawn_blocking(start).await.unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test's own patience")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,155 @@
+//! The sweep: every point, struck in both ways, whatever the provider does.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use acceptance::{
+    checker::Exchange,
+    storm::{End, Seed, StormTown, Surface, rounds},
+};
+use clock::{Clock, SystemClock};
+use failpoint::{Action, Point};
+use tokio::runtime::Builder;
+
+use crate::{
+    batch::{self, MOSTLY_ALL},
+    plan::{self, Plan},
+    town::{assert_lawful, found, turn},
+};
+
+/// What fits into every test run.
+const USUAL_ROUNDS: usize = 64;
+/// How often those points are tried again that nobody came to.
+const FURTHER_TRIES: usize = 2;
+/// As many as two cores start in the time of a lease.
+const SIDE_BY_SIDE: usize = 12;
+/// The checker looks at everything each time.
+const BATCHES_PER_CHECK: usize = 8;
+
+/// How often each point was struck, and how often a victim never came to it.
+#[derive(Default)]
+struct Tally(BTreeMap<(Point, Action), (usize, usize)>);
+
+#[test]
+fn every_purchase_ends_right_wherever_a_server_dies_or_stands_still() {
+    let _turn = turn();
+    for surface in Surface::ALL {
+        sweep(surface, &Seed::given_or_new());
+    }
+}
+
+fn sweep(surface: Surface, seed: &Seed) {
+    println!("crash sweep of {surface:?}: VENDGATE_SEED={}", seed.number());
+    let began = SystemClock.monotonic();
+    let mut choices = seed.clone();
+    let town = Arc::new(found(surface, "sweep"));
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut plans = plan::plans(Point::ALL, 1, rounds(USUAL_ROUNDS), &mut choices);
+    let mut run = plans.clone();
+    let mut tally = Tally::default();
+    for _ in 0..=FURTHER_TRIES {
+        run.sort_by_key(|plan| plan.scene);
+        let scenes = run.chunk_by(|one, other| one.scene == other.scene);
+        for (batch, number) in scenes.flat_map(|scene| scene.chunks(SIDE_BY_SIDE)).zip(1..) {
+            tally.add(&runtime.block_on(batch::run(&town, batch, choices.choose(&MOSTLY_ALL))));
+            println!("{} rounds after {:?}", tally.count(), SystemClock.monotonic().elapsed_since(began));
+            if number % BATCHES_PER_CHECK == 0 {
+                assert_lawful(&town, |broken| explain(&town, &plans, broken));
+            }
+        }
+        assert_lawful(&town, |broken| explain(&town, &plans, broken));
+        let missed = tally.never_struck();
+        run = plan::plans(&missed, plans.len() + 1, missed.len() * 4, &mut choices);
+        plans.extend(&run);
+    }
+    println!("{tally}\nin {:?}: no law was broken", SystemClock.monotonic().elapsed_since(began));
+    // A sweep that strikes nobody proves nothing.
+    assert_eq!(tally.never_struck(), Vec::<Point>::new(), "nobody came to these points");
+}
+
+/// The rounds of the purchases that a complaint names, and what was asked and told about them.
+fn explain(town: &StormTown, plans: &[Plan], broken: &str) -> String {
+    let named =
+        broken.split_once("round-").and_then(|(_, rest)| rest.split('-').next()?.parse::<usize>().ok());
+    let words =
+        broken.split("purchase ").skip(1).filter_map(|rest| rest.split(' ').next()?.parse::<i64>().ok());
+    let bought = words.filter_map(|id| {
+        let reference = town.asks(&format!("SELECT external_reference FROM purchases WHERE id = {id}"));
+        reference.strip_prefix("round-")?.split('-').next()?.parse::<usize>().ok()
+    });
+    let numbers: BTreeSet<usize> = named.into_iter().chain(bought).collect();
+    let rounds = plans.iter().filter(|plan| numbers.contains(&plan.number));
+    let stories: Vec<String> = rounds.map(|plan| format!("\n  {plan}{}", story(town, plan.number))).collect();
+    stories.concat()
+}
+
+/// Everything that clients and the database say about a round, in the order of time.
+fn story(town: &StormTown, round: usize) -> String {
+    let reference = format!("round-{round}-");
+    let of_round = |exchange: &&Exchange| {
+        exchange.about().is_some_and(|(_, its)| its.is_some_and(|its| its.starts_with(&reference)))
+    };
+    let mut lines: Vec<(i64, String)> = Vec::new();
+    for integrator in &town.integrators {
+        lines.extend(integrator.history().iter().filter(of_round).map(|exchange| {
+            let told = exchange.reply.as_ref().map(|reply| (reply.status, reply.code().to_owned()));
+            let took = (exchange.returned_at - exchange.invoked_at) / 1_000;
+            (
+                exchange.invoked_at,
+                format!("{:?}: {:?} {told:?} after {took} ms", exchange.call, exchange.claim()),
+            )
+        }));
+    }
+    let events = town.asks(&format!(
+        "SELECT (extract(epoch FROM e.at) * 1000000)::bigint, e.purchase_id, e.fact, e.detail, e.state, e.fence, e.attempt
+         FROM purchase_events e JOIN purchases p ON p.id = e.purchase_id WHERE p.external_reference LIKE '{reference}%'"
+    ));
+    lines.extend(events.lines().filter_map(|row| {
+        let (at, rest) = row.split_once('|')?;
+        Some((at.parse().ok()?, rest.to_owned()))
+    }));
+    lines.sort();
+    let began = lines.first().map_or(0, |(at, _)| *at);
+    let told = lines.iter().map(|(at, line)| format!("\n    {:>6} ms  {line}", (at - began) / 1_000));
+    told.collect::<Vec<_>>().concat()
+}
+
+impl Tally {
+    fn add(&mut self, ends: &[(Plan, End)]) {
+        for (plan, end) in ends {
+            let (struck, spared) = self.0.entry((plan.order.point, plan.order.action)).or_default();
+            match end {
+                End::Struck => *struck += 1,
+                End::Spared => *spared += 1,
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.0.values().map(|(struck, spared)| struck + spared).sum()
+    }
+
+    fn never_struck(&self) -> Vec<Point> {
+        let struck =
+            |point: &&Point| self.0.iter().any(|((struck, _), (times, _))| struck == *point && *times > 0);
+        Point::ALL.iter().filter(|point| !struck(point)).copied().collect()
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let struck: usize = self.0.values().map(|(struck, _)| struck).sum();
+        writeln!(out, "{} rounds, {struck} victims struck:", self.count())?;
+        for ((point, action), (struck, spared)) in &self.0 {
+            writeln!(
+                out,
+                "  {:<28} {:<4} {struck:>4} struck {spared:>4} spared",
+                point.name(),
+                action.name()
+            )?;
+        }
+        Ok(())
+    }
+}

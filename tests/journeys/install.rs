@@ -1,0 +1,94 @@
+//! docs/operations/INSTALL.md, typed as it stands there: an empty Postgres, production, and nothing but the document's
+//! own commands up to the first purchase.
+
+mod machine;
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use machine::Machine;
+use sandbox::Credentials;
+use serde_json::{Value, json};
+
+use crate::{caller::Caller, order::Order, street::Street, town::eventually};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_follows_the_document_sells_in_production_with_nothing_else() {
+    let machine = tokio::task::spawn_blocking(Machine::unpacked).await.unwrap();
+    let printed = machine.types("install");
+    let bought: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&bought["status"], &bought["total"]),
+        (&json!("SUCCESSFUL"), &json!("BWP 101.50")),
+        "{bought}"
+    );
+
+    let street = Street::at(&machine.simulator.url());
+    let token = bought["product"]["token"].as_str().unwrap();
+    assert_eq!(street.enters(&machine.meter, token).await, Ok("credit".to_owned()));
+    assert_eq!(street.vended(&machine.meter).await, 1);
+    assert_eq!(machine.operator("allow-list list -o KGALE"), json!([]), "nobody looked at a list");
+    street.tells("%2B26771234567", token).await;
+
+    secrets_are_roots_own(&machine.root.join("etc"));
+    staging_is_refused(&machine).await;
+    another_key_seals(&machine, token).await;
+}
+
+/// What is in the directory is for root alone.
+fn secrets_are_roots_own(settings: &Path) {
+    let files: Vec<_> = fs::read_dir(settings).unwrap().map(Result::unwrap).collect();
+    assert_eq!(files.len(), 5);
+    for file in files {
+        let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{}", file.path().display());
+    }
+}
+
+/// The same credentials, but of an organisation in staging, open nothing here.
+async fn staging_is_refused(machine: &Machine) {
+    let does = |words: &str| machine.operator(&format!("{words} --reason test"));
+    for (code, environment, expected) in [("TRIAL", "staging", 401), ("REAL", "production", 200)] {
+        does(&format!("organisation create {code} --name {code} --environment {environment}"));
+        let client = does(&format!("client create -o {code} --name tills"));
+        let user = does(&format!(
+            "user create till -o {code} --full-name Till --role integrator --generate-password"
+        ));
+        let (status, answer) = Caller::at(&machine.api).logs_in(&credentials(&client, &user, code)).await;
+        assert_eq!(status, expected, "{answer}");
+        if status == 401 {
+            assert_eq!(answer["error"]["code"], "invalid_credentials");
+        }
+    }
+}
+
+/// After the keys were changed as the document has it, old tokens are shown, and new ones are sealed with the new key.
+async fn another_key_seals(machine: &Machine, token: &str) {
+    machine.types("rotate");
+    let mut caller = Caller::at(&machine.api);
+    eventually("the server is back", async || caller.reaches_it().await).await;
+    let does = |words: &str| machine.operator(&format!("{words} --reason test"));
+    let client = does("client create -o KGALE --name another");
+    let user = does("user set-password till -o KGALE --generate-password");
+    assert_eq!(caller.logs_in(&credentials(&client, &user, "KGALE")).await.0, 200);
+    let question = Order::retry(&machine.meter, "first-1").body();
+    let (status, found) = caller.posts("/purchases/retry", question).await.unwrap();
+    assert_eq!((status, found["product"]["token"].as_str()), (200, Some(token)), "{found}");
+
+    let account = machine.operator("account list -o KGALE")[0]["id"].as_i64().unwrap();
+    let order = Order::new(account, &machine.meter).reference("second-1");
+    let (status, bought) = caller.posts("/purchases/confirm", order.body()).await.unwrap();
+    assert_eq!((status, &bought["status"]), (200, &json!("SUCCESSFUL")), "{bought}");
+    let keys = machine.asks_the_database("SELECT DISTINCT token_key_id FROM purchases ORDER BY 1");
+    assert_eq!(keys, "1\n2");
+}
+
+fn credentials(client: &Value, user: &Value, organisation: &str) -> Credentials {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    Credentials {
+        client_id: text(&client["client_id"]),
+        client_secret: text(&client["client_secret"]),
+        org_code: organisation.to_owned(),
+        identifier: "till".to_owned(),
+        secret_pass: text(&user["password"]),
+    }
+}

@@ -1,0 +1,274 @@
+//! The operator's files speak of what the programs really tell: alerts, dashboard, the table of metrics, the runbook.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    process::Command,
+    sync::{Arc, Mutex},
+};
+
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    a_busy_morning,
+    numbers::{Numbers, family},
+    watched::watched,
+};
+use crate::town::{eventually, town};
+
+/// Told by Prometheus itself about whatever it scrapes.
+const OF_PROMETHEUS: [&str; 1] = ["up"];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    groups: Vec<Group>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Group {
+    name: String,
+    rules: Vec<Alert>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Alert {
+    #[serde(rename = "alert")]
+    name: String,
+    expr: String,
+    #[serde(default, rename = "for")]
+    lasting: Option<String>,
+    labels: Labels,
+    annotations: Annotations,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Labels {
+    severity: Severity,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Severity {
+    Page,
+    Ticket,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Annotations {
+    summary: String,
+    runbook: String,
+}
+
+fn file(name: &str) -> String {
+    let path = format!("{}/../docs/operations/{name}", env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(path).unwrap()
+}
+
+fn alerts() -> Vec<Alert> {
+    let rules: RuleFile = serde_saphyr::from_str(&file("alerts.yml")).unwrap();
+    assert!(rules.groups.iter().all(|group| group.name.starts_with("vendgate-")), "{rules:?}");
+    rules.groups.into_iter().flat_map(|group| group.rules).collect()
+}
+
+/// The expressions of the dashboard, wherever they stand in it.
+fn panels(dashboard: &Value, found: &mut Vec<String>) {
+    match dashboard {
+        Value::Object(members) => {
+            found.extend(members.get("expr").and_then(Value::as_str).map(str::to_owned));
+            members.values().for_each(|member| panels(member, found));
+        }
+        Value::Array(items) => items.iter().for_each(|item| panels(item, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The names of metrics in an expression, and the labels by which it picks or groups each of them.
+fn words(expression: &str) -> impl Iterator<Item = &str> {
+    expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+}
+
+fn names(expression: &str) -> BTreeSet<String> {
+    let of_prometheus = words(expression).filter(|word| OF_PROMETHEUS.contains(word));
+    let ours = words(expression).filter(|word| word.starts_with("vendgate_"));
+    ours.chain(of_prometheus).map(|name| family(name).to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alerts_and_dashboard_name_only_what_the_programs_tell_and_the_table_has_its_labels() {
+    let server = town().another_api_server("server-that-is-scraped");
+    let shop = town().open_shop().await;
+    a_busy_morning(&shop.calling(server.url())).await;
+    let worker = &tokio::task::spawn_blocking(watched).await.unwrap().worker;
+    let mut told = BTreeMap::new();
+    eventually("the worker has made its rounds", async || {
+        told = Numbers::of(worker).await.names();
+        told.contains_key("vendgate_checked_timestamp_seconds")
+            && told.contains_key("vendgate_counted_timestamp_seconds")
+    })
+    .await;
+    for (name, labels) in Numbers::of(&server).await.names() {
+        told.entry(name).or_default().extend(labels);
+    }
+
+    let alerts = alerts();
+    let mut dashboard = Vec::new();
+    panels(&serde_json::from_str(&file("dashboard.json")).unwrap(), &mut dashboard);
+    assert!(alerts.len() > 15 && dashboard.len() > 15, "{} alerts, {} panels", alerts.len(), dashboard.len());
+    for expression in alerts.iter().map(|alert| &alert.expr).chain(&dashboard) {
+        let names = names(expression);
+        assert!(!names.is_empty(), "{expression} looks at nothing");
+        let unknown: Vec<&String> = names
+            .iter()
+            .filter(|name| !told.contains_key(*name) && !OF_PROMETHEUS.contains(&name.as_str()))
+            .collect();
+        assert!(unknown.is_empty(), "{expression} names {unknown:?}, which nobody tells");
+    }
+    for row in table() {
+        if let Some(labels) = told.get(&row.name) {
+            assert_eq!(&row.labels, labels, "the labels of {}", row.name);
+        }
+    }
+}
+
+/// A row of the table of metrics.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Row {
+    name: String,
+    kind: &'static str,
+    meaning: String,
+    labels: BTreeSet<String>,
+}
+
+fn table() -> Vec<Row> {
+    let page = file("METRICS.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `vendgate_"));
+    rows.map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [name, kind, labels, meaning] = cells[..] else { panic!("{row}") };
+        let labels =
+            labels.split(", ").filter(|label| *label != "—").map(|label| label.trim_matches('`').to_owned());
+        Row {
+            name: name.trim_matches('`').to_owned(),
+            kind: ["counter", "gauge", "histogram"].into_iter().find(|known| *known == kind).unwrap(),
+            meaning: meaning.to_owned(),
+            labels: labels.collect(),
+        }
+    })
+    .collect()
+}
+
+/// Writes down what the rooms say about their metrics.
+#[derive(Clone, Default)]
+struct Listener(Arc<Mutex<BTreeMap<String, (&'static str, String)>>>);
+
+impl Listener {
+    fn hears(&self, name: &KeyName, kind: &'static str, meaning: &SharedString) {
+        let mut heard = self.0.lock().unwrap();
+        let before = heard.insert(name.as_str().to_owned(), (kind, meaning.to_string()));
+        assert!(
+            before.is_none_or(|before| before == (kind, meaning.to_string())),
+            "{} means two things",
+            name.as_str()
+        );
+    }
+}
+
+impl Recorder for Listener {
+    fn describe_counter(&self, name: KeyName, _unit: Option<Unit>, meaning: SharedString) {
+        self.hears(&name, "counter", &meaning);
+    }
+
+    fn describe_gauge(&self, name: KeyName, _unit: Option<Unit>, meaning: SharedString) {
+        self.hears(&name, "gauge", &meaning);
+    }
+
+    fn describe_histogram(&self, name: KeyName, _unit: Option<Unit>, meaning: SharedString) {
+        self.hears(&name, "histogram", &meaning);
+    }
+
+    fn register_counter(&self, _key: &Key, _metadata: &Metadata<'_>) -> Counter {
+        Counter::noop()
+    }
+
+    fn register_gauge(&self, _key: &Key, _metadata: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+
+    fn register_histogram(&self, _key: &Key, _metadata: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
+#[test]
+fn the_table_of_metrics_says_what_the_programs_say_about_them() {
+    let listener = Listener::default();
+    metrics::with_local_recorder(&listener, || {
+        api_server::describe_metrics();
+        retry_worker::describe_metrics();
+    });
+    let described = listener.0.lock().unwrap().clone();
+    let table: BTreeMap<String, (&str, String)> =
+        table().into_iter().map(|row| (row.name, (row.kind, row.meaning))).collect();
+    let wanted: Vec<String> = described
+        .iter()
+        .filter(|(name, said)| table.get(*name) != Some(*said))
+        .map(|(name, (kind, meaning))| format!("| `{name}` | {kind} | … | {meaning} |"))
+        .collect();
+    assert!(wanted.is_empty(), "METRICS.md lacks:\n{}", wanted.join("\n"));
+    let surplus: Vec<&String> = table.keys().filter(|name| !described.contains_key(*name)).collect();
+    assert!(surplus.is_empty(), "METRICS.md has what nobody tells: {surplus:?}");
+}
+
+#[test]
+fn every_alert_has_its_section_in_the_runbook_and_every_section_its_alert() {
+    let (alerts, runbook) = (alerts(), file("RUNBOOK.md"));
+    let sections: Vec<&str> = runbook.lines().filter_map(|line| line.strip_prefix("## Vendgate")).collect();
+    let sections: Vec<String> = sections.into_iter().map(|rest| format!("Vendgate{rest}")).collect();
+    let named: Vec<&str> = alerts.iter().map(|alert| alert.name.as_str()).collect();
+    assert_eq!(sections, named, "in the order of alerts.yml");
+    let pages = alerts.iter().filter(|alert| alert.labels.severity == Severity::Page).count();
+    assert!(pages > 0 && pages < alerts.len(), "{pages} of {} wake somebody", alerts.len());
+    for Alert { name, annotations, lasting, .. } in &alerts {
+        assert_eq!(annotations.runbook, format!("docs/operations/RUNBOOK.md#{}", name.to_lowercase()));
+        assert!(annotations.summary.len() > 20, "{name} says nothing");
+        assert!(lasting.as_deref().is_none_or(|time| time.ends_with('m')), "{name}: {lasting:?}");
+        let (_, section) = runbook.split_once(&format!("## {name}\n")).unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        for part in ["**What it means.**", "**Look.**", "**Do.**", "**Never.**"] {
+            assert!(section.contains(part), "the section of {name} lacks {part}");
+        }
+    }
+}
+
+#[test]
+fn every_command_of_the_runbook_is_one_that_vendctl_knows() {
+    let runbook = file("RUNBOOK.md");
+    let commands: BTreeSet<&str> = runbook.lines().filter(|line| line.starts_with("vendctl ")).collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        let line = command.split(" #").next().unwrap();
+        let words = spoken(line.strip_prefix("vendctl ").unwrap());
+        let vendctl = env!("CARGO_BIN_EXE_acceptance-vendctl");
+        let run = Command::new(vendctl).args(words).env_clear().output().unwrap();
+        // 2: no such command or argument. 1: it was understood, and there is no database to do it in.
+        assert_eq!(run.status.code(), Some(1), "{line}: {}", String::from_utf8_lossy(&run.stderr));
+    }
+}
+
+/// The words of a command line, with quotes around some of them.
+fn spoken(line: &str) -> Vec<String> {
+    let parts = line.split('"').enumerate();
+    parts
+        .flat_map(|(place, part)| match place % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _quoted => vec![part.to_owned()],
+        })
+        .collect()
+}

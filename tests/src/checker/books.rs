@@ -1,0 +1,246 @@
+//! What the database says, all of it at one moment.
+
+use std::collections::BTreeMap;
+
+use local_postgres::Database;
+use serde::Deserialize;
+
+/// One snapshot: one statement read it. Instants are microseconds of the epoch, amounts hundredths.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Books {
+    pub purchases: Vec<Purchase>,
+    pub attempts: Vec<Attempt>,
+    /// In the order in which they were written.
+    pub events: Vec<Event>,
+    /// In the order in which they were written.
+    pub postings: Vec<Posting>,
+    pub wallets: Vec<Wallet>,
+    pub incidents: Vec<Incident>,
+    /// Messages that are owed, sent or given up; empty in a house that has none.
+    #[serde(default)]
+    pub outbox: Vec<Message>,
+}
+
+/// A purchase as its row has it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Purchase {
+    pub id: i64,
+    pub reference: String,
+    pub organisation: i64,
+    pub account: i64,
+    pub commission_account: Option<i64>,
+    pub product: String,
+    pub provider: String,
+    pub subscriber: String,
+    pub currency: String,
+    pub entry: i64,
+    pub charge: i64,
+    pub net: i64,
+    pub total: i64,
+    pub commission: i64,
+    pub external_reference: Option<String>,
+    pub idempotency_key: Option<String>,
+    pub created_at: i64,
+    pub state: String,
+    pub handling: String,
+    pub fence: i64,
+    pub is_leased: bool,
+    pub attempt: i64,
+    pub requests: i64,
+    pub window_closes_at: i64,
+    pub provider_reference: String,
+    pub ended_at: Option<i64>,
+    pub has_token: bool,
+    /// SMS to the requester, SMS to the beneficiary, e-mail to the requester.
+    pub wishes: [bool; 3],
+}
+
+/// One vend under one reference.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Attempt {
+    pub purchase: i64,
+    pub number: i64,
+    pub provider_reference: String,
+    pub started_at: i64,
+}
+
+/// A line of a purchase's history.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Event {
+    pub id: i64,
+    pub purchase: i64,
+    pub at: i64,
+    pub fact: String,
+    pub state: String,
+    pub fence: i64,
+    pub attempt: i64,
+}
+
+/// A posting, with the entry that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Posting {
+    pub entry: i64,
+    pub kind: String,
+    pub purchase: Option<i64>,
+    pub debit: i64,
+    pub credit: i64,
+    /// Of both accounts and of the posting itself.
+    pub currencies: [String; 3],
+    pub amount: i64,
+    /// The house's names for both accounts, where it has one.
+    pub houses: [Option<String>; 2],
+}
+
+/// An integrator's account.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Wallet {
+    pub id: i64,
+    pub organisation: i64,
+    pub posted: i64,
+    pub held: i64,
+}
+
+/// A success that came after the end.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Incident {
+    pub purchase: i64,
+    pub kind: String,
+}
+
+/// A message that is owed to somebody.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Message {
+    pub purchase: i64,
+    pub kind: String,
+    pub recipient: String,
+    pub channel: String,
+    /// How often somebody took it to send it.
+    pub attempts: i64,
+    pub is_sent: bool,
+    pub is_given_up: bool,
+}
+
+/// What a wallet held at some moment, and what its open purchases cost at that same moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HoldSample {
+    pub account: i64,
+    pub held: i64,
+    pub open: i64,
+}
+
+impl Purchase {
+    /// Whether it has not ended.
+    pub fn is_open(&self) -> bool {
+        self.ended_at.is_none()
+    }
+}
+
+impl Books {
+    /// Reads everything.
+    pub fn read(database: &Database) -> Self {
+        let has_outbox = database.run_sql("SELECT to_regclass('outbox') IS NOT NULL").unwrap() == "t";
+        let outbox = if has_outbox { OUTBOX } else { "SELECT 1 WHERE false" };
+        let parts = PARTS.iter().copied().chain([("outbox", outbox)]);
+        let members = parts
+            .map(|(name, rows)| format!("'{name}', (SELECT coalesce(json_agg(r), '[]') FROM ({rows}) r)"));
+        let members: Vec<String> = members.collect();
+        let sql = format!("SELECT json_build_object({})", members.join(", "));
+        serde_json::from_str(&database.run_sql(&sql).unwrap()).unwrap()
+    }
+
+    /// The purchase of this number.
+    pub fn purchase(&self, id: i64) -> Option<&Purchase> {
+        self.purchases.iter().find(|purchase| purchase.id == id)
+    }
+
+    /// Which purchase each provider's reference belongs to. A reference is a provider's, and each product has one.
+    pub fn by_reference(&self) -> BTreeMap<(&str, &str), &Purchase> {
+        let purchases: BTreeMap<i64, &Purchase> = self.purchases.iter().map(|p| (p.id, p)).collect();
+        let named = self.attempts.iter().filter_map(|attempt| {
+            let purchase = *purchases.get(&attempt.purchase)?;
+            Some(((purchase.product.as_str(), attempt.provider_reference.as_str()), purchase))
+        });
+        named.collect()
+    }
+
+    /// The history of each purchase.
+    pub fn histories(&self) -> BTreeMap<i64, Vec<&Event>> {
+        let mut histories: BTreeMap<i64, Vec<&Event>> = BTreeMap::new();
+        for event in &self.events {
+            histories.entry(event.purchase).or_default().push(event);
+        }
+        histories
+    }
+
+    /// The postings that settle each purchase.
+    pub fn settlements(&self) -> BTreeMap<i64, Vec<&Posting>> {
+        let mut settlements: BTreeMap<i64, Vec<&Posting>> = BTreeMap::new();
+        for posting in self.postings.iter().filter(|posting| posting.kind == "SETTLE") {
+            if let Some(purchase) = posting.purchase {
+                settlements.entry(purchase).or_default().push(posting);
+            }
+        }
+        settlements
+    }
+}
+
+impl HoldSample {
+    /// Reads what [`SAMPLE_OF_HOLDS`] answers.
+    pub fn parse(rows: &str) -> Vec<Self> {
+        let samples = rows.lines().filter_map(|row| {
+            let mut fields = row.split('|').map(str::parse::<i64>);
+            let mut next = || fields.next()?.ok();
+            Some(Self { account: next()?, held: next()?, open: next()? })
+        });
+        samples.collect()
+    }
+}
+
+/// What every wallet holds, beside what its open purchases cost: one statement, so one moment.
+pub const SAMPLE_OF_HOLDS: &str = "SELECT a.id, a.held, coalesce(sum(p.total), 0)
+    FROM accounts a LEFT JOIN purchases p ON p.account_id = a.id AND p.ended_at IS NULL
+    WHERE a.house IS NULL GROUP BY a.id, a.held";
+
+const PARTS: [(&str, &str); 6] = [
+    (
+        "purchases",
+        "SELECT id, reference, organisation_id AS organisation, account_id AS account,
+            commission_account_id AS commission_account, product, provider_code AS provider,
+            subscriber_identifier AS subscriber, currency, entry, charge, net, total, commission, external_reference,
+            idempotency_key, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at, state, handling, fence,
+            lease_until IS NOT NULL AS is_leased, attempt, requests,
+            (extract(epoch FROM window_closes_at) * 1000000)::bigint AS window_closes_at, provider_reference,
+            (extract(epoch FROM ended_at) * 1000000)::bigint AS ended_at, sealed_token IS NOT NULL AS has_token,
+            ARRAY[requester_sms, beneficiary_sms, requester_email] AS wishes
+         FROM purchases ORDER BY reserved_no",
+    ),
+    (
+        "attempts",
+        "SELECT purchase_id AS purchase, number, provider_reference,
+            (extract(epoch FROM started_at) * 1000000)::bigint AS started_at
+         FROM attempts ORDER BY purchase_id, number",
+    ),
+    (
+        "events",
+        "SELECT id, purchase_id AS purchase, (extract(epoch FROM at) * 1000000)::bigint AS at, fact, state, fence,
+            attempt
+         FROM purchase_events ORDER BY id",
+    ),
+    (
+        "postings",
+        "SELECT o.entry_id AS entry, e.kind, e.purchase_id AS purchase, o.debit_account_id AS debit,
+            o.credit_account_id AS credit, ARRAY[o.currency, d.currency, c.currency] AS currencies, o.amount,
+            ARRAY[d.house, c.house] AS houses
+         FROM postings o JOIN journal_entries e ON e.id = o.entry_id
+         JOIN accounts d ON d.id = o.debit_account_id JOIN accounts c ON c.id = o.credit_account_id
+         ORDER BY e.posted_at, o.entry_id, o.debit_account_id, o.credit_account_id",
+    ),
+    (
+        "wallets",
+        "SELECT id, organisation_id AS organisation, posted, held FROM accounts WHERE house IS NULL ORDER BY id",
+    ),
+    ("incidents", "SELECT purchase_id AS purchase, kind FROM incidents ORDER BY id"),
+];
+
+const OUTBOX: &str = "SELECT purchase_id AS purchase, kind, recipient, channel, attempts,
+    sent_at IS NOT NULL AS is_sent, given_up_at IS NOT NULL AS is_given_up FROM outbox";

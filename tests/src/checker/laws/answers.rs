@@ -1,0 +1,112 @@
+//! What clients were told, against what is true.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::orders::explanations;
+use crate::checker::{Claim, Evidence, Exchange, Law, Purchase, Reply};
+
+pub(in crate::checker) const I7: Law =
+    Law { id: "I7", sentence: "a definite answer is true, and stays true", broken_by: truthful };
+
+pub(in crate::checker) const I8: Law =
+    Law { id: "I8", sentence: "two final answers about one purchase are the same answer", broken_by: stable };
+
+fn truthful(evidence: &Evidence) -> Vec<String> {
+    let mut broken = Vec::new();
+    for exchange in &evidence.history.exchanges {
+        let untrue = match exchange.claim() {
+            Claim::Bought { id } => untrue_success(evidence, exchange, id),
+            Claim::Pending { id: Some(id) } => unknown_purchase(evidence, exchange, id),
+            Claim::Failed { .. } => untrue_failure(evidence, exchange),
+            Claim::Absent => untrue_absence(evidence, exchange),
+            // What was told to have bought nothing may not explain a purchase that was paid for: see below.
+            Claim::NotBought | Claim::Pending { id: None } | Claim::Nothing => None,
+        };
+        broken.extend(untrue);
+    }
+    for (purchase, explained_by) in explanations(evidence) {
+        let promised_away = explained_by.iter().all(|exchange| exchange.claim() == Claim::NotBought);
+        if promised_away && purchase.state == "SUCCESSFUL" && !explained_by.is_empty() {
+            broken.push(format!(
+                "purchase {} was paid for, and its caller was told that nothing was bought: {:?}",
+                purchase.id,
+                explained_by.first().and_then(|exchange| exchange.reply.as_ref()).map(Reply::code)
+            ));
+        }
+    }
+    broken
+}
+
+fn untrue_success(evidence: &Evidence, exchange: &Exchange, id: i64) -> Option<String> {
+    let purchase = evidence.books.purchase(id);
+    let is_so = purchase.is_some_and(|purchase| {
+        purchase.state == "SUCCESSFUL"
+            && purchase.organisation == exchange.organisation
+            && exchange.about().is_none_or(|about| about == about_of(purchase))
+    });
+    (!is_so).then(|| format!("purchase {id} was called successful, and is {purchase:?}"))
+}
+
+fn unknown_purchase(evidence: &Evidence, exchange: &Exchange, id: i64) -> Option<String> {
+    let purchase = evidence.books.purchase(id);
+    let is_known = purchase.is_some_and(|purchase| purchase.organisation == exchange.organisation);
+    (!is_known).then(|| format!("purchase {id} was called pending, and there is none"))
+}
+
+/// At some moment between question and answer the newest purchase of the reference must have failed.
+fn untrue_failure(evidence: &Evidence, exchange: &Exchange) -> Option<String> {
+    let of_reference = of_reference(evidence, exchange);
+    let before = of_reference.iter().rev().find(|purchase| purchase.created_at <= exchange.invoked_at);
+    let during = of_reference
+        .iter()
+        .filter(|purchase| (exchange.invoked_at..=exchange.returned_at).contains(&purchase.created_at));
+    let had_failed = |purchase: &&&Purchase| {
+        purchase.state == "FAILED" && purchase.ended_at.is_some_and(|ended| ended <= exchange.returned_at)
+    };
+    let is_so = before.into_iter().chain(during).any(|purchase| had_failed(&purchase));
+    (!is_so).then(|| format!("{:?} was told a failure, and there was none: {of_reference:?}", exchange.call))
+}
+
+/// No purchase is there, and none comes of a confirm that was on its way by then.
+fn untrue_absence(evidence: &Evidence, exchange: &Exchange) -> Option<String> {
+    let of_reference = of_reference(evidence, exchange);
+    let hidden = of_reference.iter().find(|purchase| {
+        let was_there = purchase.created_at <= exchange.invoked_at;
+        let came_of_a_later_confirm = evidence.history.exchanges.iter().any(|other| {
+            other.is_confirm()
+                && other.organisation == exchange.organisation
+                && other.about() == exchange.about()
+                && (exchange.invoked_at..=purchase.created_at).contains(&other.invoked_at)
+        });
+        was_there
+            || !came_of_a_later_confirm && evidence.history.complete_for.contains(&purchase.organisation)
+    });
+    hidden.map(|purchase| format!("{:?} was told that there is no purchase: {purchase:?}", exchange.call))
+}
+
+fn of_reference<'a>(evidence: &'a Evidence, exchange: &Exchange) -> Vec<&'a Purchase> {
+    let about = exchange.about();
+    let of = evidence.books.purchases.iter().filter(|purchase| {
+        purchase.organisation == exchange.organisation && Some(about_of(purchase)) == about
+    });
+    of.collect()
+}
+
+fn about_of(purchase: &Purchase) -> (&str, Option<&str>) {
+    (&purchase.subscriber, purchase.external_reference.as_deref())
+}
+
+fn stable(evidence: &Evidence) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut first: BTreeMap<i64, Value> = BTreeMap::new();
+    for exchange in &evidence.history.exchanges {
+        let (Claim::Bought { id }, Some(reply)) = (exchange.claim(), &exchange.reply) else { continue };
+        let told = first.entry(id).or_insert_with(|| reply.body.clone());
+        if *told != reply.body {
+            broken.push(format!("purchase {id} was answered with {told} and with {}", reply.body));
+        }
+    }
+    broken
+}

@@ -1,0 +1,82 @@
+//! What nobody may read.
+
+use std::collections::BTreeMap;
+
+use crate::checker::{Evidence, Law};
+
+pub(in crate::checker) const I14: Law = Law {
+    id: "I14",
+    sentence: "no answer shows what belongs to another organisation",
+    broken_by: neighbours,
+};
+
+pub(in crate::checker) const I15: Law = Law {
+    id: "I15",
+    sentence: "tokens and secrets stand in no log and in no plain column",
+    broken_by: leaks,
+};
+
+/// Tokens have as many digits.
+const DIGITS: usize = 20;
+
+fn neighbours(evidence: &Evidence) -> Vec<String> {
+    let owners = owners(evidence);
+    let mut broken = Vec::new();
+    for exchange in &evidence.history.exchanges {
+        let Some(reply) = &exchange.reply else { continue };
+        for mark in marks(&reply.text) {
+            let owner = owners.get(mark);
+            if owner.is_some_and(|owner| *owner != exchange.organisation) {
+                broken.push(format!(
+                    "{:?} of organisation {} showed something of organisation {owner:?}",
+                    exchange.call, exchange.organisation
+                ));
+            }
+        }
+    }
+    broken
+}
+
+/// Whose each token and each purchase's reference is.
+fn owners(evidence: &Evidence) -> BTreeMap<&str, i64> {
+    let mut owners: BTreeMap<&str, i64> =
+        evidence.books.purchases.iter().map(|p| (p.reference.as_str(), p.organisation)).collect();
+    let purchases = evidence.books.by_reference();
+    for (name, lines) in evidence.vends.vended() {
+        let Some(purchase) = purchases.get(&name) else { continue };
+        let tokens = lines.into_iter().flat_map(|line| &line.tokens);
+        owners.extend(tokens.map(|token| (token.as_str(), purchase.organisation)));
+    }
+    owners
+}
+
+/// Whatever in a text may be a token or a purchase's reference.
+fn marks(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '/'));
+    words.filter(|word| word.starts_with("TOP/") || is_token(word))
+}
+
+fn is_token(word: &str) -> bool {
+    word.len() == DIGITS && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn leaks(evidence: &Evidence) -> Vec<String> {
+    let vended = evidence.vends.vended();
+    let tokens: BTreeMap<&str, &str> = vended
+        .values()
+        .flatten()
+        .flat_map(|line| line.tokens.iter().map(|token| (token.as_str(), line.reference.as_str())))
+        .collect();
+    let mut broken = Vec::new();
+    for log in &evidence.logs {
+        let words = log.text.split(|c: char| !c.is_ascii_digit()).filter(|word| is_token(word));
+        let leaked: Vec<&str> = words.filter_map(|word| tokens.get(word).copied()).collect();
+        if let Some(reference) = leaked.first() {
+            broken.push(format!("{} shows {} tokens, that of {reference} first", log.name, leaked.len()));
+        }
+        for secret in evidence.secrets.iter().filter(|secret| log.text.contains(&secret.value)) {
+            broken.push(format!("{} shows {}", log.name, secret.name));
+        }
+    }
+    broken
+}

@@ -1,0 +1,230 @@
+//! An integrator as the guide wants one: confirms, and retries until the answer is final. Everything asked and told is
+//! kept, with its times.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+use reqwest::{Client, Method, header::CONTENT_TYPE};
+use sandbox::{Credentials, Shop, http_client};
+use serde_json::Value;
+
+use super::{Order, Surface, now};
+use crate::checker::{Call, Claim, Exchange, Reply, Secret};
+
+/// Longer than any server may take, the patience after a vend included.
+pub const PATIENT: Duration = Duration::from_secs(20);
+/// Shorter than a vend may take.
+pub const HASTY: Duration = Duration::from_millis(900);
+/// An integrator in a hurry.
+const BETWEEN_RETRIES: Duration = Duration::from_millis(150);
+/// More than any purchase may take that is not left to a person.
+const RETRIES_MAX: usize = 80;
+
+/// One organisation's till.
+pub struct Integrator {
+    pub organisation: i64,
+    pub self_managed: Account,
+    pub managed: Account,
+    surface: Surface,
+    credentials: Credentials,
+    access_token: RwLock<String>,
+    client: Client,
+    history: Mutex<Vec<Exchange>>,
+}
+
+/// A wallet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Account(pub i64);
+
+impl Integrator {
+    /// Logged in. The shop has a wallet of each kind, the self-managed one first.
+    pub async fn log_in(surface: Surface, shop: Shop, base_url: &str) -> Self {
+        let wallet = |index: usize| Account(shop.wallets.get(index).unwrap().0);
+        let integrator = Self {
+            organisation: shop.organisation.0,
+            self_managed: wallet(0),
+            managed: wallet(1),
+            surface,
+            credentials: shop.credentials,
+            access_token: RwLock::default(),
+            client: http_client().unwrap(),
+            history: Mutex::default(),
+        };
+        integrator.log_in_again(base_url).await;
+        integrator
+    }
+
+    /// Its wallet of this kind.
+    pub const fn account(&self, is_managed: bool) -> Account {
+        if is_managed { self.managed } else { self.self_managed }
+    }
+
+    /// What must stand in no log.
+    pub fn secrets(&self) -> Vec<Secret> {
+        let secret = |name: &str, value: &str| Secret { name: name.to_owned(), value: value.to_owned() };
+        vec![
+            secret("a client's secret", &self.credentials.client_secret),
+            secret("a user's password", &self.credentials.secret_pass),
+            secret("an access token", &self.token()),
+        ]
+    }
+
+    /// All that was asked and told so far.
+    pub fn history(&self) -> MutexGuard<'_, Vec<Exchange>> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Under a key of its own, if the order has one.
+    pub async fn confirm(&self, base_url: &str, order: &Order, patience: Duration) -> Exchange {
+        let call = Call::Confirm {
+            subscriber: order.subscriber.clone(),
+            external_reference: Some(order.external_reference.clone()),
+            is_keyed: order.is_keyed,
+        };
+        let url = format!("{base_url}{}", self.surface.confirm());
+        self.asks(call, Method::POST, &url, Some(self.surface.order(order)), patience).await
+    }
+
+    pub async fn retry(&self, base_url: &str, order: &Order, patience: Duration) -> Exchange {
+        let call = Call::Retry {
+            subscriber: order.subscriber.clone(),
+            external_reference: order.external_reference.clone(),
+        };
+        let url = format!("{base_url}{}", self.surface.retry());
+        self.asks(call, Method::POST, &url, Some(self.surface.question(order).to_string()), patience).await
+    }
+
+    pub async fn balance(&self, base_url: &str, account: Account) -> Exchange {
+        let url = format!("{base_url}{}", self.surface.balance(account.0));
+        self.asks(Call::Balance { account: account.0 }, Method::GET, &url, None, PATIENT).await
+    }
+
+    /// Confirms at one server; if the answer is lost or not final, retries at another until it is. What is then known
+    /// not to have been bought was not to be: nobody insists.
+    pub async fn buys(&self, first: &str, then: &str, order: &Order, patience: Duration) -> Claim {
+        match self.confirm(first, order, patience).await.claim() {
+            known @ (Claim::Bought { .. } | Claim::NotBought) => known,
+            Claim::Pending { .. } | Claim::Failed { .. } | Claim::Absent | Claim::Nothing
+                if order.is_keyed =>
+            {
+                self.confirms_until_final(then, order).await
+            }
+            Claim::Pending { .. } | Claim::Failed { .. } | Claim::Absent | Claim::Nothing => {
+                self.retries_until_final(then, order).await
+            }
+        }
+    }
+
+    /// Sends the same confirm under the same key until somebody says how it ended.
+    async fn confirms_until_final(&self, base_url: &str, order: &Order) -> Claim {
+        let mut claim = Claim::Nothing;
+        for _ in 0..RETRIES_MAX {
+            claim = self.confirm(base_url, order, PATIENT).await.claim();
+            if matches!(claim, Claim::Bought { .. } | Claim::NotBought) {
+                break;
+            }
+            tokio::time::sleep(BETWEEN_RETRIES).await;
+        }
+        claim
+    }
+
+    /// Retries at one server until the answer is final; when an answer is lost, at another.
+    pub async fn retries(&self, first: &str, then: &str, order: &Order, patience: Duration) -> Claim {
+        for _ in 0..RETRIES_MAX {
+            let exchange = self.retry(first, order, patience).await;
+            match exchange.claim() {
+                known @ (Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent) => return known,
+                Claim::Pending { .. } | Claim::NotBought | Claim::Nothing => {}
+            }
+            if exchange.reply.is_none() {
+                break;
+            }
+            tokio::time::sleep(BETWEEN_RETRIES).await;
+        }
+        self.retries_until_final(then, order).await
+    }
+
+    /// Retries until somebody says how it ended, or has not for very long.
+    pub async fn retries_until_final(&self, base_url: &str, order: &Order) -> Claim {
+        let mut claim = Claim::Nothing;
+        for _ in 0..RETRIES_MAX {
+            claim = self.retry(base_url, order, PATIENT).await.claim();
+            if matches!(claim, Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent) {
+                break;
+            }
+            tokio::time::sleep(BETWEEN_RETRIES).await;
+        }
+        claim
+    }
+
+    async fn asks(
+        &self,
+        call: Call,
+        method: Method,
+        url: &str,
+        body: Option<String>,
+        patience: Duration,
+    ) -> Exchange {
+        let exchange = self.asks_once(call.clone(), method.clone(), url, body.clone(), patience).await;
+        if exchange.reply.as_ref().is_none_or(|reply| reply.status != 401) {
+            return exchange;
+        }
+        // Its token has run out; nothing was looked at.
+        let origin = url.find("/public").map_or(url, |path| url.get(..path).unwrap_or(url));
+        self.log_in_again(origin).await;
+        self.asks_once(call, method, url, body, patience).await
+    }
+
+    async fn asks_once(
+        &self,
+        call: Call,
+        method: Method,
+        url: &str,
+        body: Option<String>,
+        patience: Duration,
+    ) -> Exchange {
+        let mut request = self.client.request(method, url).bearer_auth(self.token()).timeout(patience);
+        if let Some(body) = body {
+            request = request.header(CONTENT_TYPE, "application/json").body(body);
+        }
+        if let Call::Confirm { external_reference: Some(key), is_keyed: true, .. } = &call {
+            request = request.header("idempotency-key", key);
+        }
+        let invoked_at = now();
+        let reply = read(request).await;
+        let returned_at = now();
+        let exchange = Exchange { organisation: self.organisation, call, invoked_at, returned_at, reply };
+        self.history().push(exchange.clone());
+        exchange
+    }
+
+    async fn log_in_again(&self, base_url: &str) {
+        let mut body = serde_json::to_value(&self.credentials).unwrap();
+        if let Some(fields) = body.as_object_mut() {
+            fields.insert("grant_type".to_owned(), "password".into());
+        }
+        let request = self.client.post(format!("{base_url}{}", self.surface.login()));
+        let request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
+        let reply = read(request).await;
+        let session = reply.filter(|reply| reply.status == 200).unwrap();
+        let token = session.body.get("access_token").and_then(Value::as_str).unwrap();
+        token.clone_into(&mut self.access_token.write().unwrap());
+    }
+
+    fn token(&self) -> String {
+        self.access_token.read().unwrap().clone()
+    }
+}
+
+/// The whole answer, unless the line was cut before its end.
+async fn read(request: reqwest::RequestBuilder) -> Option<Reply> {
+    let response = request.send().await.ok()?;
+    let status = response.status().as_u16();
+    let request_id = response.headers().get("x-request-id").and_then(|name| name.to_str().ok());
+    let request_id = request_id.map(str::to_owned);
+    let text = response.text().await.ok()?;
+    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+    Some(Reply { status, request_id, text, body })
+}

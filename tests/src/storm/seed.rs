@@ -1,0 +1,51 @@
+//! Chance that can be repeated: the same seed makes the same choices.
+
+/// A small generator (splitmix64): good enough to choose, and for nothing else.
+#[derive(Clone, Debug)]
+pub struct Seed(u64);
+
+impl Seed {
+    /// The seed that `VENDGATE_SEED` gives, else one that the clock gives; whoever uses it prints it.
+    pub fn given_or_new() -> Self {
+        let given = setting("VENDGATE_SEED").and_then(|text| text.parse().ok());
+        Self(given.unwrap_or_else(|| super::now().unsigned_abs()))
+    }
+
+    /// The number that makes the same choices again.
+    pub const fn number(&self) -> u64 {
+        self.0
+    }
+
+    /// One of the things.
+    pub fn choose<T: Copy>(&mut self, things: &[T]) -> T {
+        let count = u64::try_from(things.len()).unwrap();
+        let index = usize::try_from(self.next() % count).unwrap();
+        *things.get(index).unwrap()
+    }
+
+    /// The things in another order.
+    pub fn shuffle<T>(&mut self, things: &mut [T]) {
+        for last in (1..things.len()).rev() {
+            let other = usize::try_from(self.next() % u64::try_from(last + 1).unwrap()).unwrap();
+            things.swap(last, other);
+        }
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+/// How many rounds `VENDGATE_SWEEP` asks for, or `usual`, which fits into every test run.
+pub fn rounds(usual: usize) -> usize {
+    setting("VENDGATE_SWEEP").and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[expect(clippy::disallowed_methods, reason = "how hard a test attacks is no setting of the service")]
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
