@@ -11,7 +11,7 @@ use store::{
 };
 use vend::Product;
 
-use crate::purchases::TokenFault;
+use crate::{purchases::TokenFault, report::one_line};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VendctlError {
@@ -142,7 +142,7 @@ impl VendctlError {
                 phrases.push(phrase);
             }
         }
-        let told = phrases.join(": ").replace(['\n', '\r'], " ");
+        let told = one_line(&phrases.join(": "));
         match self.advice() {
             Some(advice) => format!("{told}; {advice}"),
             None => told,
@@ -212,6 +212,9 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
             StateName::Failed => "it stays failed; a vend that comes to light becomes an incident",
             StateName::Review => "it was not claimed; try again",
         }),
+        DecisionError::VendOfAnother { .. } => Some(
+            "nothing was decided; compare both with `vendctl purchases show`, and ask the provider which sale is which",
+        ),
         DecisionError::Held { .. } => Some("the worker asks about it right now; try again in a few seconds"),
         DecisionError::OtherKey(_) => {
             Some("give vendctl the [sealing] section that the servers have; nothing was decided")

@@ -7,7 +7,7 @@ use store::{
 };
 
 use super::telling::{self, Told};
-use crate::report::{Report, instant, or_dash, size, table, yes};
+use crate::report::{Report, add, instant, one_line, or_dash, size, table, yes};
 
 #[derive(Serialize)]
 struct View<'a> {
@@ -68,7 +68,7 @@ pub(super) fn report(story: &Story) -> Report {
     text.push('\n');
     text.push_str(&timeline(telling::tell(story)));
     text.push('\n');
-    text.push_str(&advice);
+    text.push_str(&one_line(&advice));
     text.push('\n');
     Report::told(&view(story, advice), text)
 }
@@ -102,7 +102,7 @@ fn heading(p: &StoryPurchase) -> String {
             ),
         ),
     ] {
-        facts.add_row([what.to_owned(), fact]);
+        add(&mut facts, [what.to_owned(), fact]);
     }
     size(&mut facts);
     facts.trim_fmt() + "\n"
@@ -116,7 +116,7 @@ fn timeline(told: Vec<Told>) -> String {
             Some((state, fence)) => (state.as_str().to_owned(), fence.to_string()),
             None => (String::new(), String::new()),
         };
-        lines.add_row([instant(one.at), state, fence, one.sentence]);
+        add(&mut lines, [instant(one.at), state, fence, one.sentence]);
     }
     size(&mut lines);
     lines.trim_fmt() + "\n"

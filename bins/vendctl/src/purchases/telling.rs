@@ -1,8 +1,10 @@
 //! The story of a purchase in sentences: what happened, and what is to be done now.
 
+use std::iter;
+
 use chrono::{DateTime, Utc};
-use purchase::{FactKind, StateName};
-use store::{MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
+use purchase::{FactKind, Incident, StateName};
+use store::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
 
 use super::words;
 use crate::report::instant;
@@ -33,10 +35,12 @@ pub(super) fn tell(story: &Story) -> Vec<Told> {
     });
     let entries = story.entries.iter().map(|entry| beside(entry.posted_at, entry_sentence(entry)));
     let incidents = story.incidents.iter().map(|incident| {
-        let told = format!(
-            "Incident {} was opened: vend {} came to light when nobody paid for it any more.",
-            incident.id, incident.provider_transaction
-        );
+        let (id, vend) = (incident.id, &incident.provider_transaction);
+        let told = if is_second(incident) {
+            format!("Incident {id} was opened: vend {vend} came to light beside the one that was paid for.")
+        } else {
+            format!("Incident {id} was opened: vend {vend} came to light when nobody paid for it any more.")
+        };
         beside(incident.at, told)
     });
     let messages = story.messages.iter().flat_map(message_sentences);
@@ -53,6 +57,11 @@ pub(super) fn tell(story: &Story) -> Vec<Told> {
 
 /// What is known by now, and what is to be done.
 pub(super) fn advise(story: &Story) -> String {
+    let incidents = story.incidents.iter().map(|incident| incident_advice(incident, &story.purchase));
+    iter::once(standing(story)).chain(incidents).collect::<Vec<_>>().join(" ")
+}
+
+fn standing(story: &Story) -> String {
     let p = &story.purchase;
     let (id, provider, total) = (p.id.0, &p.provider_code, p.amounts.total);
     let looked_at = p.due_at.map_or_else(|| "later".to_owned(), |due| format!("at {}", instant(due)));
@@ -85,8 +94,31 @@ pub(super) fn advise(story: &Story) -> String {
                 " It has no token."
             }
         ),
-        StateName::Failed => format!("Nothing was vended and nothing was paid: {}.", why_not(p)),
+        StateName::Failed if story.incidents.is_empty() => {
+            format!("Nothing was vended and nothing was paid: {}.", why_not(p))
+        }
+        StateName::Failed => format!("It failed, and nothing was paid: {}.", why_not(p)),
     }
+}
+
+/// What an incident says against how the purchase stands.
+fn incident_advice(incident: &IncidentRecord, p: &StoryPurchase) -> String {
+    let (id, vend) = (incident.id, &incident.provider_transaction);
+    let but = if is_second(incident) { "vended a second time" } else { "did vend" };
+    let seen_to = match &incident.closed {
+        Some((at, by, _because)) => format!("{by} closed it {}", instant(*at)),
+        None => "nobody has seen to it yet".to_owned(),
+    };
+    format!(
+        "But {} {but}, as {vend}, which nobody paid for: that is incident {id}, and {seen_to}; see `vendctl incidents \
+         show {id}`.",
+        p.provider_code
+    )
+}
+
+/// Whether its purchase had been paid for another vend.
+fn is_second(incident: &IncidentRecord) -> bool {
+    incident.kind == Incident::SecondVend.as_str()
 }
 
 fn references(story: &Story) -> String {

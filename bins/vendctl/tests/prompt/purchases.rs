@@ -221,9 +221,10 @@ fn what_is_entered_must_be_what_the_purchase_could_have_yielded() {
     assert_eq!((vended.code, vended.stderr.as_str()), (0, ""));
 }
 
-/// The words that vouch for a vend whose token comes on standard input.
-fn entering(purchase: &str) -> Vec<&str> {
-    [&["purchases", "resolve", purchase][..], &VENDED, &["--token-stdin"], &WHY].concat()
+/// The words that vouch for a vend of this name whose token comes on standard input.
+fn entering<'a>(purchase: &'a str, name: &'a str) -> Vec<&'a str> {
+    let vended = ["--as", "vended", "--provider-transaction", name, "--units", "45.2 kWh", "--token-stdin"];
+    [&["purchases", "resolve", purchase][..], &vended, &WHY].concat()
 }
 
 #[test]
@@ -231,14 +232,14 @@ fn a_token_is_sealed_with_the_key_of_the_servers_or_not_at_all() {
     let (office, _) = Office::with_a_till();
     let [first, second] =
         ["04000000001", "04000000002"].map(|meter| office.leaves_in_review("ELECTRICITY", meter));
-    let unsealed = office.types(&entering(&first), TOKEN);
+    let unsealed = office.types(&entering(&first, "9911"), TOKEN);
     assert!(unsealed.stderr.contains("give vendctl their [sealing] section"), "{}", unsealed.stderr);
 
     let key = |key| [("VENDGATE__SEALING__CURRENT__ID", "1"), ("VENDGATE__SEALING__CURRENT__KEY", key)];
-    let sealed = office.types_with(&key(SEALING_KEY), &entering(&first), TOKEN);
+    let sealed = office.types_with(&key(SEALING_KEY), &entering(&first, "9911"), TOKEN);
     assert_eq!((sealed.code, sealed.stderr.as_str()), (0, ""));
     let other = SEALING_KEY.replace('7', "8");
-    let refused = office.types_with(&key(&other), &entering(&second), TOKEN);
+    let refused = office.types_with(&key(&other), &entering(&second, "9912"), TOKEN);
     assert_eq!(refused.code, 1);
     assert!(
         refused.stderr.contains("the sealing key is not the one that the servers seal with"),
@@ -272,7 +273,17 @@ fn an_incident_is_listed_until_somebody_closes_it_and_stays_on_file() {
     let story = office.types(&["purchases", "show", &purchase], "").stdout;
     assert!(story.contains("vend LATE-1 came to light when nobody paid for it any more"), "{story}");
 
+    let advice = |closed: &str| {
+        format!(
+            "It failed, and nothing was paid: an operator vouched for that. But BPC did vend, as LATE-1, which nobody paid \
+             for: that is incident {incident}, and {closed}; see `vendctl incidents show {incident}`."
+        )
+    };
+    assert!(story.contains(&advice("nobody has seen to it yet")), "{story}");
+
     let closed = office.does(&["incidents", "close", &incident]);
+    let told = office.shows(&["purchases", "show", &purchase])["advice"].clone();
+    assert_eq!(told, advice(&format!("naledi closed it {}", closed["closed_at"].as_str().unwrap())));
     assert_eq!((&closed["closed_by"], &closed["closed_because"]), (&json!("naledi"), &json!("contract 17")));
     assert_eq!(office.shows(&["incidents", "list"]), json!([]));
     assert_eq!(ids(&office.shows(&["incidents", "list", "--all"])), [incident.as_str()]);
@@ -284,6 +295,59 @@ fn an_incident_is_listed_until_somebody_closes_it_and_stays_on_file() {
     let actions: Vec<&str> =
         deeds.as_array().unwrap().iter().map(|deed| deed["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["purchase.resolved", "incident.closed"]);
+}
+
+#[test]
+fn a_second_vend_is_told_of_beside_the_one_that_was_paid_for() {
+    let (office, _) = Office::with_a_till();
+    let purchase = office.leaves_in_review("AIRTIME", "26771234567");
+    let vouched = office.vouches(&[&purchase, "--as", "vended", "--provider-transaction", "R-1"], "");
+    assert_eq!(vouched.code, 0, "{}", vouched.stderr);
+    office.sql(&format!(
+        "INSERT INTO incidents (purchase_id, kind, at, provider_transaction) VALUES ({purchase}, 'SECOND_VEND', now(), 'R-2')"
+    ));
+    let incident = office.sql("SELECT max(id) FROM incidents");
+    let story = office.types(&["purchases", "show", &purchase], "").stdout;
+    for sentence in [
+        format!("Incident {incident} was opened: vend R-2 came to light beside the one that was paid for."),
+        format!(
+            "It was vended as R-1 and BWP 101.50 was paid. It has no token. But BPC vended a second time, as R-2, which \
+             nobody paid for: that is incident {incident}, and nobody has seen to it yet; see `vendctl incidents show \
+             {incident}`."
+        ),
+    ] {
+        assert!(story.contains(&sentence), "{sentence}\n{story}");
+    }
+}
+
+#[test]
+fn a_vend_is_entered_for_one_purchase_only() {
+    let (office, _) = Office::with_a_till();
+    let [first, second] =
+        ["26771234567", "26771234568"].map(|phone| office.leaves_in_review("AIRTIME", phone));
+    let enter = |purchase: &str, name| {
+        office.vouches(&[purchase, "--as", "vended", "--provider-transaction", name], "")
+    };
+    assert_eq!(enter(&first, "R-1").code, 0);
+    let refused = enter(&second, "R-1");
+    let said = format!("vendctl: vend R-1 is that of purchase {first}; nothing was decided; compare both");
+    assert!(refused.code == 1 && refused.stderr.starts_with(&said), "{}", refused.stderr);
+    assert_eq!(enter(&second, "R-2").code, 0);
+}
+
+#[test]
+fn nothing_that_others_have_worded_commands_the_terminal() {
+    let (office, _) = Office::with_a_till();
+    let purchase = office.leaves_in_review("ELECTRICITY", "04257670465");
+    office.sql("UPDATE purchases SET subscriber_details = E'K.\\u001b[2J\\u009b31m MOLEFE\\nSUCCESSFUL'");
+    for form in [&["purchases", "show", &purchase][..], &["--json", "purchases", "show", &purchase]] {
+        let told = office.types(form, "").stdout;
+        let command = told.chars().find(|character| character.is_control() && *character != '\n');
+        assert_eq!(command, None, "{told:?}");
+        assert!(!told.contains("\nSUCCESSFUL"), "{told}");
+    }
+    let facts = office.shows(&["purchases", "show", &purchase]);
+    assert_eq!(facts["subscriber_details"], "K.\u{1b}[2J\u{9b}31m MOLEFE\nSUCCESSFUL");
 }
 
 #[test]
