@@ -35,7 +35,8 @@ pub enum Undelivered {
     },
 }
 
-/// The gateways of a deployment. A channel without one gives up what comes its way.
+/// The gateways of a process. Messages of a channel without one are left to other processes, and given up when none takes
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Gateways {
     /// For text messages.

@@ -16,8 +16,9 @@ use crate::{Coding, Gateway, GatewayError, Letter, SmsSettings, SmsText, Undeliv
 /// More than any of Kannel's answers has.
 const REPLY_BYTES_MAX: usize = 512;
 
-/// How Kannel begins where it does not know us. It answers with the same status to a number that it will never serve.
-const NOT_US: &str = "Authorization failed";
+/// How Kannel begins where it will never serve this number. Under the same statuses it says that it does not know us, does
+/// not let us name a sender, or does not like a parameter, and the digits of a number are in order: all that is about us.
+const NOT_THIS_NUMBER: &str = "Number(s) has/have been denied";
 
 /// A Kannel smsbox.
 pub struct Kannel {
@@ -89,16 +90,15 @@ impl fmt::Debug for Kannel {
     }
 }
 
-/// 202 is acceptance, whatever the body says: it differs with what Kannel does next. Of the refusals, those are final that
-/// are about this message; that Kannel does not know us, or is not there, is ours to mend.
+/// 202 is acceptance, whatever the body says: it differs with what Kannel does next. Of the refusals, that one is final
+/// that is about this number; all others are ours to mend.
 async fn verdict(response: Response) -> Result<(), Undelivered> {
     let status = response.status();
     let said = status.as_u16().to_string();
     match status {
         StatusCode::ACCEPTED => Ok(()),
-        StatusCode::BAD_REQUEST => Err(Undelivered::Refused { said }),
-        StatusCode::FORBIDDEN => match beginning(response).await {
-            Some(reply) if !reply.starts_with(NOT_US) => Err(Undelivered::Refused { said }),
+        StatusCode::BAD_REQUEST | StatusCode::FORBIDDEN => match beginning(response).await {
+            Some(reply) if reply.starts_with(NOT_THIS_NUMBER) => Err(Undelivered::Refused { said }),
             Some(_) | None => Err(Undelivered::Later { said }),
         },
         _ => Err(Undelivered::Later { said }),

@@ -13,7 +13,7 @@ pub fn describe_metrics() {
         "Attempts to send a message, by what came of them; no_channel has no gateway to go to."
     );
     for channel in [Channel::Sms, Channel::Email] {
-        for outcome in ["sent", "later", "given_up"] {
+        for outcome in ["sent", "later", "given_up", "no_channel"] {
             counter!(MESSAGES, "channel" => channel.as_str(), "outcome" => outcome).absolute(0);
         }
     }

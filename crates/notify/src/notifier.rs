@@ -61,7 +61,11 @@ impl Notifier {
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         for channel in Channel::ALL {
             if self.desk.gateways.of(channel).is_none() {
-                tracing::info!(channel = channel.as_str(), "no gateway is set up: its messages are given up");
+                let channel = channel.as_str();
+                tracing::warn!(
+                    channel,
+                    "no gateway is set up: messages that no other worker sends will be given up"
+                );
             }
         }
         let stop = stop.shared();
@@ -104,7 +108,8 @@ impl Notifier {
     /// a crash leaves few to be repeated.
     async fn round(&self, channel: Channel) -> Result<Delivered, StoreError> {
         let settings = &self.desk.settings;
-        let claimed = self.store.claim_messages(channel, settings.at_once, settings.lease()).await?;
+        let due_for = self.desk.due_for(channel);
+        let claimed = self.store.claim_messages(channel, due_for, settings.at_once, settings.lease()).await?;
         let mut under_way = JoinSet::new();
         for message in claimed {
             let desk = self.desk.clone();
@@ -148,12 +153,19 @@ impl Notifier {
 }
 
 impl Desk {
+    /// For how long a message must have been due. Where the channel is off, another worker may have its gateway: what
+    /// nobody has taken for a while has none.
+    fn due_for(&self, channel: Channel) -> Duration {
+        match self.gateways.of(channel) {
+            Some(_) => Duration::ZERO,
+            None => self.settings.unserved_for(),
+        }
+    }
+
     async fn deliver(&self, message: ClaimedMessage) -> Delivery {
         let outcome = self.outcome_of(&message).await;
         let (id, attempt) = (message.id, message.attempt);
-        if let DeliveryOutcome::GivenUp(why) = outcome
-            && why != GivenUp::NoChannel
-        {
+        if let DeliveryOutcome::GivenUp(why) = outcome {
             tracing::error!(message = %id, attempt, why = why.as_str(), "a message is given up");
         }
         Delivery { id, attempt, outcome }

@@ -7,10 +7,11 @@ use chrono_tz::Tz;
 use lettre::message::Mailbox;
 use secrecy::SecretString;
 use serde::Deserialize;
+use store::ClaimedMessage;
 use url::Url;
 
-/// The section `[notify]`. A channel whose section is missing is off: its messages are given up as they come due, and
-/// the outbox says so.
+/// The section `[notify]`. A channel whose section is missing is off: its messages are left to other workers, and given up
+/// when none has taken them for a while; the outbox says so.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NotifySettings {
@@ -34,6 +35,8 @@ pub struct NotifySettings {
     pub attempts_max: u16,
     /// For how long a message is of use.
     pub useful_for_ms: u64,
+    /// How long beyond its time a message whose channel is off here is left to workers that have a gateway for it.
+    pub unserved_for_ms: u64,
 }
 
 /// The section `[notify.sms]`: a Kannel smsbox.
@@ -97,6 +100,12 @@ pub enum NotifySettingsError {
     /// Nothing could ever be sent.
     #[error("notify.at_once and notify.attempts_max must be at least 1")]
     Never,
+    /// It would ask again without a pause.
+    #[error("notify.poll_ms and notify.first_pause_ms must be at least 1")]
+    NoPause,
+    /// Attempts are not counted that far.
+    #[error("notify.attempts_max must be at most 32766")]
+    Countless,
     /// A second worker would take what the first is still sending.
     #[error("notify.lease_ms must be more than twice the timeout of every gateway")]
     ShortLease,
@@ -116,6 +125,12 @@ impl NotifySettings {
     pub fn checked(&self) -> Result<(), NotifySettingsError> {
         if self.at_once == 0 || self.attempts_max == 0 {
             return Err(NotifySettingsError::Never);
+        }
+        if self.attempts_max >= ClaimedMessage::ATTEMPTS_COUNTED {
+            return Err(NotifySettingsError::Countless);
+        }
+        if self.poll_ms == 0 || self.first_pause_ms == 0 {
+            return Err(NotifySettingsError::NoPause);
         }
         if self.first_pause_ms > self.longest_pause_ms {
             return Err(NotifySettingsError::Pauses);
@@ -143,6 +158,10 @@ impl NotifySettings {
         Duration::from_millis(self.poll_ms)
     }
 
+    pub(crate) const fn unserved_for(&self) -> Duration {
+        Duration::from_millis(self.unserved_for_ms)
+    }
+
     pub(crate) const fn useful_for(&self) -> Duration {
         Duration::from_millis(self.useful_for_ms)
     }
@@ -161,6 +180,7 @@ impl Default for NotifySettings {
             longest_pause_ms: 900_000,
             attempts_max: 100,
             useful_for_ms: 86_400_000,
+            unserved_for_ms: 3_600_000,
         }
     }
 }
@@ -236,6 +256,9 @@ mod tests {
         let default = NotifySettings::default;
         for (settings, why) in [
             (NotifySettings { at_once: 0, ..default() }, NotifySettingsError::Never),
+            (NotifySettings { poll_ms: 0, ..default() }, NotifySettingsError::NoPause),
+            (NotifySettings { first_pause_ms: 0, ..default() }, NotifySettingsError::NoPause),
+            (NotifySettings { attempts_max: 32_767, ..default() }, NotifySettingsError::Countless),
             (NotifySettings { first_pause_ms: 900_001, ..default() }, NotifySettingsError::Pauses),
             (
                 NotifySettings { lease_ms: 40_000, ..email(MailSecurity::None, None, None) },

@@ -1,5 +1,6 @@
 //! E-mail over SMTP.
 
+use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
@@ -14,9 +15,10 @@ use secrecy::ExposeSecret;
 
 use crate::{EmailSettings, Gateway, GatewayError, Letter, MailSecurity, Undelivered};
 
-/// What a server says about this mailbox, and will say again (RFC 5321, section 4.2.3). Other lasting refusals are about us
-/// or about it, and are ours or theirs to mend.
-const NO_SUCH_MAILBOX: [u16; 4] = [550, 551, 553, 556];
+/// What a server says about this mailbox, and will say again (RFC 3463, section 3.2; RFC 7505). The code of three digits
+/// alone does not tell: a server that will not relay for us says 550 too. Of the others about addresses 5.1.0 may be, and
+/// 5.1.7 and 5.1.8 are, about the sender, which is ours to mend.
+const NO_SUCH_MAILBOX: [&str; 6] = ["5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.6", "5.1.10"];
 
 /// Longer than a burst of messages, shorter than servers keep a connection that says nothing.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
@@ -90,13 +92,22 @@ impl fmt::Debug for Smtp {
     }
 }
 
-/// Never what the server says beside its code: it may repeat the address.
+/// Never what the server says beside its codes: it may repeat the address.
 fn verdict(error: &lettre::transport::smtp::Error) -> Undelivered {
-    match error.status().map(u16::from) {
-        Some(code) if NO_SUCH_MAILBOX.contains(&code) => Undelivered::Refused { said: code.to_string() },
-        Some(code) => Undelivered::Later { said: code.to_string() },
+    match error.status() {
+        Some(code) => match no_such_mailbox(error) {
+            Some(enhanced) => Undelivered::Refused { said: format!("{code} {enhanced}") },
+            None => Undelivered::Later { said: code.to_string() },
+        },
         None if error.is_timeout() => Undelivered::Later { said: "no answer in time".to_owned() },
         None if error.is_tls() => Undelivered::Later { said: "no TLS".to_owned() },
         None => Undelivered::Later { said: "the connection broke".to_owned() },
     }
+}
+
+/// The enhanced code with which a lasting refusal of this mailbox begins (RFC 2034, section 4).
+fn no_such_mailbox(error: &lettre::transport::smtp::Error) -> Option<&'static str> {
+    let said = error.source().filter(|_| error.is_permanent())?.to_string();
+    let enhanced = said.split_whitespace().next()?;
+    NO_SUCH_MAILBOX.into_iter().find(|code| *code == enhanced)
 }

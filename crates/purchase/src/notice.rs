@@ -3,7 +3,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::{Handling, Life, NotificationFlags, StateName};
+use crate::timing::after;
+use crate::{Handling, Life, NotificationFlags, State, StateName, Timing};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,11 +72,16 @@ names!(Channel { Sms = "SMS", Email = "EMAIL" });
 /// The messages that the move from `before` to `after` causes, made at this moment of the database's clock.
 ///
 /// Every token that is issued is told of. A refund is told of for a managed account only, and not where the
-/// confirm's own answer tells it: who asked for the purchase and is told "failed" has never been told "pending".
-/// That is the case while the confirm that reserved it still holds it; it has stopped waiting long before its
-/// lease ends.
-pub fn notices(before: &Life, after: &Life, at: DateTime<Utc>, flags: &NotificationFlags) -> Vec<Notice> {
-    let Some(kind) = told_of(before, after, at) else { return Vec::new() };
+/// confirm's own answer surely tells it: who asked for the purchase and is told "failed" has never been told
+/// "pending" or "unknown". In doubt about that it is told twice, which harms nobody.
+pub fn notices(
+    before: &Life,
+    after: &Life,
+    at: DateTime<Utc>,
+    timing: &Timing,
+    flags: &NotificationFlags,
+) -> Vec<Notice> {
+    let Some(kind) = told_of(before, after, at, timing) else { return Vec::new() };
     let may_be_told = [
         (Recipient::Beneficiary, Channel::Sms, flags.beneficiary_sms),
         (Recipient::Requester, Channel::Sms, flags.requester_sms),
@@ -89,13 +95,13 @@ pub fn notices(before: &Life, after: &Life, at: DateTime<Utc>, flags: &Notificat
         .collect()
 }
 
-fn told_of(before: &Life, after: &Life, at: DateTime<Utc>) -> Option<NoticeKind> {
+fn told_of(before: &Life, after: &Life, at: DateTime<Utc>, timing: &Timing) -> Option<NoticeKind> {
     if !before.state.name().is_open() {
         return None;
     }
     match after.state.name() {
         StateName::Successful => Some(NoticeKind::Issued),
-        StateName::Failed if is_told_later(before, at) => Some(NoticeKind::Refunded),
+        StateName::Failed if is_told_later(before, at, timing) => Some(NoticeKind::Refunded),
         StateName::Failed
         | StateName::InFlight
         | StateName::InDoubt
@@ -104,12 +110,22 @@ fn told_of(before: &Life, after: &Life, at: DateTime<Utc>) -> Option<NoticeKind>
     }
 }
 
-fn is_told_later(before: &Life, at: DateTime<Utc>) -> bool {
-    let confirm_tells_it =
-        before.state.name() == StateName::InFlight && before.is_unclaimed() && before.is_leased(at);
+fn is_told_later(before: &Life, at: DateTime<Utc>, timing: &Timing) -> bool {
     match before.handling {
         Handling::SelfManaged => false,
-        Handling::Managed => !confirm_tells_it,
+        Handling::Managed => !confirm_tells_it(before, at, timing),
+    }
+}
+
+/// A caller waits for one vend at least, from its arrival, which lies no more than the intake before the send. So the
+/// confirm that reserved the purchase is surely still listened to for what remains of a vend without the intake.
+fn confirm_tells_it(before: &Life, at: DateTime<Utc>, timing: &Timing) -> bool {
+    let listened_to = timing.provider_timeout.saturating_sub(timing.intake);
+    match &before.state {
+        State::InFlight(first) => before.is_unclaimed() && at < after(first.last_sent_at, listened_to),
+        State::InDoubt(_) | State::RetryDue | State::Review(_) | State::Successful { .. } | State::Failed => {
+            false
+        }
     }
 }
 
@@ -118,7 +134,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Fence, Sending, State, Timing, timing::after};
+    use crate::{Fence, Sending};
 
     const BENEFICIARY_SMS: (Recipient, Channel) = (Recipient::Beneficiary, Channel::Sms);
     const REQUESTER_SMS: (Recipient, Channel) = (Recipient::Requester, Channel::Sms);
@@ -156,20 +172,28 @@ mod tests {
         }
     }
 
-    /// Every (handling, state before, fence before, lease over, state after), and what it must cause.
+    fn caused(before: &Life, after: &Life, at: DateTime<Utc>, flags: NotificationFlags) -> Vec<Notice> {
+        notices(before, after, at, &Timing::default(), &flags)
+    }
+
+    /// From the send: the confirm is listened to for 100 seconds; its caller waits for 150 from its arrival, and its lease
+    /// lasts 185.
+    const MOMENTS: [u64; 6] = [1, 99, 100, 155, 184, 3_600];
+
+    /// Every (handling, state before, fence before, moment, state after), and what it must cause.
     fn rows() -> impl Iterator<Item = (Life, Life, DateTime<Utc>, Option<NoticeKind>)> {
         let lives = Handling::ALL.into_iter().flat_map(|handling| {
             StateName::ALL.into_iter().flat_map(move |before| {
                 [1, 2, 7].into_iter().flat_map(move |fence| {
-                    [1, 3_600].into_iter().flat_map(move |later| {
+                    MOMENTS.into_iter().flat_map(move |later| {
                         StateName::ALL.into_iter().map(move |then| (handling, before, fence, later, then))
                     })
                 })
             })
         });
         lives.map(|(handling, before, fence, later, then)| {
-            // The confirm answers for what it ends itself, while it is waited for.
-            let answered = (before, fence, later) == (StateName::InFlight, 1, 1);
+            // The confirm answers for what it ends itself, while it is surely waited for.
+            let answered = (before, fence) == (StateName::InFlight, 1) && later < 100;
             let expected = match (before.is_open(), then) {
                 (true, StateName::Successful) => Some(NoticeKind::Issued),
                 (true, StateName::Failed) if handling == Handling::Managed && !answered => {
@@ -186,7 +210,7 @@ mod tests {
     fn every_move_tells_whom_it_must_and_nobody_else() {
         let mut told = 0;
         for (before, after, at, expected) in rows() {
-            let caused = notices(&before, &after, at, &NotificationFlags::default());
+            let caused = caused(&before, &after, at, NotificationFlags::default());
             let whom = match expected {
                 None => &[][..],
                 Some(NoticeKind::Issued) => ISSUED,
@@ -203,8 +227,8 @@ mod tests {
             assert_eq!(caused, expected, "{before:?} becomes {:?} at {at}", after.state.name());
             told += caused.len();
         }
-        // 4 open states x 3 fences x 2 moments: issued 24 x 2 ways of handling x 3; refunded (24 - 1) x 2.
-        assert_eq!(told, 24 * 2 * 3 + 23 * 2);
+        // 4 open states x 3 fences x 6 moments: issued 72 x 2 ways of handling x 3; refunded (72 - 2) x 2.
+        assert_eq!(told, 72 * 2 * 3 + 70 * 2);
     }
 
     #[test]
@@ -212,7 +236,7 @@ mod tests {
         for silenced in 0..16 {
             let flags = flags(silenced);
             for (before, after, at, _) in rows() {
-                let all = notices(&before, &after, at, &NotificationFlags::default());
+                let all = caused(&before, &after, at, NotificationFlags::default());
                 let wanted = |notice: &Notice| match (notice.recipient, notice.channel) {
                     BENEFICIARY_SMS => flags.beneficiary_sms,
                     REQUESTER_SMS => flags.requester_sms,
@@ -220,7 +244,7 @@ mod tests {
                     (Recipient::Beneficiary, Channel::Email) => flags.beneficiary_email,
                 };
                 let expected: Vec<Notice> = all.into_iter().filter(wanted).collect();
-                assert_eq!(notices(&before, &after, at, &flags), expected);
+                assert_eq!(caused(&before, &after, at, flags), expected);
             }
         }
     }
@@ -228,7 +252,7 @@ mod tests {
     #[test]
     fn nobody_is_told_twice_the_same_way() {
         for (before, after, at, _) in rows() {
-            let mut ways: Vec<_> = notices(&before, &after, at, &NotificationFlags::default())
+            let mut ways: Vec<_> = caused(&before, &after, at, NotificationFlags::default())
                 .into_iter()
                 .map(|notice| (notice.recipient, notice.channel))
                 .collect();

@@ -104,6 +104,7 @@ async fn what_nobody_takes_or_nobody_could_use_is_given_up_and_says_why() {
     assert_eq!(refusing.deliver_due().await.unwrap(), delivered(0, 0, 1));
 
     outbox.owes(2..3, &[RECEIPT_EMAIL]);
+    outbox.sql("UPDATE outbox SET due_at = now() - interval '61 minutes' WHERE purchase_id = 2");
     assert_eq!(refusing.deliver_due().await.unwrap(), delivered(0, 0, 1));
 
     outbox.owes(3..4, &[RECEIPT_SMS]);
@@ -118,6 +119,30 @@ async fn what_nobody_takes_or_nobody_could_use_is_given_up_and_says_why() {
 
     assert_eq!(outbox.sql(FATES), "1|f|REFUSED\n1|f|NO_CHANNEL\n1|f|NOBODY\n1|f|TOO_OLD");
     assert_eq!(inbox.names(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_worker_without_a_gateway_leaves_its_messages_to_the_workers_that_have_one() {
+    let outbox = Outbox::open().await;
+    outbox.owes(1..4, &[RECEIPT_EMAIL]);
+    outbox.sql("UPDATE outbox SET due_at = now() - purchase_id * interval '29 minutes'");
+    let without = outbox.notifier(Some(&Inbox::default()), None, settings());
+    assert_eq!(without.deliver_due().await.unwrap(), delivered(0, 0, 1), "87 minutes overdue");
+    assert_eq!(outbox.sql(FATES), "0|f|\n0|f|\n1|f|NO_CHANNEL");
+
+    let email = Inbox::default();
+    let with = outbox.notifier(None, Some(&email), settings());
+    assert_eq!(with.deliver_due().await.unwrap(), delivered(2, 0, 0));
+    assert_eq!(email.names(), ["1.issued.requester.email", "2.issued.requester.email"]);
+}
+
+#[tokio::test]
+async fn a_channel_that_is_off_on_purpose_gives_up_at_once_if_told_so() {
+    let outbox = Outbox::open().await;
+    outbox.owes(1..2, &[RECEIPT_EMAIL]);
+    let nowhere = outbox.notifier(None, None, NotifySettings { unserved_for_ms: 0, ..settings() });
+    assert_eq!(nowhere.deliver_due().await.unwrap(), delivered(0, 0, 1));
+    assert_eq!(outbox.sql(FATES), "1|f|NO_CHANNEL");
 }
 
 #[tokio::test]

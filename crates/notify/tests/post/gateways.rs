@@ -13,7 +13,7 @@ use reqwest::Url;
 use store::MessageId;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::doubles::Server;
+use crate::doubles::{Inbox, Server};
 use crate::outbox::Outbox;
 
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\nContent-Length: 24\r\n\r\n0: Accepted for delivery";
@@ -107,15 +107,19 @@ async fn kannels_answers_mean_what_its_user_guide_says() {
     for accepted in ["0: Accepted for delivery", "3: Queued for later delivery", "Sent."] {
         assert_eq!(verdict(&answer("202 Accepted", accepted)).await, Ok(()));
     }
-    for (status, body) in [
-        ("400 Bad Request", "Illegal characters in 'to' string"),
-        ("403 Forbidden", "Number(s) has/have been denied by white- and/or black-lists."),
-    ] {
+    for status in ["400 Bad Request", "403 Forbidden"] {
         let said = status[..3].to_owned();
-        assert_eq!(verdict(&answer(status, body)).await, Err(Undelivered::Refused { said }));
+        let denied = answer(status, "Number(s) has/have been denied by white- and/or black-lists.");
+        assert_eq!(verdict(&denied).await, Err(Undelivered::Refused { said }));
     }
     for (status, body) in [
         ("403 Forbidden", "Authorization failed for sendsms"),
+        ("400 Bad Request", "Sender missing and no global set, rejected"),
+        ("400 Bad Request", "Account field misformed or too long, rejected"),
+        ("400 Bad Request", "Coding field misformed, rejected"),
+        ("400 Bad Request", "Illegal characters in 'to' string ('*26771234567') vs '0123456789 +-'"),
+        ("400 Bad Request", ""),
+        ("403 Forbidden", "a proxy's page"),
         ("404 Not Found", ""),
         ("503 Service Unavailable", "Temporal failure, try again later."),
         ("500 Internal Server Error", ""),
@@ -168,8 +172,16 @@ async fn an_email_has_the_same_name_in_every_repeat() {
 async fn a_mailbox_that_is_not_there_is_given_up_and_other_troubles_are_not() {
     for (to_recipient, to_message, expected) in [
         ("250 ok", "250 ok", Ok(())),
-        ("550 no such user", "", Err(Undelivered::Refused { said: "550".into() })),
-        ("553 bad name", "", Err(Undelivered::Refused { said: "553".into() })),
+        ("550 5.1.1 no such user", "", Err(Undelivered::Refused { said: "550 5.1.1".into() })),
+        ("553 5.1.3 bad name", "", Err(Undelivered::Refused { said: "553 5.1.3".into() })),
+        ("556 5.1.10 takes no mail", "", Err(Undelivered::Refused { said: "556 5.1.10".into() })),
+        ("250 ok", "550 5.1.1 no such user", Err(Undelivered::Refused { said: "550 5.1.1".into() })),
+        ("550 no such user", "", Err(Undelivered::Later { said: "550".into() })),
+        ("550 5.7.1 relaying denied", "", Err(Undelivered::Later { said: "550".into() })),
+        ("553 5.7.1 sender not owned", "", Err(Undelivered::Later { said: "553".into() })),
+        ("550 5.1.8 sender's domain not found", "", Err(Undelivered::Later { said: "550".into() })),
+        ("550 5.1.11 nobody knows", "", Err(Undelivered::Later { said: "550".into() })),
+        ("450 5.1.1 of two minds", "", Err(Undelivered::Later { said: "450".into() })),
         ("450 mailbox busy", "", Err(Undelivered::Later { said: "450".into() })),
         ("530 authentication required", "", Err(Undelivered::Later { said: "530".into() })),
         ("250 ok", "452 disk full", Err(Undelivered::Later { said: "452".into() })),
@@ -220,6 +232,20 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 #[tokio::test]
+async fn a_worker_says_when_it_begins_which_channel_is_off() {
+    let log = Log::default();
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(log.clone()).finish();
+    let _logging = tracing::subscriber::set_default(subscriber);
+    let outbox = Outbox::open().await;
+    let notifier = outbox.notifier(Some(&Inbox::default()), None, NotifySettings::default());
+    notifier.run(async {}).await;
+    let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(written.matches("no gateway is set up").count(), 1, "{written}");
+    assert!(written.contains("WARN") && written.contains("EMAIL") && !written.contains("SMS"), "{written}");
+}
+
+#[tokio::test]
 async fn nothing_that_goes_wrong_writes_a_token_a_number_an_address_or_a_password_into_the_log() {
     let log = Log::default();
     let subscriber =
@@ -228,10 +254,11 @@ async fn nothing_that_goes_wrong_writes_a_token_a_number_an_address_or_a_passwor
     use_ring();
 
     let outbox = Outbox::open().await;
-    let forbidden = answer("403 Forbidden", "Tried to change receiver to '+26771230002', denied.");
+    let denied = "Number(s) has/have been denied by white- and/or black-lists: +26771230002";
+    let forbidden = answer("400 Bad Request", denied);
     let busy = answer("503 Service Unavailable", "+26771230001");
     let sms = Server::http(&[&forbidden, &busy, "HTTP/1.1 2"]).await;
-    let email = Server::smtp("550 no such user till@shop.example", "").await;
+    let email = Server::smtp("550 5.1.1 no such user till@shop.example", "").await;
     let settings = NotifySettings {
         sms: Some(sms_settings(&sms)),
         email: Some(email_settings(&email)),
