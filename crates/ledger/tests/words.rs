@@ -1,0 +1,42 @@
+//! The words of the ledger that stand in the database and on the wire, and what a wallet may be used for.
+
+use ledger::{AccountId, Category, EntryKind, HouseAccount, Wallet};
+use money::{Currency, Money};
+
+fn pula(minor: i64) -> Money {
+    Money::from_minor(minor, Currency::parse("BWP").expect("a currency"))
+}
+
+#[test]
+fn accounts_and_entries_are_called_what_they_were_called_last_year() {
+    let categories = Category::ALL.map(Category::as_str);
+    assert_eq!(categories, ["CURRENT", "COMMISSION", "TOPUP"]);
+    let houses = HouseAccount::ALL.map(HouseAccount::as_str);
+    assert_eq!(houses, ["PROVIDER_PAYABLE", "FEE_INCOME", "COMMISSION_EXPENSE", "FUNDING", "SUSPENSE"]);
+    let entries = EntryKind::ALL.map(EntryKind::as_str);
+    assert_eq!(entries, ["SETTLE", "TOP_UP", "ADJUST", "INCIDENT"]);
+}
+
+#[test]
+fn a_category_is_read_back_and_nothing_else_is_one() {
+    for category in Category::ALL {
+        assert_eq!(Category::parse(category.as_str()), Some(category));
+    }
+    for text in ["", "current", "SAVINGS"] {
+        assert_eq!(Category::parse(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn nobody_buys_out_of_a_commission_account() {
+    let can_be_debited = Category::ALL.map(Category::can_be_debited);
+    assert_eq!(can_be_debited, [true, false, true]);
+}
+
+#[test]
+fn what_is_paid_in_is_posted_and_touches_no_hold() {
+    let wallet = Wallet::new(AccountId(7), pula(10_000), pula(4_000)).unwrap();
+    let richer = wallet.credit(pula(250)).unwrap();
+    assert_eq!((richer.posted(), richer.held()), (pula(10_250), pula(4_000)));
+    assert_eq!((richer.id(), richer.currency()), (AccountId(7), pula(0).currency()));
+}

@@ -1,0 +1,239 @@
+//! The integrators of a simulated town. Some follow the guide: whatever is not final is asked about again, and
+//! only a definite no is followed by another confirm. Some confirm again and again. Some never come back.
+
+use ledger::AccountId;
+use money::Rate;
+use purchase::{FeeSchedule, Price, Terms};
+
+use crate::chance::Chance;
+use crate::database::{Key, Rejection, pula};
+use crate::desk::{Desk, Request, Seat, Work};
+use crate::options::{MINUTE, SECOND};
+use crate::town::{Happening, Town, WALLETS};
+use crate::values::OPENING;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    FollowsTheGuide,
+    IsCareless,
+    /// Asks again as soon as it is answered.
+    IsImpatient,
+    Vanishes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Confirms,
+    Retries,
+}
+
+/// What an integrator wants to buy, once.
+#[derive(Clone, Debug)]
+pub struct Intent {
+    pub manner: Manner,
+    pub key: Key,
+    pub wallet: AccountId,
+    pub connection: usize,
+    pub price: Price,
+    step: Option<Step>,
+    asked: u32,
+    is_waiting: bool,
+    confirms: u32,
+    patience: u64,
+}
+
+/// What an integrator is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Rejected(Rejection),
+    Successful(usize),
+    Failed(usize),
+    Open(usize),
+    NotFound,
+    Pending,
+    Unreachable,
+}
+
+impl Intent {
+    fn drawn(chance: &mut Chance, subscribers: u64, connections: u64, reference: u64) -> Self {
+        let manners = if chance.happens(8) {
+            [Manner::IsImpatient; 4]
+        } else {
+            [Manner::FollowsTheGuide, Manner::FollowsTheGuide, Manner::IsCareless, Manner::Vanishes]
+        };
+        let amount = i64::try_from(chance.within(500..=20_000)).expect("small");
+        let terms = Terms {
+            fees: FeeSchedule {
+                fixed: pula(150),
+                rate: Rate::parse("0.01").expect("a rate"),
+                floor: None,
+                cap: None,
+            },
+            commission: Rate::parse("0.015").expect("a rate"),
+            minimum: None,
+            maximum: None,
+        };
+        let connection = usize::try_from(chance.within(0..=connections - 1)).expect("few");
+        Self {
+            manner: chance.one_of(&manners),
+            key: Key { subscriber: chance.within(1..=subscribers), reference },
+            wallet: chance.one_of(&WALLETS),
+            connection,
+            price: Price::of(pula(amount), chance.happens(50), &terms).expect("more than its charges"),
+            step: Some(Step::Confirms),
+            asked: 0,
+            is_waiting: false,
+            confirms: 0,
+            patience: chance.one_of(&[3 * SECOND, 10 * SECOND, 60 * SECOND, 155 * SECOND]),
+        }
+    }
+
+    /// What follows from an answer, or from none, and how long it waits before.
+    fn hears(&mut self, answer: Option<Answer>, chance: &mut Chance) -> Option<(Step, u64)> {
+        let pause =
+            if self.manner == Manner::IsImpatient { SECOND..=8 * SECOND } else { 2 * SECOND..=5 * MINUTE };
+        let asks_again = Some((Step::Retries, chance.within(pause)));
+        let wants_it_still = (self.confirms < 4).then(|| (Step::Confirms, chance.within(1..=2 * MINUTE)));
+        match (self.manner, answer) {
+            (Manner::Vanishes, _)
+            | (_, Some(Answer::Successful(_) | Answer::Rejected(Rejection::Insufficient))) => None,
+            (
+                Manner::FollowsTheGuide | Manner::IsImpatient | Manner::IsCareless,
+                Some(Answer::NotFound | Answer::Rejected(Rejection::ReferenceClosed | Rejection::Overloaded)),
+            ) => wants_it_still,
+            (Manner::FollowsTheGuide | Manner::IsImpatient | Manner::IsCareless, Some(Answer::Failed(_))) => {
+                if chance.happens(50) {
+                    wants_it_still
+                } else {
+                    None
+                }
+            }
+            (
+                Manner::FollowsTheGuide | Manner::IsImpatient,
+                Some(
+                    Answer::Rejected(Rejection::Pending)
+                    | Answer::Open(_)
+                    | Answer::Pending
+                    | Answer::Unreachable,
+                )
+                | None,
+            ) => asks_again,
+            (
+                Manner::IsCareless,
+                Some(
+                    Answer::Rejected(Rejection::Pending)
+                    | Answer::Open(_)
+                    | Answer::Pending
+                    | Answer::Unreachable,
+                )
+                | None,
+            ) => {
+                if chance.happens(50) {
+                    wants_it_still
+                } else {
+                    asks_again
+                }
+            }
+        }
+    }
+}
+
+impl Town {
+    pub fn gathers_crowd(&mut self) {
+        let connections = u64::try_from(self.options.connections.len()).expect("few");
+        let last = self.options.faults_end;
+        for nth in 0..self.options.intents {
+            let intent = Intent::drawn(&mut self.chance, self.options.subscribers, connections, nth);
+            let request = Request { intent: self.intents.len(), nth: 0 };
+            self.intents.push(intent);
+            let when = self.chance.within(0..=last);
+            self.at(when, Happening::Wakes(request));
+        }
+    }
+
+    /// Either its patience is over, or it is time for its next step.
+    pub fn wakes(&mut self, request: Request) {
+        let faults_ended = self.now >= self.options.faults_end;
+        let Some(intent) = self.intents.get_mut(request.intent) else { return };
+        if intent.asked != request.nth {
+            return;
+        }
+        if intent.is_waiting {
+            intent.is_waiting = false;
+            let next = intent.hears(None, &mut self.chance);
+            self.goes_on_after(request, next);
+            return;
+        }
+        let Some(step) = intent.step else { return };
+        if step == Step::Confirms && faults_ended {
+            return;
+        }
+        intent.confirms += u32::from(step == Step::Confirms);
+        let copies = if intent.manner == Manner::IsCareless && self.chance.happens(30) { 3 } else { 1 };
+        for _copy in 0..copies {
+            self.asks(request.intent, step);
+        }
+    }
+
+    fn asks(&mut self, number: usize, step: Step) {
+        let Some(intent) = self.intents.get_mut(number) else { return };
+        intent.asked += 1;
+        intent.is_waiting = true;
+        let (request, patience) = (Request { intent: number, nth: intent.asked }, intent.patience);
+        self.after(patience, Happening::Wakes(request));
+        let server = usize::try_from(self.chance.within(0..=self.options.servers - 1)).expect("few");
+        let process = *self.processes.get(server).expect("the servers come first");
+        let is_lost = self.chance.happens(self.options.answers_lost / 2);
+        if process.up_from > self.now || is_lost {
+            return;
+        }
+        let order = self.order(number, usize::MAX, self.now);
+        let desk = Desk {
+            seat: Seat { process: server, incarnation: process.incarnation },
+            turn: 0,
+            work: Work::Finding,
+            order,
+            request: Some(request),
+            began_at: self.now,
+            claimed_at: OPENING,
+            name: order.name,
+            rejection: Rejection::Overloaded,
+        };
+        match step {
+            Step::Confirms => {
+                let wait = if self.chance.happens(5) {
+                    self.chance.within(SECOND..=12 * SECOND)
+                } else {
+                    self.chance.within(5..=SECOND)
+                };
+                let desk = self.sits_down(desk);
+                self.after(wait, Happening::Begins { desk });
+            }
+            Step::Retries => {
+                let desk = self.sits_down(desk);
+                self.goes_on(desk);
+            }
+        }
+    }
+
+    pub fn is_answered(&mut self, request: Request, answer: Answer) {
+        let Some(intent) = self.intents.get_mut(request.intent) else { return };
+        if intent.asked != request.nth || !intent.is_waiting {
+            return;
+        }
+        intent.is_waiting = false;
+        let next = intent.hears(Some(answer), &mut self.chance);
+        self.goes_on_after(request, next);
+    }
+
+    fn goes_on_after(&mut self, request: Request, next: Option<(Step, u64)>) {
+        let Some(intent) = self.intents.get_mut(request.intent) else { return };
+        intent.step = next.map(|(step, _)| step);
+        // What was waited for is not waited for any more.
+        intent.asked += 1;
+        let next_turn = Request { nth: intent.asked, ..request };
+        if let Some((_, wait)) = next {
+            self.after(wait, Happening::Wakes(next_turn));
+        }
+    }
+}

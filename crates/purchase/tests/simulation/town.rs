@@ -1,0 +1,410 @@
+//! A simulated town and its time: what happens when, and to whom. Whoever is paused gets it later, whoever was
+//! killed never.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::TimeDelta;
+use ledger::AccountId;
+use purchase::{Fact, Life, Rules, Timing};
+
+use crate::chance::Chance;
+use crate::crowd::{Answer, Intent};
+use crate::database::{Database, Key, Order, Recorded};
+use crate::desk::{Desk, News, Request, Seat};
+use crate::laws::Breach;
+use crate::options::{MINUTE, Options, SECOND};
+use crate::provider::{Provider, Reply};
+
+/// How one transaction goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Well,
+    /// Committed, but its acknowledgement is lost.
+    Unheard,
+    /// Not committed, and nobody says so.
+    Lost,
+    /// Not committed, and that is known.
+    NotKept,
+}
+
+#[derive(Clone, Debug)]
+pub enum Transaction {
+    Reserve,
+    Record(Fact),
+    Find,
+    Close(usize),
+}
+
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// An integrator acts, or has waited long enough for the nth answer.
+    Wakes(Request),
+    /// What comes before the reserve is over.
+    Begins {
+        desk: u64,
+    },
+    Commits {
+        desk: u64,
+        turn: u32,
+        transaction: Transaction,
+        fate: Fate,
+        read: Option<Life>,
+    },
+    /// A transaction that was given up for lost is committed all the same.
+    CommitsLate {
+        purchase: usize,
+        fact: Fact,
+    },
+    Hears {
+        desk: u64,
+        turn: u32,
+        news: News,
+    },
+    /// The connection stands, the first byte is about to leave.
+    Leaves {
+        desk: u64,
+        turn: u32,
+    },
+    Arrives {
+        connection: usize,
+        copy: usize,
+        sender: (u64, u32),
+    },
+    /// A reply is on its way back; it may yet change places with another.
+    Replies {
+        connection: usize,
+        sender: (u64, u32),
+        reply: Reply,
+    },
+    Enquires {
+        desk: u64,
+        turn: u32,
+    },
+    Answers {
+        request: Request,
+        answer: Answer,
+    },
+    /// The caller of a confirm is not kept waiting any longer.
+    WaitsTooLong {
+        desk: u64,
+        request: Request,
+    },
+    WorkerLooks(Seat),
+    ClaimsDue {
+        seat: Seat,
+        slots: Vec<usize>,
+        fate: Fate,
+    },
+    TakesUp {
+        seat: Seat,
+        claimed: Vec<(usize, Recorded)>,
+    },
+    Kills(usize),
+    Pauses(usize, u64),
+    ClockJumps(TimeDelta),
+    OperatorLooks {
+        again: bool,
+    },
+    FaultsEnd,
+    /// By now every vend is found out and paid for.
+    VendsAreFound,
+    /// By now everything has ended, or stands before a person.
+    AllIsDecided,
+    /// By now everything has ended.
+    Closes,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Process {
+    pub is_worker: bool,
+    pub incarnation: u32,
+    /// Dead before that.
+    pub up_from: u64,
+    /// Standing still before that.
+    pub goes_on_from: u64,
+}
+
+pub struct Town {
+    pub options: Options,
+    pub now: u64,
+    pub chance: Chance,
+    queue: BTreeMap<(u64, u64), Happening>,
+    queued: u64,
+    pub database: Database,
+    pub database_outages: Vec<(u64, u64)>,
+    pub providers: Vec<Provider>,
+    /// A reply that waits to change places with the next.
+    pub astray: BTreeMap<usize, ((u64, u32), Reply)>,
+    pub processes: Vec<Process>,
+    pub desks: BTreeMap<u64, Desk>,
+    pub intents: Vec<Intent>,
+    pub next_desk: u64,
+    pub next_purchase: usize,
+    pub next_name: u32,
+    pub record: crate::laws::Witness,
+    pub story: Story,
+    pub sights: BTreeSet<&'static str>,
+}
+
+/// What a town came to.
+#[derive(Debug)]
+pub struct Outcome {
+    pub options: Options,
+    pub steps: u64,
+    pub purchases: usize,
+    pub sights: BTreeSet<&'static str>,
+    pub breach: Option<Breach>,
+    pub story: Vec<String>,
+}
+
+/// What happened, in words, where somebody wants to read it.
+#[derive(Debug, Default)]
+pub struct Story {
+    pub is_told: bool,
+    pub lines: Vec<String>,
+}
+
+pub const WALLETS: [AccountId; 2] = [AccountId(1), AccountId(2)];
+
+/// A late commit, a lease, the longest pause between two looks, a send, and a margin.
+fn until_vends_are_found(timing: &Timing) -> u64 {
+    5 * MINUTE + length(timing.lease) + length(timing.plan.longest_pause) + 4 * MINUTE
+}
+
+fn until_all_is_decided(timing: &Timing) -> u64 {
+    until_vends_are_found(timing) + length(timing.window)
+}
+
+pub fn length(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).expect("a length of the time chain is short")
+}
+
+impl Town {
+    pub fn founded(options: Options, is_told: bool) -> Self {
+        let timing = Timing::default();
+        let rules = |connection: &crate::options::Connection| Rules { declared: connection.declared, timing };
+        let database = Database::new(options.connections.iter().map(rules).collect(), options.flaw);
+        let providers =
+            options.connections.iter().map(|connection| Provider::new(connection.nature.clone())).collect();
+        let process = |is_worker| Process { is_worker, incarnation: 0, up_from: 0, goes_on_from: 0 };
+        let processes = (0..options.servers)
+            .map(|_nth| process(false))
+            .chain((0..options.workers).map(|_nth| process(true)))
+            .collect();
+        let mut town = Self {
+            chance: Chance::seeded(options.seed ^ 0x5EED),
+            options,
+            now: 0,
+            queue: BTreeMap::new(),
+            queued: 0,
+            database,
+            database_outages: Vec::new(),
+            providers,
+            astray: BTreeMap::new(),
+            processes,
+            desks: BTreeMap::new(),
+            intents: Vec::new(),
+            next_desk: 0,
+            next_purchase: 0,
+            next_name: 0,
+            record: crate::laws::Witness::default(),
+            story: Story { is_told, lines: Vec::new() },
+            sights: BTreeSet::new(),
+        };
+        town.opens();
+        town
+    }
+
+    fn opens(&mut self) {
+        let funds = if self.options.is_poor { 30_000 } else { 100_000_000 };
+        for wallet in WALLETS {
+            let handling = Options::handling(&mut self.chance);
+            self.database.opens_purse(wallet, funds, handling);
+        }
+        self.gathers_crowd();
+        self.plans_trouble();
+        let timing = Timing::default();
+        let end = self.options.faults_end;
+        self.at(end, Happening::FaultsEnd);
+        self.at(end + until_vends_are_found(&timing), Happening::VendsAreFound);
+        let decided = end + until_all_is_decided(&timing);
+        self.at(decided, Happening::AllIsDecided);
+        for minute in 0..20 {
+            self.at(decided + minute * MINUTE + 1, Happening::OperatorLooks { again: false });
+        }
+        self.at(decided + 21 * MINUTE, Happening::Closes);
+    }
+
+    /// Lives it to its end, or until a law is broken.
+    pub fn lives(mut self) -> Outcome {
+        let mut steps = 0;
+        while let Some(((at, _), happening)) = self.queue.pop_first() {
+            self.now = at;
+            match self.whereabouts(&happening) {
+                Whereabouts::Gone => continue,
+                Whereabouts::HeldUp { until } => {
+                    self.at(until, happening);
+                    continue;
+                }
+                Whereabouts::There => {}
+            }
+            let is_over = matches!(happening, Happening::Closes);
+            self.happens(happening);
+            steps += 1;
+            if is_over || self.record.breach.is_some() {
+                break;
+            }
+        }
+        Outcome {
+            steps,
+            purchases: self.database.rows.len(),
+            breach: self.record.breach,
+            sights: self.sights,
+            story: self.story.lines,
+            options: self.options,
+        }
+    }
+
+    pub fn at(&mut self, at: u64, happening: Happening) {
+        self.queued += 1;
+        self.queue.insert((at, self.queued), happening);
+    }
+
+    pub fn after(&mut self, wait: u64, happening: Happening) {
+        self.at(self.now + wait, happening);
+    }
+
+    fn happens(&mut self, happening: Happening) {
+        match happening {
+            Happening::Wakes(request) => self.wakes(request),
+            Happening::Begins { desk } => self.begins(desk),
+            Happening::Commits { desk, turn, transaction, fate, read } => {
+                self.commits((desk, turn), transaction, fate, read);
+            }
+            Happening::CommitsLate { purchase, fact } => self.commits_late(purchase, &fact),
+            Happening::Hears { desk, turn, news } => self.hears(desk, turn, news),
+            Happening::Leaves { desk, turn } => self.leaves(desk, turn),
+            Happening::Arrives { connection, copy, sender } => self.arrives(connection, copy, sender),
+            Happening::Replies { connection, sender, reply } => self.replies(connection, sender, reply),
+            Happening::Enquires { desk, turn } => self.enquires(desk, turn),
+            Happening::Answers { request, answer } => self.is_answered(request, answer),
+            Happening::WaitsTooLong { desk, request } => self.waits_too_long(desk, request),
+            Happening::WorkerLooks(seat) => self.worker_looks(seat),
+            Happening::ClaimsDue { seat, slots, fate } => self.claims_due(seat, &slots, fate),
+            Happening::TakesUp { seat, claimed } => self.takes_up(seat, claimed),
+            Happening::Kills(process) => self.kills(process),
+            Happening::Pauses(process, wait) => self.pauses(process, wait),
+            Happening::ClockJumps(by) => self.database.ahead += by,
+            Happening::OperatorLooks { again } => self.operator_looks(again),
+            Happening::FaultsEnd => self.faults_end(),
+            Happening::VendsAreFound => self.vends_are_found(),
+            Happening::AllIsDecided => self.all_is_decided(),
+            Happening::Closes => self.closes(),
+        }
+    }
+
+    /// Where the process is that something happens in.
+    fn whereabouts(&self, happening: &Happening) -> Whereabouts {
+        let seat = match happening {
+            Happening::Begins { desk }
+            | Happening::Hears { desk, .. }
+            | Happening::Leaves { desk, .. }
+            | Happening::WaitsTooLong { desk, .. }
+            | Happening::Enquires { desk, .. } => match self.desks.get(desk) {
+                Some(desk) => desk.seat,
+                None => return Whereabouts::Gone,
+            },
+            Happening::WorkerLooks(seat) | Happening::TakesUp { seat, .. } => *seat,
+            Happening::Wakes(_)
+            | Happening::Commits { .. }
+            | Happening::CommitsLate { .. }
+            | Happening::Arrives { .. }
+            | Happening::Replies { .. }
+            | Happening::Answers { .. }
+            | Happening::ClaimsDue { .. }
+            | Happening::Kills(_)
+            | Happening::Pauses(..)
+            | Happening::ClockJumps(_)
+            | Happening::OperatorLooks { .. }
+            | Happening::FaultsEnd
+            | Happening::VendsAreFound
+            | Happening::AllIsDecided
+            | Happening::Closes => return Whereabouts::There,
+        };
+        match self.processes.get(seat.process) {
+            Some(process) if process.incarnation == seat.incarnation => {
+                if process.goes_on_from > self.now {
+                    Whereabouts::HeldUp { until: process.goes_on_from }
+                } else {
+                    Whereabouts::There
+                }
+            }
+            Some(_) | None => Whereabouts::Gone,
+        }
+    }
+
+    /// What is still on the road when the faults end arrives soon, or never.
+    pub fn clears_the_road(&mut self) {
+        let soon = self.now + SECOND;
+        let is_late = |happening: &Happening| matches!(happening, Happening::Arrives { .. });
+        let late: Vec<_> = self
+            .queue
+            .range((soon, 0)..)
+            .filter(|(_, happening)| is_late(happening))
+            .map(|(key, _)| *key)
+            .collect();
+        for key in late {
+            let Some(Happening::Arrives { connection, copy, sender }) = self.queue.remove(&key) else {
+                continue;
+            };
+            if self.chance.happens(50) {
+                let wait = self.chance.within(1..=MINUTE);
+                self.after(wait, Happening::Arrives { connection, copy, sender });
+            } else if let Some(provider) = self.providers.get_mut(connection) {
+                provider.never_receives(copy);
+            }
+        }
+    }
+
+    pub fn database_is_away(&self) -> bool {
+        self.database_outages.iter().any(|(from, until)| (*from..*until).contains(&self.now))
+    }
+
+    pub fn provider(&mut self, connection: usize) -> &mut Provider {
+        self.providers.get_mut(connection).expect("every order names a connection of its town")
+    }
+
+    pub fn order(&mut self, intent: usize, id: usize, arrived_at: u64) -> Order {
+        let intent_ = self.intents.get(intent).expect("every request names an intent of its town");
+        let (key, wallet, connection, price) =
+            (intent_.key, intent_.wallet, intent_.connection, intent_.price);
+        Order { id, intent, key, wallet, connection, price, name: self.fresh_name(), arrived_at }
+    }
+
+    pub fn fresh_name(&mut self) -> u32 {
+        self.next_name += 1;
+        self.next_name
+    }
+
+    pub fn tells(&mut self, purchase: Option<usize>, line: impl FnOnce() -> String) {
+        if self.story.is_told {
+            let about = purchase.map_or(String::new(), |id| format!("purchase {id}: "));
+            let now = self.now;
+            self.story.lines.push(format!("{:>6}.{:03} {about}{}", now / SECOND, now % SECOND, line()));
+        }
+    }
+
+    pub fn sees(&mut self, sight: &'static str) {
+        self.sights.insert(sight);
+    }
+
+    pub fn is_found(&mut self, key: Key, at: u64) {
+        self.record.absent.insert(key, at);
+    }
+}
+
+enum Whereabouts {
+    There,
+    HeldUp { until: u64 },
+    Gone,
+}

@@ -1,0 +1,492 @@
+//! What a desk's command comes to: a transaction, a send, a question, an answer. And the worker, who takes up what
+//! is due.
+
+use std::time::Duration;
+
+use purchase::{
+    Asker, Confirm, ConfirmCommand, Fact, Life, Resolve, ResolveAnswer, ResolveCommand, StateName, Timing,
+};
+use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, VendOutcome};
+
+use crate::crowd::Answer;
+use crate::database::Recorded;
+use crate::desk::{Desk, Found, News, Request, Seat, Work};
+use crate::flaw::Flaw;
+use crate::options::SECOND;
+use crate::provider::{Reply, WireOrder};
+use crate::town::{Fate, Happening, Town, Transaction, length};
+use crate::values::OPENING;
+
+/// When the caller of a confirm or of a retry is told that nobody knows, though the engine goes on.
+const LONGEST_WAIT: u64 = 150 * SECOND;
+/// When somebody who waits for a commit gives it up for lost.
+const COMMIT_DEADLINE: u64 = 10 * SECOND;
+const ENQUIRY_DEADLINE: u64 = 10 * SECOND;
+
+impl Town {
+    pub fn sits_down(&mut self, desk: Desk) -> u64 {
+        self.next_desk += 1;
+        self.desks.insert(self.next_desk, desk);
+        self.next_desk
+    }
+
+    /// What comes before the reserve is over: the purchase has its number, and its protocol begins.
+    pub fn begins(&mut self, number: u64) {
+        self.next_purchase += 1;
+        let (id, now) = (self.next_purchase, self.now);
+        let Some(desk) = self.desks.get_mut(&number) else { return };
+        desk.order.id = id;
+        desk.began_at = now;
+        let (machine, command) = Confirm::begin(Timing::default());
+        desk.work = Work::Confirm(machine, command);
+        let (request, arrived_at) = (desk.request, desk.order.arrived_at);
+        self.tells(Some(id), || format!("desk {number} confirms"));
+        if let Some(request) = request {
+            self.at((arrived_at + LONGEST_WAIT).max(now), Happening::WaitsTooLong { desk: number, request });
+        }
+        self.goes_on(number);
+    }
+
+    /// The caller of a confirm is told that nobody knows; the engine goes on.
+    pub fn waits_too_long(&mut self, desk: u64, request: Request) {
+        if let Some(desk) = self.desks.get(&desk) {
+            let answer = Answer::Unreachable;
+            let wait = self.chance.within(1..=200);
+            let id = desk.order.id;
+            self.tells(Some(id), || "its caller has waited too long".to_owned());
+            self.after(wait, Happening::Answers { request, answer });
+        }
+    }
+
+    /// Does what the desk's protocol says next.
+    pub fn goes_on(&mut self, number: u64) {
+        let Some(desk) = self.desks.get(&number) else { return };
+        let (turn, work) = (desk.turn, desk.work.clone());
+        self.troubles(desk.seat.process);
+        match work {
+            Work::Confirm(_, command) => self.confirms_on(number, turn, command),
+            Work::Resolve(_, command, _) => self.resolves_on(number, turn, command),
+            Work::Finding => self.commit((number, turn), Transaction::Find),
+            Work::Closing(id) => self.commit((number, turn), Transaction::Close(id)),
+        }
+    }
+
+    fn confirms_on(&mut self, number: u64, turn: u32, command: ConfirmCommand) {
+        match command {
+            ConfirmCommand::Reserve => self.commit((number, turn), Transaction::Reserve),
+            ConfirmCommand::Send => self.connects(number, turn),
+            ConfirmCommand::Record(fact) => self.commit((number, turn), Transaction::Record(fact)),
+            ConfirmCommand::Refuse => self.ends(number, |desk| Some(Answer::Rejected(desk.rejection))),
+            ConfirmCommand::Answer => {
+                let id = self.desks.get(&number).map_or(usize::MAX, |desk| desk.order.id);
+                let answer = self.as_it_stands(id);
+                self.ends(number, |_desk| Some(answer));
+            }
+        }
+    }
+
+    fn resolves_on(&mut self, number: u64, turn: u32, command: ResolveCommand) {
+        match command {
+            ResolveCommand::Claim => self.commit((number, turn), Transaction::Record(Fact::Claimed)),
+            ResolveCommand::Enquire => {
+                let wait = self.chance.within(5..=400);
+                self.after(wait, Happening::Enquires { desk: number, turn });
+            }
+            ResolveCommand::RecordRepeat(fence) => {
+                self.is_to_send(number, None);
+                self.commit((number, turn), Transaction::Record(Fact::SentAgain { fence }));
+            }
+            ResolveCommand::RecordAttempt(fence) => {
+                let name = self.fresh_name();
+                self.is_to_send(number, Some(name));
+                let reference = reference(name);
+                self.commit((number, turn), Transaction::Record(Fact::AttemptStarted { fence, reference }));
+            }
+            ResolveCommand::Send => self.connects(number, turn),
+            ResolveCommand::Record(fact) => self.commit((number, turn), Transaction::Record(fact)),
+            ResolveCommand::Answer(answer) => self.resolved(number, answer),
+        }
+    }
+
+    fn is_to_send(&mut self, number: u64, name: Option<u32>) {
+        let now = self.now;
+        if let Some(desk) = self.desks.get_mut(&number) {
+            desk.began_at = now;
+            desk.name = name.unwrap_or(desk.name);
+        }
+    }
+
+    fn resolved(&mut self, number: u64, answer: ResolveAnswer) {
+        let Some(desk) = self.desks.get_mut(&number) else { return };
+        if desk.asker() == Some(Asker::Worker) {
+            self.desks.remove(&number);
+            return;
+        }
+        match answer {
+            ResolveAnswer::Pending => self.ends(number, |_desk| Some(Answer::Pending)),
+            ResolveAnswer::Unreachable => self.ends(number, |_desk| Some(Answer::Unreachable)),
+            ResolveAnswer::Final => {
+                desk.work = Work::Closing(desk.order.id);
+                self.goes_on(number);
+            }
+        }
+    }
+
+    /// The desk is cleared, and whoever waits is answered.
+    fn ends(&mut self, number: u64, answer: impl FnOnce(&Desk) -> Option<Answer>) {
+        let Some(desk) = self.desks.remove(&number) else { return };
+        let (Some(answer), Some(request)) = (answer(&desk), desk.request) else { return };
+        self.answers(&desk, request, answer);
+    }
+
+    fn as_it_stands(&self, id: usize) -> Answer {
+        match self.database.rows.get(&id).map(|row| row.life.state.name()) {
+            Some(StateName::Successful) => Answer::Successful(id),
+            Some(StateName::Failed) => Answer::Failed(id),
+            Some(StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review)
+            | None => Answer::Open(id),
+        }
+    }
+
+    fn answers(&mut self, desk: &Desk, request: Request, answer: Answer) {
+        self.tells(Some(desk.order.id).filter(|id| *id != usize::MAX), || format!("answer: {answer:?}"));
+        self.is_told(desk, answer);
+        if !self.chance.happens(self.options.answers_lost) {
+            let wait = self.chance.within(1..=200);
+            self.after(wait, Happening::Answers { request, answer });
+        }
+    }
+
+    fn commit(&mut self, (desk, turn): (u64, u32), transaction: Transaction) {
+        let takes = if self.options.database_is_slow {
+            self.chance.within(1..=4 * SECOND)
+        } else {
+            self.chance.within(1..=30)
+        };
+        let fate = self.fate();
+        let read = self.reads(desk);
+        let late = match &transaction {
+            Transaction::Record(fact) if self.chance.happens(self.options.commits_late) => Some(fact.clone()),
+            Transaction::Record(_) | Transaction::Reserve | Transaction::Find | Transaction::Close(_) => None,
+        };
+        if let Some(fact) = late {
+            let purchase = self.desks.get(&desk).map_or(usize::MAX, |desk| desk.order.id);
+            let wait = self.chance.within(1..=300 * SECOND);
+            self.after(wait, Happening::CommitsLate { purchase, fact });
+            self.after(COMMIT_DEADLINE, Happening::Hears { desk, turn, news: News::Unacknowledged });
+            return;
+        }
+        self.after(takes, Happening::Commits { desk, turn, transaction, fate, read });
+    }
+
+    /// Who forgets to compare has read the row before.
+    fn reads(&self, desk: u64) -> Option<Life> {
+        if self.options.flaw != Some(Flaw::ForgetsToCompare) {
+            return None;
+        }
+        let id = self.desks.get(&desk)?.order.id;
+        self.database.rows.get(&id).map(|row| row.life.clone())
+    }
+
+    fn fate(&mut self) -> Fate {
+        if self.now >= self.options.faults_end {
+            return Fate::Well;
+        }
+        if self.chance.happens(self.options.acknowledgements_lost) {
+            return Fate::Unheard;
+        }
+        if self.chance.happens(self.options.commits_lost) {
+            return self.chance.one_of(&[Fate::Lost, Fate::NotKept]);
+        }
+        Fate::Well
+    }
+
+    pub fn commits(
+        &mut self,
+        (desk, turn): (u64, u32),
+        transaction: Transaction,
+        fate: Fate,
+        read: Option<Life>,
+    ) {
+        let fate = if self.database_is_away() { Fate::NotKept } else { fate };
+        // A process that was killed has sent it all the same.
+        let Some(order) = self.desks.get(&desk).map(|desk| desk.order) else { return };
+        let news = match fate {
+            Fate::Well => Some(self.transacts(desk, order.id, transaction, read)),
+            Fate::Unheard => {
+                self.transacts(desk, order.id, transaction, read);
+                None
+            }
+            Fate::Lost => None,
+            Fate::NotKept => {
+                let wait = self.chance.within(50..=3 * SECOND);
+                self.after(wait, Happening::Hears { desk, turn, news: News::NotKept });
+                return;
+            }
+        };
+        let (wait, news) = match news {
+            Some(news) => (self.chance.within(1..=20), news),
+            None => (COMMIT_DEADLINE, News::Unacknowledged),
+        };
+        self.after(wait, Happening::Hears { desk, turn, news });
+    }
+
+    fn transacts(&mut self, desk: u64, id: usize, transaction: Transaction, read: Option<Life>) -> News {
+        let now = self.now;
+        match transaction {
+            Transaction::Record(Fact::SentAgain { .. })
+                if self.options.flaw == Some(Flaw::SendsOffTheRecord) =>
+            {
+                let Recorded { life, at, name, .. } = self.database.read(now, id);
+                News::Recorded(Recorded { life, at, name, moved: true })
+            }
+            Transaction::Reserve => self.reserves(desk),
+            Transaction::Record(fact) => News::Recorded(self.records(id, &fact, read)),
+            Transaction::Find => {
+                let Some(key) = self.desks.get(&desk).map(|desk| desk.order.key) else {
+                    return News::NotKept;
+                };
+                let found = self.database.find(now, key);
+                if found.is_none() {
+                    self.is_found(key, now);
+                }
+                News::Found(found.map(|id| self.found(id)))
+            }
+            Transaction::Close(known) => {
+                let key = self.database.row(known).order.key;
+                let newer = self.database.close(now, key, known);
+                News::Found(newer.map(|id| self.found(id)))
+            }
+        }
+    }
+
+    fn reserves(&mut self, desk: u64) -> News {
+        let Some(order) = self.desks.get(&desk).map(|desk| desk.order) else { return News::NotKept };
+        let age = Duration::from_millis(self.now - order.arrived_at);
+        match self.database.reserve(self.now, &order, age) {
+            Ok(fence) => {
+                self.tells(Some(order.id), || format!("reserved for subscriber {}", order.key.subscriber));
+                self.judges(order.id);
+                News::Reserved(fence)
+            }
+            Err(rejection) => News::Refused(rejection),
+        }
+    }
+
+    pub fn records(&mut self, id: usize, fact: &Fact, read: Option<Life>) -> Recorded {
+        let recorded = self.database.record(self.now, id, fact, read);
+        if recorded.moved {
+            self.sees(fact.kind().as_str());
+            self.sees(recorded.life.state.name().as_str());
+        }
+        self.tells(Some(id), || {
+            let verdict = if recorded.moved { "moved" } else { "no place" };
+            format!("{fact:?}: {verdict}, {:?} under {:?}", recorded.life.state.name(), recorded.life.fence)
+        });
+        self.judges(id);
+        recorded
+    }
+
+    pub fn commits_late(&mut self, purchase: usize, fact: &Fact) {
+        if self.database.rows.contains_key(&purchase) {
+            self.sees("late commit");
+            self.records(purchase, fact, None);
+        }
+    }
+
+    fn found(&self, id: usize) -> Found {
+        let row = self.database.row(id);
+        let (order, life, name) = (row.order, row.life.clone(), row.name);
+        Found { order, life, at: self.database.at(self.now), name }
+    }
+
+    pub fn hears(&mut self, number: u64, turn: u32, news: News) {
+        let now = self.now;
+        let forgets_the_gate = self.options.flaw == Some(Flaw::SendsBehindTheGate);
+        let Some(desk) = self.desks.get_mut(&number).filter(|desk| desk.turn == turn) else { return };
+        desk.turn += 1;
+        match (&desk.work, news) {
+            (Work::Finding | Work::Closing(_), News::Found(Some(found))) => {
+                let rules =
+                    *self.database.rules.get(found.order.connection).expect("a connection of its town");
+                let protocol = Resolve::begin(Asker::Integrator, &found.life, found.at, &rules);
+                desk.takes(&found, protocol);
+                self.goes_on(number);
+            }
+            (Work::Finding, News::Found(None)) => self.ends(number, |_desk| Some(Answer::NotFound)),
+            (Work::Closing(id), News::Found(None)) => {
+                let id = *id;
+                let answer = self.as_it_stands(id);
+                let answer = if matches!(answer, Answer::Open(_)) { Answer::Pending } else { answer };
+                self.ends(number, |_desk| Some(answer));
+            }
+            // A question that the database does not answer is an internal error, which says nothing.
+            (Work::Finding | Work::Closing(_), _) => self.ends(number, |_desk| None),
+            (Work::Confirm(..) | Work::Resolve(..), news) => {
+                desk.hears(news, if forgets_the_gate { desk.began_at } else { now });
+                self.goes_on(number);
+            }
+        }
+    }
+
+    /// Finds a connection: it takes a moment in which the gate may close.
+    fn connects(&mut self, desk: u64, turn: u32) {
+        let wait = if self.chance.happens(5) {
+            self.chance.within(1..=8 * SECOND)
+        } else {
+            self.chance.within(1..=300)
+        };
+        self.after(wait, Happening::Leaves { desk, turn });
+    }
+
+    /// The last look at the gate; then the one request, and its deadline.
+    pub fn leaves(&mut self, number: u64, turn: u32) {
+        let timing = Timing::default();
+        let Some(desk) = self.desks.get(&number).filter(|desk| desk.turn == turn) else { return };
+        let (order, name, is_confirm) = (desk.order, desk.name, matches!(desk.work, Work::Confirm(..)));
+        let since_arrival = if is_confirm { self.now - order.arrived_at } else { 0 };
+        let is_open = self.options.flaw == Some(Flaw::SendsBehindTheGate)
+            || (self.now - desk.began_at <= length(timing.gate) && since_arrival <= length(timing.intake));
+        let asker = desk.asker();
+        let now = self.now;
+        let outage = self.provider(order.connection).outage(now);
+        if !is_open || outage.is_some_and(|outage| outage.refuses_connections) {
+            let never_sent = VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent));
+            self.sees("never left");
+            self.after(1, Happening::Hears { desk: number, turn, news: News::Answered(never_sent) });
+            return;
+        }
+        let amount = order.price.net.minor();
+        let wire = WireOrder { purchase: order.id, name, subscriber: order.key.subscriber, amount };
+        let connection = order.connection;
+        let provider = self.providers.get_mut(connection).expect("a connection of its town");
+        let (copy, arrivals) = provider.takes_off(wire, now, &mut self.chance);
+        self.tells(Some(order.id), || format!("an order leaves as {name}, arrives at {arrivals:?}"));
+        for arrives_at in arrivals {
+            self.at(arrives_at, Happening::Arrives { connection, copy, sender: (number, turn) });
+        }
+        let timed_out = News::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
+        self.after(length(timing.provider_timeout), Happening::Hears { desk: number, turn, news: timed_out });
+        self.judges_a_send(order.id, asker, &timing);
+    }
+
+    pub fn arrives(&mut self, connection: usize, copy: usize, sender: (u64, u32)) {
+        let provider = self.providers.get_mut(connection).expect("a connection of its town");
+        let Some((order, reply)) = provider.receives(copy, &mut self.chance) else { return };
+        self.tells(Some(order.purchase), || format!("the provider: {:?}", reply.outcome.in_words()));
+        self.judges(order.purchase);
+        let nature = &self.providers.get(connection).expect("a connection of its town").nature;
+        let (loses, slow) = (nature.loses_replies, nature.takes_95_seconds);
+        if self.chance.happens(loses) {
+            if self.chance.happens(50) {
+                let wait = self.chance.within(1..=20 * SECOND);
+                let lost = News::Answered(VendOutcome::Unknown(Doubt::ConnectionLost.into()));
+                self.after(wait, Happening::Hears { desk: sender.0, turn: sender.1, news: lost });
+            }
+            return;
+        }
+        let wait = if self.chance.happens(slow) { 95 * SECOND } else { self.chance.within(20..=3 * SECOND) };
+        self.after(wait, Happening::Replies { connection, sender, reply });
+    }
+
+    /// A reply comes back: to its sender, to another, or not as it was.
+    pub fn replies(&mut self, connection: usize, sender: (u64, u32), reply: Reply) {
+        let nature = &self.providers.get(connection).expect("a connection of its town").nature;
+        let (garbles, swaps) = (nature.garbles_replies, nature.swaps_replies);
+        if let Some((other, others)) = self.astray.remove(&connection) {
+            self.sees("swapped");
+            self.is_delivered(sender, others);
+            self.is_delivered(other, reply);
+        } else if self.chance.happens(swaps) {
+            self.astray.insert(connection, (sender, reply));
+        } else if self.chance.happens(garbles) {
+            let doubt = self.chance.one_of(&[Doubt::Unreadable, Doubt::UnlistedFault, Doubt::Mismatched]);
+            self.is_delivered(sender, Reply { outcome: VendOutcome::Unknown(doubt.into()), ..reply });
+        } else {
+            self.is_delivered(sender, reply);
+        }
+    }
+
+    /// A reply counts only if it names the order that it is taken to answer.
+    fn is_delivered(&mut self, (desk, turn): (u64, u32), reply: Reply) {
+        let Some(name) = self.desks.get(&desk).map(|desk| desk.name) else { return };
+        let outcome =
+            if name == reply.name { reply.outcome } else { VendOutcome::Unknown(Doubt::Mismatched.into()) };
+        self.after(1, Happening::Hears { desk, turn, news: News::Answered(outcome) });
+    }
+
+    pub fn enquires(&mut self, number: u64, turn: u32) {
+        let Some(desk) = self.desks.get(&number).filter(|desk| desk.turn == turn) else { return };
+        let (connection, name, id, now) = (desk.order.connection, desk.name, desk.order.id, self.now);
+        let provider = self.providers.get(connection).expect("a connection of its town");
+        let is_silent = provider.outage(now).is_some() || self.chance.happens(provider.nature.is_silent);
+        let (wait, enquiry) = if is_silent {
+            (ENQUIRY_DEADLINE, Enquiry::Unanswered(Doubt::TimedOut.into()))
+        } else {
+            (self.chance.within(5..=2 * SECOND), provider.is_asked(name, now, &mut self.chance))
+        };
+        self.tells(Some(id), || format!("asked about {name}: {:?}", enquiry.in_words()));
+        self.sees(enquiry.in_words().0);
+        self.after(wait, Happening::Hears { desk: number, turn, news: News::Enquired(enquiry) });
+    }
+
+    /// Free places are claimed for; one look at a time.
+    pub fn worker_looks(&mut self, seat: Seat) {
+        let slots = usize::from(self.options.slots);
+        let busy = |connection: usize| {
+            let at_work = |desk: &&Desk| desk.seat == seat && desk.order.connection == connection;
+            self.desks.values().filter(at_work).count()
+        };
+        let slots: Vec<_> =
+            (0..self.providers.len()).map(|connection| slots.saturating_sub(busy(connection))).collect();
+        let wait = self.chance.within(1..=30);
+        let fate = self.fate();
+        self.after(wait, Happening::ClaimsDue { seat, slots, fate });
+    }
+
+    pub fn claims_due(&mut self, seat: Seat, slots: &[usize], fate: Fate) {
+        let is_kept = matches!(fate, Fate::Well | Fate::Unheard) && !self.database_is_away();
+        let mut claimed = Vec::new();
+        if is_kept {
+            for (connection, slots) in slots.iter().enumerate() {
+                claimed.extend(self.database.claim_due(self.now, connection, *slots));
+            }
+        }
+        for (id, recorded) in &claimed {
+            let fence = recorded.life.fence;
+            self.tells(Some(*id), || format!("claimed by process {} under {fence:?}", seat.process));
+            self.judges(*id);
+        }
+        let is_heard = is_kept && fate == Fate::Well;
+        let claimed = if is_heard { claimed } else { Vec::new() };
+        let wait = if is_heard { self.chance.within(1..=20) } else { COMMIT_DEADLINE };
+        self.after(wait, Happening::TakesUp { seat, claimed });
+    }
+
+    pub fn takes_up(&mut self, seat: Seat, claimed: Vec<(usize, Recorded)>) {
+        for (id, Recorded { life, at, name, .. }) in claimed {
+            let order = self.database.row(id).order;
+            let rules = *self.database.rules.get(order.connection).expect("a connection of its town");
+            let (machine, command) = Resolve::claimed(Asker::Worker, &life, at, &rules);
+            let desk = Desk {
+                seat,
+                turn: 0,
+                work: Work::Resolve(machine, command, Asker::Worker),
+                order,
+                request: None,
+                began_at: self.now,
+                claimed_at: at,
+                name,
+                rejection: crate::database::Rejection::Overloaded,
+            };
+            let number = self.sits_down(desk);
+            self.goes_on(number);
+        }
+        let wait = self.chance.within(2 * SECOND..=20 * SECOND);
+        self.after(wait, Happening::WorkerLooks(seat));
+    }
+}
+
+fn reference(name: u32) -> ProviderReference {
+    ProviderReference::new(CallId::new(name, OPENING).expect("attempts are few"))
+}

@@ -1,0 +1,68 @@
+//! The words of a purchase that stand in the database, in headers and in its history; and what a sender reports.
+
+use std::time::Duration;
+
+use purchase::{Fact, FactKind, Fence, Handling, IdempotencyKey, RetryPlan, StateName, Timing, Told};
+use vend::{Doubt, Refusal, RefusalReason, VendOutcome};
+
+#[test]
+fn states_and_modes_are_called_what_they_were_called_last_year() {
+    assert_eq!(Handling::ALL.map(Handling::as_str), ["SELF_MANAGED", "MANAGED"]);
+    let states = StateName::ALL.map(StateName::as_str);
+    assert_eq!(states, ["IN_FLIGHT", "IN_DOUBT", "RETRY_DUE", "REVIEW", "SUCCESSFUL", "FAILED"]);
+    let facts = FactKind::ALL.map(FactKind::as_str);
+    let expected = [
+        "VENDED",
+        "REFUSED",
+        "NEVER_SENT",
+        "LOST",
+        "CLAIMED",
+        "NO_RECORD",
+        "LET_GO",
+        "SENT_AGAIN",
+        "ATTEMPT_STARTED",
+        "WINDOW_CLOSED",
+        "OPERATOR_VENDED",
+        "OPERATOR_NOT_VENDED",
+    ];
+    assert_eq!(facts, expected);
+}
+
+#[test]
+fn who_settles_doubt_is_read_back_and_nothing_else_is() {
+    for handling in Handling::ALL {
+        assert_eq!(Handling::parse(handling.as_str()), Some(handling));
+    }
+    assert_eq!(Handling::parse("managed"), None);
+}
+
+#[test]
+fn an_idempotency_key_is_written_as_it_was_read() {
+    let key = IdempotencyKey::parse("till-3/0001").unwrap();
+    assert_eq!(key.to_string(), "till-3/0001");
+}
+
+#[test]
+fn what_never_left_is_not_the_providers_word() {
+    let fence = Fence(3);
+    let reported = |outcome| Fact::reported(outcome, fence);
+    let never_sent = Refusal::because(RefusalReason::NeverSent);
+    assert_eq!(reported(VendOutcome::Refused(never_sent)), Fact::NeverSent { fence });
+    for reason in RefusalReason::ALL.into_iter().filter(|reason| *reason != RefusalReason::NeverSent) {
+        let refusal = Refusal::because(reason);
+        let refused = Fact::Refused { fence, refusal: refusal.clone(), told: Told::InAnswer };
+        assert_eq!(reported(VendOutcome::Refused(refusal)), refused);
+    }
+    for doubt in Doubt::ALL {
+        let lost = Fact::Lost { fence, why: doubt.into() };
+        assert_eq!(reported(VendOutcome::Unknown(doubt.into())), lost);
+    }
+}
+
+#[test]
+fn a_plan_may_look_at_an_even_pace() {
+    let pace = Duration::from_mins(1);
+    let plan = RetryPlan { first_look: pace, longest_pause: pace, ..RetryPlan::default() };
+    let timing = Timing { plan, ..Timing::default() };
+    assert_eq!(timing.checked(), Ok(timing));
+}
