@@ -31,10 +31,25 @@ tidy:
 sandbox *arguments:
     cargo sandbox {{arguments}}
 
-# What the money path can do on this machine.
+# What the money path and the worker can do on this machine.
 bench *arguments:
     cargo run --release --locked -p acceptance --bin bench -- {{arguments}}
 
-# Against real programs of other people: schemathesis on the OpenAPI document, Chromium on the documentation.
+# The long attacks: every order of events, a hundred thousand towns, real servers that are killed and stopped, races.
+# `just sweep 5000` crashes more.
+sweep rounds="700":
+    VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
+    VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
+
+# Who checks the checks: each planted bug must be found by its test.
+planted *names:
+    scripts/planted/run {{names}}
+
+# What no test would miss, by `cargo install cargo-mutants`.
+mutants *arguments="-p money -p ledger -p purchase":
+    cargo mutants {{arguments}}
+
+# Against real programs of other people: schemathesis on the OpenAPI document, Chromium on the documentation, Kannel and a
+# mail server for the messages.
 interop *arguments:
     scripts/interop {{arguments}}
