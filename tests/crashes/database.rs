@@ -12,6 +12,7 @@ use std::{
 use acceptance::storm::{Behaviour, HASTY, Order, PATIENT, Seed, StormTown, Surface};
 use futures_util::future::join_all;
 use local_postgres::{Cut, Wire};
+use rustix::process::{Pid, Signal, kill_process};
 use sandbox::Process;
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,6 +28,8 @@ fn every_purchase_ends_right_when_acknowledgements_of_commits_and_commits_themse
     for surface in Surface::ALL {
         let town = Arc::new(found(surface, "wire"));
         let (server, worker, wire) = behind_a_wire(&town);
+        // Those that are counted are those that were made.
+        wire.cut_at_next_commit(Cut::Acknowledgement);
         let cutting = |seed: &mut Seed, cuts: &mut usize| {
             if wire.has_cut() {
                 *cuts += 1;
@@ -45,9 +48,12 @@ fn every_purchase_ends_right_when_the_database_crashes_in_mid_flight() {
     for surface in Surface::ALL {
         let town = Arc::new(found(surface, "postgres"));
         let url = town.url().to_owned();
+        let mut last = None;
         let crashing = |_: &mut Seed, crashes: &mut usize| {
-            *crashes += 1;
-            crash(&town);
+            if let Some(crashed) = crash(&town, last) {
+                *crashes += 1;
+                last = Some(crashed);
+            }
         };
         let crashes = buy_amid(&town, &url, Duration::from_secs(2), 4, crashing);
         println!("{crashes} crashes of the database");
@@ -134,14 +140,11 @@ fn behind_a_wire(town: &StormTown) -> (Process, Process, Wire) {
 }
 
 /// The server loses a process that it cannot do without, throws everybody out, and recovers from its log: what an
-/// immediate shutdown and a start do.
-fn crash(town: &StormTown) {
-    let Ok(pid) = town.sandbox.database().run_sql(CHECKPOINTER) else { return };
-    let pid = pid.parse().ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(pid) = pid {
-        // It may be gone already, with the crash before.
-        let _gone = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-    }
+/// immediate shutdown and a start do. Says which process it was, if one was lost: it may be gone already, with the crash
+/// before, or be the one that was lost then and is still listed.
+fn crash(town: &StormTown, last: Option<Pid>) -> Option<Pid> {
+    let pid = town.sandbox.database().run_sql(CHECKPOINTER).ok()?.parse().ok().and_then(Pid::from_raw)?;
+    (Some(pid) != last && kill_process(pid, Signal::KILL).is_ok()).then_some(pid)
 }
 
 const CHECKPOINTER: &str = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'";

@@ -14,6 +14,9 @@ pub enum Scene {
     Work,
 }
 
+/// Where, and how.
+pub type Strike = (Point, Action);
+
 /// One crash.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -26,26 +29,36 @@ pub struct Plan {
     pub is_patient: bool,
     /// Whether it confirms under an idempotency key, and confirms again instead of retrying.
     pub is_keyed: bool,
+    /// Whether it asks again until it knows. Who does not leaves everything to the worker.
+    pub comes_back: bool,
 }
 
 impl std::fmt::Display for Plan {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { number, scene, order, behaviour, is_managed, is_patient, is_keyed } = self;
+        let Self { number, scene, order, behaviour, is_managed, is_patient, is_keyed, comes_back } = self;
         let handling = if *is_managed { "managed" } else { "self-managed" };
         let client = if *is_patient { "patient" } else { "hasty" };
         let key = if *is_keyed { ", keyed" } else { "" };
-        write!(out, "round {number}: {scene:?}, {order}, {behaviour:?}, {handling}, {client} client{key}")
+        let gone = if *comes_back { "" } else { ", who never comes back" };
+        write!(
+            out,
+            "round {number}: {scene:?}, {order}, {behaviour:?}, {handling}, {client} client{key}{gone}"
+        )
     }
 }
 
-/// So many plans, numbered from `first` on: every one of the points in turn, in every scene that has it, struck in both
-/// ways; the rest as the seed has it.
-pub fn plans(points: &[Point], first: usize, count: usize, seed: &mut Seed) -> Vec<Plan> {
+/// Every point, struck in both ways.
+pub fn strikes() -> Vec<Strike> {
+    let of_point = |point: &Point| Action::ALL.map(|action| (*point, action));
+    Point::ALL.iter().flat_map(of_point).collect()
+}
+
+/// So many plans, numbered from `first` on: every one of the strikes in turn, in every scene that has its point; the rest
+/// as the seed has it.
+pub fn plans(strikes: &[Strike], first: usize, count: usize, seed: &mut Seed) -> Vec<Plan> {
     let mut stages: Vec<(Point, Scene, Action)> = Vec::new();
-    for point in points {
-        for scene in scenes(*point) {
-            stages.extend(Action::ALL.map(|action| (*point, *scene, action)));
-        }
+    for (point, action) in strikes {
+        stages.extend(scenes(*point).iter().map(|scene| (*point, *scene, *action)));
     }
     seed.shuffle(&mut stages);
     let plans = stages.iter().cycle().take(count).zip(first..);
@@ -62,7 +75,9 @@ fn plan((point, scene, action): (Point, Scene, Action), number: usize, seed: &mu
         if behaviour == Behaviour::Swapped && scene == Scene::Confirm { seed.choose(&[1, 2]) } else { 1 };
     let is_patient = seed.choose(&[true, false]);
     let is_keyed = scene == Scene::Confirm && seed.choose(&[true, false, false]);
-    Plan { number, scene, order: Order { point, nth, action }, behaviour, is_managed, is_patient, is_keyed }
+    let comes_back = seed.choose(&[true, true, false]);
+    let order = Order { point, nth, action };
+    Plan { number, scene, order, behaviour, is_managed, is_patient, is_keyed, comes_back }
 }
 
 const fn scenes(point: Point) -> &'static [Scene] {

@@ -17,6 +17,8 @@ use crate::plan::{Plan, Scene};
 
 /// How long a worker may take to find what is due.
 const WORK_PATIENCE: Duration = Duration::from_secs(5);
+/// Longer than a server still works for a client that has hung up.
+const LAST_BREATH: Duration = Duration::from_secs(4);
 /// Longer than a stopped server has left to do.
 const WAKING_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -51,6 +53,12 @@ impl Round {
             let (first, then) = (victim_url.clone(), town.url().to_owned());
             tokio::spawn(async move {
                 match plan.scene {
+                    Scene::Confirm if !plan.comes_back => {
+                        integrator.confirm(&first, &order, patience).await.claim()
+                    }
+                    Scene::Retry if !plan.comes_back => {
+                        integrator.retry(&first, &order, patience).await.claim()
+                    }
                     Scene::Confirm => integrator.buys(&first, &then, &order, patience).await,
                     Scene::Retry => integrator.retries(&first, &then, &order, patience).await,
                     Scene::Work => integrator.retries_until_final(&then, &order).await,
@@ -64,11 +72,14 @@ impl Round {
         let began = now();
         let end = victim
             .is_struck(|| match plan.scene {
-                Scene::Confirm | Scene::Retry => clients.iter().all(JoinHandle::is_finished),
+                Scene::Confirm | Scene::Retry => {
+                    let is_answered = clients.iter().all(JoinHandle::is_finished);
+                    is_answered && (plan.comes_back || began.elapsed() > LAST_BREATH)
+                }
                 Scene::Work => began.elapsed() > WORK_PATIENCE,
             })
             .await;
-        if plan.scene == Scene::Work {
+        if plan.scene == Scene::Work && plan.comes_back {
             clients.extend(orders.iter().map(client));
         }
         Self { plan, end, integrator, victim, orders, clients }
@@ -83,7 +94,7 @@ impl Round {
             client.await.unwrap();
         }
         drop(self.victim);
-        for order in &self.orders {
+        for order in self.orders.iter().filter(|_| self.plan.comes_back) {
             self.integrator.retry(town.url(), order, PATIENT).await;
         }
         self.integrator.balance(town.url(), self.integrator.account(self.plan.is_managed)).await;

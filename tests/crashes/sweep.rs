@@ -6,7 +6,7 @@ use std::{
 };
 
 use acceptance::{
-    checker::Exchange,
+    checker::{Claim, Exchange},
     storm::{End, Seed, StormTown, Surface, rounds},
 };
 use clock::{Clock, SystemClock};
@@ -15,13 +15,13 @@ use tokio::runtime::Builder;
 
 use crate::{
     batch::{self, MOSTLY_ALL},
-    plan::{self, Plan},
+    plan::{self, Plan, Strike},
     town::{assert_lawful, found, turn},
 };
 
 /// What fits into every test run.
 const USUAL_ROUNDS: usize = 64;
-/// How often those points are tried again that nobody came to.
+/// How often those strikes are tried again that hit nobody.
 const FURTHER_TRIES: usize = 2;
 /// As many as two cores start in the time of a lease.
 const SIDE_BY_SIDE: usize = 12;
@@ -30,7 +30,7 @@ const BATCHES_PER_CHECK: usize = 8;
 
 /// How often each point was struck, and how often a victim never came to it.
 #[derive(Default)]
-struct Tally(BTreeMap<(Point, Action), (usize, usize)>);
+struct Tally(BTreeMap<Strike, (usize, usize)>);
 
 #[test]
 fn every_purchase_ends_right_wherever_a_server_dies_or_stands_still() {
@@ -40,13 +40,39 @@ fn every_purchase_ends_right_wherever_a_server_dies_or_stands_still() {
     }
 }
 
+/// Its age is counted to the moment of the reserve, and not to one before its sleep.
+#[test]
+fn a_confirm_that_slept_before_its_reserve_buys_nothing_once_its_caller_was_told_that_nothing_was_bought() {
+    let _turn = turn();
+    for surface in Surface::ALL {
+        let mut seed = Seed::given_or_new();
+        println!("VENDGATE_SEED={}", seed.number());
+        let town = Arc::new(found(surface, "slept"));
+        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let slept = [(Point::ConfirmBeforeReserve, Action::Stop)];
+        let hasty = |plan| Plan { is_patient: false, is_keyed: false, comes_back: true, ..plan };
+        let plans: Vec<Plan> =
+            plan::plans(&slept, 1, rounds(SIDE_BY_SIDE), &mut seed).into_iter().map(hasty).collect();
+        let mut tally = Tally::default();
+        for batch in plans.chunks(SIDE_BY_SIDE) {
+            tally.add(&runtime.block_on(batch::run(&town, batch, seed.choose(&MOSTLY_ALL))));
+        }
+        assert_lawful(&town, |broken| explain(&town, &plans, broken));
+        let is_absent = |exchange: &Exchange| exchange.claim() == Claim::Absent;
+        let absent: usize =
+            town.integrators.iter().map(|shop| shop.history().iter().filter(|e| is_absent(e)).count()).sum();
+        println!("{tally}told {absent} times that there is no purchase");
+        assert!(absent > 0 && slept.iter().all(|strike| !tally.never_struck().contains(strike)));
+    }
+}
+
 fn sweep(surface: Surface, seed: &Seed) {
     println!("crash sweep of {surface:?}: VENDGATE_SEED={}", seed.number());
     let began = SystemClock.monotonic();
     let mut choices = seed.clone();
     let town = Arc::new(found(surface, "sweep"));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let mut plans = plan::plans(Point::ALL, 1, rounds(USUAL_ROUNDS), &mut choices);
+    let mut plans = plan::plans(&plan::strikes(), 1, rounds(USUAL_ROUNDS), &mut choices);
     let mut run = plans.clone();
     let mut tally = Tally::default();
     for _ in 0..=FURTHER_TRIES {
@@ -66,7 +92,7 @@ fn sweep(surface: Surface, seed: &Seed) {
     }
     println!("{tally}\nin {:?}: no law was broken", SystemClock.monotonic().elapsed_since(began));
     // A sweep that strikes nobody proves nothing.
-    assert_eq!(tally.never_struck(), Vec::<Point>::new(), "nobody came to these points");
+    assert_eq!(tally.never_struck(), Vec::<Strike>::new(), "nobody was struck so");
 }
 
 /// The rounds of the purchases that a complaint names, and what was asked and told about them.
@@ -131,10 +157,9 @@ impl Tally {
         self.0.values().map(|(struck, spared)| struck + spared).sum()
     }
 
-    fn never_struck(&self) -> Vec<Point> {
-        let struck =
-            |point: &&Point| self.0.iter().any(|((struck, _), (times, _))| struck == *point && *times > 0);
-        Point::ALL.iter().filter(|point| !struck(point)).copied().collect()
+    fn never_struck(&self) -> Vec<Strike> {
+        let is_missing = |strike: &Strike| self.0.get(strike).is_none_or(|(struck, _)| *struck == 0);
+        plan::strikes().into_iter().filter(is_missing).collect()
     }
 }
 
@@ -152,4 +177,15 @@ impl std::fmt::Display for Tally {
         }
         Ok(())
     }
+}
+
+#[test]
+fn a_point_at_which_nobody_stood_still_counts_as_missed_though_somebody_died_there() {
+    let mut tally = Tally::default();
+    for plan in plan::plans(&plan::strikes(), 1, USUAL_ROUNDS, &mut Seed::given_or_new()) {
+        let end = if plan.order.action == Action::Kill { End::Struck } else { End::Spared };
+        tally.add(&[(plan, end)]);
+    }
+    let stops = plan::strikes().into_iter().filter(|(_, action)| *action == Action::Stop);
+    assert_eq!(tally.never_struck(), stops.collect::<Vec<_>>());
 }

@@ -32,6 +32,8 @@ pub struct Purchase {
     pub product: String,
     pub provider: String,
     pub subscriber: String,
+    /// The number that is written to.
+    pub beneficiary: String,
     pub currency: String,
     pub entry: i64,
     pub charge: i64,
@@ -206,7 +208,7 @@ const PARTS: [(&str, &str); 6] = [
         "purchases",
         "SELECT id, reference, organisation_id AS organisation, account_id AS account,
             commission_account_id AS commission_account, product, provider_code AS provider,
-            subscriber_identifier AS subscriber, currency, entry, charge, net, total, commission, external_reference,
+            subscriber_identifier AS subscriber, beneficiary_phone_number AS beneficiary, currency, entry, charge, net, total, commission, external_reference,
             idempotency_key, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at, state, handling, fence,
             lease_until IS NOT NULL AS is_leased, attempt, requests,
             (extract(epoch FROM window_closes_at) * 1000000)::bigint AS window_closes_at, provider_reference,

@@ -92,9 +92,15 @@ impl Evidence {
     /// With the tables in which no token and no secret may stand, as a dump would show them.
     #[must_use]
     pub fn with_a_dump_of(mut self, database: &Database) -> Self {
-        for table in
-            ["purchases", "attempts", "purchase_events", "audit_log", "incidents", "provider_replies"]
-        {
+        for table in [
+            "purchases",
+            "attempts",
+            "purchase_events",
+            "audit_log",
+            "incidents",
+            "provider_replies",
+            "outbox",
+        ] {
             let text = database.run_sql(&format!("SELECT t::text FROM {table} t")).unwrap();
             self.logs.push(Log { name: format!("table {table}"), text });
         }

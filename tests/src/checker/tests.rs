@@ -116,6 +116,15 @@ fn i7_answers_that_are_not_true() {
 
 #[test]
 fn i8_another_answer_about_the_same_purchase() {
+    // Another reason.
+    breaks("I8", |evidence| {
+        evidence.history.exchanges.push(retry(SHOP, "second", 6_000, refused(422, "meter_blocked")));
+        evidence.history.exchanges.push(retry(SHOP, "second", 7_000, refused(422, "provider_error")));
+    });
+    // The confirm's own word is not held against it.
+    let mut told_once_more = lawful();
+    told_once_more.history.exchanges.push(retry(SHOP, "second", 6_000, refused(422, "provider_error")));
+    assert!(!broken_laws(&told_once_more).contains("I8"));
     breaks("I8", |evidence| {
         let mut other = bought_body(BOUGHT);
         other["date"] = "tomorrow".into();
@@ -193,6 +202,19 @@ fn i13_messages_twice_untrue_unwanted_or_about_nothing() {
         let letters = evidence.inbox.as_mut().unwrap();
         letters.push(letters[0].clone());
     });
+    breaks("I13", |evidence| evidence.inbox.as_mut().unwrap()[0].to = "26770000000".to_owned());
+    // The key change that must be typed in first is missing.
+    breaks("I13", |evidence| evidence.vends.0[0].tokens.insert(0, "98765432109876543210".to_owned()));
+    // Both arrived, and the other way round.
+    breaks("I13", |evidence| {
+        evidence.vends.0[0].tokens.insert(0, "98765432109876543210".to_owned());
+        evidence.inbox.as_mut().unwrap()[0].text.push_str(" 9876 5432 1098 7654 3210");
+    });
+    // Its money came back when nobody was listening any more, and nobody was told.
+    breaks("I13", |evidence| {
+        evidence.books.purchases[1].handling = "MANAGED".to_owned();
+        evidence.books.events[2].state = "IN_DOUBT".to_owned();
+    });
     breaks("I13", |evidence| evidence.books.purchases[0].wishes = [true, false, true]);
     breaks("I13", |evidence| evidence.books.outbox[0].purchase = 99);
 }
@@ -214,6 +236,11 @@ fn i14_a_neighbours_token_or_reference() {
 #[test]
 fn i15_a_token_or_a_secret_in_a_log() {
     breaks("I15", |evidence| evidence.logs[0].text = format!("vended \"{TOKEN}\""));
+    for parted in ["1234 5678 9012 3456 7890", "1234+5678+9012+3456+7890", "1234%205678%209012%203456%207890"]
+    {
+        breaks("I15", |evidence| evidence.logs[0].text = format!("to 26771234567 {parted} 100"));
+    }
+    breaks("I15", |evidence| evidence.logs[0].text = "(1,1234-5678-9012-3456-7890)".to_owned());
     breaks("I15", |evidence| evidence.logs[0].text = "login with hunter2!".to_owned());
 }
 
@@ -224,7 +251,7 @@ fn i16_amounts_that_do_not_add_up() {
         evidence.books.purchases[0].charge += 1;
     });
     breaks("I16", |evidence| {
-        evidence.history.exchanges[0].reply = Some(with(|body| body["net"] = "BWP 100.01".into()))
+        evidence.history.exchanges[0].reply = Some(with(|body| body["net"] = "BWP 100.01".into()));
     });
     breaks("I16", |evidence| {
         evidence.history.exchanges[0].reply = Some(with(|body| body["metadata"]["vat"] = "BWP 0.01".into()));
@@ -235,7 +262,7 @@ fn i16_amounts_that_do_not_add_up() {
 fn i17_answers_of_no_table() {
     breaks("I17", |evidence| evidence.history.exchanges[2].reply = Some(refused(500, "oops")));
     breaks("I17", |evidence| {
-        evidence.history.exchanges[2].reply = Some(refused(503, "provider_unavailable"))
+        evidence.history.exchanges[2].reply = Some(refused(503, "provider_unavailable"));
     });
     breaks("I17", |evidence| {
         let mut nameless = bought_reply(BOUGHT);
@@ -258,7 +285,7 @@ fn i18_moves_without_a_line_skipped_fences_and_rewritten_lines() {
 }
 
 #[test]
-fn i19_open_purchases_leases_and_messages_after_the_storm() {
+fn i19_open_purchases_leases_messages_and_unpaid_vends_after_the_storm() {
     let open = |evidence: &mut Evidence, state: &str, is_leased: bool| {
         let purchase = &mut evidence.books.purchases[1];
         (purchase.state, purchase.ended_at) = (state.to_owned(), None);
@@ -271,6 +298,10 @@ fn i19_open_purchases_leases_and_messages_after_the_storm() {
     amid.moment = Moment::Amid;
     open(&mut amid, "IN_DOUBT", true);
     assert!(!broken_laws(&amid).contains("I19"));
+    breaks("I19", |evidence| {
+        let purchase = &mut evidence.books.purchases[0];
+        (purchase.state, purchase.ended_at) = ("REVIEW".to_owned(), None);
+    });
     let mut review = lawful();
     open(&mut review, "REVIEW", false);
     assert!(!broken_laws(&review).contains("I19"));
@@ -369,6 +400,7 @@ fn purchase(id: i64, subscriber: &str, external_reference: &str, created_at: i64
         product: "ELECTRICITY".to_owned(),
         provider: "BPC".to_owned(),
         subscriber: subscriber.to_owned(),
+        beneficiary: "26771234567".to_owned(),
         currency: "BWP".to_owned(),
         entry: 10_000,
         charge: 150,

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use vend::Capabilities;
 
 use super::{Integrator, Street, Surface};
-use crate::checker::{Evidence, History, HoldSample, Moment, SAMPLE_OF_HOLDS, gather};
+use crate::checker::{Evidence, History, HoldSample, Moment, SAMPLE_OF_HOLDS, VendLog, gather};
 
 /// So many ordinary meters, beside those with a name; an allow-list has room for as many.
 const POPULATION: u32 = 850;
@@ -27,6 +27,10 @@ const UNTIL_AT_REST: Duration = Duration::from_secs(40);
 const OPEN_OR_OWED: &str = "SELECT
     (SELECT count(*) FROM purchases WHERE ended_at IS NULL AND (state <> 'REVIEW' OR lease_until > now())) +
     (SELECT count(*) FROM outbox WHERE sent_at IS NULL AND given_up_at IS NULL)";
+
+/// What a person is asked to decide, until the worker's next look finds out what became of it.
+const UNDER_REVIEW: &str = "SELECT p.product, a.provider_reference FROM purchases p
+    JOIN attempts a ON a.purchase_id = p.id WHERE p.state = 'REVIEW'";
 
 /// A sandbox under attack: one API server and one worker that nobody harms, two organisations, and the record of all
 /// that was asked.
@@ -126,7 +130,15 @@ impl StormTown {
     }
 
     fn is_at_rest(&self) -> bool {
-        self.sandbox.database().run_sql(OPEN_OR_OWED).is_ok_and(|count| count == "0")
+        let database = self.sandbox.database();
+        database.run_sql(OPEN_OR_OWED).is_ok_and(|count| count == "0")
+            && database.run_sql(UNDER_REVIEW).is_ok_and(|rows| !self.has_vended_one_of(&rows))
+    }
+
+    fn has_vended_one_of(&self, rows: &str) -> bool {
+        let log = VendLog::read(&self.sandbox.vend_log());
+        let vended = log.vended();
+        rows.lines().filter_map(|row| row.split_once('|')).any(|name| vended.contains_key(&name))
     }
 
     /// What wallets hold at this moment, for the checker to look at.

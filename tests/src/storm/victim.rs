@@ -1,6 +1,6 @@
 //! A server that is to die, or to stand still, at one point.
 
-use std::{fs, time::Duration};
+use std::{fs, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
 use failpoint::{Action, Order};
 use sandbox::{Process, Signal, StartError};
@@ -88,10 +88,17 @@ impl Victim {
 
     fn stands_at_its_point(&mut self) -> bool {
         match self.action {
-            Action::Kill => self.process.has_ended().is_some(),
+            Action::Kill => self.process.has_ended().is_some_and(is_killed),
             Action::Stop => is_stopped(self.process.id()),
         }
     }
+}
+
+/// As its point does it. One that ends in any other way is broken, and was not struck.
+fn is_killed(status: ExitStatus) -> bool {
+    const KILL: i32 = 9;
+    assert_eq!(status.signal(), Some(KILL), "a victim ended before its time: {status:?}");
+    true
 }
 
 /// A port that was free may be taken by a neighbour who starts at the same time.
@@ -103,4 +110,20 @@ fn started(start: impl Fn() -> Result<Process, StartError>) -> Process {
 fn is_stopped(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_dies_by_signal_nine_was_struck() {
+        assert!(is_killed(ExitStatus::from_raw(9)));
+    }
+
+    #[test]
+    #[should_panic(expected = "a victim ended before its time")]
+    fn who_ends_of_its_own_was_not() {
+        is_killed(ExitStatus::from_raw(256));
+    }
 }

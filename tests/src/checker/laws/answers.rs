@@ -1,6 +1,6 @@
 //! What clients were told, against what is true.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -108,5 +108,20 @@ fn stable(evidence: &Evidence) -> Vec<String> {
             broken.push(format!("purchase {id} was answered with {told} and with {}", reply.body));
         }
     }
+    broken.extend(failed_for_two_reasons(evidence));
     broken
+}
+
+/// As retries tell them: a confirm tells what it saw itself, a retry what was found. Only where one purchase alone can
+/// be meant.
+fn failed_for_two_reasons(evidence: &Evidence) -> Vec<String> {
+    let mut reasons: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
+    for exchange in &evidence.history.exchanges {
+        let Claim::Failed { code } = exchange.claim() else { continue };
+        if let [purchase] = of_reference(evidence, exchange).as_slice() {
+            reasons.entry(purchase.id).or_default().insert(code);
+        }
+    }
+    let several = reasons.into_iter().filter(|(_, codes)| codes.len() > 1);
+    several.map(|(id, codes)| format!("purchase {id} was told to have failed by {codes:?}")).collect()
 }

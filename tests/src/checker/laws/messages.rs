@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checker::{Evidence, Law, Letter, Message, Purchase};
+use crate::checker::{Event, Evidence, Law, Letter, Message, Purchase};
 
 pub(in crate::checker) const I13: Law = Law {
     id: "I13",
@@ -29,10 +29,25 @@ fn messages(evidence: &Evidence) -> Vec<String> {
             broken.push(format!("purchase {} has a token, and its SMS was never owed", purchase.id));
         }
     }
+    let histories = evidence.books.histories();
+    for purchase in evidence.books.purchases.iter().filter(|purchase| is_refunded_later(purchase, &histories))
+    {
+        if !owed.contains_key(&(purchase.id, "BENEFICIARY", "SMS")) {
+            broken.push(format!("purchase {} was given back, and its SMS was never owed", purchase.id));
+        }
+    }
     if let Some(letters) = &evidence.inbox {
         broken.extend(letters_that_differ(evidence, letters));
     }
     broken
+}
+
+/// Whether a managed purchase failed when nobody listened to its confirm any more: it had gone on, or had been taken up.
+fn is_refunded_later(purchase: &Purchase, histories: &BTreeMap<i64, Vec<&Event>>) -> bool {
+    let [_, wants_it, _] = purchase.wishes;
+    let history = histories.get(&purchase.id).map_or(&[][..], Vec::as_slice);
+    let went_on = history.iter().any(|event| !matches!(event.state.as_str(), "IN_FLIGHT" | "FAILED"));
+    wants_it && purchase.handling == "MANAGED" && purchase.state == "FAILED" && went_on
 }
 
 fn untrue(message: &Message, purchase: &Purchase) -> Option<String> {
@@ -54,17 +69,24 @@ fn is_wanted(message: &Message, [requester_sms, beneficiary_sms, requester_email
     }
 }
 
-/// Every token that was sent by SMS arrived, and every token that arrived is one that was paid for.
+/// Every token that was sent by SMS arrived where it belongs, and every token that arrived is one that was paid for.
 fn letters_that_differ(evidence: &Evidence, letters: &[Letter]) -> Vec<String> {
     let mut broken = Vec::new();
     let owners = evidence.books.by_reference();
-    let texts: Vec<&str> =
-        letters.iter().filter(|letter| letter.channel == "sms").map(|letter| letter.text.as_str()).collect();
+    let texts: Vec<&Letter> = letters.iter().filter(|letter| letter.channel == "sms").collect();
     for (name, lines) in evidence.vends.vended() {
-        let tokens = lines.iter().flat_map(|line| &line.tokens).map(|token| grouped(token));
-        let arrived = |token: String| texts.iter().filter(|text| text.contains(&token)).count();
-        let times = tokens.map(arrived).max().unwrap_or(0);
+        let tokens: Vec<String> =
+            lines.iter().flat_map(|line| &line.tokens).map(|token| grouped(token)).collect();
         let Some(purchase) = owners.get(&name) else { continue };
+        let shows_one = |letter: &&&Letter| tokens.iter().any(|token| letter.text.contains(token));
+        let arrived: Vec<&Letter> = texts.iter().filter(shows_one).copied().collect();
+        if arrived.iter().any(|letter| letter.to != purchase.beneficiary) {
+            broken.push(format!("the token of purchase {} went to somebody else", purchase.id));
+        }
+        if !arrived.iter().all(|letter| has_in_order(&letter.text, &tokens)) {
+            broken.push(format!("tokens of purchase {} arrived without others, or mixed up", purchase.id));
+        }
+        let times = arrived.len();
         let is_its = |message: &&Message| {
             message.purchase == purchase.id
                 && (message.recipient.as_str(), message.channel.as_str()) == ("BENEFICIARY", "SMS")
@@ -78,6 +100,17 @@ fn letters_that_differ(evidence: &Evidence, letters: &[Letter]) -> Vec<String> {
         }
     }
     broken
+}
+
+fn has_in_order(text: &str, tokens: &[String]) -> bool {
+    let mut rest = text;
+    tokens.iter().all(|token| match rest.split_once(token.as_str()) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
 }
 
 /// As people read a token.

@@ -1,10 +1,10 @@
 //! What must be over once everybody has had the time to finish.
 
-use crate::checker::{Evidence, Law, Moment};
+use crate::checker::{Evidence, Law, Moment, Purchase};
 
 pub(in crate::checker) const I19: Law = Law {
     id: "I19",
-    sentence: "after the storm nothing is open but what a person must decide, nobody holds a lease, and no message is owed",
+    sentence: "after the storm what was vended is paid for, nothing is open but what a person must decide, nobody holds a lease, and no message is owed",
     broken_by: unrest,
 };
 
@@ -23,5 +23,21 @@ fn unrest(evidence: &Evidence) -> Vec<String> {
     }
     let owed = evidence.books.outbox.iter().filter(|message| !message.is_sent && !message.is_given_up);
     broken.extend(owed.map(|message| format!("owed: {message:?}")));
+    broken.extend(unpaid(evidence));
     broken
+}
+
+/// Nobody needs to decide what the utility would tell to anybody who asked.
+fn unpaid(evidence: &Evidence) -> Vec<String> {
+    let owners = evidence.books.by_reference();
+    let names = evidence.vends.vended().into_keys();
+    let vended = names.filter_map(|name| Some((name, *owners.get(&name)?)));
+    let unpaid = vended.filter(|(_, purchase)| {
+        let mut incidents = evidence.books.incidents.iter();
+        purchase.state != "SUCCESSFUL" && !incidents.any(|incident| incident.purchase == purchase.id)
+    });
+    let complaint = |purchase: &Purchase, name: &str| {
+        format!("{name} was vended, and purchase {} is still {}", purchase.id, purchase.state)
+    };
+    unpaid.map(|((_, name), purchase)| complaint(purchase, name)).collect()
 }

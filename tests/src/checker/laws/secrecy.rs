@@ -69,8 +69,8 @@ fn leaks(evidence: &Evidence) -> Vec<String> {
         .collect();
     let mut broken = Vec::new();
     for log in &evidence.logs {
-        let words = log.text.split(|c: char| !c.is_ascii_digit()).filter(|word| is_token(word));
-        let leaked: Vec<&str> = words.filter_map(|word| tokens.get(word).copied()).collect();
+        let runs = digits(&log.text);
+        let leaked: Vec<&str> = runs.iter().flat_map(|run| leaked_in(run, &tokens)).collect();
         if let Some(reference) = leaked.first() {
             broken.push(format!("{} shows {} tokens, that of {reference} first", log.name, leaked.len()));
         }
@@ -79,4 +79,20 @@ fn leaks(evidence: &Evidence) -> Vec<String> {
         }
     }
     broken
+}
+
+/// Digits that a reader would take for one number, also where people or addresses part them: a message groups a token
+/// by four.
+fn digits(text: &str) -> Vec<String> {
+    let plain = text.replace("%20", " ");
+    let parted = plain.split(|c: char| !(c.is_ascii_digit() || matches!(c, ' ' | '+' | '-')));
+    let runs = parted.map(|run| run.chars().filter(char::is_ascii_digit).collect::<String>());
+    runs.filter(|run| run.len() >= DIGITS).collect()
+}
+
+/// Whose tokens stand anywhere in a run of digits: others may stand beside them.
+fn leaked_in<'a>(run: &str, tokens: &BTreeMap<&str, &'a str>) -> Vec<&'a str> {
+    let starts = 0..=run.len().saturating_sub(DIGITS);
+    let words = starts.filter_map(|start| run.get(start..start + DIGITS));
+    words.filter_map(|word| tokens.get(word).copied()).collect()
 }
