@@ -31,7 +31,8 @@ const IDLE_PERMILLE_AT_MOST: u128 = 10;
 const IDLE_KIB_AT_MOST: u64 = 40 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// As the index over open purchases has it.
-const OPEN: &str = "state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')";
+const OPEN: &str = "purchases WHERE state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')";
+const UNSENT: &str = "outbox WHERE sent_at IS NULL AND given_up_at IS NULL";
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// What workers did, and what one of them takes when there is nothing to do.
@@ -62,6 +63,8 @@ pub fn measure(engine: &Runtime) -> Result<Drain, Box<dyn Error>> {
     engine.block_on(lose_the_answers(&sandbox, server.url(), &orders)).map_err(heard)?;
     let (one, worker) = engine.block_on(drain(&sandbox, || Ok(vec![start("alone")?]))).map_err(heard)?;
     let [worker] = <[Process; 1]>::try_from(worker).map_err(|_other| "one worker was started")?;
+    // Until everybody has been told, it is not idle.
+    engine.block_on(wait_until_there_are_no(&sandbox, UNSENT)).map_err(heard)?;
     let (idle_permille, idle_kib) = engine.block_on(watch_idle(&worker))?;
     worker.signal(Signal::KILL)?;
 
@@ -126,27 +129,27 @@ async fn drain(
     sandbox: &Sandbox,
     start: impl FnOnce() -> Result<Vec<Process>, sandbox::StartError>,
 ) -> Result<(Duration, Vec<Process>), Failure> {
-    wait_until_there_are_no_purchases(sandbox, &format!("{OPEN} AND due_at > clock_timestamp()")).await?;
+    wait_until_there_are_no(sandbox, &format!("{OPEN} AND due_at > clock_timestamp()")).await?;
     let open = count(sandbox, OPEN)?;
     if open != PURCHASES {
         return Err(format!("{open} purchases are open instead of {PURCHASES}").into());
     }
     let began = SystemClock.monotonic();
     let workers = start()?;
-    wait_until_there_are_no_purchases(sandbox, OPEN).await?;
+    wait_until_there_are_no(sandbox, OPEN).await?;
     let took = SystemClock.monotonic().elapsed_since(began);
-    let failed = count(sandbox, "state <> 'SUCCESSFUL'")?;
+    let failed = count(sandbox, "purchases WHERE state <> 'SUCCESSFUL'")?;
     if failed != 0 {
         return Err(format!("{failed} purchases were vended and did not succeed").into());
     }
     Ok((took, workers))
 }
 
-async fn wait_until_there_are_no_purchases(sandbox: &Sandbox, such: &str) -> Result<(), Failure> {
+async fn wait_until_there_are_no(sandbox: &Sandbox, such: &str) -> Result<(), Failure> {
     let began = SystemClock.monotonic();
     while count(sandbox, such)? > 0 {
         if SystemClock.monotonic().elapsed_since(began) > PATIENCE {
-            return Err(format!("after {PATIENCE:?} there still are purchases for which {such}").into());
+            return Err(format!("after {PATIENCE:?} there still are {such}").into());
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
@@ -154,7 +157,7 @@ async fn wait_until_there_are_no_purchases(sandbox: &Sandbox, such: &str) -> Res
 }
 
 fn count(sandbox: &Sandbox, such: &str) -> Result<usize, Failure> {
-    let counted = sandbox.database().run_sql(&format!("SELECT count(*) FROM purchases WHERE {such}"));
+    let counted = sandbox.database().run_sql(&format!("SELECT count(*) FROM {such}"));
     Ok(counted.map_err(|error| error.to_string())?.trim().parse()?)
 }
 
