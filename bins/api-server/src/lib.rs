@@ -9,7 +9,6 @@ mod settings;
 use std::path::Path;
 use std::sync::Arc;
 
-use boot::{Metrics, MetricsError};
 use clock::{SharedClock, SystemClock};
 use vending::EngineRuntime;
 
@@ -45,7 +44,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn s
 fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
     let settings: Settings = boot::load(file)?;
     boot::telemetry::start(&settings.telemetry)?;
-    let metrics = count()?;
+    let metrics = boot::metrics::start(describe_metrics)?;
     connections::use_ring_for_tls();
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let served = actix_web::rt::System::new().block_on(async {
@@ -57,14 +56,6 @@ fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::err
     });
     engine.finish();
     served
-}
-
-/// Whatever the rooms count is counted from now on.
-fn count() -> Result<Metrics, MetricsError> {
-    let metrics = boot::metrics::start()?;
-    describe_metrics();
-    boot::panics::report();
-    Ok(metrics)
 }
 
 /// Says what everything that this program counts means.

@@ -9,7 +9,7 @@ use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use actix_web::{App, HttpServer};
-use boot::{Metrics, NotReady, Observatory, ObserveError};
+use boot::{Metrics, Observatory, ObserveError};
 use clock::SharedClock;
 use connections::ProviderSettingsError;
 use identity::{Identity, IdentitySettingsError, SystemEntropy};
@@ -96,7 +96,11 @@ impl ApiServer {
             Arc::new(SystemEntropy),
         )?;
         let front = Front::new(&settings.web, clock.clone())?;
-        let observatory = watch(settings, metrics, &clock, store.clone())?;
+        let reached = store.clone();
+        let observatory = Observatory::start(&settings.observe, metrics, clock.clone(), move || {
+            let store = reached.clone();
+            async move { store.check_health().await }
+        })?;
         let vending =
             Vending::new(store, providers, clock, engine.clone(), settings.vending.clone(), front.zone())?;
         let shared =
@@ -134,32 +138,10 @@ impl ApiServer {
                 tokio::join!(handle.stop(true), serving).1
             }
         };
-        if self.engine.drain(self.drain).await {
-            tracing::info!("stopped with nothing under way");
-        } else {
-            tracing::warn!(
-                under_way = self.engine.under_way(),
-                "stopped with purchases under way; their leases will run out"
-            );
-        }
+        self.engine.drain(self.drain).await;
         // Broken or not, what was under way has been brought to its end first.
         served.map_err(ServeError::Broke)
     }
-}
-
-/// Ready is who can reach the database, as this program knows it.
-fn watch(
-    settings: &Settings,
-    metrics: &Metrics,
-    clock: &SharedClock,
-    store: Store,
-) -> Result<Observatory, ObserveError> {
-    Observatory::start(&settings.observe, metrics, clock.clone(), move || {
-        let store = store.clone();
-        Box::pin(
-            async move { store.check_health().await.map_err(|error| NotReady::because(error.to_string())) },
-        )
-    })
 }
 
 fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr), ServeError> {

@@ -12,7 +12,6 @@ mod worker;
 use std::path::Path;
 use std::sync::Arc;
 
-use boot::{Metrics, MetricsError};
 use clock::{SharedClock, SystemClock};
 use tokio::runtime::Builder;
 use vending::EngineRuntime;
@@ -33,7 +32,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn s
 fn work(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
     let settings: Settings = boot::load(file)?;
     boot::telemetry::start(&settings.telemetry)?;
-    let metrics = count()?;
+    let metrics = boot::metrics::start(describe_metrics)?;
     connections::use_ring_for_tls();
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let worked = Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -45,14 +44,6 @@ fn work(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::erro
     });
     engine.finish();
     worked
-}
-
-/// Whatever the rooms count is counted from now on.
-fn count() -> Result<Metrics, MetricsError> {
-    let metrics = boot::metrics::start()?;
-    describe_metrics();
-    boot::panics::report();
-    Ok(metrics)
 }
 
 /// Says what everything that this program counts means.

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use boot::{Metrics, NotReady, Observatory, ObserveError};
+use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
 use connections::ProviderSettingsError;
@@ -71,7 +71,11 @@ impl Worker {
         store.refuse_powerful_role().await?;
         let providers = connections::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let notifier = notifier(store.clone(), &settings.notify)?;
-        let observatory = watch(settings, metrics, &clock, store.clone())?;
+        let reached = store.clone();
+        let observatory = Observatory::start(&settings.observe, metrics, clock.clone(), move || {
+            let store = reached.clone();
+            async move { store.check_health().await }
+        })?;
         // Only a new purchase is named after the service's own year and month, and a worker makes none.
         let zone = Tz::UTC;
         let vending =
@@ -106,19 +110,4 @@ fn notifier(store: Store, settings: &NotifySettings) -> Result<Notifier, WorkErr
     settings.checked()?;
     let gateways = Gateways::new(settings)?;
     Ok(Notifier::new(store, Messages::new(), gateways, settings.clone()))
-}
-
-/// Ready is who can reach the database, as this program knows it.
-fn watch(
-    settings: &Settings,
-    metrics: &Metrics,
-    clock: &SharedClock,
-    store: Store,
-) -> Result<Observatory, ObserveError> {
-    Observatory::start(&settings.observe, metrics, clock.clone(), move || {
-        let store = store.clone();
-        Box::pin(
-            async move { store.check_health().await.map_err(|error| NotReady::because(error.to_string())) },
-        )
-    })
 }

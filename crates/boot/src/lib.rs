@@ -19,11 +19,9 @@
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let settings: Settings = load(None)?;
 //! telemetry::start(&settings.telemetry)?;
-//! let metrics = metrics::start()?;
-//! panics::report();
-//! let observatory = Observatory::start(&settings.observe, &metrics, Arc::new(SystemClock), || {
-//!     Box::pin(async { Ok(()) })
-//! })?;
+//! let metrics = metrics::start(panics::describe_metrics)?;
+//! let can_work = || async { Ok::<(), String>(()) };
+//! let observatory = Observatory::start(&settings.observe, &metrics, Arc::new(SystemClock), can_work)?;
 //! let stop = stop_requested()?;
 //! // Serve …
 //! stop.await;
@@ -41,7 +39,7 @@ mod stop;
 pub mod telemetry;
 
 pub use metrics::{Metrics, MetricsError};
-pub use observe::{Answer, NotReady, Observatory, ObserveError, ObserveSettings};
+pub use observe::{Observatory, ObserveError, ObserveSettings};
 pub use settings::{SettingsError, load};
 pub use stop::stop_requested;
 pub use telemetry::{LogFormat, TelemetryError, TelemetrySettings};

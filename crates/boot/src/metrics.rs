@@ -9,6 +9,8 @@ use metrics_exporter_prometheus::{
 };
 use thiserror::Error;
 
+use crate::panics;
+
 /// From a connection that was free at once to the slowest provider, in seconds.
 const SECONDS: &[f64] = &[
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
@@ -33,11 +35,14 @@ pub enum MetricsError {
     StartedBefore(#[source] Box<SetRecorderError<PrometheusRecorder>>),
 }
 
-/// Keeps whatever is counted in this process from now on: once, before anything that has something to count.
-pub fn start() -> Result<Metrics, MetricsError> {
+/// Keeps whatever is counted in this process from now on, its panics too: once, before anything that has something to
+/// count. `describe` says what that means.
+pub fn start(describe: impl FnOnce()) -> Result<Metrics, MetricsError> {
     let recorder = recorder()?;
     let metrics = Metrics(recorder.handle());
     metrics::set_global_recorder(recorder).map_err(|error| MetricsError::StartedBefore(Box::new(error)))?;
+    describe();
+    panics::report();
     Ok(metrics)
 }
 

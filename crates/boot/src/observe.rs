@@ -7,7 +7,7 @@ mod pages;
 mod readiness;
 
 use std::{
-    io,
+    fmt, io,
     net::{SocketAddr, TcpListener},
     pin::Pin,
     sync::{Arc, mpsc},
@@ -21,9 +21,7 @@ use thiserror::Error;
 
 use crate::Metrics;
 
-pub use readiness::NotReady;
-
-use readiness::Readiness;
+use readiness::{NotReady, Readiness};
 
 /// Where the door is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -34,7 +32,7 @@ pub struct ObserveSettings {
 }
 
 /// What the process itself says when it is asked whether it is ready; at most a second later it counts as not ready.
-pub type Answer = Pin<Box<dyn Future<Output = Result<(), NotReady>> + Send>>;
+type Answer = Pin<Box<dyn Future<Output = Result<(), NotReady>> + Send>>;
 
 /// Why nobody can watch.
 #[derive(Debug, Error)]
@@ -76,20 +74,28 @@ impl ObserveSettings {
 
 impl Observatory {
     /// Opens the door. `ready` is asked when somebody asks, and every few seconds at most: a process is ready if it
-    /// can do its work now.
+    /// can do its work now. What it says instead is shown to whoever asks: a phrase without secrets.
     ///
     /// # Errors
     /// When nobody can listen there, or there are no threads.
-    pub fn start(
+    pub fn start<Asked, Why>(
         settings: &ObserveSettings,
         metrics: &Metrics,
         clock: SharedClock,
-        ready: impl Fn() -> Answer + Send + Sync + 'static,
-    ) -> Result<Self, ObserveError> {
+        ready: impl Fn() -> Asked + Send + Sync + 'static,
+    ) -> Result<Self, ObserveError>
+    where
+        Asked: Future<Output = Result<(), Why>> + Send + 'static,
+        Why: fmt::Display,
+    {
         let refused = |source| ObserveError::Listen { listen: settings.listen.clone(), source };
         let listener = TcpListener::bind(&settings.listen).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
-        let readiness = Arc::new(Readiness::new(clock, Box::new(ready)));
+        let ask = move || -> Answer {
+            let asked = ready();
+            Box::pin(async move { asked.await.map_err(|why| NotReady::because(why.to_string())) })
+        };
+        let readiness = Arc::new(Readiness::new(clock, Box::new(ask)));
         let (says, hears) = mpsc::sync_channel(1);
         let (shown, counted) = (Arc::clone(&readiness), metrics.clone());
         thread::Builder::new()

@@ -11,18 +11,17 @@ use std::{
     time::Duration,
 };
 
-use boot::{Answer, Metrics, NotReady, Observatory, ObserveError, ObserveSettings, metrics, panics};
+use boot::{Metrics, Observatory, ObserveError, ObserveSettings, metrics, panics};
 use clock::SystemClock;
 
 /// One process counts once.
 fn counting() -> Metrics {
-    static METRICS: std::sync::LazyLock<Metrics> = std::sync::LazyLock::new(|| {
-        let metrics = metrics::start().unwrap();
-        panics::report();
-        metrics
-    });
+    static METRICS: std::sync::LazyLock<Metrics> =
+        std::sync::LazyLock::new(|| metrics::start(panics::describe_metrics).unwrap());
     METRICS.clone()
 }
+
+type Answer = std::pin::Pin<Box<dyn Future<Output = Result<(), &'static str>> + Send>>;
 
 fn open(ready: impl Fn() -> Answer + Send + Sync + 'static) -> Observatory {
     Observatory::start(&ObserveSettings::on_port(0), &counting(), Arc::new(SystemClock), ready).unwrap()
@@ -75,7 +74,7 @@ fn what_keeps_it_from_its_work_is_told() {
     let seen = Arc::clone(&away);
     let observatory = open(move || {
         let away = seen.load(Ordering::Relaxed);
-        Box::pin(async move { if away { Err(NotReady::because("the database is away")) } else { Ok(()) } })
+        Box::pin(async move { if away { Err("the database is away") } else { Ok(()) } })
     });
     let (status, body) = ask(observatory.address(), "GET", "/readyz");
     assert_eq!(status, 503);

@@ -56,11 +56,18 @@ impl Engine {
         self.under_way.spawn_on(Box::pin(task).in_current_span(), &self.runtime)
     }
 
-    /// Waits until nothing is under way, at most `deadline`. True if all is done; what is not done then
-    /// is found by whoever claims it once its lease has run out.
+    /// Waits until nothing is under way, at most `deadline`, and says which it was. True if all is done; what is not done
+    /// then is found by whoever claims it once its lease has run out.
     pub async fn drain(&self, deadline: Duration) -> bool {
         self.under_way.close();
-        tokio::time::timeout(deadline, self.under_way.wait()).await.is_ok()
+        let is_done = tokio::time::timeout(deadline, self.under_way.wait()).await.is_ok();
+        if is_done {
+            tracing::info!("stopped with nothing under way");
+        } else {
+            let under_way = self.under_way();
+            tracing::warn!(under_way, "stopped with purchases under way; their leases will run out");
+        }
+        is_done
     }
 
     /// How many tasks are under way.

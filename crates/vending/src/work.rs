@@ -53,7 +53,8 @@ impl Vending {
                 () = tokio::time::sleep(pause) => {}
             }
         }
-        self.finish(settings.drain()).await;
+        tracing::info!(under_way = self.0.engine.under_way(), "stopping");
+        self.0.engine.drain(settings.drain()).await;
     }
 
     /// Claims once what is due, and works on it to the end of this attempt. For whoever wants to go step by step.
@@ -81,17 +82,6 @@ impl Vending {
             vending.0.resolve_claimed(purchase).await
         };
         self.0.engine.begin(work.instrument(span))
-    }
-
-    async fn finish(&self, deadline: Duration) {
-        let engine = &self.0.engine;
-        tracing::info!(under_way = engine.under_way(), "stopping");
-        if engine.drain(deadline).await {
-            tracing::info!("stopped with nothing under way");
-        } else {
-            let under_way = engine.under_way();
-            tracing::warn!(under_way, "stopped with purchases under way; their leases will run out");
-        }
     }
 }
 

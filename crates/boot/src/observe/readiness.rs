@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Why a process cannot do its work now, in a phrase without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotReady {
+pub(super) struct NotReady {
     /// The phrase.
-    pub why: String,
+    pub(super) why: String,
 }
 
 /// How it stands.
@@ -84,7 +84,7 @@ impl Readiness {
 
 impl NotReady {
     /// For this reason.
-    pub fn because(why: impl Into<String>) -> Self {
+    pub(super) fn because(why: impl Into<String>) -> Self {
         Self { why: why.into() }
     }
 }
