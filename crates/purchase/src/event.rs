@@ -178,6 +178,23 @@ impl Fact {
         }
     }
 
+    /// The vend that it tells of, whoever vouches for that.
+    pub const fn vend(&self) -> Option<&Vend> {
+        match self {
+            Self::Vended { vend } | Self::OperatorVended { vend, .. } => Some(vend),
+            Self::Refused { .. }
+            | Self::NeverSent { .. }
+            | Self::Lost { .. }
+            | Self::Claimed
+            | Self::NoRecord { .. }
+            | Self::LetGo { .. }
+            | Self::SentAgain { .. }
+            | Self::AttemptStarted { .. }
+            | Self::WindowClosed { .. }
+            | Self::OperatorNotVended { .. } => None,
+        }
+    }
+
     /// The fact without what it carries.
     pub const fn kind(&self) -> FactKind {
         match self {

@@ -105,29 +105,12 @@ fn review(about: &About<'_>) {
 fn outcome(fact: &Fact, state: &State) -> Option<&'static str> {
     match state {
         State::Successful { provider_transaction } => {
-            has_paid_for(fact, provider_transaction).then_some("successful")
+            // This vend, and not another one that came after the end.
+            let has_paid = fact.vend().is_some_and(|vend| vend.provider_transaction == *provider_transaction);
+            has_paid.then_some("successful")
         }
         State::Failed => failure(fact),
         State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => None,
-    }
-}
-
-/// Whether it is this vend that ended the purchase, and not another one that came after its end.
-fn has_paid_for(fact: &Fact, provider_transaction: &str) -> bool {
-    match fact {
-        Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => {
-            vend.provider_transaction == provider_transaction
-        }
-        Fact::Refused { .. }
-        | Fact::NeverSent { .. }
-        | Fact::Lost { .. }
-        | Fact::Claimed
-        | Fact::NoRecord { .. }
-        | Fact::LetGo { .. }
-        | Fact::SentAgain { .. }
-        | Fact::AttemptStarted { .. }
-        | Fact::WindowClosed { .. }
-        | Fact::OperatorNotVended { .. } => false,
     }
 }
 

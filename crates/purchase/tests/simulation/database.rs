@@ -215,7 +215,7 @@ impl Database {
     fn is_known(&self, id: usize, fact: &Fact, effects: &[Effect]) -> bool {
         let opens_incident = effects.iter().any(|effect| matches!(effect, Effect::OpenIncident(_)));
         opens_incident
-            && evidence(fact).is_some_and(|vend| self.row(id).incidents.contains(&vend.provider_transaction))
+            && fact.vend().is_some_and(|vend| self.row(id).incidents.contains(&vend.provider_transaction))
     }
 
     fn performs(&mut self, id: usize, effect: Effect, fact: &Fact) {
@@ -229,7 +229,7 @@ impl Database {
                 self.row_mut(id).released += 1;
             }
             Effect::OpenIncident(_) => {
-                let transaction = evidence(fact).map(|vend| vend.provider_transaction.clone());
+                let transaction = fact.vend().map(|vend| vend.provider_transaction.clone());
                 self.row_mut(id).incidents.extend(transaction);
             }
         }
@@ -353,21 +353,5 @@ impl Database {
 
     fn row_mut(&mut self, id: usize) -> &mut Row {
         self.rows.get_mut(&id).expect("a purchase that was reserved stays on file")
-    }
-}
-
-fn evidence(fact: &Fact) -> Option<&Vend> {
-    match fact {
-        Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some(vend),
-        Fact::Refused { .. }
-        | Fact::NeverSent { .. }
-        | Fact::Lost { .. }
-        | Fact::Claimed
-        | Fact::NoRecord { .. }
-        | Fact::LetGo { .. }
-        | Fact::SentAgain { .. }
-        | Fact::AttemptStarted { .. }
-        | Fact::WindowClosed { .. }
-        | Fact::OperatorNotVended { .. } => None,
     }
 }

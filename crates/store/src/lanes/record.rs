@@ -203,19 +203,7 @@ fn is_known(entry: &Entry, effects: &[Effect], on_file: &OnFile) -> bool {
 }
 
 fn evidence(entry: &Entry) -> Option<(&Vend, &SealedParts)> {
-    match &entry.fact {
-        Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some((vend, &entry.sealed)),
-        Fact::Refused { .. }
-        | Fact::NeverSent { .. }
-        | Fact::Lost { .. }
-        | Fact::Claimed
-        | Fact::NoRecord { .. }
-        | Fact::LetGo { .. }
-        | Fact::SentAgain { .. }
-        | Fact::AttemptStarted { .. }
-        | Fact::WindowClosed { .. }
-        | Fact::OperatorNotVended { .. } => None,
-    }
+    entry.fact.vend().map(|vend| (vend, &entry.sealed))
 }
 
 fn failure_after(fact: &Fact, after: &OnFile) -> Option<Failure> {
