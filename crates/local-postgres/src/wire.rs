@@ -1,10 +1,11 @@
-//! A wire to a database that can be cut at a commit, before or after the server has done it.
+//! A wire to a database that can be cut at a commit, before or after the server has done it, or in which a commit can lie
+//! for as long as somebody likes.
 
 use std::{
     io::{self, Read, Write},
     net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -19,6 +20,8 @@ pub enum Cut {
     Acknowledgement,
     /// It never reaches the server.
     Commit,
+    /// It lies in a buffer on its way, and nobody knows, until [`Wire::delivers`].
+    Delay,
 }
 
 /// A wire to one server. It is there for as long as the process.
@@ -27,6 +30,14 @@ pub struct Wire {
     address: SocketAddr,
     server: SocketAddr,
     next: Arc<Mutex<Option<Cut>>>,
+    buffer: Arc<Buffer>,
+}
+
+/// Where a commit lies that is delayed.
+#[derive(Debug, Default)]
+struct Buffer {
+    is_to_be_emptied: Mutex<bool>,
+    said: Condvar,
 }
 
 impl Wire {
@@ -38,7 +49,7 @@ impl Wire {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let server = SocketAddr::from((Ipv4Addr::LOCALHOST, database.port()));
-        let wire = Self { address, server, next: Arc::default() };
+        let wire = Self { address, server, next: Arc::default(), buffer: Arc::default() };
         let carries = wire.clone();
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
@@ -59,6 +70,12 @@ impl Wire {
     /// Cuts the connection that commits next, at that commit.
     pub fn cut_at_next_commit(&self, cut: Cut) {
         *self.next() = Some(cut);
+    }
+
+    /// Has the delayed commit arrive after all.
+    pub fn delivers(&self) {
+        *self.buffer.is_to_be_emptied.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.buffer.said.notify_one();
     }
 
     /// Whether the last cut was made.
@@ -93,6 +110,10 @@ impl Wire {
             let cut = if commits { self.next().take() } else { None };
             match cut {
                 None => server.write_all(said)?,
+                Some(Cut::Delay) => {
+                    self.buffer.keeps();
+                    server.write_all(said)?;
+                }
                 Some(Cut::Commit) => return client.shutdown(Shutdown::Both),
                 Some(Cut::Acknowledgement) => {
                     is_muted.store(true, Ordering::SeqCst);
@@ -100,6 +121,15 @@ impl Wire {
                 }
             }
         }
+    }
+}
+
+impl Buffer {
+    /// Until it is told to let go, once.
+    fn keeps(&self) {
+        let is_to_be_emptied = self.is_to_be_emptied.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.said.wait_while(is_to_be_emptied, |is_to_be_emptied| !*is_to_be_emptied);
+        *waited.unwrap_or_else(PoisonError::into_inner) = false;
     }
 }
 

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use local_postgres::Cut;
 use purchase::{Fact, IdempotencyKey, StateName};
 use store::{KeyHolder, ReserveRefusal, Store, StoreError};
 use vend::Doubt;
 
-use crate::proxy::{Cut, Wire};
+use crate::proxy::wired;
 use crate::references::waiting;
 use crate::town::{FIRST, Shop, Town, aged, connect, lock_of, refusal, settings};
 
@@ -131,8 +132,8 @@ async fn a_closing_without_an_acknowledgement_is_an_error_and_counts_if_it_was_k
     for cut in [Cut::Acknowledgement, Cut::Commit] {
         let town = Town::open().await;
         let shop = town.shop_with(50_000).await;
-        let wire = Wire::to(&town.database).await;
-        let store = connect(wire.settings(&town.database)).await;
+        let (wire, settings) = wired(&town.database);
+        let store = connect(settings).await;
         wire.cut_at_next_commit(cut);
         let lost = close(&store, shop, KEY).await.unwrap_err();
         assert!(lost.may_have_been_kept(), "{cut:?}: {lost:?}");

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use local_postgres::Cut;
 use local_postgres::LocalPostgresError;
 use purchase::{Fact, Handling, IdempotencyKey, StateName, Told};
 use store::{KeyHolder, Reservation, ReserveError, ReserveRefusal};
 use tokio::task::JoinSet;
 use vend::{Doubt, Refusal, RefusalReason};
 
-use crate::proxy::{Cut, Wire};
+use crate::proxy::wired;
 use crate::town::{FIRST, Shop, Town, connect, refusal, settings, under, vended};
 
 const KEY: &str = "till-3/0001";
@@ -275,8 +276,8 @@ async fn a_keyed_reserve_whose_acknowledgement_is_lost_finds_itself_and_frees_it
     for cut in [Cut::Acknowledgement, Cut::Commit] {
         let town = Town::open().await;
         let shop = town.shop_with(20_000).await;
-        let wire = Wire::to(&town.database).await;
-        let store = connect(wire.settings(&town.database)).await;
+        let (wire, settings) = wired(&town.database);
+        let store = connect(settings).await;
         let order = town.order_under(KEY, &shop, METER, 10_000).await;
         wire.cut_at_next_commit(cut);
         let lost = store.reserve(order.clone()).await;
@@ -298,8 +299,8 @@ async fn a_keyed_reserve_whose_acknowledgement_is_lost_finds_itself_and_frees_it
 async fn an_order_that_was_not_kept_and_finds_its_key_taken_when_it_is_run_again_is_refused() {
     let town = Town::open().await;
     let shop = town.shop_with(20_000).await;
-    let wire = Wire::to(&town.database).await;
-    let store = connect(wire.settings(&town.database)).await;
+    let (wire, settings) = wired(&town.database);
+    let store = connect(settings).await;
     let order = town.order_under(KEY, &shop, METER, 1_000).await;
     wire.cut_at_next_commit(Cut::Commit);
     store.reserve(order.clone()).await.unwrap_err();

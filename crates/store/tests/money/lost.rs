@@ -1,10 +1,11 @@
 //! Lost acknowledgements: nobody knows, and the same again with the same numbers makes it one.
 
+use local_postgres::Cut;
 use purchase::{Fact, StateName};
 use store::{RecordError, ReserveError, ReserveRefusal, StoreSettings, Verdict};
 use vend::Doubt;
 
-use crate::proxy::{Cut, Wire};
+use crate::proxy::wired;
 use crate::town::{FIRST, Town, connect, refusal, settings, until, vended};
 
 #[tokio::test]
@@ -12,8 +13,8 @@ async fn a_reserve_whose_acknowledgement_is_lost_is_one_reserve_when_it_is_run_a
     for (cut, kept) in [(Cut::Acknowledgement, "20000|10150"), (Cut::Commit, "20000|0")] {
         let town = Town::open().await;
         let shop = town.shop_with(20_000).await;
-        let wire = Wire::to(&town.database).await;
-        let store = connect(wire.settings(&town.database)).await;
+        let (wire, settings) = wired(&town.database);
+        let store = connect(settings).await;
         let order = town.order(&shop, "04257670465", 10_000).await;
 
         wire.cut_at_next_commit(cut);
@@ -40,8 +41,8 @@ async fn no_second_run_of_a_reserve_is_refused_while_the_commit_of_the_first_may
     for arrives_in_time in [true, false] {
         let town = Town::open().await;
         let shop = town.shop_with(20_000).await;
-        let wire = Wire::to(&town.database).await;
-        let impatient = StoreSettings { commit_deadline_ms: 200, ..wire.settings(&town.database) };
+        let (wire, through_it) = wired(&town.database);
+        let impatient = StoreSettings { commit_deadline_ms: 200, ..through_it };
         let store = connect(impatient).await;
         let hasty = connect(StoreSettings { lock_timeout_ms: 100, ..settings(&town.database) }).await;
         let order = town.order(&shop, "04257670465", 10_000).await;
@@ -81,8 +82,8 @@ async fn a_settlement_whose_acknowledgement_is_lost_is_one_settlement_when_it_is
     for (cut, verdict) in [(Cut::Acknowledgement, Verdict::AlreadyThere), (Cut::Commit, Verdict::Moved)] {
         let town = Town::open().await;
         let shop = town.shop_with(20_000).await;
-        let wire = Wire::to(&town.database).await;
-        let store = connect(wire.settings(&town.database)).await;
+        let (wire, settings) = wired(&town.database);
+        let store = connect(settings).await;
         let (order, _) = town.reserved(&shop, "04257670465", 10_000).await;
 
         wire.cut_at_next_commit(cut);
@@ -101,8 +102,8 @@ async fn every_other_record_is_kept_once_as_well() {
     for fact in [Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }, Fact::NeverSent { fence: FIRST }] {
         let town = Town::open().await;
         let shop = town.shop_with(20_000).await;
-        let wire = Wire::to(&town.database).await;
-        let store = connect(wire.settings(&town.database)).await;
+        let (wire, settings) = wired(&town.database);
+        let store = connect(settings).await;
         let (order, _) = town.reserved(&shop, "04257670465", 10_000).await;
         wire.cut_at_next_commit(Cut::Acknowledgement);
         let of = shop.authority.organisation;
