@@ -53,11 +53,7 @@ impl Transcribed<Resolve> {
         at: DateTime<Utc>,
         rules: &Rules,
     ) -> (Self, ResolveCommand) {
-        let (protocol, command) = Resolve::begin(asker, life, at, rules);
-        let run = Run::begins(purchase, || {
-            (writing::resolve_begins("found", asker, life, at, rules), writing::resolve_command(&command))
-        });
-        (Self { protocol, run }, command)
+        Self::begins("found", Resolve::begin(asker, life, at, rules), purchase, (asker, life, at, rules))
     }
 
     /// As [`Resolve::claimed`].
@@ -68,11 +64,7 @@ impl Transcribed<Resolve> {
         at: DateTime<Utc>,
         rules: &Rules,
     ) -> (Self, ResolveCommand) {
-        let (protocol, command) = Resolve::claimed(asker, life, at, rules);
-        let run = Run::begins(purchase, || {
-            (writing::resolve_begins("claimed", asker, life, at, rules), writing::resolve_command(&command))
-        });
-        (Self { protocol, run }, command)
+        Self::begins("claimed", Resolve::claimed(asker, life, at, rules), purchase, (asker, life, at, rules))
     }
 
     /// As [`Resolve::on`].
@@ -84,5 +76,17 @@ impl Transcribed<Resolve> {
         let command = self.protocol.on(event)?;
         self.run.says(heard, || writing::resolve_command(&command));
         Ok(command)
+    }
+
+    fn begins(
+        how: &str,
+        (protocol, command): (Resolve, ResolveCommand),
+        purchase: PurchaseId,
+        (asker, life, at, rules): (Asker, &Life, DateTime<Utc>, &Rules),
+    ) -> (Self, ResolveCommand) {
+        let run = Run::begins(purchase, || {
+            (writing::resolve_begins(how, asker, life, at, rules), writing::resolve_command(&command))
+        });
+        (Self { protocol, run }, command)
     }
 }
