@@ -16,7 +16,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use sandbox::Process;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::town::{assert_lawful, found, turn};
+use crate::{
+    lawful::assert_lawful,
+    town::{found, turn},
+};
 
 /// So many purchases at least, so many at a time.
 const PURCHASES: usize = 36;

@@ -7,7 +7,9 @@
 
 mod batch;
 mod database;
+mod lawful;
 mod plan;
 mod round;
 mod sweep;
+#[path = "../storm_town.rs"]
 mod town;

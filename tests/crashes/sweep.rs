@@ -15,8 +15,9 @@ use tokio::runtime::Builder;
 
 use crate::{
     batch::{self, MOSTLY_ALL},
+    lawful::assert_lawful,
     plan::{self, Plan, Strike},
-    town::{assert_lawful, found, turn},
+    town::{found, turn},
 };
 
 /// What fits into every test run.

@@ -3,4 +3,5 @@
 
 mod crowd;
 mod stopping;
+#[path = "../storm_town.rs"]
 mod town;

@@ -17,7 +17,7 @@ pub fn turn() -> MutexGuard<'static, ()> {
 
 /// A new town.
 pub fn found(surface: Surface, name: &str) -> StormTown {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("races").join(name);
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
     StormTown::found(surface, programs(), directory)
 }
 
