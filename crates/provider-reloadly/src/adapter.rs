@@ -172,6 +172,12 @@ impl Provider for Reloadly {
         Ok(Quotation { units: None, breakdown: None, subscriber_details: None })
     }
 
+    /// A top-up needs no token to be made, and the vendor has no sale without money that could be tried. A yes would
+    /// claim a proof that nobody has, so every trial is refused.
+    async fn trial(&self, _call: CallId, _sale: &Sale) -> Result<Quotation, Unanswered> {
+        Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)))
+    }
+
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let started = self.clock.monotonic();
         let outcome = self.send(order, gate).await;

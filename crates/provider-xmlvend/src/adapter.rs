@@ -11,7 +11,7 @@ use vend::{
     Unanswered, Unclear, VendOrder, VendOutcome,
 };
 
-use crate::classify;
+use crate::classify::{self, Untried};
 use crate::request::{Message, Sender};
 use crate::rules::Rules;
 use crate::settings::{SettingsError, XmlVendSettings};
@@ -57,6 +57,14 @@ impl XmlVend {
         self.questions.exchange(message, &Gate::while_true(|| true), self.enquiry_timeout).await
     }
 
+    /// Has the gateway go through a sale without money: one message serves quotes and trials.
+    async fn rehearse(&self, call: CallId, sale: &Sale) -> Result<Vec<u8>, Unanswered> {
+        if !classify::sells(sale.product) {
+            return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
+        }
+        self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(NoReply::unanswered)
+    }
+
     async fn send(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let message = self.sender.credit_vend(order);
         match self.orders.exchange(message, gate, self.vend_timeout).await {
@@ -99,13 +107,18 @@ impl Provider for XmlVend {
     }
 
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        if !classify::sells(sale.product) {
-            return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
-        }
-        let raw = self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(NoReply::unanswered)?;
-        classify::quotation(&raw, call, sale, &self.rules).unwrap_or_else(|malformed| {
-            tracing::warn!(%call, why = %malformed, "a trial vend got an answer that cannot be read");
-            Err(Unanswered::NoAnswer(Doubt::Unreadable))
+        let raw = self.rehearse(call, sale).await?;
+        classify::quotation(&raw, call, sale, &self.rules)
+            .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call)))
+    }
+
+    async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        let raw = self.rehearse(call, sale).await?;
+        let tried = classify::trial(&raw, call, sale, &self.rules)
+            .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call).into()));
+        tried.map_err(|untried| {
+            tell_untried(&untried, call);
+            untried.into()
         })
     }
 
@@ -128,6 +141,24 @@ impl Provider for XmlVend {
         let (kind, why) = enquiry.in_words();
         tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "enquiry");
         enquiry
+    }
+}
+
+fn unreadable_rehearsal(malformed: Malformed, call: CallId) -> Unanswered {
+    tracing::warn!(%call, why = %malformed, "a trial vend got an answer that cannot be read");
+    Unanswered::NoAnswer(Doubt::Unreadable)
+}
+
+/// Whoever reads of a real token must look at the gateway's own list of sales; the token itself is nobody's business.
+fn tell_untried(untried: &Untried, call: CallId) {
+    match untried {
+        Untried::RealToken => {
+            tracing::error!(%call, "a trial vend got a token that is not all zeros; the gateway may have vended");
+        }
+        Untried::TokenMissing => {
+            tracing::warn!(%call, "a trial vend got less than the tokens that a vend owes");
+        }
+        Untried::Unanswered(_) => {}
     }
 }
 

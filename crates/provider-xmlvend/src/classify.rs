@@ -1,8 +1,11 @@
 //! What a reply proves. Pure: the reply, the question and the deployment's rules go in, a verdict comes
 //! out. Whatever is not proven is doubt.
 
+mod untried;
+
+use meter_token::TokenSet;
 use vend::{
-    CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
+    Breakdown, CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
     SubscriberIdentifier, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
 };
 
@@ -14,8 +17,10 @@ use crate::reply::{
 };
 use crate::resource::resource;
 use crate::rules::Rules;
-use crate::tokens::tokens;
+use crate::tokens::{BadTokens, dummies, holds_more_than_dummies, tokens};
 use crate::tree::Malformed;
+
+pub(crate) use untried::Untried;
 
 /// What an answer to a vend proves. A refusal counts only when it carries our own reference: what
 /// refuses some other message says nothing about ours.
@@ -75,7 +80,7 @@ pub(crate) fn customer(
     })
 }
 
-/// What an answer to a trial vend says. Its tokens are zeros and are not looked at.
+/// What an answer to a trial vend says to whom a quote is enough. Its tokens are zeros and are not looked at.
 pub(crate) fn quotation(
     raw: &[u8],
     call: CallId,
@@ -93,19 +98,29 @@ pub(crate) fn quotation(
     })
 }
 
+/// What a trial proves of the vend that may follow: all that [`proven`] asks of a vend but a token that is worth
+/// anything. A gateway that took the trial for a vend is told apart before anything else is looked at.
+pub(crate) fn trial(
+    raw: &[u8],
+    call: CallId,
+    sale: &Sale,
+    rules: &Rules,
+) -> Result<Result<Quotation, Untried>, Malformed> {
+    Ok(match Reply::read(raw)? {
+        Reply::TrialVend(reply) | Reply::Vend(reply) if holds_more_than_dummies(&reply) => {
+            Err(Untried::RealToken)
+        }
+        Reply::TrialVend(reply) => tried(&reply, call, sale, rules),
+        Reply::Fault(fault) => Err(unanswered(&fault, call, rules).into()),
+        Reply::Vend(_) | Reply::Customer(_) | Reply::Advice(_) => Err(Doubt::Mismatched.into()),
+    })
+}
+
 fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Result<Vend, Doubt> {
     let sale = &order.sale;
-    if !answers(reply.request.as_ref(), order.reference.call()) || !is_about(reply, sale) {
-        return Err(Doubt::Mismatched);
-    }
-    let breakdown = breakdown(reply, sale, rules);
-    if breakdown.is_none() && !is_tendered_exactly(reply, sale) {
-        return Err(Doubt::Mismatched);
-    }
-    let tokens = tokens(reply).map_err(|_bad_tokens| Doubt::Mismatched)?;
-    if tokens.is_none() && sale.product.always_has_a_token() {
-        return Err(Doubt::Mismatched);
-    }
+    let breakdown = sold(reply, order.reference.call(), sale, rules)?;
+    let tokens =
+        tokens(reply).and_then(|tokens| owed(tokens, sale)).map_err(|_bad_tokens| Doubt::Mismatched)?;
     Ok(Vend {
         tokens,
         units: units(reply, sale, rules),
@@ -114,6 +129,29 @@ fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Re
         subscriber_details: reply.customer.clone(),
         raw_reply: RawReply(raw.to_vec()),
     })
+}
+
+fn tried(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Result<Quotation, Untried> {
+    let breakdown = sold(reply, call, sale, rules)?;
+    dummies(reply).and_then(|dummies| owed(dummies, sale)).map_err(|_bad_tokens| Untried::TokenMissing)?;
+    Ok(quotation_of(reply, breakdown, sale, rules))
+}
+
+/// Whether this answers the call, and with what it asked to be sold; how that was split, where the receipt adds up.
+fn sold(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Result<Option<Breakdown>, Doubt> {
+    if !answers(reply.request.as_ref(), call) || !is_about(reply, sale) {
+        return Err(Doubt::Mismatched);
+    }
+    let breakdown = breakdown(reply, sale, rules);
+    if breakdown.is_none() && !is_tendered_exactly(reply, sale) {
+        return Err(Doubt::Mismatched);
+    }
+    Ok(breakdown)
+}
+
+/// The tokens, unless the product owes one and there is none.
+fn owed(tokens: Option<TokenSet>, sale: &Sale) -> Result<Option<TokenSet>, BadTokens> {
+    if tokens.is_none() && sale.product.always_has_a_token() { Err(BadTokens) } else { Ok(tokens) }
 }
 
 fn refusal(fault: &FaultReply, order: &VendOrder, rules: &Rules) -> Result<Refusal, Doubt> {
@@ -175,11 +213,12 @@ fn known_customer(
 
 fn quoted(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Option<Quotation> {
     let matches = answers(reply.request.as_ref(), call) && is_about(reply, sale);
-    Some(Quotation {
-        units: units(reply, sale, rules),
-        breakdown: Some(breakdown(reply, sale, rules).filter(|_parts| matches)?),
-        subscriber_details: reply.customer.clone(),
-    })
+    let breakdown = breakdown(reply, sale, rules).filter(|_parts| matches)?;
+    Some(quotation_of(reply, Some(breakdown), sale, rules))
+}
+
+fn quotation_of(reply: &SaleReply, breakdown: Option<Breakdown>, sale: &Sale, rules: &Rules) -> Quotation {
+    Quotation { units: units(reply, sale, rules), breakdown, subscriber_details: reply.customer.clone() }
 }
 
 /// A question moves nothing, so a fault without a reference may answer it; one with another may not.

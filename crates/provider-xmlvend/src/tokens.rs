@@ -14,14 +14,31 @@ pub(crate) struct BadTokens;
 /// Key-change tokens first, then credit; none where the reply issues none. A key change is worth nothing
 /// in halves, and to a meter that then gets no credit.
 pub(crate) fn tokens(reply: &SaleReply) -> Result<Option<TokenSet>, BadTokens> {
+    in_order(reply, is_real)
+}
+
+/// The same of a trial vend, whose tokens must be dummies.
+pub(crate) fn dummies(reply: &SaleReply) -> Result<Option<TokenSet>, BadTokens> {
+    in_order(reply, is_dummy)
+}
+
+/// Whether any token is more than zeros, wherever in the reply it is and whatever else is wrong with it.
+pub(crate) fn holds_more_than_dummies(reply: &SaleReply) -> bool {
+    reply.issues().any(|(issue, change)| {
+        let key_change = change.into_iter().flat_map(|change| [&change.first, &change.second]);
+        key_change.chain([&issue.token]).flatten().any(|token| !is_dummy(&digits(token)))
+    })
+}
+
+fn in_order(reply: &SaleReply, accepted: fn(&str) -> bool) -> Result<Option<TokenSet>, BadTokens> {
     let mut key_change = Vec::new();
     let mut credit = Vec::new();
     for (issue, change) in reply.issues() {
         if let Some(change) = change {
-            key_change.extend(key_change_tokens(change)?);
+            key_change.extend(key_change_tokens(change, accepted)?);
         }
         if let Some(token) = &issue.token {
-            credit.push(described("Credit Token", token)?);
+            credit.push(described("Credit Token", token, accepted)?);
         }
     }
     match (key_change.is_empty(), credit.is_empty()) {
@@ -34,23 +51,42 @@ pub(crate) fn tokens(reply: &SaleReply) -> Result<Option<TokenSet>, BadTokens> {
     }
 }
 
-fn key_change_tokens(change: &KeyChange) -> Result<[DescribedToken; 2], BadTokens> {
+fn key_change_tokens(
+    change: &KeyChange,
+    accepted: fn(&str) -> bool,
+) -> Result<[DescribedToken; 2], BadTokens> {
     match (&change.first, &change.second) {
-        (Some(first), Some(second)) => {
-            Ok([described("KeyChange Token1", first)?, described("KeyChange Token2", second)?])
-        }
+        (Some(first), Some(second)) => Ok([
+            described("KeyChange Token1", first, accepted)?,
+            described("KeyChange Token2", second, accepted)?,
+        ]),
         (Some(_) | None, Some(_) | None) => Err(BadTokens),
     }
 }
 
-/// Twenty digits, grouped or not, and not the zeros that a trial vend returns.
-fn described(description: &str, token: &MeterToken) -> Result<DescribedToken, BadTokens> {
-    let digits: String = token.expose().chars().filter(|c| !matches!(c, ' ' | '-')).collect();
-    let is_token = digits.len() == DIGITS
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
-        && digits.bytes().any(|byte| byte != b'0');
-    if !is_token {
+fn described(
+    description: &str,
+    token: &MeterToken,
+    accepted: fn(&str) -> bool,
+) -> Result<DescribedToken, BadTokens> {
+    let digits = digits(token);
+    if !accepted(&digits) {
         return Err(BadTokens);
     }
     DescribedToken::parse(description, &digits).map_err(|_not_a_token| BadTokens)
+}
+
+/// A token may come in groups.
+fn digits(token: &MeterToken) -> String {
+    token.expose().chars().filter(|c| !matches!(c, ' ' | '-')).collect()
+}
+
+/// Twenty digits, and not the zeros that a trial vend returns.
+fn is_real(digits: &str) -> bool {
+    digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) && !is_dummy(digits)
+}
+
+/// Zeros and nothing else: the standard speaks of sixteen in one place and of twenty digits in another.
+fn is_dummy(digits: &str) -> bool {
+    !digits.is_empty() && digits.bytes().all(|byte| byte == b'0')
 }

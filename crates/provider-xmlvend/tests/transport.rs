@@ -241,6 +241,8 @@ async fn airtime_is_refused_before_anything_is_opened() {
     let provider = adapter(settings(&gateway.endpoint));
     let refusal = Refusal::because(RefusalReason::Misconfigured);
     assert_eq!(provider.vend(&airtime, &open()).await, VendOutcome::Refused(refusal.clone()));
-    assert_eq!(provider.quote(call(29, 41), &airtime.sale).await, Err(Unanswered::Refused(refusal)));
+    let refused = Err(Unanswered::Refused(refusal));
+    assert_eq!(provider.quote(call(29, 41), &airtime.sale).await, refused);
+    assert_eq!(provider.trial(call(29, 41), &airtime.sale).await, refused);
     assert_eq!(gateway.connections(), 0);
 }

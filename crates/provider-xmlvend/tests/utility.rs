@@ -9,5 +9,7 @@ mod connection;
 mod scenarios;
 #[path = "utility/town.rs"]
 mod town;
+#[path = "utility/trials.rs"]
+mod trials;
 #[path = "utility/water.rs"]
 mod water;

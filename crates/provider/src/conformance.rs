@@ -11,7 +11,7 @@ use vend::{CallId, Capabilities, Sale};
 
 use crate::Provider;
 
-/// What goes wrong with the next vend request, and with no other.
+/// What goes wrong with the next vend request, and with no other; where it says so, with the next trial instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
     /// It is lost before the provider reads it.
@@ -34,6 +34,8 @@ pub enum Mishap {
     Refused,
     /// It is refused by a refusal that carries no reference or another.
     RefusedForAnother,
+    /// The next trial is refused; the next vend request is not.
+    TrialRefused,
 }
 
 /// A provider's simulator, as the laws see it.

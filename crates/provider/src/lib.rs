@@ -31,6 +31,11 @@ pub trait Provider: Send + Sync {
     /// Asks what this sale would yield now. Moves nothing and binds nobody.
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;
 
+    /// Has the provider go through the whole sale without money: a dummy token is made, and nothing is vended
+    /// (specification, section 4.2, `hard_validate`). The dummy is proof and goes no further: whoever asks learns what
+    /// the sale would yield, as of a quote. A provider that cannot do this refuses as one that is not set up for it.
+    async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;
+
     /// Sends the order: one request, no retry, no redirect, one total deadline. The gate is looked at
     /// once more when the connection stands and the first byte of the body is about to leave; a closed
     /// gate is a refusal that proves that nothing was sent.

@@ -88,7 +88,7 @@ impl ScriptedProvider {
         self.desk().next_enquiries.extend(next);
     }
 
-    /// Scripts the next answers to questions that move nothing: customer checks and quotes.
+    /// Scripts the next answers to questions that move nothing: customer checks, quotes and trials.
     pub fn will_leave_unanswered(&self, next: impl IntoIterator<Item = Unanswered>) {
         self.desk().next_unanswered.extend(next);
     }
@@ -140,6 +140,15 @@ impl Provider for ScriptedProvider {
     async fn quote(&self, _call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
         let mut desk = self.desk();
         desk.calls.push("quote".to_owned());
+        match desk.next_unanswered.pop_front() {
+            Some(unanswered) => Err(unanswered),
+            None => Ok(desk.quotation(sale)),
+        }
+    }
+
+    async fn trial(&self, _call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        let mut desk = self.desk();
+        desk.calls.push("trial".to_owned());
         match desk.next_unanswered.pop_front() {
             Some(unanswered) => Err(unanswered),
             None => Ok(desk.quotation(sale)),

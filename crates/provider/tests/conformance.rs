@@ -10,11 +10,11 @@ use provider::conformance::{Mishap, World, judge};
 use provider::scripted::{Conduct, NextVend, ScriptedProvider};
 use provider::{Gate, Provider};
 use vend::{
-    CallId, Capabilities, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale,
-    SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
+    CallId, Capabilities, Customer, Enquiry, Product, ProviderReference, Quotation, Refusal, RefusalReason,
+    Sale, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
-/// An adapter that takes silence for a no and never looks at the gate.
+/// An adapter that takes silence for a no, a vend for a trial, and never looks at the gate.
 struct Careless(ScriptedProvider);
 
 #[async_trait]
@@ -30,6 +30,12 @@ impl Provider for Careless {
 
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
         self.0.quote(call, sale).await
+    }
+
+    async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        let order = VendOrder { reference: ProviderReference::new(call), sale: sale.clone() };
+        self.vend(&order, &Gate::while_true(|| true)).await;
+        self.quote(call, sale).await
     }
 
     async fn vend(&self, order: &VendOrder, _gate: &Gate) -> VendOutcome {
@@ -81,6 +87,7 @@ impl<P: Provider> World for Stage<P> {
     }
 
     async fn arrange(&self, mishap: Mishap) -> bool {
+        let utility = (self.utility)(&self.provider);
         let next = match mishap {
             Mishap::RequestLost => NextVend::NeverArrives,
             Mishap::ReplyLost | Mishap::FailsAfterVending | Mishap::ReplyGarbled => {
@@ -92,8 +99,13 @@ impl<P: Provider> World for Stage<P> {
             | Mishap::AnswersAnotherAmount
             | Mishap::TokenLeftOut
             | Mishap::RefusedForAnother => return false,
+            Mishap::TrialRefused => {
+                let refusal = Refusal::because(RefusalReason::Blocked);
+                utility.will_leave_unanswered([Unanswered::Refused(refusal)]);
+                return true;
+            }
         };
-        (self.utility)(&self.provider).will([next]);
+        utility.will([next]);
         true
     }
 
@@ -112,7 +124,7 @@ async fn an_honest_provider_breaks_no_law() {
     };
     let judgement = judge(&world).await;
     assert_eq!(judgement.broken, []);
-    assert_eq!((judgement.kept.len(), judgement.untested.len()), (12, 6));
+    assert_eq!((judgement.kept.len(), judgement.untested.len()), (14, 6));
 }
 
 #[tokio::test]
@@ -126,6 +138,8 @@ async fn a_careless_provider_is_convicted_of_what_it_did() {
     assert_eq!(
         broken,
         [
+            "a trial vends nothing",
+            "a refused trial is a refusal",
             "a closed gate sends nothing and proves it",
             "a lost request is doubt, and an enquiry finds no record",
             "a lost reply is doubt, and an enquiry finds the vend",

@@ -125,11 +125,16 @@ impl Meter {
         Ok(issue)
     }
 
-    /// A credit token of zeros, as a trial vend shows one where the vend would.
+    /// Tokens of zeros, as a trial vend shows them where the vend would show tokens. The meter stays as it is.
     pub(crate) fn trial(&self) -> Issue {
-        let zeros = StsToken::parse("00000000000000000000").expect("twenty zeros are twenty digits");
-        let credit = (self.scenario != Scenario::NoToken).then_some(zeros);
-        Issue { meter: self.data(), credit, key_change: None }
+        let zeros = || StsToken::parse("00000000000000000000").expect("twenty zeros are twenty digits");
+        let credit = (self.scenario != Scenario::NoToken).then(zeros);
+        if self.scenario != Scenario::KeyChange {
+            return Issue { meter: self.data(), credit, key_change: None };
+        }
+        let (from, to) = self.state().keys_of_a_change();
+        let key_change = Some(KeyChange { first: zeros(), second: zeros(), from });
+        Issue { meter: self.data_with(to), credit, key_change }
     }
 
     /// Where the utility reaches the meter over the network, types the credit token in, so that nobody else has to.
@@ -166,11 +171,8 @@ impl Meter {
         tid: Tid,
         rnd: Rnd,
     ) -> Result<Issue, IssueError> {
-        let mut next = *state.on_the_wall.parameters();
-        for _key in 0..=state.begun_key_changes {
-            next = key_after(next);
-        }
-        let from = issuer(EncryptionAlgorithm::Ea09, *state.on_the_wall.parameters(), &self.number);
+        let (held, next) = state.keys_of_a_change();
+        let from = issuer(EncryptionAlgorithm::Ea09, held, &self.number);
         let to = issuer(EncryptionAlgorithm::Ea09, next, &self.number);
         let tokens = from.key_change_to(&to).expect("meter, cipher and base date are the same");
         let [first, second] = tokens.try_into().expect("a key change for EA09 has two tokens");
@@ -197,6 +199,15 @@ impl Meter {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The key that the meter holds, and the one that the next key change takes it to.
+    fn keys_of_a_change(&self) -> (KeyParameters, KeyParameters) {
+        let from = *self.on_the_wall.parameters();
+        let to = (0..=self.begun_key_changes).fold(from, |key, _change| key_after(key));
+        (from, to)
     }
 }
 

@@ -31,6 +31,16 @@ async fn a_quote_has_neither_units_nor_a_split() {
 }
 
 #[tokio::test]
+async fn a_trial_is_refused_without_asking_the_vendor_which_has_none() {
+    let shop = Shop::open().await;
+    let refused = shop.provider.trial(call(41), &order().sale).await;
+    assert_eq!(refused, Err(not_asked(RefusalReason::Misconfigured)));
+    for door in [Door::Operator, Door::Order] {
+        assert_eq!(shop.counter.knocks(door), 0, "{door:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_number_that_nobody_has_is_unknown() {
     let shop = Shop::open().await;
     shop.counter.will(Door::Operator, [error(404, "COULD_NOT_AUTO_DETECT_OPERATOR")]);

@@ -52,7 +52,7 @@ impl World for Aggregator {
         sale_for("26771000011", "BWP 10.50")
     }
 
-    /// Airtime owes no token. The vendor's refusals carry no reference, so there is none of another.
+    /// Airtime owes no token and has no trials. The vendor's refusals carry no reference, so there is none of another.
     async fn arrange(&self, mishap: Mishap) -> bool {
         let line = match mishap {
             Mishap::RequestLost => json!({"fault": "drop_before"}),
@@ -63,7 +63,7 @@ impl World for Aggregator {
             Mishap::AnswersAnotherSubscriber => json!({"fault": "wrong_meter"}),
             Mishap::AnswersAnotherAmount => json!({"fault": "wrong_amount"}),
             Mishap::Refused => json!({"fault": "refuse", "exception": "PHONE_RECENTLY_RECHARGED"}),
-            Mishap::TokenLeftOut | Mishap::RefusedForAnother => return false,
+            Mishap::TokenLeftOut | Mishap::RefusedForAnother | Mishap::TrialRefused => return false,
         };
         self.town.script(line).await;
         true
@@ -75,8 +75,11 @@ impl World for Aggregator {
     }
 }
 
-const NOT_OF_AIRTIME: [&str; 2] =
-    ["a success without the token it owes is doubt", "a refusal under another reference is doubt"];
+const NOT_OF_AIRTIME: [&str; 3] = [
+    "a refused trial is a refusal",
+    "a success without the token it owes is doubt",
+    "a refusal under another reference is doubt",
+];
 
 #[tokio::test]
 async fn no_law_of_airtime_is_broken_and_none_is_left_untested() {
@@ -101,5 +104,5 @@ async fn an_aggregator_that_remembers_sales_alone_leaves_two_more_laws_untested(
         "a refusal is remembered where that is declared",
         "a repeated reference vends once where that is declared",
     ];
-    assert_eq!(judgement.untested, [NOT_OF_AIRTIME, two_more].concat());
+    assert_eq!(judgement.untested, [NOT_OF_AIRTIME.as_slice(), &two_more].concat());
 }

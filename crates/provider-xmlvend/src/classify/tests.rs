@@ -2,6 +2,7 @@
 
 mod faults;
 mod questions;
+mod trials;
 
 use chrono::{TimeZone, Utc};
 use money::{Currency, Money};

@@ -78,6 +78,9 @@ impl World for Utility {
             Mishap::AnswersAnotherAmount => json!({"fault": "wrong_amount"}),
             Mishap::TokenLeftOut => json!({"fault": "no_token"}),
             Mishap::Refused => json!({"fault": "refuse", "exception": "BlockedMeterEx"}),
+            Mishap::TrialRefused => {
+                json!({"fault": "refuse", "operation": "quote", "exception": "BlockedMeterEx"})
+            }
             Mishap::RefusedForAnother => {
                 self.next_is_blocked.store(true, Ordering::Relaxed);
                 json!({"fault": "wrong_reference"})

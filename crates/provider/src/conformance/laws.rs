@@ -1,7 +1,8 @@
 //! The laws themselves, each a short scene.
 
 use vend::{
-    CallId, Doubt, Enquiry, ProviderReference, RefusalReason, Sale, Unclear, Vend, VendOrder, VendOutcome,
+    CallId, Doubt, Enquiry, ProviderReference, RefusalReason, Sale, Unanswered, Unclear, Vend, VendOrder,
+    VendOutcome,
 };
 
 use crate::Gate;
@@ -20,6 +21,8 @@ pub(super) async fn all(world: &dyn World) -> Vec<(&'static str, Verdict)> {
     vec![
         ("a vend is answered with what was asked for, and an enquiry finds it", vends(world).await),
         ("a check and a quote vend nothing", questions_vend_nothing(world).await),
+        ("a trial vends nothing", trial_vends_nothing(world).await),
+        ("a refused trial is a refusal", refused_trial(world).await),
         ("a closed gate sends nothing and proves it", closed_gate(world).await),
         ("what cannot be reached was never sent", nowhere(world).await),
         ("a lost request is doubt, and an enquiry finds no record", lost_request(world).await),
@@ -63,6 +66,37 @@ async fn questions_vend_nothing(world: &dyn World) -> Verdict {
         adds_up(breakdown.parts().map(money::Money::minor).iter().sum(), &sale)?;
     }
     expect_vends_in_all(world, before).await
+}
+
+/// A provider without trials refuses them as one that is not set up for them, and must vend as little.
+async fn trial_vends_nothing(world: &dyn World) -> Verdict {
+    let before = world.vends().await.len();
+    let sale = world.fresh_sale();
+    match world.provider().trial(world.fresh_call(), &sale).await {
+        Ok(quotation) => {
+            if let Some(breakdown) = quotation.breakdown {
+                adds_up(breakdown.parts().map(money::Money::minor).iter().sum(), &sale)?;
+            }
+        }
+        Err(Unanswered::Refused(refusal)) if refusal.reason == RefusalReason::Misconfigured => {}
+        Err(other @ (Unanswered::Refused(_) | Unanswered::Unreachable | Unanswered::NoAnswer(_))) => {
+            return Err(format!("the trial got {other:?}"));
+        }
+    }
+    expect_vends_in_all(world, before).await
+}
+
+async fn refused_trial(world: &dyn World) -> Verdict {
+    if !world.arrange(Mishap::TrialRefused).await {
+        return Ok(Finding::Untested);
+    }
+    let before = world.vends().await.len();
+    match world.provider().trial(world.fresh_call(), &world.fresh_sale()).await {
+        Err(Unanswered::Refused(_)) => expect_vends_in_all(world, before).await,
+        other @ (Ok(_) | Err(Unanswered::Unreachable | Unanswered::NoAnswer(_))) => {
+            Err(format!("the refused trial got {other:?}"))
+        }
+    }
 }
 
 async fn closed_gate(world: &dyn World) -> Verdict {

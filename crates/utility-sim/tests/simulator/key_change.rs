@@ -1,6 +1,6 @@
 //! The meter whose every larger purchase changes its key.
 
-use crate::counter::{Counter, meter};
+use crate::counter::{Answer, Counter, meter};
 
 #[tokio::test]
 async fn three_tokens_entered_in_order_are_accepted_and_credit_the_meter() {
@@ -20,6 +20,21 @@ async fn three_tokens_entered_in_order_are_accepted_and_credit_the_meter() {
         }
         assert_eq!(kinds, ["key_section", "key_changed", "credit"]);
     }
+}
+
+#[tokio::test]
+async fn a_trial_shows_the_three_tokens_of_the_vend_as_zeros_and_changes_no_key() {
+    let counter = Counter::open();
+    let number = meter("key_change");
+    let trial = counter.quote(number, "1500.00").await;
+    assert_eq!(trial.ciphers(), ["00000000000000000000"; 3]);
+    assert_eq!(counter.vends(number).await.len(), 0);
+    let vend = counter.vend(number, "1500.00").await;
+    let keys = |answer: &Answer| {
+        let (_, keys) = answer.text.split_once("<b:kctData").unwrap();
+        keys.split_once('>').unwrap().0.to_owned()
+    };
+    assert_eq!(keys(&trial), keys(&vend));
 }
 
 #[tokio::test]

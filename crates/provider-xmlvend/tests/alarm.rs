@@ -1,0 +1,60 @@
+//! A gateway that answers a trial with a token may have vended: the log calls for a person, and keeps the token to itself.
+//! Alone in its process, as the test of discretion is.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
+
+#[path = "transport/connection.rs"]
+mod connection;
+#[path = "transport/gateway.rs"]
+#[expect(dead_code, reason = "other tests need a gateway that does more")]
+mod gateway;
+
+use std::fs::{self, File};
+
+use chrono::{TimeZone, Utc};
+use money::Money;
+use provider::Provider;
+use tracing_subscriber::filter::LevelFilter;
+use vend::{CallId, Doubt, Product, Sale, SubscriberIdentifier, Unanswered};
+
+use connection::{adapter, settings};
+use gateway::{Does, Gateway, http};
+
+const VEND_REPLY: &str = include_str!("fixtures/vend_reply.xml");
+const TOKEN: &str = "61722405118890034471";
+
+/// The answer to a trial under the reference of the fixture.
+async fn tried_at(reply: &str) -> Unanswered {
+    let gateway = Gateway::that(Does::Answers(http("200 OK", reply.as_bytes()))).await;
+    let call = CallId::new(42, Utc.with_ymd_and_hms(2026, 11, 20, 9, 30, 0).unwrap()).unwrap();
+    let sale = Sale {
+        product: Product::Electricity,
+        subscriber: SubscriberIdentifier::parse("14301118432").unwrap(),
+        amount: Money::parse_wire("BWP 100.00").unwrap(),
+    };
+    adapter(settings(&gateway.endpoint)).trial(call, &sale).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_real_token_in_a_trial_raises_an_alarm_that_does_not_name_it() {
+    let page = concat!(env!("CARGO_TARGET_TMPDIR"), "/xmlvend-alarm.log");
+    let log = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::TRACE)
+        .with_writer(File::create(page).unwrap())
+        .with_ansi(false)
+        .finish();
+    let _while_this_lives = tracing::subscriber::set_default(log);
+
+    let trial = VEND_REPLY.replace("creditVendResp", "trialCreditVendResp");
+    for reply in [trial.as_str(), VEND_REPLY, &trial.replace(TOKEN, "")] {
+        assert_eq!(tried_at(reply).await, Unanswered::NoAnswer(Doubt::Mismatched));
+    }
+
+    let written = fs::read_to_string(page).unwrap();
+    let said = |level: &str, what: &str| {
+        let lines = written.lines().filter(|line| line.contains(level) && line.contains(what));
+        lines.filter(|line| line.contains("call=20261120093000-000042")).count()
+    };
+    assert_eq!(said("ERROR", "the gateway may have vended"), 2, "{written}");
+    assert_eq!(said("WARN", "less than the tokens that a vend owes"), 1, "{written}");
+    assert!(!written.contains(TOKEN) && !written.contains("Envelope"), "a reply is in the log");
+}
