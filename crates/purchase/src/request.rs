@@ -67,6 +67,8 @@ impl Default for NotificationFlags {
 pub struct PurchaseRequest {
     /// Echoed as `channel`.
     pub source_channel: SourceChannel,
+    /// The integrator's own name for the gateway or source that it comes from: 1 to 100 characters; Current surface only.
+    pub source_tag: Option<String>,
     /// A well-formed locale tag, as given.
     pub language: String,
     /// What is bought.

@@ -69,11 +69,13 @@ fn the_story_of_a_purchase_can_be_told_at_the_phone() {
         format!("It waits for a person, and BWP 101.50 stays held. Ask BPC what became of {reference}."),
         format!("`vendctl purchases resolve {purchase} --as not-vended …`"),
         "KGALE, Kgale Stores; user till, client vg_test_".to_owned(),
+        format!("ussd-gateway-{purchase}"),
     ] {
         assert!(told.stdout.contains(&sentence), "{sentence}\n{}", told.stdout);
     }
     let facts = office.shows(&["purchases", "show", &purchase]);
     assert_eq!(facts["attempts"][0]["provider_reference"], reference.as_str());
+    assert_eq!(facts["source_tag"], format!("ussd-gateway-{purchase}"));
     assert_eq!((&facts["has_token"], &facts["due_at"].is_string()), (&json!(false), &true));
     let seen: Vec<&str> =
         facts["events"].as_array().unwrap().iter().map(|event| event["fact"].as_str().unwrap()).collect();
@@ -339,7 +341,10 @@ fn a_vend_is_entered_for_one_purchase_only() {
 fn nothing_that_others_have_worded_commands_the_terminal() {
     let (office, _) = Office::with_a_till();
     let purchase = office.leaves_in_review("ELECTRICITY", "04257670465");
-    office.sql("UPDATE purchases SET subscriber_details = E'K.\\u001b[2J\\u009b31m MOLEFE\\nSUCCESSFUL'");
+    office.sql(
+        "UPDATE purchases SET subscriber_details = E'K.\\u001b[2J\\u009b31m MOLEFE\\nSUCCESSFUL',
+             source_tag = E'\\u001b[2Jgateway\\nSUCCESSFUL'",
+    );
     for form in [&["purchases", "show", &purchase][..], &["--json", "purchases", "show", &purchase]] {
         let told = office.types(form, "").stdout;
         let command = told.chars().find(|character| character.is_control() && *character != '\n');

@@ -70,10 +70,10 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
         ),
         (
             &shows(&format!("purchases show {purchase}")),
-            "id reference state organisation organisation_name client_id username account source_channel language product \
-             provider subscriber subscriber_details beneficiary_phone_number entry charge net total commission \
-             external_reference request_id comment created_at handling repeat_is_safe remembers_refusals not_found_counts \
-             fence lease_until due_at attempt copies last_sent_at window_closes_at ended_at has_token units \
+            "id reference state organisation organisation_name client_id username account source_channel source_tag \
+             language product provider subscriber subscriber_details beneficiary_phone_number entry charge net total \
+             commission external_reference request_id comment created_at handling repeat_is_safe remembers_refusals \
+             not_found_counts fence lease_until due_at attempt copies last_sent_at window_closes_at ended_at has_token units \
              provider_transaction failure attempts events replies entries incidents messages audit advice",
         ),
         (

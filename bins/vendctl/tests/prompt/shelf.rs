@@ -39,12 +39,12 @@ impl Office {
         self.sql(&format!(
             "INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
                  product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,
-                 commission, external_reference, requester_sms, beneficiary_sms, requester_email, beneficiary_email,
+                 commission, external_reference, source_tag, requester_sms, beneficiary_sms, requester_email, beneficiary_email,
                  subscriber_details, created_at, state, handling, fence, attempt, requests, window_closes_at, copies,
                  last_sent_at, provider_reference, due_at, request_id)
              SELECT {id}, 'TOP/2026/11/' || lpad('{id}', 10, '0'), o.id, c.id, u.id, a.id, 'POS', 'en', '{product}', 'BPC',
-                 '{subscriber}', '26771234567', 'BWP', 10000, 150, 10000, 10150, 0, 'till-3/{id}', true, true, true, true,
-                 'K. MOLEFE', at, '{state}', '{handling}', 2, 1, 0, at + interval '30 minutes', {sent},
+                 '{subscriber}', '26771234567', 'BWP', 10000, 150, 10000, 10150, 0, 'till-3/{id}', 'ussd-gateway-{id}',
+                 true, true, true, true, 'K. MOLEFE', at, '{state}', '{handling}', 2, 1, 0, at + interval '30 minutes', {sent},
                  '20261120093000-' || lpad('{id}', 6, '0'), now(), 'request-{id}'
              FROM (SELECT now() - interval '{age}' AS at) t, organisations o
              JOIN oauth_clients c ON c.organisation_id = o.id JOIN users u ON u.organisation_id = o.id

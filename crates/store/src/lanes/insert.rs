@@ -46,6 +46,7 @@ impl Reserves<'_> {
                 x.reservation.request.external_reference.as_deref()
             }))
             .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request.comment.as_deref()))
+            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request.source_tag.as_deref()))
             .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_sms))
             .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.beneficiary_sms))
             .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_email))

@@ -54,6 +54,8 @@ pub struct StoryPurchase {
     pub account: i64,
     /// Where from.
     pub source_channel: SourceChannel,
+    /// Where from, in the integrator's own words; Current surface only.
+    pub source_tag: Option<String>,
     /// The locale tag of the request.
     pub language: String,
     /// What.

@@ -137,6 +137,8 @@ async fn a_row_that_contradicts_itself_is_refused() {
         "commission_account_id = NULL",
         "units_quantity = 'NaN', units_unit = 'kWh'",
         "cost = 1, vat = 1, levy = 1, regulatory_fee = 1, provider_charge = 1",
+        "source_tag = ''",
+        "source_tag = repeat('x', 101)",
     ] {
         let said = town.refusal_of(&format!("UPDATE purchases SET {change}"));
         assert!(said.contains("violates check constraint"), "{change}: {said}");

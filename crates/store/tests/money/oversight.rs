@@ -118,6 +118,31 @@ async fn the_story_of_a_purchase_holds_everything_but_what_is_sealed() {
 }
 
 #[tokio::test]
+async fn each_purchase_of_a_group_keeps_the_tag_that_it_came_with() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let tags = [Some("ussd-gateway-2".to_owned()), None, Some("é".repeat(100))];
+    let mut orders = Vec::new();
+    for (meter, tag) in ["04000000003", "04000000001", "04000000002"].into_iter().zip(&tags) {
+        let mut order = town.order(&shop, meter, 1_000).await;
+        order.request.source_tag.clone_from(tag);
+        orders.push(order);
+    }
+    let mut settings = settings(&town.database);
+    settings.lanes = 1;
+    let store = connect(settings).await;
+    let [first, second, third] = <[_; 3]>::try_from(orders.clone()).unwrap();
+    let reserved = tokio::join!(biased; store.reserve(first), store.reserve(second), store.reserve(third));
+    assert!(reserved.0.is_ok() && reserved.1.is_ok() && reserved.2.is_ok(), "{reserved:?}");
+    assert_eq!(town.sql("SELECT count(DISTINCT xmin::text) FROM purchases"), "1", "they were one group");
+
+    for (order, tag) in orders.iter().zip(tags) {
+        let told = town.story(order.id).await.purchase;
+        assert_eq!((told.source_tag, told.comment), (tag, order.request.comment.clone()));
+    }
+}
+
+#[tokio::test]
 async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
     let town = Town::open().await;
     let shop = town.shop_with(50_000).await;

@@ -167,6 +167,7 @@ impl Town {
             authority: shop.authority,
             request: PurchaseRequest {
                 source_channel: SourceChannel::Pos,
+                source_tag: None,
                 language: "en".into(),
                 product: Product::Electricity,
                 provider_code: PROVIDER.into(),

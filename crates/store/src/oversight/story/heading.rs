@@ -19,7 +19,7 @@ struct FindOverseen;
 impl Statement for FindOverseen {
     const SQL: &str = "-- find_overseen
 SELECT p.id, p.reference, o.code AS organisation, o.name AS organisation_name, c.client_id, u.username, p.account_id,
-    p.source_channel, p.language, p.product, p.provider_code, p.subscriber_identifier,
+    p.source_channel, p.source_tag, p.language, p.product, p.provider_code, p.subscriber_identifier,
     coalesce(p.vend_subscriber_details, p.subscriber_details) AS subscriber_details, p.beneficiary_phone_number,
     p.currency, p.entry, p.charge, p.net, p.total, p.commission, p.external_reference, p.request_id, p.comment,
     p.created_at, p.state, p.handling, p.fence, p.lease_until, p.due_at, p.attempt, p.copies, p.last_sent_at,
@@ -53,6 +53,8 @@ struct Row {
     account_id: i64,
     #[diesel(sql_type = Text)]
     source_channel: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    source_tag: Option<String>,
     #[diesel(sql_type = Text)]
     language: String,
     #[diesel(sql_type = Text)]
@@ -160,6 +162,7 @@ impl TryFrom<Row> for StoryPurchase {
             client_id: row.client_id,
             username: row.username,
             account: row.account_id,
+            source_tag: row.source_tag,
             language: row.language,
             provider_code: row.provider_code,
             subscriber: row.subscriber_identifier,
