@@ -107,8 +107,8 @@ impl Office {
         &self.store
     }
 
-    /// Lets an organisation in, with a client, a user, its wallets, the catalogue's offers, and everybody who can be
-    /// sold to on its allow-list.
+    /// Lets an organisation in, with a client, a user, its wallets, the catalogue's offers, a default provider of
+    /// electricity, and everybody who can be sold to on its allow-list.
     ///
     /// # Errors
     /// When its code is taken, or the database does not answer.
@@ -127,6 +127,7 @@ impl Office {
             wallets.push(self.open_wallet(organisation, wallet, rank).await?);
         }
         self.offer_everything_to(organisation).await?;
+        self.name_default_provider_for(organisation).await?;
         self.store.allow(organisation, self.street.clone(), act).await?;
         let credentials = Credentials {
             client_id: client.client_id,

@@ -81,6 +81,15 @@ impl Office {
         }
         Ok(())
     }
+
+    /// Names whom an organisation buys electricity from on the Current surface, which does not ask.
+    pub(crate) async fn name_default_provider_for(
+        &self,
+        organisation: OrganisationId,
+    ) -> Result<(), OfficeError> {
+        let code = ELECTRICITY.provider.to_owned();
+        Ok(self.store.put_default_provider(organisation, ELECTRICITY.product, code, act()).await?)
+    }
 }
 
 /// It refuses a repeated reference and forgets nothing, so long as it runs.
