@@ -80,6 +80,7 @@ impl Market {
             },
             request: PurchaseRequest {
                 source_channel: SourceChannel::Pos,
+                source_tag: None,
                 language: "en".into(),
                 product: Product::Electricity,
                 provider_code: "BPC".into(),

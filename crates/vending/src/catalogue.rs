@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use clock::Monotonic;
 use purchase::OrganisationId;
-use store::{Catalogue, StoreError};
+use store::Catalogue;
+use vend::Product;
 
-use crate::Desk;
+use crate::refusals::{Failed, internal};
+use crate::{Desk, Rejection, Vending};
 
 /// The catalogues of late. What they say is checked again by the reserve where money depends on it.
 #[derive(Debug)]
@@ -35,14 +37,32 @@ impl Catalogues {
 
 const UNPOISONED: &str = "nothing panics while it holds this lock";
 
+impl Vending {
+    /// The `provider_code` for requests that name none: the organisation's own choice for the product.
+    ///
+    /// # Errors
+    /// [`Rejection::NoDefaultProvider`] when it has none, as of a product that it cannot buy at all.
+    pub async fn default_provider(
+        &self,
+        organisation: OrganisationId,
+        product: Product,
+    ) -> Result<String, Rejection> {
+        let catalogue = self.0.catalogue(organisation).await?;
+        let offered = catalogue.products.iter().find(|offered| offered.product == product);
+        offered.and_then(|offered| offered.default_provider.clone()).ok_or(Rejection::NoDefaultProvider)
+    }
+}
+
 impl Desk {
-    /// What the organisation can buy, as of a few seconds ago at most.
-    pub(crate) async fn catalogue(&self, organisation: OrganisationId) -> Result<Arc<Catalogue>, StoreError> {
+    /// What the organisation can buy, as of a few seconds ago at most; that it cannot be read is logged.
+    pub(crate) async fn catalogue(&self, organisation: OrganisationId) -> Result<Arc<Catalogue>, Failed> {
         let now = self.clock.monotonic();
         if let Some(catalogue) = self.catalogues.recent(organisation, now) {
             return Ok(catalogue);
         }
-        let catalogue = Arc::new(self.store.catalogue(organisation).await?);
+        let catalogue = self.store.catalogue(organisation).await;
+        let catalogue = catalogue.map_err(|error| internal("the catalogue could not be read", &error))?;
+        let catalogue = Arc::new(catalogue);
         self.catalogues.remember(organisation, now, catalogue.clone());
         Ok(catalogue)
     }

@@ -12,8 +12,9 @@ use purchase::{
 };
 use store::{Age, RecordError, Recorded, Reservation, ReserveError, Verdict};
 use transcript::Transcribed;
-use vend::{ProviderReference, Sale, VendOrder};
+use vend::{ProviderReference, VendOrder};
 
+use crate::admission::Admitted;
 use crate::backoff::Backoff;
 use crate::measures::{self, Sending};
 use crate::outcome::{self, About};
@@ -83,14 +84,10 @@ impl Desk {
     /// Everything that can be refused without money: price, provider's check, numbers.
     async fn prepare(&self, order: Order) -> Result<Purchase, Rejection> {
         let Order { authority, request, keyed, arrival } = order;
-        let price = self.price(authority.organisation, &request).await?;
-        let provider = self.provider(&request.provider_code).ok_or(Rejection::Internal)?;
-        let customer = self.admit_customer(provider.as_ref(), &request, price.net).await?;
-        let call = self.call_id(&request.provider_code).await.ok_or(Rejection::Internal)?;
+        let Admitted { price, customer, call, sale, .. } =
+            self.admit(authority.organisation, &request).await?;
         let (id, reference) = self.next_purchase(self.clock.now()).await.ok_or(Rejection::Internal)?;
         let provider_reference = ProviderReference::new(call);
-        let sale =
-            Sale { product: request.product, subscriber: request.subscriber.clone(), amount: price.net };
         let reservation = Reservation {
             id,
             reference,

@@ -1,8 +1,9 @@
-//! The use cases: quote, confirm, retry, and the reads around them.
+//! The use cases: quote, trial, confirm, retry, and the reads around them.
 //!
 //! This room interprets the protocols of `purchase` over the store and the providers. Everything that
 //! moves money runs on the engine, a runtime that no HTTP server can cancel; whoever asked merely waits.
 
+mod admission;
 mod arrival;
 mod backoff;
 mod calls;

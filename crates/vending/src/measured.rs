@@ -102,6 +102,13 @@ impl Provider for Measured {
         answer
     }
 
+    async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        let began = self.clock.monotonic();
+        let answer = self.provider.trial(call, sale).await;
+        self.note_question("trial", began, &answer);
+        answer
+    }
+
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let began = self.clock.monotonic();
         let outcome = self.provider.vend(order, gate).await;

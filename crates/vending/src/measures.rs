@@ -51,7 +51,10 @@ pub fn describe_metrics() {
     );
     describe_counter!(VEND_ANSWERS, "What came of vend requests: vended, refused, or unknown.");
     describe_counter!(ENQUIRIES, "What providers said when asked what became of a vend.");
-    describe_histogram!(PROVIDER_SECONDS, "How long providers took, by the call.");
+    describe_histogram!(
+        PROVIDER_SECONDS,
+        "How long providers took, by the call: `check`, `quote`, `trial`, `vend`, `enquire`."
+    );
     describe_counter!(CLAIMS, "Purchases that this process has claimed to look at them.");
     describe_counter!(CREDIT_EXHAUSTED, "Refusals because our float at the provider is exhausted.");
     describe_counter!(

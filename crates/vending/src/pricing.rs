@@ -3,7 +3,6 @@
 use purchase::{OrganisationId, Price, PurchaseRequest};
 use store::{Catalogue, CatalogueAccount};
 
-use crate::refusals::internal;
 use crate::{Desk, Rejection};
 
 impl Desk {
@@ -13,8 +12,7 @@ impl Desk {
         organisation: OrganisationId,
         request: &PurchaseRequest,
     ) -> Result<Price, Rejection> {
-        let catalogue = self.catalogue(organisation).await;
-        let catalogue = catalogue.map_err(|error| internal("the catalogue could not be read", &error))?;
+        let catalogue = self.catalogue(organisation).await?;
         let account = debitable(&catalogue, request)?;
         let product = catalogue.products.iter().find(|product| product.product == request.product);
         let product = product.ok_or(Rejection::UnknownProduct)?;

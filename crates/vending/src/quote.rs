@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, Datelike, Utc};
 use purchase::{Authority, Price, PurchaseId, PurchaseRequest, Reference};
-use vend::{Breakdown, Sale, Units};
+use vend::{Breakdown, Units};
 
+use crate::admission::Admitted;
 use crate::{Desk, Rejection, Vending};
 
 /// What a purchase would cost and yield now.
@@ -27,17 +28,47 @@ pub struct Quote {
 
 impl Vending {
     /// Prices the request, and asks the provider who the customer is and what it would get.
+    ///
+    /// # Errors
+    /// What the catalogue or the provider has against the sale. Whether the caller still may, whether the balance
+    /// suffices and what is open for the subscriber is for a confirm to find out.
     pub async fn quote(&self, authority: &Authority, request: &PurchaseRequest) -> Result<Quote, Rejection> {
-        let desk = &self.0;
-        let price = desk.price(authority.organisation, request).await?;
-        let provider = desk.provider(&request.provider_code).ok_or(Rejection::Internal)?;
-        let customer = desk.admit_customer(provider.as_ref(), request, price.net).await?;
-        let call = desk.call_id(&request.provider_code).await.ok_or(Rejection::Internal)?;
-        let sale =
-            Sale { product: request.product, subscriber: request.subscriber.clone(), amount: price.net };
-        let quotation = provider.quote(call, &sale).await.map_err(Rejection::Check)?;
-        let at = desk.clock.now();
-        let (id, reference) = desk.next_purchase(at).await.ok_or(Rejection::Internal)?;
+        self.0.rehearse(authority, request, Rehearsal::Quote).await
+    }
+
+    /// As [`Self::quote`], and the provider goes through the whole sale without money (specification, section 4.2,
+    /// `hard_validate`): a quote is given when a dummy token could be made.
+    ///
+    /// # Errors
+    /// As of a quote; and [`Rejection::Check`] when the dummy was not made as a token would be.
+    pub async fn trial(&self, authority: &Authority, request: &PurchaseRequest) -> Result<Quote, Rejection> {
+        self.0.rehearse(authority, request, Rehearsal::Trial).await
+    }
+}
+
+/// What the provider is asked about a sale that is not to be made yet.
+#[derive(Clone, Copy)]
+enum Rehearsal {
+    Quote,
+    Trial,
+}
+
+impl Desk {
+    async fn rehearse(
+        &self,
+        authority: &Authority,
+        request: &PurchaseRequest,
+        rehearsal: Rehearsal,
+    ) -> Result<Quote, Rejection> {
+        let Admitted { provider, price, customer, call, sale } =
+            self.admit(authority.organisation, request).await?;
+        let quotation = match rehearsal {
+            Rehearsal::Quote => provider.quote(call, &sale).await,
+            Rehearsal::Trial => provider.trial(call, &sale).await,
+        };
+        let quotation = quotation.map_err(Rejection::Check)?;
+        let at = self.clock.now();
+        let (id, reference) = self.next_purchase(at).await.ok_or(Rejection::Internal)?;
         Ok(Quote {
             id,
             reference,
@@ -48,9 +79,7 @@ impl Vending {
             at,
         })
     }
-}
 
-impl Desk {
     /// A fresh purchase number and its reference; none when the database gives none, which is logged.
     pub(crate) async fn next_purchase(&self, at: DateTime<Utc>) -> Option<(PurchaseId, Reference)> {
         let id = self.calls.purchase(&self.store).await;

@@ -51,8 +51,7 @@ impl Vending {
 
     /// The products that an organisation can buy.
     pub async fn products(&self, organisation: OrganisationId) -> Result<Vec<ProductListing>, ReadError> {
-        let catalogue = self.0.catalogue(organisation).await;
-        let catalogue = catalogue.map_err(|error| internal("the catalogue could not be read", &error))?;
+        let catalogue = self.0.catalogue(organisation).await?;
         let listing = |product: &store::CatalogueProduct| ProductListing {
             product: product.product,
             format: product.format.clone(),

@@ -32,6 +32,9 @@ pub enum Rejection {
     /// The organisation cannot buy this product from this provider.
     #[error("the provider does not offer the product to the organisation")]
     UnknownProvider,
+    /// The organisation has no default provider of the product, and the request names none.
+    #[error("the organisation has no default provider of the product")]
+    NoDefaultProvider,
     /// The identifier is not of the product's form.
     #[error("the subscriber identifier does not fit the product")]
     SubscriberFormat(#[source] FormatError),
@@ -49,7 +52,7 @@ pub enum Rejection {
         /// The limit.
         limit: Money,
     },
-    /// The provider's check or quote gave no yes.
+    /// The provider's check, quote or trial gave no yes.
     #[error("the provider's check did not pass")]
     Check(Unanswered),
     /// Too little is available.

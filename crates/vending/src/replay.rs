@@ -111,6 +111,7 @@ impl Ending {
                 | Rejection::OtherCurrency { .. }
                 | Rejection::UnknownProduct
                 | Rejection::UnknownProvider
+                | Rejection::NoDefaultProvider
                 | Rejection::SubscriberFormat(_)
                 | Rejection::SubscriberNotAllowed
                 | Rejection::Price(_)

@@ -5,6 +5,7 @@
 
 mod closed_keys;
 mod combinations;
+mod default_provider;
 mod defects;
 mod doubt;
 mod keys;
@@ -18,5 +19,6 @@ mod sales;
 mod side_by_side;
 mod town;
 mod traces;
+mod trials;
 mod waiting;
 mod worker;

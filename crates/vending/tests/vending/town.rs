@@ -285,6 +285,11 @@ impl Town {
         offer.await.unwrap();
     }
 
+    /// From now on an organisation's requests for a product that name no provider mean this one.
+    pub async fn defaults_to(&self, of: OrganisationId, product: Product, provider: &str) {
+        self.operator.put_default_provider(of, product, provider.into(), act()).await.unwrap();
+    }
+
     /// Moves an organisation to staging, where it may buy for these and nobody else.
     pub async fn locks(&self, organisation: OrganisationId, to: &[&str]) {
         self.sql(&format!("UPDATE organisations SET environment = 'STAGING' WHERE id = {}", organisation.0));

@@ -99,6 +99,10 @@ impl Provider for Line {
         self.utility.quote(call, sale).await
     }
 
+    async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        self.utility.trial(call, sale).await
+    }
+
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         tracing::info!("an order leaves");
         self.clock.advance(Duration::from_millis(self.connects_in_ms.load(Ordering::Relaxed)));

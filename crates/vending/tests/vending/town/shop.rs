@@ -28,6 +28,7 @@ impl Shop<'_> {
     pub fn request(&self, amount: &str) -> PurchaseRequest {
         PurchaseRequest {
             source_channel: SourceChannel::Pos,
+            source_tag: None,
             language: "en".into(),
             product: Product::Electricity,
             provider_code: PROVIDER.into(),
@@ -128,6 +129,11 @@ impl Shop<'_> {
 
     pub async fn quotes(&self, amount: &str) -> Result<Quote, Rejection> {
         self.town.vending.quote(&self.authority, &self.request(amount)).await
+    }
+
+    /// Has the provider go through the whole sale without money.
+    pub async fn tries(&self, amount: &str) -> Result<Quote, Rejection> {
+        self.town.vending.trial(&self.authority, &self.request(amount)).await
     }
 
     /// Asks what became of its purchase.
