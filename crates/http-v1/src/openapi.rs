@@ -80,6 +80,7 @@ fn paths() -> Paths {
 fn components() -> Components {
     let mut schemas = bodies::all();
     schemas.push((error::NAME.to_owned(), error::envelope()));
+    add::<values::SourceChannel>(&mut schemas);
     add::<wire::Session>(&mut schemas);
     add::<wire::Me>(&mut schemas);
     add::<wire::Account>(&mut schemas);

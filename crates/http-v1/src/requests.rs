@@ -7,6 +7,6 @@ mod purchase_list;
 mod selection;
 mod session;
 
-pub use purchase::{RetryRequest, account_in_path, purchase_request, retry_request};
+pub use purchase::{account_in_path, purchase_request, retry_question};
 pub use purchase_list::{PurchaseList, purchase_in_path, purchase_list};
 pub use session::{login_request, refresh_request};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use error_codes::ErrorCode;
 use http_v1::{
     Endpoint, openapi,
-    requests::{login_request, purchase_request, refresh_request, retry_request},
+    requests::{login_request, purchase_request, refresh_request, retry_question},
 };
 use web::{ApiError, Fields};
 
@@ -43,7 +43,7 @@ fn bodies() -> [(&'static str, Value, Reader); 4] {
         ("LoginRequest", example("LoginRequest"), |fields| login_request(fields).map(drop)),
         ("RefreshRequest", example("RefreshRequest"), |fields| refresh_request(fields).map(drop)),
         ("PurchaseRequest", example("PurchaseRequest"), |fields| purchase_request(fields).map(drop)),
-        ("RetryRequest", example("RetryRequest"), |fields| retry_request(fields).map(drop)),
+        ("RetryRequest", example("RetryRequest"), |fields| retry_question(fields).map(drop)),
     ]
 }
 

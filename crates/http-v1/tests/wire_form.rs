@@ -59,6 +59,7 @@ fn caller() -> Caller {
 fn request() -> PurchaseRequest {
     PurchaseRequest {
         source_channel: SourceChannel::Web,
+        source_tag: None,
         language: "en-BW".to_owned(),
         product: Product::Electricity,
         provider_code: "BPC".to_owned(),

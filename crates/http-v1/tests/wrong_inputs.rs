@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use http_v1::requests::{login_request, purchase_request, refresh_request, retry_request};
+use http_v1::requests::{login_request, purchase_request, refresh_request, retry_question};
 use ledger::AccountId;
 use purchase::{NotificationFlags, PurchaseRequest, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
@@ -63,6 +63,7 @@ fn a_right_request_is_read_exactly() {
     let request = read(RIGHT).unwrap();
     let expected = PurchaseRequest {
         source_channel: SourceChannel::Web,
+        source_tag: None,
         language: "en-BW".to_owned(),
         product: Product::Electricity,
         provider_code: "BPC".to_owned(),
@@ -270,7 +271,7 @@ fn a_retry_needs_its_four_fields() {
         "external_reference": "INV-1",
     });
     let read =
-        |body: &Value| Fields::parse(body.to_string().as_bytes()).and_then(|fields| retry_request(&fields));
+        |body: &Value| Fields::parse(body.to_string().as_bytes()).and_then(|fields| retry_question(&fields));
     let request = read(&right).unwrap();
     assert_eq!((request.subscriber.as_str(), request.external_reference.as_str()), ("04257670465", "INV-1"));
     for field in ["source_channel", "language", "subscriber_identifier", "external_reference"] {

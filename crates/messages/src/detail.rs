@@ -13,6 +13,8 @@ pub enum Detail {
     OrganisationSuspended,
     /// The account takes no debits. `field`.
     AccountNotDebitable,
+    /// The organisation must say from whom it buys and has no usual provider.
+    NoDefaultProvider,
     /// Not a JSON string. `field`.
     ExpectedText,
     /// Not a JSON integer. `field`.
@@ -87,11 +89,12 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 40] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
         Self::AccountNotDebitable,
+        Self::NoDefaultProvider,
         Self::ExpectedText,
         Self::ExpectedInteger,
         Self::ExpectedFlag,
@@ -133,7 +136,9 @@ impl Detail {
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::Login | Self::Refresh => ErrorCode::InvalidCredentials,
-            Self::OrganisationSuspended | Self::AccountNotDebitable => ErrorCode::Forbidden,
+            Self::OrganisationSuspended | Self::AccountNotDebitable | Self::NoDefaultProvider => {
+                ErrorCode::Forbidden
+            }
             Self::ExpectedText
             | Self::ExpectedInteger
             | Self::ExpectedFlag
@@ -177,6 +182,7 @@ impl Detail {
             Self::Refresh => "refresh",
             Self::OrganisationSuspended => "organisation_suspended",
             Self::AccountNotDebitable => "account_not_debitable",
+            Self::NoDefaultProvider => "no_default_provider",
             Self::ExpectedText => "expected_text",
             Self::ExpectedInteger => "expected_integer",
             Self::ExpectedFlag => "expected_flag",

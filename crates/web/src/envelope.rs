@@ -1,4 +1,5 @@
-//! The error envelope (specification, section 7.1), written in one place for every error there is.
+//! An error as it leaves, whichever surface tells it; and the error body of the versioned one (specification, section 7.1),
+//! which also answers for every path that belongs to no surface.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder, ResponseError,
@@ -11,7 +12,11 @@ use serde::Serialize;
 
 use error_codes::{ErrorCode, ErrorType};
 
-use crate::{ApiError, Front, REPLAYED, Visit};
+use crate::{ApiError, Front, REPLAYED, Surface, ToldError, Visit};
+
+/// The versioned surface.
+#[derive(Debug)]
+pub(crate) struct Versioned;
 
 #[derive(Serialize)]
 struct Root<'a> {
@@ -22,11 +27,38 @@ struct Root<'a> {
 struct Body<'a> {
     r#type: &'static str,
     code: &'static str,
-    message: String,
+    message: &'a str,
     param: Option<&'a str>,
     retryable: bool,
-    doc_url: String,
+    doc_url: &'a str,
     request_id: &'a str,
+}
+
+impl Surface for Versioned {
+    fn roots(&self) -> &[&str] {
+        &[]
+    }
+
+    fn field<'a>(&self, field: &'a str) -> &'a str {
+        field
+    }
+
+    fn error_body(&self, error: &ToldError<'_>) -> String {
+        let body = Body {
+            r#type: error.code.error_type().as_str(),
+            code: error.code.as_str(),
+            message: error.message,
+            param: error.field,
+            retryable: error.is_retryable,
+            doc_url: error.doc_url,
+            request_id: error.request_id.as_str(),
+        };
+        serde_json::to_string(&Root { error: body }).expect("texts and flags always serialise")
+    }
+
+    fn headers(&self, _front: &Front) -> Vec<(HeaderName, HeaderValue)> {
+        Vec::new()
+    }
 }
 
 /// An error as it leaves: status, headers, body.
@@ -40,22 +72,20 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     pub(crate) fn around(error: &ApiError, front: &Front, visit: &Visit) -> Self {
-        let code = error.code();
-        let body = Root {
-            error: Body {
-                r#type: code.error_type().as_str(),
-                code: code.as_str(),
-                message: error.message(front.messages(), visit.language()),
-                param: error.param(),
-                retryable: error.is_retryable(),
-                doc_url: front.doc_url(code),
-                request_id: visit.request_id().as_str(),
-            },
-        };
+        let surface = visit.surface();
+        let body = surface.error_body(&ToldError {
+            code: error.code(),
+            message: &error.message_on(surface, front.messages(), visit.language()),
+            field: error.param().map(|field| surface.field(field)),
+            is_retryable: error.is_retryable(),
+            doc_url: &front.doc_url(error.code()),
+            request_id: visit.request_id(),
+            at: front.clock().now(),
+        });
         Self {
             status: error.status_code(),
             headers: headers(error),
-            body: serde_json::to_string(&body).expect("texts and flags always serialise"),
+            body,
             closes_connection: error.closes_connection(),
         }
     }

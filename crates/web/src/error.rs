@@ -7,6 +7,8 @@ use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use error_codes::ErrorCode;
 use messages::{Language, Messages, Sentence};
 
+use crate::{Surface, envelope::Versioned};
+
 /// A code, the field it is about, the values that its sentence needs, and the cause for our own log.
 ///
 /// The cause has no way into an answer.
@@ -142,10 +144,21 @@ impl ApiError {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The sentence for people.
+    /// The sentence for people, as the versioned surface names fields.
     pub fn message(&self, messages: &Messages, language: Language) -> String {
+        self.message_on(&Versioned, messages, language)
+    }
+
+    /// The sentence for people, as a surface names fields.
+    pub(crate) fn message_on(
+        &self,
+        surface: &dyn Surface,
+        messages: &Messages,
+        language: Language,
+    ) -> String {
+        let named = |name, value| if name == "field" { surface.field(value) } else { value };
         let values: Vec<(&str, &str)> =
-            self.values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            self.values.iter().map(|(name, value)| (*name, named(*name, value.as_str()))).collect();
         match &self.wording {
             Some(wording) => messages.error_quoting(language, self.sentence, &values, wording),
             None => messages.error(language, self.sentence, &values),

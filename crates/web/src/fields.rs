@@ -10,13 +10,17 @@ mod members;
 
 use std::fmt;
 
+use chrono::NaiveDateTime;
 use serde_json::value::RawValue;
 
 use error_codes::ErrorCode;
 use messages::{Detail, Locale};
 use money::{AmountError, Currency, Money};
 
-use crate::{ApiError, phone};
+use crate::{
+    ApiError, dates, phone,
+    requests::lengths::{LANGUAGE_MAX, SHORT_TEXT_MAX},
+};
 
 /// The members of one JSON object. `Debug` shows their names only: some of them are passwords.
 pub struct Fields {
@@ -43,6 +47,12 @@ impl Fields {
         let Some(value) = self.find(name) else { return Ok(None) };
         let text = checked(name, text_of(name, value)?, max)?;
         Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// A date and time of day as `YYYY-MM-DD HH:MM:SS`.
+    pub fn optional_date_time(&self, name: &'static str) -> Result<Option<NaiveDateTime>, ApiError> {
+        let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
+        dates::read(&text).map(Some).ok_or_else(|| ApiError::new(Detail::BadTime).about(name))
     }
 
     /// `true` or `false`.
@@ -89,7 +99,7 @@ impl Fields {
 
     /// A language tag, and the region in it.
     pub fn required_locale(&self, name: &'static str) -> Result<(String, Locale), ApiError> {
-        let tag = self.required_text(name, 35)?;
+        let tag = self.required_text(name, LANGUAGE_MAX)?;
         match Locale::parse(&tag) {
             Ok(locale) => Ok((tag, locale)),
             Err(malformed) => Err(ApiError::new(Detail::BadLanguageTag).about(name).because(malformed)),

@@ -1,6 +1,6 @@
 //! What every answer needs, whichever surface gives it: the texts, the clock, the zone, the links.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use actix_web::{HttpRequest, web};
 use chrono::{DateTime, Utc};
@@ -10,7 +10,10 @@ use clock::SharedClock;
 use error_codes::ErrorCode;
 use messages::Messages;
 
-use crate::{WebSettings, WebSettingsError, limits::Limits, phone};
+use crate::{
+    Surface, WebSettings, WebSettingsError, date_time, envelope::Versioned, limits::Limits, phone,
+    surface::is_below,
+};
 
 /// Made once by the binary and put into the application as [`web::Data`].
 #[derive(Debug)]
@@ -19,6 +22,7 @@ pub struct Front {
     clock: SharedClock,
     zone: Tz,
     public_url: String,
+    surfaces: Vec<Arc<dyn Surface>>,
     pub(crate) head_bytes_max: usize,
     pub(crate) body_bytes_max: usize,
     pub(crate) body_within: Duration,
@@ -34,11 +38,26 @@ impl Front {
             clock,
             zone: settings.zone()?,
             public_url: settings.checked_url()?.to_owned(),
+            surfaces: Vec::new(),
             head_bytes_max: settings.head_bytes_max,
             body_bytes_max: settings.body_bytes_max,
             body_within: Duration::from_millis(settings.body_within_ms),
             limits: Limits::new(&settings.limits, &settings.trusted_proxies)?,
         })
+    }
+
+    /// Below its paths this surface speaks in its own way.
+    #[must_use]
+    pub fn with_surface(mut self, surface: impl Surface + 'static) -> Self {
+        self.surfaces.push(Arc::new(surface));
+        self
+    }
+
+    /// Whose path it is.
+    pub(crate) fn surface_of(&self, path: &str) -> Arc<dyn Surface> {
+        let has = |surface: &dyn Surface| surface.roots().iter().any(|root| is_below(root, path));
+        let own = self.surfaces.iter().find(|surface| has(surface.as_ref()));
+        own.cloned().unwrap_or_else(|| Arc::new(Versioned))
     }
 
     /// The one of this application.
@@ -63,7 +82,7 @@ impl Front {
 
     /// `YYYY-MM-DD HH:MM:SS` in the service's zone (specification, section 2.1).
     pub fn date(&self, at: DateTime<Utc>) -> String {
-        at.with_timezone(&self.zone).format("%Y-%m-%d %H:%M:%S").to_string()
+        date_time(at.with_timezone(&self.zone).naive_local())
     }
 
     /// The address under which integrators reach this server, without a slash at its end.
@@ -79,8 +98,6 @@ impl Front {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use clock::ManualClock;
 
     use super::*;

@@ -17,6 +17,7 @@
 
 mod body;
 mod caller;
+mod dates;
 mod document;
 mod endpoint;
 mod envelope;
@@ -31,8 +32,10 @@ mod outcomes;
 mod phone;
 mod refusals;
 mod request_id;
+pub mod requests;
 mod settings;
 mod stranger;
+mod surface;
 mod visit;
 
 /// The vocabulary of [`ApiError::new`] and [`Visit::language`].
@@ -40,6 +43,7 @@ pub use messages::{Detail, Language};
 
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
+pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{get, post};
 pub use error::ApiError;
@@ -54,6 +58,7 @@ pub use refusals::{Asked, failed, failed_before, impossible_subscriber, refused,
 pub use request_id::RequestId;
 pub use settings::{WebSettings, WebSettingsError};
 pub use stranger::Stranger;
+pub use surface::{Surface, ToldError};
 pub use visit::Visit;
 
 /// How long to wait while we are full.

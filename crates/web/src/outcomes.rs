@@ -31,6 +31,7 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
         }
         Rejection::UnknownProduct => ApiError::new(ErrorCode::InvalidArgument).about("product_type"),
         Rejection::UnknownProvider => ApiError::new(Detail::UnknownProvider).about("provider_code"),
+        Rejection::NoDefaultProvider => ApiError::new(Detail::NoDefaultProvider),
         Rejection::SubscriberFormat(why) => impossible_subscriber(product).because(*why),
         Rejection::SubscriberNotAllowed => ApiError::new(ErrorCode::MeterNotAllowed),
         Rejection::Price(why) => no_price(why),

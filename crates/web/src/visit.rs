@@ -1,6 +1,6 @@
 //! What is known about one request from the moment its head arrived.
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
 use actix_web::{HttpMessage, HttpRequest};
 
@@ -8,23 +8,30 @@ use clock::Monotonic;
 use messages::Language;
 use vending::Arrival;
 
-use crate::{RequestId, limits::Allowance};
+use crate::{RequestId, Surface, limits::Allowance};
 
 /// Kept beside the request, on its own thread. Made by [`crate::intake`].
 #[derive(Debug)]
 pub struct Visit {
     request_id: RequestId,
     arrived_at: Monotonic,
+    surface: Arc<dyn Surface>,
     language: Cell<Language>,
     money_may_move: Cell<bool>,
     allowance: Cell<Option<Allowance>>,
 }
 
 impl Visit {
-    pub(crate) fn new(request_id: RequestId, arrived_at: Monotonic, language: Language) -> Rc<Self> {
+    pub(crate) fn new(
+        request_id: RequestId,
+        arrived_at: Monotonic,
+        surface: Arc<dyn Surface>,
+        language: Language,
+    ) -> Rc<Self> {
         Rc::new(Self {
             request_id,
             arrived_at,
+            surface,
             language: Cell::new(language),
             money_may_move: Cell::new(false),
             allowance: Cell::new(None),
@@ -49,6 +56,11 @@ impl Visit {
     /// When its head had arrived, from which an order's age is counted, and the name under which it is remembered.
     pub fn arrival(&self) -> Arrival {
         Arrival { at: self.arrived_at, request_id: Some(self.request_id.as_str().to_owned()) }
+    }
+
+    /// On whose path it came.
+    pub(crate) fn surface(&self) -> &dyn Surface {
+        self.surface.as_ref()
     }
 
     /// The language to answer in: the body's, else that of the headers.

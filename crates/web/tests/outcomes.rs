@@ -35,6 +35,7 @@ fn every_rejection_has_its_code_and_names_its_field() {
         (Rejection::Revoked, ErrorCode::InvalidCredentials, None),
         (Rejection::UnknownProduct, ErrorCode::InvalidArgument, Some("product_type")),
         (Rejection::UnknownProvider, ErrorCode::InvalidArgument, Some("provider_code")),
+        (Rejection::NoDefaultProvider, ErrorCode::Forbidden, None),
         (
             Rejection::SubscriberFormat(FormatError::OtherForm),
             ErrorCode::InvalidMeterNumber,

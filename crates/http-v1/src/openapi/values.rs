@@ -56,6 +56,11 @@ macro_rules! closed_list {
 }
 
 closed_list!(SourceChannel, "Where the sale is made.", CHANNELS.map(purchase::SourceChannel::as_str));
+closed_list!(
+    PurchaseChannel,
+    "Where the sale was made, SMS_MO being of the Current surface only.",
+    purchase::SourceChannel::ALL.map(purchase::SourceChannel::as_str)
+);
 closed_list!(ProductType, "What is bought.", vend::Product::ALL.map(vend::Product::as_str));
 closed_list!(
     PurchaseStatus,

@@ -3,18 +3,15 @@
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeZone, Utc};
 use purchase::{PurchaseStatus, Selection};
 use vend::SubscriberIdentifier;
-use web::{ApiError, Detail, Fields};
+use web::{ApiError, Detail, Fields, date_time};
 
 use super::limits::{EXTERNAL_REFERENCE_MAX, SHORT_TEXT_MAX, YEARS};
-
-/// The form of `from` and `to`, which is that of `date` in every answer.
-const TIME: &str = "%Y-%m-%d %H:%M:%S";
 
 /// Reads what is given; times are those of `zone`.
 pub(super) fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selection, ApiError> {
     let time = |name| -> Result<Option<DateTime<Utc>>, ApiError> {
-        let Some(text) = fields.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
-        let read = moment(&text, zone).ok_or_else(|| ApiError::new(Detail::BadTime).about(name));
+        let Some(local) = fields.optional_date_time(name)? else { return Ok(None) };
+        let read = moment(local, zone).ok_or_else(|| ApiError::new(Detail::BadTime).about(name));
         read.map(Some)
     };
     let subscriber = fields.optional_text("subscriber_identifier", SHORT_TEXT_MAX)?;
@@ -33,7 +30,7 @@ pub(super) fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selecti
 /// The same filters as they were read, by name.
 pub(super) fn spelled(selection: &Selection, zone: &impl TimeZone) -> Vec<(&'static str, String)> {
     let Selection { external_reference, subscriber, status, from, to } = selection;
-    let time = |moment: &DateTime<Utc>| moment.with_timezone(zone).naive_local().format(TIME).to_string();
+    let time = |moment: &DateTime<Utc>| date_time(moment.with_timezone(zone).naive_local());
     let spelled = [
         ("external_reference", external_reference.clone()),
         ("subscriber_identifier", subscriber.as_ref().map(ToString::to_string)),
@@ -45,10 +42,8 @@ pub(super) fn spelled(selection: &Selection, zone: &impl TimeZone) -> Vec<(&'sta
 }
 
 /// A local time that comes twice, as clocks are put back, is the earlier one; one that never comes is none.
-fn moment(text: &str, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
-    let local = NaiveDateTime::parse_from_str(text, TIME).ok()?;
-    // The parser takes more than one way of writing a moment, and years that the database does not know.
-    let is_canonical = YEARS.contains(&local.year()) && local.format(TIME).to_string() == text;
-    let moment = zone.from_local_datetime(&local).earliest().filter(|_| is_canonical)?;
+fn moment(local: NaiveDateTime, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
+    // The database knows no other years.
+    let moment = zone.from_local_datetime(&local).earliest().filter(|_| YEARS.contains(&local.year()))?;
     Some(moment.with_timezone(&Utc))
 }

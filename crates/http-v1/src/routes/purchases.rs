@@ -6,7 +6,7 @@ use actix_web::{
 };
 
 use identity::{Identity, Permission};
-use vending::{Confirmed, RetryQuestion, RetryScope, Vending};
+use vending::{Confirmed, Vending};
 use web::{
     ApiError, Asked, Front, REPLAYED, Visit, authorised, authority, idempotency_key, not_confirmed,
     not_resolved, read_fields, rejected,
@@ -67,13 +67,8 @@ pub async fn retry(
     vending: Data<Vending>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
-    let wanted = requests::retry_request(&read_fields(&request, payload).await?)?;
+    let question = requests::retry_question(&read_fields(&request, payload).await?)?;
     Visit::of(&request).money_may_move();
-    let question = RetryQuestion {
-        subscriber: wanted.subscriber,
-        external_reference: wanted.external_reference,
-        scope: RetryScope::AnyProduct,
-    };
     let record = vending.retry(authority(&caller), question).await.map_err(|error| not_resolved(&error))?;
     Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
 }

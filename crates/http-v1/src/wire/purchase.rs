@@ -12,13 +12,13 @@ use vending::Quote;
 use web::Front;
 
 use super::{Actor, Beneficiary, Payer};
-use crate::openapi::values::{self, ProductType, SourceChannel};
+use crate::openapi::values::{self, ProductType, PurchaseChannel};
 
 /// A quote or a purchase.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Purchase {
     id: i64,
-    #[schema(value_type = SourceChannel)]
+    #[schema(value_type = PurchaseChannel)]
     channel: &'static str,
     /// `YYYY-MM-DD HH:MM:SS` in the time zone of the service.
     #[schema(pattern = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$", example = "2026-11-20 13:00:00")]

@@ -183,6 +183,7 @@ impl House {
         let (net, charge) = (pula(10_000), pula(150));
         let request = PurchaseRequest {
             source_channel: SourceChannel::Pos,
+            source_tag: None,
             language: "en".to_owned(),
             product: Product::Electricity,
             provider_code: "BPC".to_owned(),

@@ -1,0 +1,44 @@
+//! The one form in which dates are read and written: `YYYY-MM-DD HH:MM:SS` (specification, section 2.1).
+
+use chrono::{NaiveDateTime, Timelike};
+
+const FORM: &str = "%Y-%m-%d %H:%M:%S";
+
+/// A local time in that form.
+pub fn date_time(local: NaiveDateTime) -> String {
+    local.format(FORM).to_string()
+}
+
+/// What is written in exactly that form. The parser alone takes more than one way of writing a moment, and the leap seconds
+/// that no database keeps.
+pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
+    let local = NaiveDateTime::parse_from_str(text, FORM).ok()?;
+    (date_time(local) == text && local.nanosecond() == 0).then_some(local)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_has_one_form() {
+        let read_and_written = |text| read(text).map(date_time);
+        for text in ["2026-11-20 13:00:00", "2024-02-29 23:59:59", "0001-01-01 00:00:00"] {
+            assert_eq!(read_and_written(text).as_deref(), Some(text));
+        }
+        for text in [
+            "2026-11-20T13:00:00",
+            "2026-11-20",
+            "2026-1-2 3:04:05",
+            " 2026-11-20 13:00:00",
+            "2026-11-20  13:00:00",
+            "2026-02-30 13:00:00",
+            "2026-11-20 24:00:00",
+            "2026-11-20 13:00:60",
+            "20-11-2026 13:00:00",
+            "now",
+        ] {
+            assert_eq!(read_and_written(text), None, "{text}");
+        }
+    }
+}

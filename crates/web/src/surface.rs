@@ -1,0 +1,66 @@
+//! What one surface says in its own way, on answers that no handler of its own gives: its errors, and the headers of
+//! everything below its paths.
+
+use std::fmt;
+
+use actix_web::http::header::{HeaderName, HeaderValue};
+use chrono::{DateTime, Utc};
+
+use error_codes::ErrorCode;
+
+use crate::{Front, RequestId};
+
+/// A surface. What lies below the paths of none of those that [`Front::with_surface`] was told of answers as the versioned
+/// one does.
+pub trait Surface: fmt::Debug + Send + Sync {
+    /// The beginnings of its paths: `/auth` is the beginning of itself and of everything below it.
+    fn roots(&self) -> &[&str];
+
+    /// What it calls the field that the versioned surface calls `field`.
+    fn field<'a>(&self, field: &'a str) -> &'a str;
+
+    /// The JSON body of an error.
+    fn error_body(&self, error: &ToldError<'_>) -> String;
+
+    /// What each of its answers carries beside what every answer carries.
+    fn headers(&self, front: &Front) -> Vec<(HeaderName, HeaderValue)>;
+}
+
+/// All that an error answer may tell.
+#[derive(Clone, Copy, Debug)]
+pub struct ToldError<'a> {
+    /// The code, which has decided the status.
+    pub code: ErrorCode,
+    /// The sentence, in the caller's language.
+    pub message: &'a str,
+    /// The field of the request that is to blame, by this surface's own name.
+    pub field: Option<&'a str>,
+    /// Whether the very same request may be sent again.
+    pub is_retryable: bool,
+    /// The page that documents the code.
+    pub doc_url: &'a str,
+    /// The name of the request.
+    pub request_id: &'a RequestId,
+    /// When it is told.
+    pub at: DateTime<Utc>,
+}
+
+/// Whether a path, as the router reads it, is this beginning or lies below it.
+pub(crate) fn is_below(root: &str, path: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_belongs_to_a_beginning_by_whole_segments() {
+        for path in ["/auth", "/auth/", "/auth/login", "/auth/no/such"] {
+            assert!(is_below("/auth", path), "{path}");
+        }
+        for path in ["", "/", "/authors", "/AUTH/login", "/public/v1/auth/login", "//auth/login"] {
+            assert!(!is_below("/auth", path), "{path}");
+        }
+    }
+}
