@@ -59,11 +59,16 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     (
         "crates/web",
         "web",
-        &["vending", "purchase", "vend", "identity", "messages", "error-codes", "money", "clock"],
+        &["vending", "purchase", "vend", "ledger", "identity", "messages", "error-codes", "money", "clock"],
     ),
     (
         "crates/http-v1",
         "http-v1",
+        &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
+    ),
+    (
+        "crates/http-current",
+        "http-current",
         &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
     ),
     ("crates/handbook", "handbook", &["http-v1", "web", "error-codes"]),
@@ -75,6 +80,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         &[
             "boot",
             "http-v1",
+            "http-current",
             "handbook",
             "web",
             "identity",
@@ -121,6 +127,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
             "api-server",
             "retry-worker",
             "http-v1",
+            "http-current",
             "error-codes",
             "vendctl",
             "sandbox",
@@ -146,7 +153,17 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("tokio-postgres", &["store"]),
     (
         "actix",
-        &["web", "http-v1", "handbook", "boot", "utility-sim", "api-server", "utility-sim-server", "sandbox"],
+        &[
+            "web",
+            "http-v1",
+            "http-current",
+            "handbook",
+            "boot",
+            "utility-sim",
+            "api-server",
+            "utility-sim-server",
+            "sandbox",
+        ],
     ),
     ("config", &["boot"]),
     ("lettre", &["notify"]),

@@ -95,7 +95,7 @@ impl ApiServer {
             clock.clone(),
             Arc::new(SystemEntropy),
         )?;
-        let front = Front::new(&settings.web, clock.clone())?;
+        let front = Front::new(&settings.web, clock.clone())?.with_surface(http_current::Current);
         let reached = store.clone();
         let observatory = Observatory::start(&settings.observe, metrics, clock.clone(), move || {
             let store = reached.clone();
@@ -153,6 +153,7 @@ fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr
             .app_data(shared.vending.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
+            .configure(http_current::routes)
             .configure(handbook::pages)
     };
     let server = HttpServer::new(app)

@@ -1,0 +1,58 @@
+//! Bodies of requests (specification, sections 4.2 and 5).
+
+use identity::LoginCredentials;
+use purchase::{PurchaseRequest, SourceChannel};
+use vend::Product;
+use vending::{RetryQuestion, RetryScope};
+use web::{
+    ApiError, Fields, requests,
+    requests::{Vocabulary, lengths::SHORT_TEXT_MAX},
+};
+
+pub use web::requests::refresh_request;
+
+/// The channels of this surface.
+pub const CHANNELS: [SourceChannel; 5] = [
+    SourceChannel::Web,
+    SourceChannel::SmartApp,
+    SourceChannel::Ussd,
+    SourceChannel::SmsMo,
+    SourceChannel::Batch,
+];
+
+const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: "meter_number" };
+
+/// What validate and confirm are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopUp {
+    /// What is to be bought.
+    pub request: PurchaseRequest,
+    /// Whether a quote is to go through the whole sale, down to a token that is none. A confirm does anyhow.
+    pub hard_validate: bool,
+}
+
+/// The body of login.
+pub fn login_request(fields: &Fields) -> Result<LoginCredentials, ApiError> {
+    requests::login_request(fields, &CHANNELS)
+}
+
+/// The body of validate and confirm. Nobody says whom the electricity is bought from, so that is given.
+pub fn top_up(fields: &Fields, provider_code: String) -> Result<TopUp, ApiError> {
+    let request = VOCABULARY.purchase_request(fields, |_fields| Ok((Product::Electricity, provider_code)))?;
+    let source_tag = source_tag(fields)?;
+    let hard_validate = fields.optional_flag("hard_validate")?.unwrap_or(false);
+    Ok(TopUp { request: PurchaseRequest { source_tag, ..request }, hard_validate })
+}
+
+/// The body of retry.
+pub fn retry_question(fields: &Fields) -> Result<RetryQuestion, ApiError> {
+    let question = VOCABULARY.retry_question(fields, RetryScope::ElectricityOnly)?;
+    source_tag(fields)?;
+    Ok(question)
+}
+
+/// The tag; and the sender's date, which is checked and then forgotten, because our clock alone counts.
+fn source_tag(fields: &Fields) -> Result<Option<String>, ApiError> {
+    fields.optional_date_time("date")?;
+    fields.optional_text("source_tag", SHORT_TEXT_MAX)
+}

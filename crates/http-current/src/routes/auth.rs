@@ -1,0 +1,47 @@
+//! Coming in, staying in, and who one is (specification, section 5).
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    web::{Data, Payload},
+};
+
+use identity::{Identity, Permission};
+use vending::Vending;
+use web::{ApiError, Stranger, authorised, authority, not_read, read_fields};
+
+use crate::{requests, wire};
+
+/// `POST /auth/login`
+pub async fn login(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+) -> Result<HttpResponse, ApiError> {
+    let stranger = Stranger::admitted(&request)?;
+    let credentials = requests::login_request(&read_fields(&request, payload).await?)?;
+    let issued = stranger.logs_in(&identity, credentials).await?;
+    Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
+}
+
+/// `POST /auth/refresh`
+pub async fn refresh(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+) -> Result<HttpResponse, ApiError> {
+    let stranger = Stranger::admitted(&request)?;
+    let credentials = requests::refresh_request(&read_fields(&request, payload).await?)?;
+    let issued = stranger.refreshes(&identity, credentials).await?;
+    Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
+}
+
+/// `GET /auth/me`: the one place in which this surface shows accounts.
+pub async fn me(
+    request: HttpRequest,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::AccountsRead).await?;
+    let accounts = vending.accounts(authority(&caller).organisation).await.map_err(not_read)?;
+    Ok(HttpResponse::Ok().json(wire::Me::new(&caller, accounts)))
+}

@@ -1,0 +1,91 @@
+//! Validate, confirm, retry (specification, section 4.2).
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    web::{Data, Payload},
+};
+
+use identity::{Caller, Identity, Permission};
+use vend::Product;
+use vending::{ConfirmError, Rejection, Vending};
+use web::{
+    ApiError, Asked, Visit, authorised, authority, not_confirmed, not_resolved, read_fields, rejected,
+};
+
+use crate::{
+    requests::{self, TopUp},
+    wire,
+};
+
+/// `POST /api/topup/validate`
+pub async fn validate(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::PurchasesValidate).await?;
+    let wanted = read_top_up(&request, payload, &caller, &vending).await?;
+    let authority = authority(&caller);
+    let quote = if wanted.hard_validate {
+        vending.trial(&authority, &wanted.request).await
+    } else {
+        vending.quote(&authority, &wanted.request).await
+    };
+    let quote = quote.map_err(|rejection| refused(&rejection, Asked::ForAQuote))?;
+    Ok(HttpResponse::Ok().json(wire::Transaction::quoted(&wanted.request, quote, &caller)))
+}
+
+/// `POST /api/topup/confirm`
+pub async fn confirm(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::PurchasesConfirm).await?;
+    let wanted = read_top_up(&request, payload, &caller, &vending).await?;
+    let visit = Visit::of(&request);
+    visit.money_may_move();
+    let confirmed = vending.confirm(authority(&caller), wanted.request, visit.arrival()).await;
+    let record = confirmed.map_err(|error| match &error {
+        ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
+        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown => {
+            not_confirmed(&error, Product::Electricity)
+        }
+    })?;
+    Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
+}
+
+/// `POST /api/topup/retry`
+pub async fn retry(
+    request: HttpRequest,
+    payload: Payload,
+    identity: Data<Identity>,
+    vending: Data<Vending>,
+) -> Result<HttpResponse, ApiError> {
+    let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
+    let question = requests::retry_question(&read_fields(&request, payload).await?)?;
+    Visit::of(&request).money_may_move();
+    let record = vending.retry(authority(&caller), question).await.map_err(|error| not_resolved(&error))?;
+    Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
+}
+
+async fn read_top_up(
+    request: &HttpRequest,
+    payload: Payload,
+    caller: &Caller,
+    vending: &Vending,
+) -> Result<TopUp, ApiError> {
+    let fields = read_fields(request, payload).await?;
+    let provider = vending.default_provider(authority(caller).organisation, Product::Electricity).await;
+    let provider = provider.map_err(|rejection| refused(&rejection, Asked::ForAQuote))?;
+    requests::top_up(&fields, provider)
+}
+
+/// A provider that is no longer offered was never the caller's choice.
+fn refused(rejection: &Rejection, asked: Asked) -> ApiError {
+    let is_choice = matches!(rejection, Rejection::UnknownProduct | Rejection::UnknownProvider);
+    let told = if is_choice { &Rejection::NoDefaultProvider } else { rejection };
+    rejected(told, Product::Electricity, asked)
+}

@@ -1,0 +1,58 @@
+//! What everything below `/auth` and `/api` says in this surface's own way.
+
+use actix_web::http::header::{HeaderName, HeaderValue, LINK};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use web::{Front, Surface, ToldError};
+
+/// When this surface was deprecated: the day on which the versioned one was first served, in seconds of the epoch.
+pub const DEPRECATED_AT: i64 = 1_795_132_800;
+
+/// RFC 9745, section 2.
+const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+
+/// This surface, for [`Front::with_surface`].
+#[derive(Clone, Copy, Debug)]
+pub struct Current;
+
+/// The error body (specification, section 7.5).
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    response_code: &'static str,
+    response_message: &'a str,
+    timestamp: i64,
+    developer_message: String,
+    errors: Map<String, Value>,
+}
+
+impl Surface for Current {
+    fn roots(&self) -> &[&str] {
+        &["/auth", "/api"]
+    }
+
+    fn field<'a>(&self, field: &'a str) -> &'a str {
+        if field == "subscriber_identifier" { "meter_number" } else { field }
+    }
+
+    fn error_body(&self, error: &ToldError<'_>) -> String {
+        let field = error.field.map(|field| (field.to_owned(), Value::from(error.message)));
+        let body = ErrorBody {
+            response_code: error.code.as_str(),
+            response_message: error.message,
+            timestamp: error.at.timestamp_millis(),
+            developer_message: format!("{}; request id {}", error.code, error.request_id),
+            errors: field.into_iter().collect(),
+        };
+        serde_json::to_string(&body).expect("texts and numbers always serialise")
+    }
+
+    fn headers(&self, front: &Front) -> Vec<(HeaderName, HeaderValue)> {
+        let guide =
+            format!("<{}/docs/migrating>; rel=\"deprecation\"; type=\"text/html\"", front.public_url());
+        // An address that no header can carry is left out rather than the answer.
+        let link = HeaderValue::try_from(guide).ok().map(|link| (LINK, link));
+        let since = HeaderValue::try_from(format!("@{DEPRECATED_AT}")).expect("digits are a header value");
+        [(DEPRECATION, since)].into_iter().chain(link).collect()
+    }
+}
