@@ -4,6 +4,7 @@ import json
 import re
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit, urldefrag
 
@@ -33,10 +34,10 @@ LINKS = "[...new Set([...document.querySelectorAll('a[href]')].map(link => link.
 
 def check_docs_pages(base_url: str, program: str, place: Path) -> list[str]:
     document = json.loads(read(f"{base_url}/public/v1/openapi.json"))
-    guide = Path("docs/INTEGRATING.md").read_text()
+    guides = {"/docs/guide": "docs/INTEGRATING.md", "/docs/migrating": "docs/MIGRATING.md"}
     pages = {
         "/docs": lambda page: lists(page, endpoints(document), "the endpoint"),
-        "/docs/guide": lambda page: lists(page, headings(guide), "the heading") + tables(page, guide),
+        **{path: checks(Path(text).read_text()) for path, text in guides.items()},
         "/docs/errors": lambda page: lists(page, codes(document), "the code"),
     }
     complaints = []
@@ -57,6 +58,10 @@ def endpoints(document: dict) -> list[str]:
     found = [f"{method} {path}" for path, item in document["paths"].items() for method in item if method in METHODS]
     assert len(found) >= 9, f"the document describes {found} only"
     return found
+
+
+def checks(guide: str) -> Callable[[Page], list[str]]:
+    return lambda page: lists(page, headings(guide), "the heading") + tables(page, guide)
 
 
 def headings(guide: str) -> list[str]:

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use error_codes::{ErrorCode, ErrorType, Retryable};
 use http_v1::Endpoint;
 
-use crate::{page::Page, reference};
+use crate::{guide::Guide, page::Page, reference};
 
 /// Every code, by its type.
 pub(crate) fn index() -> Page {
@@ -16,6 +16,10 @@ pub(crate) fn index() -> Page {
             p {
                 "Every error has the root object " code { "error" } ". Branch on its " code { "type" } ", then on its "
                 code { "code" } ", and trust its " code { "retryable" } ". The codes are stable: their names and meanings do not change."
+            }
+            p {
+                "On the Current surface a code is the " code { "response_code" } " of the error, and the field at fault is a name in "
+                code { "errors" } "; see " a href=(Guide::Migrating.address()) { "Migrating" } "."
             }
             @for kind in ErrorType::ALL {
                 h2 id=(kind) { code { (kind) } " " span.status { (kind.status()) } }

@@ -1,23 +1,78 @@
-//! The guide, `docs/INTEGRATING.md`, as a page, and the client that it speaks of.
+//! The guides in `docs/`, as pages, and the client that one of them speaks of.
 
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::page::Page;
 
-/// Where the guide's client is, as the guide links to it.
+/// Where the client is, as [`Guide::Integrating`] links to it.
 pub(crate) const CLIENT_PATH: &str = "/docs/clients/python/vendgate.py";
 /// The client.
 pub(crate) const CLIENT: &str = include_str!("../../../docs/clients/python/vendgate.py");
 
-const GUIDE: &str = include_str!("../../../docs/INTEGRATING.md");
+/// A text for integrators that is a page too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Guide {
+    /// From nothing to a till that sells.
+    Integrating,
+    /// Both surfaces side by side.
+    Migrating,
+}
 
-pub(crate) fn page() -> Page {
-    let events = with_addresses(Parser::new_ext(GUIDE, Options::ENABLE_TABLES).collect());
-    let contents = contents(&events);
-    let mut text = String::new();
-    pulldown_cmark::html::push_html(&mut text, events.into_iter());
-    Page::to_read("Guide", &html! { (contents) (PreEscaped(text)) })
+impl Guide {
+    /// Both of them.
+    const ALL: [Self; 2] = [Self::Integrating, Self::Migrating];
+
+    /// Where it is read.
+    pub(crate) const fn address(self) -> &'static str {
+        match self {
+            Self::Integrating => "/docs/guide",
+            Self::Migrating => "/docs/migrating",
+        }
+    }
+
+    /// The page.
+    pub(crate) fn page(self) -> Page {
+        let events = Parser::new_ext(self.text(), Options::ENABLE_TABLES).map(led_to_pages).collect();
+        let events = with_addresses(events);
+        let contents = contents(&events);
+        let mut text = String::new();
+        pulldown_cmark::html::push_html(&mut text, events.into_iter());
+        Page::to_read(self.title(), &html! { (contents) (PreEscaped(text)) })
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Integrating => "Guide",
+            Self::Migrating => "Migrating",
+        }
+    }
+
+    /// How the guides, lying side by side, name it to each other.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Integrating => "INTEGRATING.md",
+            Self::Migrating => "MIGRATING.md",
+        }
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Integrating => include_str!("../../../docs/INTEGRATING.md"),
+            Self::Migrating => include_str!("../../../docs/MIGRATING.md"),
+        }
+    }
+}
+
+/// Where a guide links to the file of a guide, its page links to the page.
+fn led_to_pages(mut event: Event<'_>) -> Event<'_> {
+    if let Event::Start(Tag::Link { dest_url, .. }) = &mut event {
+        let (file, place) = dest_url.split_at(dest_url.find('#').unwrap_or(dest_url.len()));
+        if let Some(guide) = Guide::ALL.into_iter().find(|guide| guide.file() == file) {
+            *dest_url = CowStr::from(format!("{}{place}", guide.address()));
+        }
+    }
+    event
 }
 
 /// Every heading gets an address, made of its words.
@@ -32,7 +87,7 @@ fn with_addresses(mut events: Vec<Event<'_>>) -> Vec<Event<'_>> {
     events
 }
 
-/// What the guide is about, before it begins.
+/// What a guide is about, before it begins.
 fn contents(events: &[Event<'_>]) -> Markup {
     let chapters = headings(events).into_iter().filter(|(level, _)| *level == HeadingLevel::H2);
     html! {
@@ -80,5 +135,20 @@ mod tests {
             text,
             "<h1 id=\"when-retry-is-asked\">When <code>retry</code> is <em>asked</em>?</h1>\n<p>Text.</p>\n"
         );
+    }
+    #[test]
+    fn a_link_to_the_file_of_a_guide_leads_to_its_page_and_no_other_link_is_touched() {
+        for (written, read) in [
+            ("MIGRATING.md", "/docs/migrating"),
+            ("INTEGRATING.md#when-no-answer-comes", "/docs/guide#when-no-answer-comes"),
+            ("#money", "#money"),
+            ("clients/python/vendgate.py", "clients/python/vendgate.py"),
+            ("operations/INTEGRATING.md", "operations/INTEGRATING.md"),
+        ] {
+            let words = format!("[there]({written})");
+            let mut text = String::new();
+            pulldown_cmark::html::push_html(&mut text, Parser::new(&words).map(led_to_pages));
+            assert_eq!(text, format!("<p><a href=\"{read}\">there</a></p>\n"));
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! The pages that the server itself serves, so that an integrator needs nothing else: the reference of every
-//! endpoint, the guide, and a page for every error code. Everything is in the binary; nothing comes from
+//! endpoint, the guides, and a page for every error code. Everything is in the binary; nothing comes from
 //! another host.
 
 mod assets;
@@ -17,24 +17,31 @@ use actix_web::{
 use error_codes::ErrorCode;
 use web::{ApiError, Document, get};
 
+use guide::Guide;
 use page::Page;
 
 /// The pages that are the same for everybody, made once.
 struct Shelf {
     reference: Page,
     guide: Page,
+    migrating: Page,
     error_index: Page,
 }
 
 /// Adds the pages below `/docs` to an application, which must be wrapped in [`web::intake`].
 pub fn pages(config: &mut ServiceConfig) {
-    let shelf =
-        Shelf { reference: reference::page(), guide: guide::page(), error_index: error_page::index() };
+    let shelf = Shelf {
+        reference: reference::page(),
+        guide: Guide::Integrating.page(),
+        migrating: Guide::Migrating.page(),
+        error_index: error_page::index(),
+    };
     config
         .app_data(Data::new(shelf))
         .service(get("/docs", show_reference))
         .service(get("/docs/", to_reference))
-        .service(get("/docs/guide", show_guide))
+        .service(get(Guide::Integrating.address(), show_guide))
+        .service(get(Guide::Migrating.address(), show_migrating))
         .service(get("/docs/errors", show_error_index))
         .service(get("/docs/errors/{code}", show_error))
         .service(get(guide::CLIENT_PATH, show_client))
@@ -51,6 +58,10 @@ async fn to_reference() -> HttpResponse {
 
 async fn show_guide(request: HttpRequest, shelf: Data<Shelf>) -> HttpResponse {
     shelf.guide.answer(&request)
+}
+
+async fn show_migrating(request: HttpRequest, shelf: Data<Shelf>) -> HttpResponse {
+    shelf.migrating.answer(&request)
 }
 
 async fn show_error_index(request: HttpRequest, shelf: Data<Shelf>) -> HttpResponse {

@@ -8,6 +8,8 @@ use maud::{DOCTYPE, Markup, html};
 
 use web::Document;
 
+use crate::guide::Guide;
+
 /// What a page may load: its own style, and nothing that runs.
 const TO_READ: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
@@ -87,9 +89,10 @@ fn ways() -> Markup {
         header {
             a.name href="/docs" { "Vendgate" }
             nav {
-                a href="/docs/guide" { "Guide" }
+                a href=(Guide::Integrating.address()) { "Guide" }
                 a href="/docs" { "Reference" }
                 a href="/docs/errors" { "Error codes" }
+                a href=(Guide::Migrating.address()) { "Migrating" }
                 a href="/public/v1/openapi.json" { "OpenAPI" }
             }
         }

@@ -44,14 +44,21 @@ async fn page(path: &str) -> Answer {
     answer_to(TestRequest::get().uri(path)).await
 }
 
-/// What a page loads or links to, within this server.
-fn addresses(page: &str) -> Vec<String> {
-    let loaded = page.split("src=\"").chain(page.split("href=\"")).skip(1);
-    let ours = loaded.filter(|rest| rest.starts_with('/') && !rest.starts_with("/public/"));
-    ours.map(|rest| rest.split(['"', '#']).next().unwrap_or_default().to_owned()).collect()
+/// What a page below `/docs` loads or links to, within this server: the address, and the place on it.
+fn addresses(page: &str) -> Vec<(String, String)> {
+    let loaded = page.split("src=\"").skip(1).chain(page.split("href=\"").skip(1));
+    let named = loaded.filter_map(|rest| rest.split('"').next());
+    let ours = named.filter(|name| !name.is_empty() && !name.starts_with("/public/"));
+    ours.map(|name| {
+        let (address, place) = name.split_once('#').unwrap_or((name, ""));
+        let beside = if address.is_empty() || address.starts_with('/') { "" } else { "/docs/" };
+        (format!("{beside}{address}"), place.to_owned())
+    })
+    .collect()
 }
 
-const PAGES: [&str; 4] = ["/docs", "/docs/guide", "/docs/errors", "/docs/errors/provider_timeout"];
+const PAGES: [&str; 5] =
+    ["/docs", "/docs/guide", "/docs/migrating", "/docs/errors", "/docs/errors/provider_timeout"];
 
 #[actix_web::test]
 async fn every_page_opens_and_so_does_whatever_it_loads_or_links_to() {
@@ -62,8 +69,13 @@ async fn every_page_opens_and_so_does_whatever_it_loads_or_links_to() {
             (200, "text/html; charset=utf-8"),
             "{path}"
         );
-        for address in addresses(&opened.body) {
-            assert_eq!(page(&address).await.status, 200, "{path} links to {address}");
+        for (address, place) in addresses(&opened.body) {
+            let address = if address.is_empty() { path } else { &address };
+            let there = page(address).await;
+            assert_eq!(there.status, 200, "{path} links to {address}");
+            // A script draws the places of the reference.
+            let is_there = place.is_empty() || there.body.contains(&format!("id=\"{place}\""));
+            assert!(is_there || address == "/docs", "{path} links to {address}#{place}");
         }
     }
 }
@@ -106,6 +118,19 @@ async fn the_guide_is_a_page_with_tables_and_the_client_that_it_speaks_of() {
     assert!(guide.contains("href=\"clients/python/vendgate.py\""));
     let client = page("/docs/clients/python/vendgate.py").await;
     assert_eq!((client.status, client.header("content-type")), (200, "text/plain; charset=utf-8"));
+}
+
+#[actix_web::test]
+async fn whoever_reads_the_guide_finds_the_way_to_the_page_that_compares_the_surfaces_and_back() {
+    let (guide, migrating) = (page("/docs/guide").await.body, page("/docs/migrating").await.body);
+    for (text, way) in [(&guide, "/docs/migrating"), (&migrating, "/docs/guide")] {
+        let from_the_text = text.split("<main>").nth(1).unwrap();
+        assert!(from_the_text.contains(&format!("href=\"{way}")), "{way}");
+    }
+    assert!(migrating.contains("<table>") && migrating.contains("<pre><code"));
+    for known_by_both in ["/api/topup/confirm", "/public/v1/purchases/confirm", "response_code"] {
+        assert!(migrating.contains(known_by_both), "{known_by_both}");
+    }
 }
 
 #[actix_web::test]
