@@ -11,7 +11,7 @@ use vend::{
     Unanswered, Unclear, VendOrder, VendOutcome,
 };
 
-use crate::classify::{self, Untried};
+use crate::classify::{self, Rehearsed, Untried};
 use crate::request::{Message, Sender};
 use crate::rules::Rules;
 use crate::settings::{SettingsError, XmlVendSettings};
@@ -58,11 +58,22 @@ impl XmlVend {
     }
 
     /// Has the gateway go through a sale without money: one message serves quotes and trials.
-    async fn rehearse(&self, call: CallId, sale: &Sale) -> Result<Vec<u8>, Unanswered> {
+    async fn rehearse(
+        &self,
+        call: CallId,
+        sale: &Sale,
+        judge: fn(&[u8], CallId, &Sale, &Rules) -> Result<Rehearsed, Malformed>,
+    ) -> Result<Quotation, Unanswered> {
         if !classify::sells(sale.product) {
             return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
         }
-        self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(NoReply::unanswered)
+        let raw = self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(NoReply::unanswered)?;
+        let judged = judge(&raw, call, sale, &self.rules)
+            .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call).into()));
+        judged.map_err(|untried| {
+            tell_untried(&untried, call);
+            untried.into()
+        })
     }
 
     async fn send(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
@@ -107,19 +118,11 @@ impl Provider for XmlVend {
     }
 
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        let raw = self.rehearse(call, sale).await?;
-        classify::quotation(&raw, call, sale, &self.rules)
-            .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call)))
+        self.rehearse(call, sale, classify::quotation).await
     }
 
     async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        let raw = self.rehearse(call, sale).await?;
-        let tried = classify::trial(&raw, call, sale, &self.rules)
-            .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call).into()));
-        tried.map_err(|untried| {
-            tell_untried(&untried, call);
-            untried.into()
-        })
+        self.rehearse(call, sale, classify::trial).await
     }
 
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {

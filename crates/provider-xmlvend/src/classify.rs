@@ -5,7 +5,7 @@ mod untried;
 
 use meter_token::TokenSet;
 use vend::{
-    Breakdown, CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
+    CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
     SubscriberIdentifier, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
 };
 
@@ -80,37 +80,43 @@ pub(crate) fn customer(
     })
 }
 
-/// What an answer to a trial vend says to whom a quote is enough. Its tokens are zeros and are not looked at.
+/// What came of a trial vend.
+pub(crate) type Rehearsed = Result<Quotation, Untried>;
+
+/// What an answer to a trial vend says to whom a quote is enough.
 pub(crate) fn quotation(
     raw: &[u8],
     call: CallId,
     sale: &Sale,
     rules: &Rules,
-) -> Result<Result<Quotation, Unanswered>, Malformed> {
-    Ok(match Reply::read(raw)? {
-        Reply::TrialVend(reply) => {
-            quoted(&reply, call, sale, rules).ok_or(Unanswered::NoAnswer(Doubt::Mismatched))
-        }
-        Reply::Fault(fault) => Err(unanswered(&fault, call, rules)),
-        Reply::Vend(_) | Reply::Customer(_) | Reply::Advice(_) => {
-            Err(Unanswered::NoAnswer(Doubt::Mismatched))
-        }
+) -> Result<Rehearsed, Malformed> {
+    rehearsed(raw, call, sale, rules, |_reply| Ok(()))
+}
+
+/// The same to whom it must also prove that a vend would bring what it owes: the tokens, all of them dummies.
+pub(crate) fn trial(raw: &[u8], call: CallId, sale: &Sale, rules: &Rules) -> Result<Rehearsed, Malformed> {
+    rehearsed(raw, call, sale, rules, |reply| {
+        let owed = dummies(reply).and_then(|dummies| owed(dummies, sale));
+        owed.map(drop).map_err(|_bad_tokens| Untried::TokenMissing)
     })
 }
 
-/// What a trial proves of the vend that may follow: all that [`proven`] asks of a vend but a token that is worth
-/// anything. A gateway that took the trial for a vend is told apart before anything else is looked at.
-pub(crate) fn trial(
+/// A gateway that took the trial for a vend is told apart before anything else in a reply that can be read is looked at.
+fn rehearsed(
     raw: &[u8],
     call: CallId,
     sale: &Sale,
     rules: &Rules,
-) -> Result<Result<Quotation, Untried>, Malformed> {
+    proof: impl FnOnce(&SaleReply) -> Result<(), Untried>,
+) -> Result<Rehearsed, Malformed> {
     Ok(match Reply::read(raw)? {
         Reply::TrialVend(reply) | Reply::Vend(reply) if holds_more_than_dummies(&reply) => {
             Err(Untried::RealToken)
         }
-        Reply::TrialVend(reply) => tried(&reply, call, sale, rules),
+        Reply::TrialVend(reply) => match quoted(&reply, call, sale, rules) {
+            Some(quotation) => proof(&reply).map(|()| quotation),
+            None => Err(Doubt::Mismatched.into()),
+        },
         Reply::Fault(fault) => Err(unanswered(&fault, call, rules).into()),
         Reply::Vend(_) | Reply::Customer(_) | Reply::Advice(_) => Err(Doubt::Mismatched.into()),
     })
@@ -118,7 +124,13 @@ pub(crate) fn trial(
 
 fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Result<Vend, Doubt> {
     let sale = &order.sale;
-    let breakdown = sold(reply, order.reference.call(), sale, rules)?;
+    if !answers(reply.request.as_ref(), order.reference.call()) || !is_about(reply, sale) {
+        return Err(Doubt::Mismatched);
+    }
+    let breakdown = breakdown(reply, sale, rules);
+    if breakdown.is_none() && !is_tendered_exactly(reply, sale) {
+        return Err(Doubt::Mismatched);
+    }
     let tokens =
         tokens(reply).and_then(|tokens| owed(tokens, sale)).map_err(|_bad_tokens| Doubt::Mismatched)?;
     Ok(Vend {
@@ -129,24 +141,6 @@ fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Re
         subscriber_details: reply.customer.clone(),
         raw_reply: RawReply(raw.to_vec()),
     })
-}
-
-fn tried(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Result<Quotation, Untried> {
-    let breakdown = sold(reply, call, sale, rules)?;
-    dummies(reply).and_then(|dummies| owed(dummies, sale)).map_err(|_bad_tokens| Untried::TokenMissing)?;
-    Ok(quotation_of(reply, breakdown, sale, rules))
-}
-
-/// Whether this answers the call, and with what it asked to be sold; how that was split, where the receipt adds up.
-fn sold(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Result<Option<Breakdown>, Doubt> {
-    if !answers(reply.request.as_ref(), call) || !is_about(reply, sale) {
-        return Err(Doubt::Mismatched);
-    }
-    let breakdown = breakdown(reply, sale, rules);
-    if breakdown.is_none() && !is_tendered_exactly(reply, sale) {
-        return Err(Doubt::Mismatched);
-    }
-    Ok(breakdown)
 }
 
 /// The tokens, unless the product owes one and there is none.
@@ -213,12 +207,11 @@ fn known_customer(
 
 fn quoted(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Option<Quotation> {
     let matches = answers(reply.request.as_ref(), call) && is_about(reply, sale);
-    let breakdown = breakdown(reply, sale, rules).filter(|_parts| matches)?;
-    Some(quotation_of(reply, Some(breakdown), sale, rules))
-}
-
-fn quotation_of(reply: &SaleReply, breakdown: Option<Breakdown>, sale: &Sale, rules: &Rules) -> Quotation {
-    Quotation { units: units(reply, sale, rules), breakdown, subscriber_details: reply.customer.clone() }
+    Some(Quotation {
+        units: units(reply, sale, rules),
+        breakdown: Some(breakdown(reply, sale, rules).filter(|_parts| matches)?),
+        subscriber_details: reply.customer.clone(),
+    })
 }
 
 /// A question moves nothing, so a fault without a reference may answer it; one with another may not.

@@ -286,6 +286,7 @@ fn water_is_vended_in_litres_with_its_token_and_its_split() {
     assert_eq!(vend.units.unwrap().to_string(), "52700 L");
     assert_eq!(vend.breakdown, proven_by(VEND_REPLY).breakdown);
     let trial = with(&water_reply(), "creditVendResp", "trialCreditVendResp");
+    let trial = with(&trial, TOKEN, "00000000000000000000");
     let quoted = quotation(trial.as_bytes(), call(30, 42), &water_order().sale, &rules()).unwrap();
     assert_eq!(quoted.unwrap().units.unwrap().to_string(), "52700 L");
 }

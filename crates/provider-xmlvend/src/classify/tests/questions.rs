@@ -181,11 +181,11 @@ fn a_question_may_be_refused_by_text_and_without_a_reference() {
 }
 
 fn quoted_by(reply: &str) -> Result<Quotation, Unanswered> {
-    quotation(reply.as_bytes(), question(), &order().sale, &rules()).unwrap()
+    quotation(reply.as_bytes(), question(), &order().sale, &rules()).unwrap().map_err(Unanswered::from)
 }
 
 #[test]
-fn a_trial_yields_a_quotation_whatever_its_tokens_are() {
+fn a_quote_asks_for_no_dummy_and_takes_no_token() {
     let trial = with(VEND_REPLY, "creditVendResp", "trialCreditVendResp");
     let trial = with(&trial, "20261120093000\" uniqueNumber=\"42", "20261120092900\" uniqueNumber=\"41");
     let vended = proven_by(VEND_REPLY);
@@ -194,11 +194,19 @@ fn a_trial_yields_a_quotation_whatever_its_tokens_are() {
         assert_eq!((quotation.units, quotation.breakdown), (vended.units.clone(), vended.breakdown));
         assert_eq!(quotation.subscriber_details, vended.subscriber_details);
     }
-    for reply in
-        [with(&trial, "\"12.50\"", "\"12.00\""), with(&trial, "\"41\"", "\"44\""), VEND_REPLY.to_owned()]
-    {
+    let without = with(&trial, TOKEN, "00000000000000000000");
+    for reply in [
+        with(&without, "\"12.50\"", "\"12.00\""),
+        with(&without, "\"41\"", "\"44\""),
+        VEND_REPLY.to_owned(),
+        trial.clone(),
+    ] {
         assert_eq!(quoted_by(&reply), Err(MISMATCHED));
     }
+    assert_eq!(
+        quotation(trial.as_bytes(), question(), &order().sale, &rules()).unwrap(),
+        Err(Untried::RealToken)
+    );
     let refusal = Refusal { reason: RefusalReason::BelowMinimum, wording: Some("Below minimum".to_owned()) };
     assert_eq!(
         quoted_by(&fault("BusinessRuleEx", QUESTION, "Below minimum")),
