@@ -25,10 +25,17 @@ const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: "me
 /// What validate and confirm are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopUp {
-    /// What is to be bought.
-    pub request: PurchaseRequest,
+    /// Of a provider without a name yet.
+    request: PurchaseRequest,
     /// Whether a quote is to go through the whole sale, down to a token that is none. A confirm does anyhow.
     pub hard_validate: bool,
+}
+
+impl TopUp {
+    /// What is to be bought, from the provider of this code: nobody who asks says from whom.
+    pub fn from(self, provider_code: String) -> PurchaseRequest {
+        PurchaseRequest { provider_code, ..self.request }
+    }
 }
 
 /// The body of login.
@@ -36,9 +43,9 @@ pub fn login_request(fields: &Fields) -> Result<LoginCredentials, ApiError> {
     requests::login_request(fields, &CHANNELS)
 }
 
-/// The body of validate and confirm. Nobody says whom the electricity is bought from, so that is given.
-pub fn top_up(fields: &Fields, provider_code: String) -> Result<TopUp, ApiError> {
-    let request = VOCABULARY.purchase_request(fields, |_fields| Ok((Product::Electricity, provider_code)))?;
+/// The body of validate and confirm.
+pub fn top_up(fields: &Fields) -> Result<TopUp, ApiError> {
+    let request = VOCABULARY.purchase_request(fields, |_fields| Ok((Product::Electricity, String::new())))?;
     let source_tag = source_tag(fields)?;
     let hard_validate = fields.optional_flag("hard_validate")?.unwrap_or(false);
     Ok(TopUp { request: PurchaseRequest { source_tag, ..request }, hard_validate })

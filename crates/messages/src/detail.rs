@@ -81,6 +81,8 @@ pub enum Detail {
     CursorOfOtherFilters,
     /// An account named in a field. `field`.
     Account,
+    /// No purchase of electricity is known; of other things there may be.
+    NoElectricityTransaction,
     /// A purchase that is asked about has failed, for a reason that tells the integrator nothing more.
     EarlierAttemptFailed,
     /// A question that moves no money went unanswered.
@@ -89,7 +91,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 40] = [
+    pub const ALL: [Self; 41] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -128,6 +130,7 @@ impl Detail {
         Self::BadCursor,
         Self::CursorOfOtherFilters,
         Self::Account,
+        Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
         Self::OnQuote,
     ];
@@ -170,6 +173,7 @@ impl Detail {
             Self::MaximumIs => ErrorCode::AmountAboveMaximum,
             Self::ChargesAre => ErrorCode::AmountBelowCharges,
             Self::Account => ErrorCode::ResourceNotFound,
+            Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::OnQuote => ErrorCode::ProviderTimeout,
         }
@@ -216,6 +220,7 @@ impl Detail {
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
             Self::Account => "account",
+            Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",
             Self::OnQuote => "on_quote",
         }

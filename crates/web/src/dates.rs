@@ -3,17 +3,18 @@
 use chrono::{NaiveDateTime, Timelike};
 
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
+const LENGTH: usize = "YYYY-MM-DD HH:MM:SS".len();
 
 /// A local time in that form.
 pub fn date_time(local: NaiveDateTime) -> String {
     local.format(FORM).to_string()
 }
 
-/// What is written in exactly that form. The parser alone takes more than one way of writing a moment, and the leap seconds
-/// that no database keeps.
+/// What is written in exactly that form. The parser alone takes more than one way of writing a moment, years of any length,
+/// and the leap seconds that no database keeps.
 pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
     let local = NaiveDateTime::parse_from_str(text, FORM).ok()?;
-    (date_time(local) == text && local.nanosecond() == 0).then_some(local)
+    (text.len() == LENGTH && date_time(local) == text && local.nanosecond() == 0).then_some(local)
 }
 
 #[cfg(test)]
@@ -36,6 +37,8 @@ mod tests {
             "2026-11-20 24:00:00",
             "2026-11-20 13:00:60",
             "20-11-2026 13:00:00",
+            "+12345-01-01 00:00:00",
+            "-0001-01-01 00:00:00",
             "now",
         ] {
             assert_eq!(read_and_written(text), None, "{text}");

@@ -76,7 +76,7 @@ impl Envelope {
         let body = surface.error_body(&ToldError {
             code: error.code(),
             message: &error.message_on(surface, front.messages(), visit.language()),
-            field: error.param().map(|field| surface.field(field)),
+            field: error.field_on(surface),
             is_retryable: error.is_retryable(),
             doc_url: &front.doc_url(error.code()),
             request_id: visit.request_id(),

@@ -49,10 +49,7 @@ impl ApiError {
     /// It is about this field of the request.
     #[must_use]
     pub fn about(mut self, param: impl Into<Cow<'static, str>>) -> Self {
-        let param = param.into();
-        self.values.retain(|(name, _)| *name != "field");
-        self.values.push(("field", param.clone().into_owned()));
-        self.param = Some(param);
+        self.param = Some(param.into());
         self
     }
 
@@ -122,6 +119,12 @@ impl ApiError {
         self.param.as_deref()
     }
 
+    /// The same, by the surface's own name where the table of errors names it; a name that a request itself has used stays.
+    pub(crate) fn field_on<'a>(&'a self, surface: &dyn Surface) -> Option<&'a str> {
+        let field = self.param()?;
+        Some(if self.code().usual_param() == Some(field) { surface.field(field) } else { field })
+    }
+
     /// Whether the very same request may be sent again.
     pub const fn is_retryable(&self) -> bool {
         self.retryable
@@ -156,9 +159,9 @@ impl ApiError {
         messages: &Messages,
         language: Language,
     ) -> String {
-        let named = |name, value| if name == "field" { surface.field(value) } else { value };
-        let values: Vec<(&str, &str)> =
-            self.values.iter().map(|(name, value)| (*name, named(*name, value.as_str()))).collect();
+        let field = self.field_on(surface).map(|field| ("field", field));
+        let others = self.values.iter().map(|(name, value)| (*name, value.as_str()));
+        let values: Vec<(&str, &str)> = others.chain(field).collect();
         match &self.wording {
             Some(wording) => messages.error_quoting(language, self.sentence, &values, wording),
             None => messages.error(language, self.sentence, &values),

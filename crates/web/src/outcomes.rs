@@ -7,7 +7,7 @@ use messages::Detail;
 use money::MoneyError;
 use purchase::{PriceError, Record};
 use vend::{Product, RefusalReason};
-use vending::{ConfirmError, ReadError, Rejection, RetryError};
+use vending::{ConfirmError, ReadError, Rejection, RetryError, RetryScope};
 
 use crate::{
     ApiError, Asked, OVERLOAD_PAUSE, failed, failed_before, idempotency_key, impossible_subscriber,
@@ -69,9 +69,9 @@ fn why_not_confirmed(record: &Record) -> ApiError {
 }
 
 /// The purchase that is asked about was not made, or is not to be had here, or nobody knows yet.
-pub fn not_resolved(error: &RetryError) -> ApiError {
+pub fn not_resolved(error: &RetryError, among: RetryScope) -> ApiError {
     match error {
-        RetryError::NotFound => ApiError::new(ErrorCode::TransactionNotFound),
+        RetryError::NotFound => not_found(among),
         RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
         RetryError::Failed(record) => why_failed(record),
         RetryError::Pending { retry_after_s } => {
@@ -80,6 +80,14 @@ pub fn not_resolved(error: &RetryError) -> ApiError {
         // A failure of ours leaves the question as open as a silent provider does: an internal error
         // would read as if it were safe to buy again.
         RetryError::Unreachable | RetryError::Internal => ApiError::new(ErrorCode::ProviderTimeout),
+    }
+}
+
+/// What was not looked for may have been charged.
+fn not_found(among: RetryScope) -> ApiError {
+    match among {
+        RetryScope::AnyProduct => ApiError::new(ErrorCode::TransactionNotFound),
+        RetryScope::ElectricityOnly => ApiError::new(Detail::NoElectricityTransaction),
     }
 }
 

@@ -10,8 +10,7 @@ use error_codes::ErrorCode;
 
 use crate::{Front, RequestId};
 
-/// A surface. What lies below the paths of none of those that [`Front::with_surface`] was told of answers as the versioned
-/// one does.
+/// A surface. Paths that belong to none of those that [`Front::with_surface`] was told of answer as the versioned one does.
 pub trait Surface: fmt::Debug + Send + Sync {
     /// The beginnings of its paths: `/auth` is the beginning of itself and of everything below it.
     fn roots(&self) -> &[&str];

@@ -7,7 +7,7 @@ use messages::{Language, Messages};
 use money::{Currency, Money};
 use purchase::{FormatError, PriceError};
 use vend::{Doubt, Product, Refusal, RefusalReason, Unanswered};
-use vending::{ConfirmError, Rejection, RetryError};
+use vending::{ConfirmError, Rejection, RetryError, RetryScope};
 use web::{ApiError, Asked, not_confirmed, not_resolved, rejected};
 
 fn bwp(amount: &str) -> Money {
@@ -131,6 +131,16 @@ fn a_retry_never_answers_an_internal_error() {
         (RetryError::Unreachable, "provider_timeout", true),
         (RetryError::Internal, "provider_timeout", true),
     ] {
-        assert_eq!(told(&not_resolved(&error)), (code, None, retryable));
+        for among in [RetryScope::AnyProduct, RetryScope::ElectricityOnly] {
+            assert_eq!(told(&not_resolved(&error, among)), (code, None, retryable));
+        }
     }
+}
+
+#[test]
+fn whoever_looks_among_electricity_only_is_told_nothing_about_the_rest() {
+    let among =
+        |scope| not_resolved(&RetryError::NotFound, scope).message(&Messages::new(), Language::English);
+    assert!(among(RetryScope::AnyProduct).contains("nothing was charged"));
+    assert!(among(RetryScope::ElectricityOnly).contains("no electricity was charged"));
 }

@@ -12,10 +12,7 @@ use web::{
     ApiError, Asked, Visit, authorised, authority, not_confirmed, not_resolved, read_fields, rejected,
 };
 
-use crate::{
-    requests::{self, TopUp},
-    wire,
-};
+use crate::{requests, wire};
 
 /// `POST /api/topup/validate`
 pub async fn validate(
@@ -25,15 +22,16 @@ pub async fn validate(
     vending: Data<Vending>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesValidate).await?;
-    let wanted = read_top_up(&request, payload, &caller, &vending).await?;
-    let authority = authority(&caller);
-    let quote = if wanted.hard_validate {
-        vending.trial(&authority, &wanted.request).await
+    let top_up = requests::top_up(&read_fields(&request, payload).await?)?;
+    let (hard, authority) = (top_up.hard_validate, authority(&caller));
+    let wanted = top_up.from(default_provider(&caller, &vending).await?);
+    let quote = if hard {
+        vending.trial(&authority, &wanted).await
     } else {
-        vending.quote(&authority, &wanted.request).await
+        vending.quote(&authority, &wanted).await
     };
     let quote = quote.map_err(|rejection| refused(&rejection, Asked::ForAQuote))?;
-    Ok(HttpResponse::Ok().json(wire::Transaction::quoted(&wanted.request, quote, &caller)))
+    Ok(HttpResponse::Ok().json(wire::Transaction::quoted(&wanted, quote, &caller)))
 }
 
 /// `POST /api/topup/confirm`
@@ -44,10 +42,11 @@ pub async fn confirm(
     vending: Data<Vending>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesConfirm).await?;
-    let wanted = read_top_up(&request, payload, &caller, &vending).await?;
+    let top_up = requests::top_up(&read_fields(&request, payload).await?)?;
+    let wanted = top_up.from(default_provider(&caller, &vending).await?);
     let visit = Visit::of(&request);
     visit.money_may_move();
-    let confirmed = vending.confirm(authority(&caller), wanted.request, visit.arrival()).await;
+    let confirmed = vending.confirm(authority(&caller), wanted, visit.arrival()).await;
     let record = confirmed.map_err(|error| match &error {
         ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
         ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown => {
@@ -67,20 +66,15 @@ pub async fn retry(
     let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
     let question = requests::retry_question(&read_fields(&request, payload).await?)?;
     Visit::of(&request).money_may_move();
-    let record = vending.retry(authority(&caller), question).await.map_err(|error| not_resolved(&error))?;
+    let among = question.scope;
+    let resolved = vending.retry(authority(&caller), question).await;
+    let record = resolved.map_err(|error| not_resolved(&error, among))?;
     Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
 }
 
-async fn read_top_up(
-    request: &HttpRequest,
-    payload: Payload,
-    caller: &Caller,
-    vending: &Vending,
-) -> Result<TopUp, ApiError> {
-    let fields = read_fields(request, payload).await?;
+async fn default_provider(caller: &Caller, vending: &Vending) -> Result<String, ApiError> {
     let provider = vending.default_provider(authority(caller).organisation, Product::Electricity).await;
-    let provider = provider.map_err(|rejection| refused(&rejection, Asked::ForAQuote))?;
-    requests::top_up(&fields, provider)
+    provider.map_err(|rejection| refused(&rejection, Asked::ForAQuote))
 }
 
 /// A provider that is no longer offered was never the caller's choice.

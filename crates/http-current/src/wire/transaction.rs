@@ -46,7 +46,8 @@ struct Amounts {
     entry: String,
 }
 
-/// Empty until something was vended.
+/// Empty until something was vended. Of a vend that an operator vouched for, or whose receipt does not add up, nobody knows the
+/// parts, and they are left out: an amount cannot be made up.
 #[derive(Debug, Default, Serialize)]
 struct Metadata {
     #[serde(flatten)]
@@ -109,10 +110,15 @@ impl Transaction {
             meter_number: record.subscriber.to_string(),
             meter_details: meter_details.clone(),
             token: success.and_then(|success| success.tokens.as_ref()).map(TokenSet::wire_form),
-            electricity_units: success.and_then(|success| success.units.as_ref()).map(ToString::to_string),
+            electricity_units: success.map(units_of),
             metadata: success.map(|success| Metadata::vended(success, meter_details)).unwrap_or_default(),
         }
     }
+}
+
+/// A text even where nobody knows the units, as after an operator's word.
+fn units_of(success: &Success) -> String {
+    success.units.as_ref().map(ToString::to_string).unwrap_or_default()
 }
 
 impl Amounts {

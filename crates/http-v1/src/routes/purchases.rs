@@ -69,6 +69,8 @@ pub async fn retry(
     let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
     let question = requests::retry_question(&read_fields(&request, payload).await?)?;
     Visit::of(&request).money_may_move();
-    let record = vending.retry(authority(&caller), question).await.map_err(|error| not_resolved(&error))?;
+    let among = question.scope;
+    let resolved = vending.retry(authority(&caller), question).await;
+    let record = resolved.map_err(|error| not_resolved(&error, among))?;
     Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
 }
