@@ -136,6 +136,7 @@ mod tests {
             "<h1 id=\"when-retry-is-asked\">When <code>retry</code> is <em>asked</em>?</h1>\n<p>Text.</p>\n"
         );
     }
+
     #[test]
     fn a_link_to_the_file_of_a_guide_leads_to_its_page_and_no_other_link_is_touched() {
         for (written, read) in [
