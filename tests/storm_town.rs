@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use acceptance::storm::{StormTown, Surface};
+use acceptance::storm::StormTown;
 use sandbox::{Program, Programs};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -16,9 +16,9 @@ pub fn turn() -> MutexGuard<'static, ()> {
 }
 
 /// A new town.
-pub fn found(surface: Surface, name: &str) -> StormTown {
+pub fn found(name: &str) -> StormTown {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
-    StormTown::found(surface, programs(), directory)
+    StormTown::found(programs(), directory)
 }
 
 fn programs() -> Programs {

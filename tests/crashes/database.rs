@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use acceptance::storm::{Behaviour, HASTY, Order, PATIENT, Seed, StormTown, Surface};
+use acceptance::storm::{Behaviour, HASTY, Order, PATIENT, Route, Seed, StormTown};
 use futures_util::future::join_all;
 use local_postgres::{Cut, Wire};
 use rustix::process::{Pid, Signal, kill_process};
@@ -28,39 +28,35 @@ const AT_A_TIME: usize = 12;
 #[test]
 fn every_purchase_ends_right_when_acknowledgements_of_commits_and_commits_themselves_are_lost() {
     let _turn = turn();
-    for surface in Surface::ALL {
-        let town = Arc::new(found(surface, "wire"));
-        let (server, worker, wire) = behind_a_wire(&town);
-        // Those that are counted are those that were made.
-        wire.cut_at_next_commit(Cut::Acknowledgement);
-        let cutting = |seed: &mut Seed, cuts: &mut usize| {
-            if wire.has_cut() {
-                *cuts += 1;
-                wire.cut_at_next_commit(seed.choose(&[Cut::Acknowledgement, Cut::Commit]));
-            }
-        };
-        let cuts = buy_amid(&town, server.url(), Duration::from_millis(60), 100, cutting);
-        println!("{cuts} commits cut");
-        drop((server, worker));
-    }
+    let town = Arc::new(found("wire"));
+    let (server, worker, wire) = behind_a_wire(&town);
+    // Those that are counted are those that were made.
+    wire.cut_at_next_commit(Cut::Acknowledgement);
+    let cutting = |seed: &mut Seed, cuts: &mut usize| {
+        if wire.has_cut() {
+            *cuts += 1;
+            wire.cut_at_next_commit(seed.choose(&[Cut::Acknowledgement, Cut::Commit]));
+        }
+    };
+    let cuts = buy_amid(&town, server.url(), Duration::from_millis(60), 100, cutting);
+    println!("{cuts} commits cut");
+    drop((server, worker));
 }
 
 #[test]
 fn every_purchase_ends_right_when_the_database_crashes_in_mid_flight() {
     let _turn = turn();
-    for surface in Surface::ALL {
-        let town = Arc::new(found(surface, "postgres"));
-        let url = town.url().to_owned();
-        let mut last = None;
-        let crashing = |_: &mut Seed, crashes: &mut usize| {
-            if let Some(crashed) = crash(&town, last) {
-                *crashes += 1;
-                last = Some(crashed);
-            }
-        };
-        let crashes = buy_amid(&town, &url, Duration::from_secs(2), 4, crashing);
-        println!("{crashes} crashes of the database");
-    }
+    let town = Arc::new(found("postgres"));
+    let url = town.url().to_owned();
+    let mut last = None;
+    let crashing = |_: &mut Seed, crashes: &mut usize| {
+        if let Some(crashed) = crash(&town, last) {
+            *crashes += 1;
+            last = Some(crashed);
+        }
+    };
+    let crashes = buy_amid(&town, &url, Duration::from_secs(2), 4, crashing);
+    println!("{crashes} crashes of the database");
 }
 
 /// Buys through one server while something is done again and again, so often at least; then the checker. Says how
@@ -112,7 +108,7 @@ async fn buy(town: &StormTown, url: &str, number: usize, behaviour: Behaviour, i
         subscriber: town.takes_meter(),
         external_reference: format!("purchase-{number}"),
         amount: format!("{}.50", 10 + number),
-        is_keyed: number.is_multiple_of(4),
+        route: Route::of(number / 2).keyed(number.is_multiple_of(4)),
     };
     town.street.will(&order.subscriber, behaviour).await;
     let patience = if number.is_multiple_of(3) { HASTY } else { PATIENT };

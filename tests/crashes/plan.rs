@@ -1,6 +1,9 @@
-//! What a sweep tries: which point, struck how, while the provider does what, to whose purchase.
+//! What a sweep tries: which point, struck how, over which surface, while the provider does what, to whose purchase.
 
-use acceptance::storm::{Behaviour, Seed};
+use acceptance::{
+    storm::{Behaviour, Route, Seed},
+    surface::Surface,
+};
 use failpoint::{Action, Order, Point};
 
 /// Where the victim stands in the story.
@@ -15,57 +18,83 @@ pub enum Scene {
 }
 
 /// Where, and how.
-pub type Strike = (Point, Action);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Strike {
+    pub point: Point,
+    pub action: Action,
+    /// Over which the victim is asked; of a worker, over which its purchase came.
+    pub surface: Surface,
+}
 
 /// One crash.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub number: usize,
     pub scene: Scene,
+    pub strike: Strike,
+    /// What the victim is told of it.
     pub order: Order,
+    /// Under an idempotency key it is confirmed again instead of retried.
+    pub route: Route,
     pub behaviour: Behaviour,
     pub is_managed: bool,
     /// Whether the client waits for as long as a server may take, or hangs up long before.
     pub is_patient: bool,
-    /// Whether it confirms under an idempotency key, and confirms again instead of retrying.
-    pub is_keyed: bool,
     /// Whether it asks again until it knows. Who does not leaves everything to the worker.
     pub comes_back: bool,
 }
 
 impl std::fmt::Display for Plan {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { number, scene, order, behaviour, is_managed, is_patient, is_keyed, comes_back } = self;
+        let Self { number, scene, strike: _, order, route, behaviour, is_managed, is_patient, comes_back } =
+            self;
         let handling = if *is_managed { "managed" } else { "self-managed" };
         let client = if *is_patient { "patient" } else { "hasty" };
-        let key = if *is_keyed { ", keyed" } else { "" };
         let gone = if *comes_back { "" } else { ", who never comes back" };
         write!(
             out,
-            "round {number}: {scene:?}, {order}, {behaviour:?}, {handling}, {client} client{key}{gone}"
+            "round {number}: {scene:?}, {order}, {route}, {behaviour:?}, {handling}, {client} client{gone}"
         )
     }
 }
 
-/// Every point, struck in both ways.
-pub fn strikes() -> Vec<Strike> {
-    let of_point = |point: &Point| Action::ALL.map(|action| (*point, action));
+/// Every point, struck in both ways: in one over one surface, in the other over the other, as the seed deals them.
+pub fn dealt_strikes(seed: &mut Seed) -> Vec<Strike> {
+    let of_point = |point: &Point| {
+        let surface = seed.choose(&Surface::ALL);
+        let [one, other] = Action::ALL;
+        [
+            Strike { point: *point, action: one, surface },
+            Strike { point: *point, action: other, surface: surface.other() },
+        ]
+    };
+    Point::ALL.iter().flat_map(of_point).collect()
+}
+
+/// Every point, struck in both ways over both surfaces.
+pub fn all_strikes() -> Vec<Strike> {
+    let of_point = |point: &Point| {
+        let point = *point;
+        let in_both_ways = move |surface| Action::ALL.map(|action| Strike { point, action, surface });
+        Surface::ALL.into_iter().flat_map(in_both_ways)
+    };
     Point::ALL.iter().flat_map(of_point).collect()
 }
 
 /// So many plans, numbered from `first` on: every one of the strikes in turn, in every scene that has its point; the rest
 /// as the seed has it.
 pub fn plans(strikes: &[Strike], first: usize, count: usize, seed: &mut Seed) -> Vec<Plan> {
-    let mut stages: Vec<(Point, Scene, Action)> = Vec::new();
-    for (point, action) in strikes {
-        stages.extend(scenes(*point).iter().map(|scene| (*point, *scene, *action)));
+    let mut stages: Vec<(Strike, Scene)> = Vec::new();
+    for strike in strikes {
+        stages.extend(scenes(strike.point).iter().map(|scene| (*strike, *scene)));
     }
     seed.shuffle(&mut stages);
     let plans = stages.iter().cycle().take(count).zip(first..);
     plans.map(|(stage, number)| plan(*stage, number, seed)).collect()
 }
 
-fn plan((point, scene, action): (Point, Scene, Action), number: usize, seed: &mut Seed) -> Plan {
+fn plan((strike, scene): (Strike, Scene), number: usize, seed: &mut Seed) -> Plan {
+    let Strike { point, action, surface } = strike;
     // The worker sends nothing for a self-managed account.
     let must_be_managed = scene == Scene::Work && is_further_send(point);
     let is_managed = must_be_managed || seed.choose(&[true, false]);
@@ -74,10 +103,22 @@ fn plan((point, scene, action): (Point, Scene, Action), number: usize, seed: &mu
     let nth =
         if behaviour == Behaviour::Swapped && scene == Scene::Confirm { seed.choose(&[1, 2]) } else { 1 };
     let is_patient = seed.choose(&[true, false]);
-    let is_keyed = scene == Scene::Confirm && seed.choose(&[true, false, false]);
-    let comes_back = seed.choose(&[true, true, false]);
     let order = Order { point, nth, action };
-    Plan { number, scene, order, behaviour, is_managed, is_patient, is_keyed, comes_back }
+    let route = route(scene, surface, seed);
+    let comes_back = seed.choose(&[true, true, false]);
+    Plan { number, scene, strike, order, route, behaviour, is_managed, is_patient, comes_back }
+}
+
+/// The victim is asked over the surface. Whatever else is asked, is asked over the other in one of three rounds.
+fn route(scene: Scene, surface: Surface, seed: &mut Seed) -> Route {
+    let before_or_after = seed.choose(&[surface, surface, surface.other()]);
+    match scene {
+        Scene::Confirm => {
+            Route::over(surface).retried_over(before_or_after).keyed(seed.choose(&[true, false]))
+        }
+        Scene::Retry => Route::over(before_or_after).retried_over(surface),
+        Scene::Work => Route::over(surface).retried_over(before_or_after),
+    }
 }
 
 const fn scenes(point: Point) -> &'static [Scene] {

@@ -6,7 +6,7 @@ use acceptance::{
     checker::Claim,
     storm::{Behaviour, End, HASTY, Integrator, Order, PATIENT, StormTown, Victim},
 };
-use failpoint::Action;
+use failpoint::{Action, Point};
 use futures_util::future::join_all;
 use tokio::{
     task::{JoinHandle, spawn_blocking},
@@ -79,6 +79,10 @@ impl Round {
                 Scene::Work => began.elapsed() > WORK_PATIENCE,
             })
             .await;
+        if end == End::Struck && plan.order.action == Action::Stop && sends_on_waking(plan.order.point) {
+            StormTown::leases_run_out().await;
+            victim.wakes();
+        }
         if plan.scene == Scene::Work && plan.comes_back {
             clients.extend(orders.iter().map(client));
         }
@@ -97,7 +101,8 @@ impl Round {
         for order in self.orders.iter().filter(|_| self.plan.comes_back) {
             self.integrator.retry(town.url(), order, PATIENT).await;
         }
-        self.integrator.balance(town.url(), self.integrator.account(self.plan.is_managed)).await;
+        let account = self.integrator.account(self.plan.is_managed);
+        self.integrator.balance(town.url(), self.plan.route.retry(), account).await;
         self.orders.into_iter().map(|order| order.subscriber).collect()
     }
 }
@@ -109,9 +114,15 @@ fn orders(town: &StormTown, integrator: &Integrator, plan: Plan) -> Vec<Order> {
         subscriber: town.takes_meter(),
         external_reference: format!("round-{}-{nth}", plan.number),
         amount: format!("{}.{:02}", 10 + plan.number % 90, plan.number % 100),
-        is_keyed: plan.is_keyed,
+        route: plan.route,
     };
     (0..count).map(order).collect()
+}
+
+/// Whoever stands still between the last look and the first byte sends when it wakes up. It may outlive its lease, but not
+/// the quarantine, and not wait for what the others of its batch do.
+const fn sends_on_waking(point: Point) -> bool {
+    matches!(point, Point::OrderLeaves | Point::RepeatLeaves)
 }
 
 async fn start(town: &Arc<StormTown>, plan: Plan) -> Victim {

@@ -1,4 +1,4 @@
-//! The sweep: every point, struck in both ways, whatever the provider does.
+//! The sweep: every point, struck in both ways, over both surfaces, whatever the provider does.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,8 @@ use std::{
 
 use acceptance::{
     checker::{Claim, Exchange},
-    storm::{End, Seed, StormTown, Surface, rounds},
+    storm::{End, Seed, StormTown, rounds},
+    surface::Surface,
 };
 use clock::{Clock, SystemClock};
 use failpoint::{Action, Point};
@@ -16,11 +17,12 @@ use tokio::runtime::Builder;
 use crate::{
     batch::{self, MOSTLY_ALL},
     lawful::assert_lawful,
-    plan::{self, Plan, Strike},
+    plan::{self, Plan, Scene, Strike},
     town::{found, turn},
 };
 
-/// What fits into every test run.
+/// What fits into every test run: each point in each of its scenes, in one way over one surface and in the other over
+/// the other. Twice as many rounds have all four.
 const USUAL_ROUNDS: usize = 64;
 /// How often those strikes are tried again that hit nobody.
 const FURTHER_TRIES: usize = 2;
@@ -36,44 +38,45 @@ struct Tally(BTreeMap<Strike, (usize, usize)>);
 #[test]
 fn every_purchase_ends_right_wherever_a_server_dies_or_stands_still() {
     let _turn = turn();
-    for surface in Surface::ALL {
-        sweep(surface, &Seed::given_or_new());
-    }
+    sweep(&Seed::given_or_new());
 }
 
 /// Its age is counted to the moment of the reserve, and not to one before its sleep.
 #[test]
 fn a_confirm_that_slept_before_its_reserve_buys_nothing_once_its_caller_was_told_that_nothing_was_bought() {
     let _turn = turn();
-    for surface in Surface::ALL {
-        let mut seed = Seed::given_or_new();
-        println!("VENDGATE_SEED={}", seed.number());
-        let town = Arc::new(found(surface, "slept"));
-        let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let slept = [(Point::ConfirmBeforeReserve, Action::Stop)];
-        let hasty = |plan| Plan { is_patient: false, is_keyed: false, comes_back: true, ..plan };
-        let plans: Vec<Plan> =
-            plan::plans(&slept, 1, rounds(SIDE_BY_SIDE), &mut seed).into_iter().map(hasty).collect();
-        let mut tally = Tally::default();
-        for batch in plans.chunks(SIDE_BY_SIDE) {
-            tally.add(&runtime.block_on(batch::run(&town, batch, seed.choose(&MOSTLY_ALL))));
-        }
-        assert_lawful(&town, |broken| explain(&town, &plans, broken));
-        let is_absent = |exchange: &Exchange| exchange.claim() == Claim::Absent;
-        let absent: usize =
-            town.integrators.iter().map(|shop| shop.history().iter().filter(|e| is_absent(e)).count()).sum();
-        println!("{tally}told {absent} times that there is no purchase");
-        assert!(absent > 0 && slept.iter().all(|strike| !tally.never_struck().contains(strike)));
+    let mut seed = Seed::given_or_new();
+    println!("VENDGATE_SEED={}", seed.number());
+    let town = Arc::new(found("slept"));
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (point, action) = (Point::ConfirmBeforeReserve, Action::Stop);
+    let slept = Surface::ALL.map(|surface| Strike { point, action, surface });
+    let hasty =
+        |plan: Plan| Plan { is_patient: false, route: plan.route.keyed(false), comes_back: true, ..plan };
+    let plans: Vec<Plan> =
+        plan::plans(&slept, 1, rounds(SIDE_BY_SIDE), &mut seed).into_iter().map(hasty).collect();
+    let mut tally = Tally::default();
+    for batch in plans.chunks(SIDE_BY_SIDE) {
+        tally.add(&runtime.block_on(batch::run(&town, batch, seed.choose(&MOSTLY_ALL))));
     }
+    assert_lawful(&town, |broken| explain(&town, &plans, broken));
+    let is_absent = |exchange: &Exchange| exchange.claim() == Claim::Absent;
+    let absent: usize =
+        town.integrators.iter().map(|shop| shop.history().iter().filter(|e| is_absent(e)).count()).sum();
+    println!("{tally}told {absent} times that there is no purchase");
+    assert!(absent > 0 && tally.never_struck(&slept).is_empty());
 }
 
-fn sweep(surface: Surface, seed: &Seed) {
-    println!("crash sweep of {surface:?}: VENDGATE_SEED={}", seed.number());
+fn sweep(seed: &Seed) {
+    println!("crash sweep: VENDGATE_SEED={}", seed.number());
     let began = SystemClock.monotonic();
     let mut choices = seed.clone();
-    let town = Arc::new(found(surface, "sweep"));
+    let town = Arc::new(found("sweep"));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let mut plans = plan::plans(&plan::strikes(), 1, rounds(USUAL_ROUNDS), &mut choices);
+    let count = rounds(USUAL_ROUNDS);
+    let strikes =
+        if count < 2 * USUAL_ROUNDS { plan::dealt_strikes(&mut choices) } else { plan::all_strikes() };
+    let mut plans = plan::plans(&strikes, 1, count, &mut choices);
     let mut run = plans.clone();
     let mut tally = Tally::default();
     for _ in 0..=FURTHER_TRIES {
@@ -87,13 +90,13 @@ fn sweep(surface: Surface, seed: &Seed) {
             }
         }
         assert_lawful(&town, |broken| explain(&town, &plans, broken));
-        let missed = tally.never_struck();
+        let missed = tally.never_struck(&strikes);
         run = plan::plans(&missed, plans.len() + 1, missed.len() * 4, &mut choices);
         plans.extend(&run);
     }
     println!("{tally}\nin {:?}: no law was broken", SystemClock.monotonic().elapsed_since(began));
     // A sweep that strikes nobody proves nothing.
-    assert_eq!(tally.never_struck(), Vec::<Strike>::new(), "nobody was struck so");
+    assert_eq!(tally.never_struck(&strikes), Vec::<Strike>::new(), "nobody was struck so");
 }
 
 /// The rounds of the purchases that a complaint names, and what was asked and told about them.
@@ -121,11 +124,16 @@ fn story(town: &StormTown, round: usize) -> String {
     let mut lines: Vec<(i64, String)> = Vec::new();
     for integrator in &town.integrators {
         lines.extend(integrator.history().iter().filter(of_round).map(|exchange| {
-            let told = exchange.reply.as_ref().map(|reply| (reply.status, reply.code().to_owned()));
+            let told = exchange.reply.as_ref().map(|reply| (reply.status, exchange.code()));
             let took = (exchange.returned_at - exchange.invoked_at) / 1_000;
             (
                 exchange.invoked_at,
-                format!("{:?}: {:?} {told:?} after {took} ms", exchange.call, exchange.claim()),
+                format!(
+                    "{:?} over {:?}: {:?} {told:?} after {took} ms",
+                    exchange.call,
+                    exchange.surface,
+                    exchange.claim()
+                ),
             )
         }));
     }
@@ -146,7 +154,7 @@ fn story(town: &StormTown, round: usize) -> String {
 impl Tally {
     fn add(&mut self, ends: &[(Plan, End)]) {
         for (plan, end) in ends {
-            let (struck, spared) = self.0.entry((plan.order.point, plan.order.action)).or_default();
+            let (struck, spared) = self.0.entry(plan.strike).or_default();
             match end {
                 End::Struck => *struck += 1,
                 End::Spared => *spared += 1,
@@ -158,9 +166,9 @@ impl Tally {
         self.0.values().map(|(struck, spared)| struck + spared).sum()
     }
 
-    fn never_struck(&self) -> Vec<Strike> {
-        let is_missing = |strike: &Strike| self.0.get(strike).is_none_or(|(struck, _)| *struck == 0);
-        plan::strikes().into_iter().filter(is_missing).collect()
+    fn never_struck(&self, strikes: &[Strike]) -> Vec<Strike> {
+        let is_missing = |strike: &&Strike| self.0.get(strike).is_none_or(|(struck, _)| *struck == 0);
+        strikes.iter().filter(is_missing).copied().collect()
     }
 }
 
@@ -168,12 +176,11 @@ impl std::fmt::Display for Tally {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let struck: usize = self.0.values().map(|(struck, _)| struck).sum();
         writeln!(out, "{} rounds, {struck} victims struck:", self.count())?;
-        for ((point, action), (struck, spared)) in &self.0 {
+        for (Strike { point, action, surface }, (struck, spared)) in &self.0 {
+            let (point, action, surface) = (point.name(), action.name(), format!("{surface:?}"));
             writeln!(
                 out,
-                "  {:<28} {:<4} {struck:>4} struck {spared:>4} spared",
-                point.name(),
-                action.name()
+                "  {point:<28} {action:<4} over {surface:<7} {struck:>4} struck {spared:>4} spared"
             )?;
         }
         Ok(())
@@ -183,10 +190,29 @@ impl std::fmt::Display for Tally {
 #[test]
 fn a_point_at_which_nobody_stood_still_counts_as_missed_though_somebody_died_there() {
     let mut tally = Tally::default();
-    for plan in plan::plans(&plan::strikes(), 1, USUAL_ROUNDS, &mut Seed::given_or_new()) {
-        let end = if plan.order.action == Action::Kill { End::Struck } else { End::Spared };
+    let (strikes, mut seed) = (plan::all_strikes(), Seed::given_or_new());
+    for plan in plan::plans(&strikes, 1, 2 * USUAL_ROUNDS, &mut seed) {
+        let end = if plan.strike.action == Action::Kill { End::Struck } else { End::Spared };
         tally.add(&[(plan, end)]);
     }
-    let stops = plan::strikes().into_iter().filter(|(_, action)| *action == Action::Stop);
-    assert_eq!(tally.never_struck(), stops.collect::<Vec<_>>());
+    let stops = strikes.iter().filter(|strike| strike.action == Action::Stop);
+    assert_eq!(tally.never_struck(&strikes), stops.copied().collect::<Vec<_>>());
+}
+
+#[test]
+fn in_a_usual_run_every_point_is_struck_in_both_ways_and_over_both_surfaces_in_every_scene() {
+    let mut seed = Seed::given_or_new();
+    let strikes = plan::dealt_strikes(&mut seed);
+    for point in Point::ALL {
+        let of_point = strikes.iter().filter(|strike| strike.point == *point);
+        let ways: (BTreeSet<Action>, BTreeSet<Surface>) =
+            of_point.map(|strike| (strike.action, strike.surface)).unzip();
+        assert_eq!(ways, (Action::ALL.into(), Surface::ALL.into()), "{point:?}");
+    }
+    let plans = plan::plans(&strikes, 1, USUAL_ROUNDS, &mut seed);
+    let stages: BTreeSet<(Strike, Scene)> = plans.iter().map(|plan| (plan.strike, plan.scene)).collect();
+    assert_eq!(stages.len(), USUAL_ROUNDS);
+    let further = plan::plans(&strikes, 1, USUAL_ROUNDS + 1, &mut seed);
+    let stages: BTreeSet<(Strike, Scene)> = further.iter().map(|plan| (plan.strike, plan.scene)).collect();
+    assert_eq!(stages.len(), USUAL_ROUNDS, "there are more stages than rounds");
 }

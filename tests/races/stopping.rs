@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use acceptance::{
     checker::{Claim, Moment, assert_lawful},
-    storm::{Behaviour, Order, PATIENT, StormTown, Surface, until},
+    storm::{Behaviour, Order, PATIENT, Route, StormTown, until},
+    surface::Surface,
 };
 use sandbox::Signal;
 
@@ -15,28 +16,29 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[test]
 fn a_worker_that_is_told_to_stop_in_mid_vend_puts_the_outcome_on_record_first() {
     let _turn = turn();
-    for surface in Surface::ALL {
-        let town = found(surface, "stopping");
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        for (signal, name) in [(Signal::TERM, "term"), (Signal::INT, "int")] {
-            // Nobody else is to do the work.
-            town.worker(false);
-            runtime.block_on(told_to_stop(&town, signal, name));
-            town.worker(true);
-        }
-        runtime.block_on(town.comes_to_rest());
-        assert_lawful(&town.evidence(Moment::AtRest));
+    let town = found("stopping");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    for (signal, name, route) in [
+        (Signal::TERM, "term", Route::over(Surface::V1).retried_over(Surface::Current)),
+        (Signal::INT, "int", Route::over(Surface::Current).retried_over(Surface::V1)),
+    ] {
+        // Nobody else is to do the work.
+        town.worker(false);
+        runtime.block_on(told_to_stop(&town, signal, name, route));
+        town.worker(true);
     }
+    runtime.block_on(town.comes_to_rest());
+    assert_lawful(&town.evidence(Moment::AtRest));
 }
 
-async fn told_to_stop(town: &StormTown, signal: Signal, name: &str) {
+async fn told_to_stop(town: &StormTown, signal: Signal, name: &str, route: Route) {
     let integrator = town.integrators.first().unwrap().clone();
     let order = Order {
         account: integrator.managed.0,
         subscriber: town.takes_meter(),
         external_reference: format!("stop-{name}"),
         amount: "20.00".to_owned(),
-        is_keyed: false,
+        route,
     };
     town.street.will(&order.subscriber, Behaviour::BusyThenOk).await;
     town.street.will(&order.subscriber, Behaviour::Slow).await;

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 use acceptance::{
     checker::Claim,
-    storm::{Behaviour, Order, PATIENT, StormTown, Surface, Victim},
+    storm::{Behaviour, Order, PATIENT, Route, StormTown, Victim},
     transcripts::{keeping, replay_all},
 };
 use failpoint::Order as FailpointOrder;
@@ -39,7 +39,7 @@ async fn everybody_buys(town: &StormTown, server: &str, name: &str) {
             subscriber: town.takes_meter(),
             external_reference: format!("{name}-{nth}"),
             amount: "25.50".to_owned(),
-            is_keyed: nth % 3 == 0,
+            route: Route::of(nth + nth / 2).keyed(nth % 3 == 0),
         };
         town.street.will(&order.subscriber, behaviour).await;
         // Not all at once: whoever is let in too late for the gate buys nothing.
@@ -58,7 +58,7 @@ async fn everybody_buys(town: &StormTown, server: &str, name: &str) {
 fn the_shipped_protocols_say_again_what_they_said_in_the_servers() {
     let transcripts = directory().join("transcripts");
     let _absent = fs::remove_dir_all(&transcripts);
-    let town = Arc::new(StormTown::found(Surface::V1, programs(&transcripts), directory()));
+    let town = Arc::new(StormTown::found(programs(&transcripts), directory()));
     let dies = FailpointOrder::from_str("confirm.answered:3:kill").unwrap();
     let victim = Victim::api_server(&town, "dies-while-it-writes", dies);
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -3,4 +3,5 @@
 
 pub mod checker;
 pub mod storm;
+pub mod surface;
 pub mod transcripts;

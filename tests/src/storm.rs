@@ -3,16 +3,16 @@
 
 mod arming;
 mod integrator;
+mod order;
 mod seed;
 mod street;
-mod surface;
 mod town;
 mod victim;
 
 pub use arming::armed_by_the_environment;
 pub use integrator::{Account, HASTY, Integrator, PATIENT};
+pub use order::{Order, Route};
 pub use seed::{Seed, rounds};
 pub use street::{Behaviour, Street};
-pub use surface::{Order, Surface};
 pub use town::{StormTown, now, until};
 pub use victim::{End, Victim};

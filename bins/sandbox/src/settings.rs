@@ -198,7 +198,7 @@ const fn vending(pace: Pace) -> &'static str {
         Pace::Real => "first_look_ms = 2000\nattempts_ms = [3000, 10000, 30000, 120000, 600000]\n",
         Pace::Breathless => {
             "gate_ms = 700\nintake_ms = 1000\nprovider_timeout_ms = 1200\nlease_ms = 2000\n\
-             quarantine_ms = 2400\nnot_found_gap_ms = 300\nwindow_ms = 5000\npatience_ms = 2000\n\
+             quarantine_ms = 4000\nnot_found_gap_ms = 300\nwindow_ms = 6000\npatience_ms = 2000\n\
              first_look_ms = 100\nlongest_pause_ms = 1000\nattempts_ms = [200, 500, 1000, 1800, 3000]\n"
         }
         Pace::Brisk => {

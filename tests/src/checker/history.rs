@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::surface::Surface;
+
 /// All that the harness asked in the name of some organisations.
 #[derive(Clone, Debug, Default)]
 pub struct History {
@@ -17,6 +19,8 @@ pub struct History {
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub organisation: i64,
+    /// Over which it was asked, and so in whose words it was answered.
+    pub surface: Surface,
     pub call: Call,
     pub invoked_at: i64,
     pub returned_at: i64,
@@ -74,21 +78,9 @@ pub enum Claim {
 }
 
 impl Reply {
-    /// The stable code of an error.
-    pub fn code(&self) -> &str {
-        self.body.pointer("/error/code").and_then(Value::as_str).unwrap_or_default()
-    }
-
     /// The number of the purchase that it shows.
     pub fn id(&self) -> Option<i64> {
         self.body.get("id").and_then(Value::as_i64)
-    }
-
-    /// The tokens that it shows, in the order of entry.
-    pub fn tokens(&self) -> Vec<&str> {
-        let wire = self.body.pointer("/product/token").and_then(Value::as_str);
-        let pairs = wire.into_iter().flat_map(|wire| wire.split('|'));
-        pairs.map(|pair| pair.split_once(':').map_or(pair, |(_, token)| token.trim())).collect()
     }
 }
 
@@ -98,9 +90,20 @@ impl Exchange {
         let Some(reply) = &self.reply else { return Claim::Nothing };
         match &self.call {
             Call::Confirm { is_keyed, .. } => of_confirm(reply, *is_keyed),
-            Call::Retry { .. } => of_retry(reply),
+            Call::Retry { .. } => of_retry(reply, self.code()),
             Call::Validate { .. } | Call::Balance { .. } | Call::Other => Claim::Nothing,
         }
+    }
+
+    /// The stable code of the error that it was answered with.
+    pub fn code(&self) -> &str {
+        self.reply.as_ref().and_then(|reply| self.surface.code(&reply.body)).unwrap_or_default()
+    }
+
+    /// The tokens that its answer shows, in the order of entry.
+    pub fn tokens(&self) -> Vec<&str> {
+        let tokens = self.reply.iter().flat_map(|reply| self.surface.tokens(&reply.body));
+        tokens.map(|(_description, token)| token).collect()
     }
 
     /// The subscriber and the integrator's own reference that it is about.
@@ -116,6 +119,11 @@ impl Exchange {
 
     pub fn is_confirm(&self) -> bool {
         matches!(self.call, Call::Confirm { .. })
+    }
+
+    /// Whether it is a confirm under a key.
+    pub fn is_keyed(&self) -> bool {
+        matches!(self.call, Call::Confirm { is_keyed: true, .. })
     }
 
     pub fn is_retry(&self) -> bool {
@@ -134,14 +142,14 @@ fn of_confirm(reply: &Reply, is_keyed: bool) -> Claim {
     }
 }
 
-fn of_retry(reply: &Reply) -> Claim {
+fn of_retry(reply: &Reply, code: &str) -> Claim {
     match reply.status {
         200 => shown(reply),
         404 => Claim::Absent,
         409 => Claim::Pending { id: None },
         // Not let in; or nobody knows.
         401 | 403 | 429 | 500.. => Claim::Nothing,
-        _ => Claim::Failed { code: reply.code().to_owned() },
+        _ => Claim::Failed { code: code.to_owned() },
     }
 }
 

@@ -1,10 +1,13 @@
 //! Who checks the checker: each law is given a small history that breaks it, and must be the one to complain.
 
+mod current;
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
 use super::*;
+use crate::surface::Surface;
 
 const SHOP: i64 = 7;
 const WALLET: i64 = 70;
@@ -179,6 +182,26 @@ fn i11_two_open_at_once_and_pending_where_none_was() {
 }
 
 #[test]
+fn i11_a_key_that_another_confirm_under_it_closed_makes_pending_true() {
+    let keyed = |invoked_at, status, code| {
+        let refused = confirm(SHOP, "third", invoked_at, Some(refused(status, code)));
+        let external_reference = Some("third".to_owned());
+        let call = Call::Confirm { subscriber: METER.to_owned(), external_reference, is_keyed: true };
+        Exchange { call, ..refused }
+    };
+    let pending = keyed(9_000_000, 409, "transaction_pending");
+    breaks("I11", |evidence| evidence.history.exchanges.push(pending.clone()));
+    // One whose outcome nobody was told, and which was refused later.
+    let mut closed = lawful();
+    closed.history.exchanges.extend([keyed(8_900_000, 504, "provider_timeout"), pending.clone()]);
+    assert_eq!(check(&closed), Vec::new());
+    // One that was long over.
+    breaks("I11", |evidence| {
+        evidence.history.exchanges.extend([keyed(6_000_000, 504, "provider_timeout"), pending]);
+    });
+}
+
+#[test]
 fn i12_too_many_requests_attempts_after_the_window_and_a_new_name_amid_doubt() {
     breaks("I12", |evidence| {
         evidence.books.purchases[0].handling = "MANAGED".to_owned();
@@ -310,7 +333,11 @@ fn i19_open_purchases_leases_messages_and_unpaid_vends_after_the_storm() {
 /// What is broken may break more laws than one, but must break this one.
 #[track_caller]
 fn breaks(law: &str, how: impl FnOnce(&mut Evidence)) {
-    let mut evidence = lawful();
+    breaks_in(lawful(), law, how);
+}
+
+#[track_caller]
+fn breaks_in(mut evidence: Evidence, law: &str, how: impl FnOnce(&mut Evidence)) {
     how(&mut evidence);
     let broken = broken_laws(&evidence);
     assert!(broken.contains(law), "{law} was silent; broken were {broken:?}");
@@ -456,6 +483,7 @@ fn confirm(organisation: i64, external_reference: &str, invoked_at: i64, reply: 
     let external_reference = Some(external_reference.to_owned());
     Exchange {
         organisation,
+        surface: Surface::V1,
         call: Call::Confirm { subscriber: METER.to_owned(), external_reference, is_keyed: false },
         invoked_at,
         returned_at: invoked_at + 1_000,
@@ -466,12 +494,20 @@ fn confirm(organisation: i64, external_reference: &str, invoked_at: i64, reply: 
 fn retry(organisation: i64, external_reference: &str, invoked_at: i64, reply: Reply) -> Exchange {
     let subscriber = if external_reference == "first" { METER } else { "04000000002" }.to_owned();
     let call = Call::Retry { subscriber, external_reference: external_reference.to_owned() };
-    Exchange { organisation, call, invoked_at, returned_at: invoked_at + 100, reply: Some(reply) }
+    Exchange {
+        organisation,
+        surface: Surface::V1,
+        call,
+        invoked_at,
+        returned_at: invoked_at + 100,
+        reply: Some(reply),
+    }
 }
 
 fn balance(shown: &str) -> Exchange {
     Exchange {
         organisation: SHOP,
+        surface: Surface::V1,
         call: Call::Balance { account: WALLET },
         invoked_at: 8_000,
         returned_at: 8_100,
@@ -483,7 +519,8 @@ fn bought_body(id: i64) -> Value {
     json!({
         "id": id, "status": "SUCCESSFUL", "reference": format!("TOP/2026/11/{id:010}"), "date": "today",
         "total": "BWP 101.50", "net": "BWP 100.00", "charge": "BWP 1.50", "commission": "BWP 0.00", "entry": "BWP 100.00",
-        "product": { "token": TOKEN }, "metadata": { "cost": "BWP 100.00" },
+        "subscriber_identifier": METER, "product": { "type": "ELECTRICITY", "token": TOKEN, "units": "53.2 kWh" },
+        "metadata": { "cost": "BWP 100.00" },
     })
 }
 

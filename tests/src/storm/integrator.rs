@@ -6,12 +6,15 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{Client, Method, header::CONTENT_TYPE};
+use reqwest::{Client, RequestBuilder, header::CONTENT_TYPE};
 use sandbox::{Credentials, Shop, http_client};
 use serde_json::Value;
 
-use super::{Order, Surface, now};
-use crate::checker::{Call, Claim, Exchange, Reply, Secret};
+use super::{Order, now};
+use crate::{
+    checker::{Call, Claim, Exchange, Reply, Secret},
+    surface::Surface,
+};
 
 /// Longer than any server may take, the patience after a vend included.
 pub const PATIENT: Duration = Duration::from_secs(20);
@@ -27,7 +30,8 @@ pub struct Integrator {
     pub organisation: i64,
     pub self_managed: Account,
     pub managed: Account,
-    surface: Surface,
+    /// Where it logs in; what it gets there opens both.
+    logs_in_over: Surface,
     credentials: Credentials,
     access_token: RwLock<String>,
     client: Client,
@@ -40,13 +44,13 @@ pub struct Account(pub i64);
 
 impl Integrator {
     /// Logged in. The shop has a wallet of each kind, the self-managed one first.
-    pub async fn log_in(surface: Surface, shop: Shop, base_url: &str) -> Self {
+    pub async fn log_in(logs_in_over: Surface, shop: Shop, base_url: &str) -> Self {
         let wallet = |index: usize| Account(shop.wallets.get(index).unwrap().0);
         let integrator = Self {
             organisation: shop.organisation.0,
             self_managed: wallet(0),
             managed: wallet(1),
-            surface,
+            logs_in_over,
             credentials: shop.credentials,
             access_token: RwLock::default(),
             client: http_client().unwrap(),
@@ -81,10 +85,17 @@ impl Integrator {
         let call = Call::Confirm {
             subscriber: order.subscriber.clone(),
             external_reference: Some(order.external_reference.clone()),
-            is_keyed: order.is_keyed,
+            is_keyed: order.route.is_keyed(),
         };
-        let url = format!("{base_url}{}", self.surface.confirm());
-        self.asks(call, Method::POST, &url, Some(self.surface.order(order)), patience).await
+        let surface = order.route.confirm();
+        let request = self.client.post(format!("{base_url}{}", surface.confirm()));
+        let request = with_body(request, order.confirm()).timeout(patience);
+        let request = if order.route.is_keyed() {
+            request.header("idempotency-key", &order.external_reference)
+        } else {
+            request
+        };
+        self.asks(base_url, surface, call, request).await
     }
 
     pub async fn retry(&self, base_url: &str, order: &Order, patience: Duration) -> Exchange {
@@ -92,13 +103,15 @@ impl Integrator {
             subscriber: order.subscriber.clone(),
             external_reference: order.external_reference.clone(),
         };
-        let url = format!("{base_url}{}", self.surface.retry());
-        self.asks(call, Method::POST, &url, Some(self.surface.question(order).to_string()), patience).await
+        let surface = order.route.retry();
+        let request = self.client.post(format!("{base_url}{}", surface.retry()));
+        let request = with_body(request, order.retry()).timeout(patience);
+        self.asks(base_url, surface, call, request).await
     }
 
-    pub async fn balance(&self, base_url: &str, account: Account) -> Exchange {
-        let url = format!("{base_url}{}", self.surface.balance(account.0));
-        self.asks(Call::Balance { account: account.0 }, Method::GET, &url, None, PATIENT).await
+    pub async fn balance(&self, base_url: &str, surface: Surface, account: Account) -> Exchange {
+        let request = self.client.get(format!("{base_url}{}", surface.balances(account.0))).timeout(PATIENT);
+        self.asks(base_url, surface, Call::Balance { account: account.0 }, request).await
     }
 
     /// Confirms at one server; if the answer is lost or not final, retries at another until it is. What is then known
@@ -107,7 +120,7 @@ impl Integrator {
         match self.confirm(first, order, patience).await.claim() {
             known @ (Claim::Bought { .. } | Claim::NotBought) => known,
             Claim::Pending { .. } | Claim::Failed { .. } | Claim::Absent | Claim::Nothing
-                if order.is_keyed =>
+                if order.route.is_keyed() =>
             {
                 self.confirms_until_final(then, order).await
             }
@@ -159,43 +172,24 @@ impl Integrator {
         claim
     }
 
-    async fn asks(
-        &self,
-        call: Call,
-        method: Method,
-        url: &str,
-        body: Option<String>,
-        patience: Duration,
-    ) -> Exchange {
-        let exchange = self.asks_once(call.clone(), method.clone(), url, body.clone(), patience).await;
+    async fn asks(&self, base_url: &str, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {
+        let again = request.try_clone().unwrap();
+        let exchange = self.asks_once(surface, call.clone(), request).await;
         if exchange.reply.as_ref().is_none_or(|reply| reply.status != 401) {
             return exchange;
         }
         // Its token has run out; nothing was looked at.
-        let origin = url.find("/public").map_or(url, |path| url.get(..path).unwrap_or(url));
-        self.log_in_again(origin).await;
-        self.asks_once(call, method, url, body, patience).await
+        self.log_in_again(base_url).await;
+        self.asks_once(surface, call, again).await
     }
 
-    async fn asks_once(
-        &self,
-        call: Call,
-        method: Method,
-        url: &str,
-        body: Option<String>,
-        patience: Duration,
-    ) -> Exchange {
-        let mut request = self.client.request(method, url).bearer_auth(self.token()).timeout(patience);
-        if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body);
-        }
-        if let Call::Confirm { external_reference: Some(key), is_keyed: true, .. } = &call {
-            request = request.header("idempotency-key", key);
-        }
+    async fn asks_once(&self, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {
+        let request = request.bearer_auth(self.token());
         let invoked_at = now();
         let reply = read(request).await;
         let returned_at = now();
-        let exchange = Exchange { organisation: self.organisation, call, invoked_at, returned_at, reply };
+        let organisation = self.organisation;
+        let exchange = Exchange { organisation, surface, call, invoked_at, returned_at, reply };
         self.history().push(exchange.clone());
         exchange
     }
@@ -205,9 +199,8 @@ impl Integrator {
         if let Some(fields) = body.as_object_mut() {
             fields.insert("grant_type".to_owned(), "password".into());
         }
-        let request = self.client.post(format!("{base_url}{}", self.surface.login()));
-        let request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
-        let reply = read(request).await;
+        let request = self.client.post(format!("{base_url}{}", self.logs_in_over.login()));
+        let reply = read(with_body(request, body.to_string())).await;
         let session = reply.filter(|reply| reply.status == 200).unwrap();
         let token = session.body.get("access_token").and_then(Value::as_str).unwrap();
         token.clone_into(&mut self.access_token.write().unwrap());
@@ -218,12 +211,20 @@ impl Integrator {
     }
 }
 
+fn with_body(request: RequestBuilder, body: String) -> RequestBuilder {
+    request.header(CONTENT_TYPE, "application/json").body(body)
+}
+
 /// The whole answer, unless the line was cut before its end.
-async fn read(request: reqwest::RequestBuilder) -> Option<Reply> {
+async fn read(request: RequestBuilder) -> Option<Reply> {
     let response = request.send().await.ok()?;
     let status = response.status().as_u16();
     let request_id = response.headers().get("x-request-id").and_then(|name| name.to_str().ok());
     let request_id = request_id.map(str::to_owned);
+    if status == 408 && request_id.is_none() {
+        // The connection was given up before a head had come over it: the request was not read.
+        return None;
+    }
     let text = response.text().await.ok()?;
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
     Some(Reply { status, request_id, text, body })

@@ -14,8 +14,11 @@ use store::{NewProvider, identity::Act};
 use tokio::runtime::Runtime;
 use vend::Capabilities;
 
-use super::{Integrator, Street, Surface};
-use crate::checker::{Evidence, History, HoldSample, Moment, SAMPLE_OF_HOLDS, VendLog, gather};
+use super::{Integrator, Street};
+use crate::{
+    checker::{Evidence, History, HoldSample, Moment, SAMPLE_OF_HOLDS, VendLog, gather},
+    surface::Surface,
+};
 
 /// So many ordinary meters, beside those with a name; an allow-list has room for as many.
 const POPULATION: u32 = 850;
@@ -32,8 +35,8 @@ const OPEN_OR_OWED: &str = "SELECT
 const UNDER_REVIEW: &str = "SELECT p.product, a.provider_reference FROM purchases p
     JOIN attempts a ON a.purchase_id = p.id WHERE p.state = 'REVIEW'";
 
-/// A sandbox under attack: one API server and one worker that nobody harms, two organisations, and the record of all
-/// that was asked.
+/// A sandbox under attack: one API server and one worker that nobody harms, two organisations, each logged in over
+/// another surface and buying over both, and the record of all that was asked.
 pub struct StormTown {
     pub sandbox: Sandbox,
     pub programs: Programs,
@@ -46,7 +49,7 @@ pub struct StormTown {
 
 impl StormTown {
     /// Takes some seconds; must not be called on an async runtime's thread.
-    pub fn found(surface: Surface, programs: Programs, directory: PathBuf) -> Self {
+    pub fn found(programs: Programs, directory: PathBuf) -> Self {
         let options = Options {
             pace: Pace::Breathless,
             population: POPULATION,
@@ -55,7 +58,7 @@ impl StormTown {
         let sandbox = Sandbox::start(&options, &programs).unwrap();
         let base_url = sandbox.facts().base_url.clone();
         let runtime = Runtime::new().unwrap();
-        let integrators = ["STORM0", "STORM1"].map(|code| {
+        let integrators = [("STORM0", Surface::V1), ("STORM1", Surface::Current)].map(|(code, surface)| {
             let managed = WalletPlan::loaded("Managed", Handling::Managed);
             let mut plan = ShopPlan::staging(code, "A shop in a storm");
             plan.wallets.push(managed);

@@ -70,12 +70,17 @@ impl Victim {
         }
     }
 
+    /// Wakes it up, if it stands still.
+    pub fn wakes(&self) {
+        self.process.signal(Signal::CONT).unwrap();
+    }
+
     /// Wakes it up, if it stands still, and has it end as a server should.
     pub async fn ends(&mut self, patience: Duration) {
         if self.process.has_ended().is_some() {
             return;
         }
-        self.process.signal(Signal::CONT).unwrap();
+        self.wakes();
         self.process.signal(Signal::TERM).unwrap();
         let mut status = None;
         until("a server that slept through its lease wakes up and ends", patience, async || {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use super::orders::explanations;
-use crate::checker::{Claim, Evidence, Exchange, Law, Purchase, Reply};
+use crate::{
+    checker::{Claim, Evidence, Exchange, Law, Purchase, Reply},
+    surface::Surface,
+};
 
 pub(in crate::checker) const I7: Law =
     Law { id: "I7", sentence: "a definite answer is true, and stays true", broken_by: truthful };
@@ -32,7 +33,7 @@ fn truthful(evidence: &Evidence) -> Vec<String> {
             broken.push(format!(
                 "purchase {} was paid for, and its caller was told that nothing was bought: {:?}",
                 purchase.id,
-                explained_by.first().and_then(|exchange| exchange.reply.as_ref()).map(Reply::code)
+                explained_by.first().map(|exchange| exchange.code())
             ));
         }
     }
@@ -100,16 +101,29 @@ fn about_of(purchase: &Purchase) -> (&str, Option<&str>) {
 
 fn stable(evidence: &Evidence) -> Vec<String> {
     let mut broken = Vec::new();
-    let mut first: BTreeMap<i64, Value> = BTreeMap::new();
+    let mut first: BTreeMap<i64, BTreeMap<Surface, &Reply>> = BTreeMap::new();
     for exchange in &evidence.history.exchanges {
         let (Claim::Bought { id }, Some(reply)) = (exchange.claim(), &exchange.reply) else { continue };
-        let told = first.entry(id).or_insert_with(|| reply.body.clone());
-        if *told != reply.body {
-            broken.push(format!("purchase {id} was answered with {told} and with {}", reply.body));
+        let told = first.entry(id).or_default().entry(exchange.surface).or_insert(reply);
+        if told.body != reply.body {
+            broken.push(format!("purchase {id} was answered with {} and with {}", told.text, reply.text));
         }
     }
+    broken.extend(first.iter().filter_map(|(id, told)| told_otherwise(*id, told)));
     broken.extend(failed_for_two_reasons(evidence));
     broken
+}
+
+/// A purchase of which one surface shows what the other does not.
+fn told_otherwise(id: i64, told: &BTreeMap<Surface, &Reply>) -> Option<String> {
+    let [v1, current] =
+        Surface::ALL.map(|surface| told.get(&surface).map(|reply| surface.shown(&reply.body)));
+    let (v1, current) = (v1?, current?);
+    let differ = |name: &&&str| v1.get(**name) != current.get(**name);
+    let differing: BTreeSet<&&str> = v1.keys().chain(current.keys()).filter(differ).collect();
+    let complaint =
+        || format!("purchase {id} has another {differing:?} on each surface: {v1:?} and {current:?}");
+    (!differing.is_empty()).then(complaint)
 }
 
 /// As retries tell them: a confirm tells what it saw itself, a retry what was found. Only where one purchase alone can

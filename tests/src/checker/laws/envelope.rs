@@ -1,9 +1,12 @@
 //! The shape of every answer.
 
 use error_codes::{ErrorCode, Retryable};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::checker::{Evidence, Law, Reply};
+use crate::{
+    checker::{Evidence, Exchange, Law, Reply},
+    surface::Surface,
+};
 
 pub(in crate::checker) const I17: Law = Law {
     id: "I17",
@@ -11,31 +14,67 @@ pub(in crate::checker) const I17: Law = Law {
     broken_by: answers,
 };
 
+/// Two readings of one clock, with a server in between that may have been stopped.
+const NOW_MS: i64 = 60_000;
+
 fn answers(evidence: &Evidence) -> Vec<String> {
-    let replies = evidence.history.exchanges.iter().filter_map(|exchange| exchange.reply.as_ref());
+    let exchanges = evidence.history.exchanges.iter();
+    let replies = exchanges.filter_map(|exchange| Some((exchange, exchange.reply.as_ref()?)));
     replies
-        .filter_map(|reply| wrong(reply).map(|why| format!("{why}: {} {}", reply.status, reply.text)))
+        .filter_map(|(exchange, reply)| {
+            wrong(exchange, reply).map(|why| format!("{why}: {} {}", reply.status, reply.text))
+        })
         .collect()
 }
 
-fn wrong(reply: &Reply) -> Option<&'static str> {
+fn wrong(exchange: &Exchange, reply: &Reply) -> Option<&'static str> {
     if reply.request_id.is_none() {
         return Some("an answer without a name");
     }
     if reply.status == 200 {
         return (!reply.body.is_object()).then_some("an answer that is no object");
     }
-    let error = reply.body.get("error").unwrap_or(&Value::Null);
-    let text = |name: &str| error.get(name).and_then(Value::as_str);
-    let Some(code) = text("code").and_then(ErrorCode::parse) else { return Some("an unknown code") };
+    let Some(code) = ErrorCode::parse(exchange.code()) else { return Some("an unknown code") };
+    if reply.status != code.status() {
+        return Some("not the status of its code");
+    }
+    if exchange.surface.request_id(&reply.body) != reply.request_id.as_deref() {
+        return Some("two names");
+    }
+    let is_whole = match exchange.surface {
+        Surface::V1 => is_row_of_the_table(code, &reply.body),
+        Surface::Current => is_of_the_frozen_form(code, exchange, &reply.body),
+    };
+    (!is_whole).then_some("not a row of the table in the words of its surface")
+}
+
+fn is_row_of_the_table(code: ErrorCode, body: &Value) -> bool {
+    let error = body.get("error").unwrap_or(&Value::Null);
     let retryable = error.get("retryable").and_then(Value::as_bool);
     let is_retryable = match code.retryable() {
         Retryable::Never => retryable == Some(false),
         // A failure that is told once more is told as final.
         Retryable::Always | Retryable::WhenProviderHinted => retryable.is_some(),
     };
-    if text("type") != Some(code.error_type().as_str()) || reply.status != code.status() || !is_retryable {
-        return Some("not a row of the table");
-    }
-    (text("request_id") != reply.request_id.as_deref()).then_some("two names")
+    is_retryable && error.get("type").and_then(Value::as_str) == Some(code.error_type().as_str())
+}
+
+/// Five fields and no other.
+fn is_of_the_frozen_form(code: ErrorCode, exchange: &Exchange, body: &Value) -> bool {
+    let names = ["developer_message", "errors", "response_code", "response_message", "timestamp"];
+    let mut fields: Vec<&str> =
+        body.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    fields.sort_unstable();
+    let text = |name: &str| body.get(name).and_then(Value::as_str);
+    let asked_until = exchange.invoked_at / 1_000 - NOW_MS..=exchange.returned_at / 1_000 + NOW_MS;
+    let developer = text("developer_message").and_then(|message| message.strip_prefix(code.as_str()));
+    let repeats_the_sentence = |sentence: &Value| Some(sentence) == body.get("response_message");
+    fields == names
+        && text("response_message").is_some_and(|sentence| !sentence.is_empty())
+        && body.get("timestamp").and_then(Value::as_i64).is_some_and(|at| asked_until.contains(&at))
+        && developer.is_some_and(|rest| rest.starts_with("; request id "))
+        && body
+            .get("errors")
+            .and_then(Value::as_object)
+            .is_some_and(|errors| errors.values().all(repeats_the_sentence))
 }

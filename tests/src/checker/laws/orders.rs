@@ -120,13 +120,14 @@ fn untruly_pending(evidence: &Evidence) -> Vec<String> {
     for purchase in &evidence.books.purchases {
         of_subscriber.entry((purchase.organisation, &purchase.subscriber)).or_default().push(purchase);
     }
-    let mut retries: BTreeMap<_, Vec<&Exchange>> = BTreeMap::new();
-    for exchange in evidence.history.exchanges.iter().filter(|exchange| exchange.is_retry()) {
-        retries.entry((exchange.organisation, exchange.about())).or_default().push(exchange);
+    // A retry closes its reference, and a refused confirm its key, for confirms that were on their way.
+    let mut closing: BTreeMap<_, Vec<&Exchange>> = BTreeMap::new();
+    for exchange in &evidence.history.exchanges {
+        if exchange.is_retry() || exchange.is_keyed() {
+            closing.entry((exchange.organisation, exchange.about())).or_default().push(exchange);
+        }
     }
-    let told = evidence.history.exchanges.iter().filter(|exchange| {
-        exchange.reply.as_ref().is_some_and(|reply| reply.code() == "transaction_pending")
-    });
+    let told = evidence.history.exchanges.iter().filter(|exchange| exchange.code() == "transaction_pending");
     let untrue = told.filter(|exchange| {
         let Some((subscriber, _)) = exchange.about() else { return false };
         let mut purchases = of_subscriber.get(&(exchange.organisation, subscriber)).into_iter().flatten();
@@ -134,11 +135,13 @@ fn untruly_pending(evidence: &Evidence) -> Vec<String> {
             purchase.created_at <= exchange.returned_at
                 && purchase.ended_at.is_none_or(|ended| ended + UNTIL_SEEN >= exchange.invoked_at)
         });
-        let mut retries = retries.get(&(exchange.organisation, exchange.about())).into_iter().flatten();
+        let mut closing = closing.get(&(exchange.organisation, exchange.about())).into_iter().flatten();
         let was_closed = exchange.is_confirm()
-            && retries.any(|retry| {
-                retry.invoked_at <= exchange.returned_at
-                    && exchange.invoked_at <= retry.returned_at + CLOSED_FOR
+            && closing.any(|other| {
+                name_of(other) != name_of(exchange)
+                    && (other.is_retry() || exchange.is_keyed())
+                    && other.invoked_at <= exchange.returned_at
+                    && exchange.invoked_at <= other.returned_at + CLOSED_FOR
             });
         !overlapped && !was_closed
     });

@@ -70,7 +70,7 @@ fn impossible_balance(
         return None;
     }
     let reply = exchange.reply.as_ref().filter(|reply| reply.status == 200)?;
-    let shown = minor(reply.body.get("balance")?.as_str()?, "BWP")?;
+    let shown = minor(exchange.surface.balance(&reply.body, account)?, "BWP")?;
     let paid_in = |posting: &&crate::checker::Posting| posting.credit == account && posting.kind != "SETTLE";
     let full: i64 = evidence.books.postings.iter().filter(paid_in).map(|posting| posting.amount).sum();
     let answered = |id: i64| first.get(&id).is_some_and(|at| *at < exchange.invoked_at);

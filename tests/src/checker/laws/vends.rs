@@ -81,13 +81,13 @@ fn shown_tokens(evidence: &Evidence) -> Vec<String> {
     let vended = evidence.vends.vended();
     let mut broken = Vec::new();
     for exchange in &evidence.history.exchanges {
-        let (Claim::Bought { id }, Some(reply)) = (exchange.claim(), &exchange.reply) else { continue };
+        let Claim::Bought { id } = exchange.claim() else { continue };
         let Some(purchase) = evidence.books.purchase(id) else { continue };
         let name = (purchase.product.as_str(), purchase.provider_reference.as_str());
         let vend = vended.get(&name).and_then(|lines| lines.first());
         let tokens: Vec<&str> =
             vend.into_iter().flat_map(|vend| vend.tokens.iter().map(String::as_str)).collect();
-        if tokens != reply.tokens() && purchase.product != "AIRTIME" {
+        if tokens != exchange.tokens() && purchase.product != "AIRTIME" {
             broken.push(format!("purchase {id} was answered with another token than was vended for it"));
         }
     }
