@@ -14,18 +14,7 @@ const NEXT: &str = "\n--- the next block ---\n";
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_it_says() {
     let shop = town().open_shop().await;
-    let blocks = shell_blocks(&guide());
-    installed::needs("curl");
-    let typed = Command::new("sh")
-        .args(["-eu", "-c", &blocks.join(&format!("printf '%s' '{NEXT}'\n"))])
-        .current_dir(directory())
-        .output()
-        .unwrap();
-    let printed = String::from_utf8(typed.stdout).unwrap();
-    assert!(typed.status.success(), "{printed}{}", String::from_utf8_lossy(&typed.stderr));
-    assert!(typed.stderr.is_empty(), "{}", String::from_utf8_lossy(&typed.stderr));
-
-    let answers: Vec<Vec<Value>> = printed.split(NEXT).map(json_values).collect();
+    let (answers, printed) = typed(&guide());
     let [facts, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back] = &answers[..]
     else {
         panic!("{} blocks:\n{printed}", answers.len())
@@ -56,6 +45,41 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
     drop(shop);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_about_migrating_can_be_typed_and_one_sale_goes_through_both_doors() {
+    let shop = town().open_shop().await;
+    let (answers, printed) = typed(&document("MIGRATING.md"));
+    let [login, accounts, quotes, sale] = &answers[..] else {
+        panic!("{} blocks:\n{printed}", answers.len())
+    };
+    assert!(login.is_empty(), "{printed}");
+    assert_eq!(accounts[0]["accounts"], accounts[1], "{printed}");
+    assert_eq!(statuses(quotes), ["ON_GOING", "ON_GOING"], "{printed}");
+    assert_eq!(quotes[0]["total"], quotes[1]["total"], "{printed}");
+    let [lost, versioned, current] = &sale[..] else { panic!("{printed}") };
+    assert_eq!(lost["response_code"], "provider_timeout", "{printed}");
+    assert_eq!(statuses(&sale[1..]), ["SUCCESSFUL", "SUCCESSFUL"], "{printed}");
+    for same in ["id", "reference"] {
+        assert_eq!(versioned[same], current[same], "{printed}");
+    }
+    assert_eq!(versioned["product"]["token"], current["token"], "{printed}");
+    drop(shop);
+}
+
+/// The blocks of a document, typed into one shell: what each printed, and all of it.
+fn typed(text: &str) -> (Vec<Vec<Value>>, String) {
+    installed::needs("curl");
+    let typed = Command::new("sh")
+        .args(["-eu", "-c", &shell_blocks(text).join(&format!("printf '%s' '{NEXT}'\n"))])
+        .current_dir(directory())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(typed.stdout).unwrap();
+    assert!(typed.status.success(), "{printed}{}", String::from_utf8_lossy(&typed.stderr));
+    assert!(typed.stderr.is_empty(), "{}", String::from_utf8_lossy(&typed.stderr));
+    (printed.split(NEXT).map(json_values).collect(), printed)
+}
+
 #[test]
 fn the_table_of_test_meters_is_the_sandboxs_own() {
     let subscribers = &town().facts().subscribers;
@@ -76,7 +100,11 @@ fn meter_of_row(line: &str) -> Option<(String, String)> {
 }
 
 fn guide() -> String {
-    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/INTEGRATING.md")).unwrap()
+    document("INTEGRATING.md")
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(format!("{}/../docs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 fn shell_blocks(text: &str) -> Vec<String> {

@@ -1,11 +1,28 @@
 //! The meter that must change its key: three tokens in one field, entered in order.
 
-use crate::{street::Street, town::town};
+use acceptance::surface::Surface;
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
+
+use crate::{shop::Shop, street::Street, town::town};
+
+/// Its number. It is one test's at a time, and who buys for it enters every token: the next key follows upon the last.
+pub async fn the_meter_that_changes_its_key() -> MappedMutexGuard<'static, &'static str> {
+    static ONE: Mutex<&'static str> = Mutex::const_new("");
+    let mut turn = ONE.lock().await;
+    *turn = town().scenario("key_change");
+    MutexGuard::map(turn, |number| number)
+}
 
 #[tokio::test]
 async fn a_key_change_above_the_fixed_charge_gives_three_tokens_that_the_meter_takes_in_their_order_only() {
-    let (shop, street) = (town().open_shop().await, Street::new());
-    let meter = town().scenario("key_change");
+    let meter = the_meter_that_changes_its_key().await;
+    for surface in Surface::ALL {
+        changes_its_key(&town().open_shop_on(surface).await, *meter).await;
+    }
+}
+
+async fn changes_its_key(shop: &Shop, meter: &str) {
+    let street = Street::new();
     let bought = shop.confirm(&shop.order(meter).amount("1150.00")).await.expect(200);
     assert_eq!(bought.str("/product/token").matches('|').count(), 2);
     let tokens = bought.tokens();

@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use acceptance::surface::Surface;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use purchase::OrganisationId;
 use sandbox::Credentials;
@@ -127,6 +128,24 @@ async fn an_organisation_that_was_let_in_at_the_prompt_buys_and_its_statement_sh
     for line in audit.as_array().unwrap() {
         assert_eq!((&line["actor"], &line["reason"]), (&"naledi".into(), &"contract 17".into()), "{line}");
     }
+}
+
+#[tokio::test]
+async fn whoever_looks_into_a_purchase_sees_where_the_integrator_says_it_came_from() {
+    let (operator, shop) = (Operator::at_the_prompt(), town().open_shop_on(Surface::Current).await);
+    let order = shop.order(&town().meter());
+    let tag = |tag: &str| order.clone().with("source_tag", &format!("\"{tag}\""));
+    for (order, expected) in [(tag("ussd gateway 7"), "ussd gateway 7".into()), (order.clone(), Value::Null)]
+    {
+        let bought = shop.confirm(&order).await.expect(200);
+        let story = operator.shows(&format!("purchases show {}", bought.id()));
+        assert_eq!(story["source_tag"], expected);
+    }
+    let versioned = shop.on(Surface::V1);
+    let order = versioned.order(&town().meter()).with("source_tag", "\"not a field there\"");
+    let bought = versioned.confirm(&order).await.expect(200);
+    let story = operator.shows(&format!("purchases show {}", bought.id()));
+    assert_eq!(story["source_tag"], Value::Null);
 }
 
 #[tokio::test]

@@ -1,31 +1,34 @@
 //! What a till writes: the body of validate and confirm, and the body of retry.
 
+use acceptance::surface::{Fields, Surface};
+
 /// A JSON object, field by field, each value as it stands in the text.
 #[derive(Clone, Debug)]
 pub struct Order(Vec<(String, String)>);
 
 impl Order {
-    /// An order that is right in every field, for BWP 100.00.
+    /// An order that is right in every field, for BWP 100.00, on the versioned surface.
     pub fn new(account: i64, meter: &str) -> Self {
-        let fields = [
-            ("source_channel", r#""POS""#.to_owned()),
-            ("language", r#""en-BW""#.to_owned()),
-            ("product_type", r#""ELECTRICITY""#.to_owned()),
-            ("provider_code", r#""BPC""#.to_owned()),
-            ("debited_account_id", account.to_string()),
-            ("beneficiary_phone_number", r#""26771234567""#.to_owned()),
-            ("subscriber_identifier", format!("\"{meter}\"")),
-            ("amount", "100.00".to_owned()),
-            ("currency", r#""BWP""#.to_owned()),
-        ];
-        Self(fields.map(|(name, value)| (name.to_owned(), value)).to_vec())
+        Self::on(Surface::V1, account, meter)
     }
 
-    /// The question what became of an order.
+    /// The same on one surface.
+    pub fn on(surface: Surface, account: i64, meter: &str) -> Self {
+        Self::of(surface.order(account, meter, "100.00"))
+    }
+
+    /// The question what became of an order, on the versioned surface.
     pub fn retry(meter: &str, external_reference: &str) -> Self {
-        let order = Self::new(0, meter).reference(external_reference);
-        let asked = ["source_channel", "language", "subscriber_identifier", "external_reference"];
-        Self(order.0.into_iter().filter(|(name, _)| asked.contains(&name.as_str())).collect())
+        Self::retry_on(Surface::V1, meter, external_reference)
+    }
+
+    /// The same on one surface.
+    pub fn retry_on(surface: Surface, meter: &str, external_reference: &str) -> Self {
+        Self::of(surface.question(meter, external_reference))
+    }
+
+    fn of(fields: Fields) -> Self {
+        Self(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
     /// For another amount.

@@ -2,6 +2,7 @@
 
 use std::{sync::Mutex, thread};
 
+use acceptance::surface::Surface;
 use identity::Act;
 use money::Money;
 use purchase::OrganisationId;
@@ -17,8 +18,9 @@ use crate::{
     wire::Answer,
 };
 
-/// A shop. When it closes, the books of the town are checked.
+/// A shop, which calls one surface. When it closes, the books of the town are checked.
 pub struct Shop {
+    pub surface: Surface,
     pub code: String,
     pub organisation: i64,
     pub account: i64,
@@ -33,7 +35,12 @@ pub struct Shop {
 
 impl Shop {
     pub async fn log_in(opened: sandbox::Shop, base_url: &str) -> Self {
+        Self::log_in_on(Surface::V1, opened, base_url).await
+    }
+
+    pub async fn log_in_on(surface: Surface, opened: sandbox::Shop, base_url: &str) -> Self {
         let mut shop = Self {
+            surface,
             code: opened.credentials.org_code.clone(),
             organisation: opened.organisation.0,
             account: opened.wallets[0].0,
@@ -44,7 +51,7 @@ impl Shop {
             base_url: base_url.to_owned(),
             answered: Mutex::default(),
         };
-        let session = shop.post("/public/v1/auth/login", &shop.login_body()).await.expect(200);
+        let session = shop.post(surface.login(), &shop.login_body()).await.expect(200);
         session.str("/access_token").clone_into(&mut shop.access_token);
         session.str("/refresh_token").clone_into(&mut shop.refresh_token);
         shop
@@ -62,6 +69,18 @@ impl Shop {
             answered: Mutex::default(),
             ..*self
         }
+    }
+
+    /// The same shop with the same access token, calling a surface.
+    pub fn on(&self, surface: Surface) -> Self {
+        let mut same = self.calling(&self.base_url);
+        same.surface = surface;
+        same
+    }
+
+    /// The server that it calls.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
     }
 
     /// The body of login.
@@ -89,15 +108,15 @@ impl Shop {
 
     /// An order for a meter, on this shop's wallet.
     pub fn order(&self, meter: &str) -> Order {
-        Order::new(self.account, meter)
+        Order::on(self.surface, self.account, meter)
     }
 
     pub async fn validate(&self, order: &Order) -> Answer {
-        self.post("/public/v1/purchases/validate", &order.body()).await
+        self.post(self.surface.validate(), &order.body()).await
     }
 
     pub async fn confirm(&self, order: &Order) -> Answer {
-        self.remember(self.post("/public/v1/purchases/confirm", &order.body()).await)
+        self.remember(self.post(self.surface.confirm(), &order.body()).await)
     }
 
     /// Confirms as a till does that was told to wait a little. Whoever confirms within milliseconds of a retry's
@@ -116,8 +135,8 @@ impl Shop {
     }
 
     pub async fn retry(&self, meter: &str, external_reference: &str) -> Answer {
-        let question = Order::retry(meter, external_reference);
-        self.remember(self.post("/public/v1/purchases/retry", &question.body()).await)
+        let question = Order::retry_on(self.surface, meter, external_reference);
+        self.remember(self.post(self.surface.retry(), &question.body()).await)
     }
 
     /// Asks until the purchase is settled.
@@ -135,8 +154,8 @@ impl Shop {
 
     /// What is available in the wallet.
     pub async fn balance(&self) -> String {
-        let account = self.get(&format!("/public/v1/accounts/{}", self.account)).await.expect(200);
-        account.str("/balance").to_owned()
+        let told = self.get(&self.surface.balances(self.account)).await.expect(200);
+        self.surface.balance(&told.body, self.account).unwrap().to_owned()
     }
 
     /// The wallet, loaded with BWP 1000000.00, has paid exactly this.
@@ -196,7 +215,7 @@ impl Shop {
     }
 
     fn remember(&self, answer: Answer) -> Answer {
-        if answer.status == 200 && answer.body["product"]["token"].is_string() {
+        if answer.status == 200 && answer.surface.token(&answer.body).is_some() {
             let tokens = answer.tokens().into_iter().map(|(_, token)| token.to_owned()).collect();
             self.answered.lock().unwrap().push((answer.id(), tokens));
         }

@@ -12,9 +12,9 @@ use std::{
     time::Duration,
 };
 
+use acceptance::surface::Surface;
 use clock::{Clock, SystemClock};
 use identity::Role;
-use purchase::Handling;
 use sandbox::{Facts, Options, Process, Program, Programs, Sandbox, ShopPlan, StartError, WalletPlan};
 
 use crate::shop::Shop;
@@ -53,28 +53,34 @@ impl Town {
 
     /// An organisation with a wallet of BWP 1000000.00, logged in.
     pub async fn open_shop(&self) -> Shop {
-        let shop = self.open_shop_with(WalletPlan::loaded("Wallet", Handling::SelfManaged)).await;
+        self.open_shop_on(Surface::V1).await
+    }
+
+    /// The same, calling one surface.
+    pub async fn open_shop_on(&self, surface: Surface) -> Shop {
+        let shop = self.open_as(surface, self.plan()).await;
         assert_eq!(shop.balance().await, "BWP 1000000.00");
         shop
     }
 
     /// An organisation with such a wallet, logged in.
     pub async fn open_shop_with(&self, wallet: WalletPlan) -> Shop {
-        let plan = ShopPlan { wallets: vec![wallet], ..self.plan() };
-        self.open(plan).await
+        self.open_as(Surface::V1, ShopPlan { wallets: vec![wallet], ..self.plan() }).await
     }
 
     /// An organisation whose user may look, and move no money.
     pub async fn open_shop_of_a_viewer(&self) -> Shop {
-        self.open(ShopPlan { role: Role::Viewer, ..self.plan() }).await
+        self.open_as(Surface::V1, ShopPlan { role: Role::Viewer, ..self.plan() }).await
     }
 
-    async fn open(&self, plan: ShopPlan) -> Shop {
+    /// An organisation by a plan of the test's own, logged in at a surface.
+    pub async fn open_as(&self, surface: Surface, plan: ShopPlan) -> Shop {
         let opened = self.sandbox.office().open_shop(plan).await.unwrap();
-        Shop::log_in(opened, &self.facts().base_url).await
+        Shop::log_in_on(surface, opened, &self.facts().base_url).await
     }
 
-    fn plan(&self) -> ShopPlan {
+    /// One self-managed wallet, loaded, and a code that nobody else has.
+    pub fn plan(&self) -> ShopPlan {
         let number = self.shops_opened.fetch_add(1, Ordering::Relaxed);
         ShopPlan::staging(&format!("SHOP{number}"), "A shop")
     }
@@ -82,7 +88,7 @@ impl Town {
     /// The number of an ordinary meter that nobody else has.
     pub fn meter(&self) -> String {
         let given = self.meters_given.fetch_add(1, Ordering::Relaxed);
-        utility_sim::population(POPULATION).nth(given).expect("there are more meters than tests")
+        utility_sim::population(POPULATION).nth(KNOWN + given).expect("there are more meters than tests")
     }
 
     /// The number of a configured meter.
@@ -125,6 +131,12 @@ pub fn directory() -> PathBuf {
     OWN.get_or_init(first_free).0.clone()
 }
 
+/// The number of an ordinary meter that is the same in every run, for the one test that knows it by this place.
+pub fn known_meter(place: usize) -> String {
+    assert!(place < KNOWN);
+    utility_sim::population(POPULATION).nth(place).unwrap()
+}
+
 /// Asks again and again until the answer is yes.
 pub async fn eventually(what: &str, mut answer: impl AsyncFnMut() -> bool) {
     let began = SystemClock.monotonic();
@@ -135,7 +147,9 @@ pub async fn eventually(what: &str, mut answer: impl AsyncFnMut() -> bool) {
     }
 }
 
-const POPULATION: u32 = 500;
+const POPULATION: u32 = 600;
+/// How many of them have their places in every run.
+const KNOWN: usize = 120;
 
 /// Another town with one shop and a worker, for a test to break.
 pub fn another_town(name: &str) -> (Sandbox, sandbox::Shop) {

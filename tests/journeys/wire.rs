@@ -1,5 +1,6 @@
 //! What comes back over HTTP.
 
+use acceptance::surface::Surface;
 use http_v1::Endpoint;
 use reqwest::{Method, Response, header::HeaderMap};
 use serde_json::Value;
@@ -12,6 +13,8 @@ pub fn method(endpoint: Endpoint) -> Method {
 /// An answer, read to its end.
 #[derive(Clone, Debug)]
 pub struct Answer {
+    /// Whose it is, by where it was asked.
+    pub surface: Surface,
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
@@ -19,12 +22,18 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Reads it; whether it names itself and warns of its surface's age is not for each test to ask.
     pub async fn read(response: Response) -> Self {
+        let surface = surface_of(response.url().path());
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let text = response.text().await.unwrap();
         let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-        let answer = Self { status, headers, text, body };
+        let answer = Self { surface, status, headers, text, body };
         assert!(answer.header("x-request-id").is_some(), "an answer without a name: {answer:?}");
+        for warning in ["deprecation", "link"] {
+            let warns = answer.header(warning).is_some();
+            assert_eq!(warns, surface == Surface::Current, "{warning} in {answer:?}");
+        }
         answer
     }
 
@@ -35,10 +44,10 @@ impl Answer {
         self
     }
 
-    /// A text of the body, by its JSON pointer.
+    /// A text of the body, by the JSON pointer to it on the versioned surface.
     #[track_caller]
     pub fn str(&self, pointer: &str) -> &str {
-        let found = self.body.pointer(pointer).and_then(Value::as_str);
+        let found = self.body.pointer(self.surface.place(pointer)).and_then(Value::as_str);
         found.unwrap_or_else(|| panic!("no {pointer} in {}", self.text))
     }
 
@@ -52,26 +61,48 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// Status, code and field of a refusal, which must be the error envelope and nothing else.
+    /// Status, code and field of a refusal, which must be the surface's error body and nothing else.
     #[track_caller]
     pub fn refusal(&self) -> (u16, &str, Option<&str>) {
-        let error = &self.body["error"];
-        let known: Vec<&str> =
+        let (error, mut expected) = match self.surface {
+            Surface::V1 => (
+                &self.body["error"],
+                vec!["type", "code", "message", "param", "retryable", "doc_url", "request_id"],
+            ),
+            Surface::Current => (
+                &self.body,
+                vec!["response_code", "response_message", "timestamp", "developer_message", "errors"],
+            ),
+        };
+        let mut known: Vec<&str> =
             error.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-        let mut expected = ["type", "code", "message", "param", "retryable", "doc_url", "request_id"];
         expected.sort_unstable();
-        let mut sorted = known.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, expected, "{}", self.text);
-        assert_eq!(error["request_id"].as_str(), self.header("x-request-id"), "{}", self.text);
-        (self.status, self.str("/error/code"), error["param"].as_str())
+        known.sort_unstable();
+        assert_eq!(known, expected, "{}", self.text);
+        assert_eq!(self.surface.request_id(&self.body), self.header("x-request-id"), "{}", self.text);
+        let code = self.surface.code(&self.body).unwrap_or_else(|| panic!("no code in {}", self.text));
+        (self.status, code, self.surface.param(&self.body))
+    }
+
+    /// The sentence of a refusal.
+    #[track_caller]
+    pub fn sentence(&self) -> &str {
+        self.str("/error/message")
     }
 
     /// The tokens in the order in which they are to be entered, each with its description if it has one.
+    #[track_caller]
     pub fn tokens(&self) -> Vec<(Option<&str>, &str)> {
-        let pairs = self.str("/product/token").split('|');
-        pairs
-            .map(|pair| pair.split_once(':').map_or((None, pair), |(name, token)| (Some(name), token.trim())))
-            .collect()
+        let tokens = self.surface.tokens(&self.body);
+        assert!(!tokens.is_empty(), "no token in {}", self.text);
+        tokens
+    }
+}
+
+/// The surface to which a path belongs, as the router reads it, which undoes escapes: here is one that tests write.
+fn surface_of(path: &str) -> Surface {
+    match path.replace("%61", "a").split('/').nth(1) {
+        Some("auth" | "api") => Surface::Current,
+        Some(_) | None => Surface::V1,
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeSet, fs};
 
+use acceptance::surface::Surface;
 use reqwest::Method;
 use sandbox::Process;
 use serde_json::{Value, json};
@@ -18,22 +19,33 @@ const PHONE: &str = "26777120987";
 const SPELLINGS: [&str; 3] = [PHONE, "+267 77 120 987", "77120987"];
 /// What somebody may type into the wrong field.
 const SLIP: &str = "my-pin-is-90817263";
-const REQUEST: &str = "canary-request-1";
+
+/// What the purchase that is followed is called, on each surface.
+fn request(surface: Surface) -> String {
+    format!("canary-request-{surface:?}")
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_token_secret_name_or_number_of_a_person_is_in_what_a_server_says_of_itself() {
     let server = town().another_api_server_with("server-that-talks", &TALKATIVE);
     let shop = town().open_shop().await;
     let mut secrets = Secrets::of(&server);
-    let mut shop = shop.calling(server.url());
-    log_in(&mut shop, &mut secrets).await;
-    buy_everything(&shop, &mut secrets).await;
-    stumble(&shop).await;
+    for surface in Surface::ALL {
+        let mut shop = shop.calling(server.url());
+        shop.surface = surface;
+        log_in(&mut shop, &mut secrets).await;
+        buy_everything(&shop, &mut secrets).await;
+        stumble(&shop).await;
+    }
+    top_up(&shop.calling(server.url()), &mut secrets).await;
 
     assert!(secrets.0.len() > 15, "{:?}", secrets.0);
     let said = secrets.are_kept_by(&server).await;
-    a_purchase_is_found_by_the_name_of_its_request(&said, REQUEST, ("vend", "vended"));
-    assert_eq!(found(&said, REQUEST, "answered").len(), 1);
+    for surface in Surface::ALL {
+        let request = request(surface);
+        a_purchase_is_found_by_the_name_of_its_request(&said, &request, ("vend", "vended"));
+        assert_eq!(found(&said, &request, "answered").len(), 1);
+    }
 }
 
 #[test]
@@ -142,11 +154,11 @@ async fn log_in(shop: &mut Shop, secrets: &mut Secrets) {
     let mut wrong: Value = serde_json::from_str(&shop.login_body()).unwrap();
     wrong["secret_pass"] = json!("hunter2-hunter2");
     secrets.add("a wrong password", "hunter2-hunter2");
-    shop.post("/public/v1/auth/login", &wrong.to_string()).await.expect(401);
-    let session = shop.post("/public/v1/auth/login", &shop.login_body()).await.expect(200);
+    shop.post(shop.surface.login(), &wrong.to_string()).await.expect(401);
+    let session = shop.post(shop.surface.login(), &shop.login_body()).await.expect(200);
     session.str("/access_token").clone_into(&mut shop.access_token);
     session.str("/refresh_token").clone_into(&mut shop.refresh_token);
-    let refreshed = shop.post("/public/v1/auth/refresh", &shop.refresh_body()).await.expect(200);
+    let refreshed = shop.post(shop.surface.refresh(), &shop.refresh_body()).await.expect(200);
     for session in [&session, &refreshed] {
         secrets.add("an access token", session.str("/access_token"));
         secrets.add("a refresh token", session.str("/refresh_token"));
@@ -155,11 +167,12 @@ async fn log_in(shop: &mut Shop, secrets: &mut Secrets) {
 
 async fn buy_everything(shop: &Shop, secrets: &mut Secrets) {
     let (meter, lost) = (town().meter(), town().meter());
-    let order = |meter: &str| with_phone(shop.order(meter)).with("comment", &format!("\"{SLIP}\""));
+    let slip = format!("\"{SLIP}\"");
+    let order = |meter: &str| with_phone(shop.order(meter)).with("comment", &slip).with("source_tag", &slip);
     secrets.add("what somebody wrote to themselves", SLIP);
     shop.validate(&order(&meter)).await.expect(200);
-    let named = [("X-Request-Id", REQUEST)];
-    let path = "/public/v1/purchases/confirm";
+    let name = request(shop.surface);
+    let (named, path) = ([("X-Request-Id", name.as_str())], shop.surface.confirm());
     let plain = shop.send(Method::POST, path, Some(&order(&meter).body()), &named).await.expect(200);
     Street::new().will(&lost, &json!({ "fault": "drop_after" })).await;
     shop.confirm(&order(&lost).reference("canary-1")).await.expect(504);
@@ -168,8 +181,12 @@ async fn buy_everything(shop: &Shop, secrets: &mut Secrets) {
         for (_, digits) in answer.tokens() {
             secrets.add_token(digits);
         }
-        add_names(&answer.body, secrets);
+        secrets.add("the consumer's name", answer.str("/subscriber_details"));
     }
+    shop.validate(&order(&meter).with("hard_validate", "true")).await.expect(200);
+}
+
+async fn top_up(shop: &Shop, secrets: &mut Secrets) {
     let topped_up = town().facts().subscribers.airtime["active"];
     secrets.add("a phone that was topped up", topped_up);
     let airtime = with_phone(Order::new(shop.account, topped_up))
@@ -178,13 +195,8 @@ async fn buy_everything(shop: &Shop, secrets: &mut Secrets) {
     let bought = shop.confirm(&airtime).await;
     assert!([200, 400, 409, 422].contains(&bought.status), "{}", bought.text);
     shop.get(&format!("/public/v1/purchases?subscriber_identifier={topped_up}")).await.expect(200);
-    shop.get(&format!("/public/v1/purchases/{}", plain.id())).await.expect(200);
-}
-
-/// Whatever an answer calls a name of a person.
-fn add_names(answer: &Value, secrets: &mut Secrets) {
-    let details = answer["product"]["subscriber_details"].as_str().or(answer["subscriber_details"].as_str());
-    secrets.add("the consumer's name", details.unwrap());
+    let page = shop.get("/public/v1/purchases?limit=1").await.expect(200);
+    shop.get(&format!("/public/v1/purchases/{}", page.body["data"][0]["id"])).await.expect(200);
 }
 
 /// Requests that are wrong, with something in them that should not be there.
@@ -193,7 +205,8 @@ async fn stumble(shop: &Shop) {
     for (field, value) in [
         ("amount", SLIP),
         ("language", SLIP),
-        ("subscriber_identifier", SLIP),
+        ("source_channel", SLIP),
+        (shop.surface.subscriber_field(), SLIP),
         ("beneficiary_phone_number", SLIP),
     ] {
         let order = shop.order(&meter).with(field, &format!("\"{value}\""));
@@ -201,8 +214,8 @@ async fn stumble(shop: &Shop) {
         assert!((400..500).contains(&refused.status), "{field}: {}", refused.text);
     }
     for body in [format!("{{\"{SLIP}\""), format!("\"{SLIP}\""), format!("{{\"amount\": {SLIP}}}")] {
-        shop.post("/public/v1/purchases/confirm", &body).await.expect(400);
-        shop.post("/public/v1/auth/login", &body).await.expect(400);
+        shop.post(shop.surface.confirm(), &body).await.expect(400);
+        shop.post(shop.surface.login(), &body).await.expect(400);
     }
     shop.get(&format!("/public/v1/purchases?subscriber_identifier={SLIP}&limit={SLIP}")).await.expect(400);
 }

@@ -1,0 +1,77 @@
+//! The Current surface, which is frozen: every answer that it gives, and that nothing about any of them changes.
+
+mod doors;
+mod layout;
+mod page;
+mod refusals;
+mod retries;
+mod sessions;
+mod topups;
+mod trials;
+
+use std::{collections::BTreeSet, fs, panic::AssertUnwindSafe};
+
+use error_codes::ErrorCode;
+use futures_util::FutureExt;
+use tokio::sync::OnceCell;
+
+use page::{LANGUAGES, Page, directory};
+
+const WRITE: &str = "cargo test -p acceptance --test journeys -- --ignored write_the_frozen_answers";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_answer_of_the_frozen_surface_is_as_it_was() {
+    let changes: Vec<String> = pages().await.iter().filter_map(Page::change).collect();
+    assert!(
+        changes.is_empty(),
+        "The surface is frozen, so undo what changed it. What was added may be kept by `{WRITE}`.\n\n{}",
+        changes.join("\n")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_code_is_among_the_frozen_answers_in_every_language() {
+    let kept: BTreeSet<&(String, &str)> = pages().await.iter().flat_map(Page::codes).collect();
+    for code in ErrorCode::ALL {
+        for (language, _) in LANGUAGES {
+            assert!(kept.contains(&(code.to_string(), language)), "{code} is not told in {language}");
+        }
+    }
+    let exchanges: usize = pages().await.iter().map(Page::exchanges).sum();
+    assert!(exchanges >= 100, "{exchanges} exchanges are kept");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_frozen_answer_is_left_over() {
+    let produced: BTreeSet<_> = pages().await.iter().map(Page::file).collect();
+    let kept: BTreeSet<_> = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(kept, produced);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "writes what is frozen"]
+async fn write_the_frozen_answers() {
+    pages().await.iter().for_each(Page::write);
+}
+
+/// All of them, asked for once.
+async fn pages() -> &'static [Page] {
+    static PAGES: OnceCell<Option<Vec<Page>>> = OnceCell::const_new();
+    let asked = async || AssertUnwindSafe(Box::pin(all())).catch_unwind().await.ok();
+    let pages = Box::pin(PAGES.get_or_init(asked)).await;
+    pages.as_ref().expect("whoever came first says why not all could be asked")
+}
+
+async fn all() -> Vec<Page> {
+    let (sessions, validate, confirm, retry, closed, refusals, providers, house) = tokio::join!(
+        sessions::page(),
+        topups::quotes(),
+        topups::purchases(),
+        retries::page(),
+        doors::page(),
+        refusals::of_requests(),
+        refusals::of_providers(),
+        refusals::of_the_house(),
+    );
+    vec![sessions, validate, confirm, retry, closed, refusals, providers, house]
+}

@@ -1,0 +1,236 @@
+//! A page of the frozen surface: exchanges as text, exact but for what differs from run to run.
+
+use std::{
+    collections::BTreeSet,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use acceptance::surface::Surface;
+use reqwest::Method;
+
+use super::layout::{laid_out, number};
+use crate::{order::Order, shop::Shop, wire::Answer};
+
+/// The name of every request here, so that it stays.
+const REQUEST: &str = "frozen/1";
+/// Said by HTTP, not by the surface.
+const UNSEEN: [&str; 3] = ["date", "content-length", "connection"];
+/// The longest body that a page shows as a whole.
+const SHOWN_MAX: usize = 2_000;
+
+/// One file.
+pub struct Page {
+    name: &'static str,
+    text: String,
+    codes: BTreeSet<(String, &'static str)>,
+}
+
+/// What is asked, by whom.
+pub struct Question<'a> {
+    shop: &'a Shop,
+    method: Method,
+    path: String,
+    headers: Vec<(&'a str, &'a str)>,
+    body: Option<String>,
+}
+
+impl<'a> Question<'a> {
+    pub fn get(shop: &'a Shop, path: &str) -> Self {
+        Self { shop, method: Method::GET, path: path.to_owned(), headers: Vec::new(), body: None }
+    }
+
+    pub fn post(shop: &'a Shop, path: &str, body: impl Into<String>) -> Self {
+        Self { method: Method::POST, body: Some(body.into()), ..Self::get(shop, path) }
+    }
+
+    pub fn validate(shop: &'a Shop, order: &Order) -> Self {
+        Self::post(shop, shop.surface.validate(), order.body())
+    }
+
+    pub fn confirm(shop: &'a Shop, order: &Order) -> Self {
+        Self::post(shop, shop.surface.confirm(), order.body())
+    }
+
+    pub fn retry(shop: &'a Shop, order: &Order) -> Self {
+        Self::post(shop, shop.surface.retry(), order.body())
+    }
+
+    pub fn by(mut self, method: Method) -> Self {
+        self.method = method;
+        self
+    }
+
+    pub fn with(mut self, name: &'a str, value: &'a str) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Asked for an answer in a language, in every way in which one can be asked for.
+    pub fn speaking(self, language: &str) -> Self {
+        let (short, tag) = LANGUAGES.into_iter().find(|(short, _)| *short == language).unwrap();
+        let body = self
+            .body
+            .as_ref()
+            .map(|body| body.replace(r#""language": "en-BW""#, &format!(r#""language": "{tag}""#)));
+        Self { body, ..self.with("Accept-Language", short) }
+    }
+
+    pub async fn ask(&self) -> Answer {
+        let mut headers = self.headers.clone();
+        headers.push(("X-Request-Id", REQUEST));
+        self.shop.send(self.method.clone(), &self.path, self.body.as_deref(), &headers).await
+    }
+}
+
+impl Page {
+    pub fn new(name: &'static str) -> Self {
+        Self { name, text: String::new(), codes: BTreeSet::new() }
+    }
+
+    /// Asks, and keeps question and answer.
+    pub async fn keep(&mut self, title: &str, question: Question<'_>) -> Answer {
+        let answer = question.ask().await;
+        self.keep_answer(title, &question, &answer);
+        answer
+    }
+
+    /// Keeps what was asked and answered.
+    pub fn keep_answer(&mut self, title: &str, question: &Question<'_>, answer: &Answer) {
+        let separator = if self.text.is_empty() { "" } else { "\n" };
+        write!(
+            self.text,
+            "{separator}=== {title}\n{}\n{}",
+            asked(question),
+            answered(answer, question.shop.base_url())
+        )
+        .unwrap();
+        self.note(answer, "en");
+    }
+
+    /// Asks for the same error in each language, and keeps the question once.
+    pub async fn keep_in_each_language(
+        &mut self,
+        title: &str,
+        mut question: impl AsyncFnMut(&'static str) -> Answer,
+    ) {
+        let separator = if self.text.is_empty() { "" } else { "\n" };
+        writeln!(self.text, "{separator}=== {title}").unwrap();
+        for (language, _) in LANGUAGES {
+            let answer = question(language).await;
+            let (status, code, _) = answer.refusal();
+            assert_eq!((code, answer.surface), (title, Surface::Current), "{}", answer.text);
+            writeln!(self.text, "{status} {}", body(&answer)).unwrap();
+            self.note(&answer, language);
+        }
+    }
+
+    fn note(&mut self, answer: &Answer, language: &'static str) {
+        if answer.status >= 400 {
+            self.codes.insert((answer.refusal().1.to_owned(), language));
+        }
+    }
+
+    pub fn codes(&self) -> impl Iterator<Item = &(String, &'static str)> {
+        self.codes.iter()
+    }
+
+    pub fn exchanges(&self) -> usize {
+        self.text.lines().filter(|line| line.starts_with("=== ")).count()
+    }
+
+    pub fn file(&self) -> PathBuf {
+        directory().join(format!("{}.txt", self.name))
+    }
+
+    pub fn write(&self) {
+        fs::write(self.file(), &self.text).unwrap();
+    }
+
+    /// What is not as it was, from the first line that differs.
+    pub fn change(&self) -> Option<String> {
+        let kept = fs::read_to_string(self.file()).unwrap_or_default();
+        if kept == self.text {
+            return None;
+        }
+        let common = kept.lines().zip(self.text.lines()).take_while(|(was, is)| was == is).count();
+        let title = self.text.lines().take(common + 1).filter(|line| line.starts_with("=== ")).last();
+        let some = |text: &str| text.lines().skip(common).take(6).collect::<Vec<_>>().join("\n");
+        let name = self.name;
+        let title = title.unwrap_or_default();
+        Some(format!(
+            "{name}.txt, line {}, {title}\nit was:\n{}\nit is:\n{}\n",
+            common + 1,
+            some(&kept),
+            some(&self.text)
+        ))
+    }
+}
+
+/// What a client sends to be answered in a language, and how it says so in a header.
+pub const LANGUAGES: [(&str, &str); 3] = [("en", "en-BW"), ("fr", "fr-FR"), ("pt", "pt-MZ")];
+
+pub fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("journeys/current/snapshots")
+}
+
+fn asked(question: &Question<'_>) -> String {
+    let mut text = format!("{} {}\n", question.method, question.path);
+    for (name, value) in &question.headers {
+        writeln!(text, "{name}: {}", shortened(value)).unwrap();
+    }
+    if let Some(body) = &question.body {
+        writeln!(text, "{}", shortened(&without_secrets(body, question.shop))).unwrap();
+    }
+    text
+}
+
+fn without_secrets(body: &str, shop: &Shop) -> String {
+    let credentials = &shop.credentials;
+    let secrets = [
+        (credentials.client_id.as_str(), "<client id>"),
+        (&credentials.client_secret, "<client secret>"),
+        (&credentials.secret_pass, "<password>"),
+        (&shop.refresh_token, "<refresh token>"),
+    ];
+    let body = without_account(body);
+    secrets.into_iter().fold(body, |body, (secret, name)| body.replace(secret, name))
+}
+
+fn without_account(body: &str) -> String {
+    let name = "\"debited_account_id\": ";
+    let Some((before, after)) = body.split_once(name) else { return body.to_owned() };
+    let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    let account = number(&after[..after.len() - rest.len()], "<account>");
+    format!("{before}{name}{account}{rest}")
+}
+
+fn shortened(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= SHOWN_MAX { text.to_owned() } else { format!("<{length} characters>") }
+}
+
+fn answered(answer: &Answer, url: &str) -> String {
+    let mut headers: Vec<String> = answer
+        .headers
+        .iter()
+        .filter(|(name, _)| !UNSEEN.contains(&name.as_str()))
+        .map(|(name, value)| format!("{name}: {}\n", header(name.as_str(), value.to_str().unwrap(), url)))
+        .collect();
+    headers.sort();
+    format!("{}\n{}\n{}\n", answer.status, headers.concat(), body(answer))
+}
+
+fn header(name: &str, value: &str, url: &str) -> String {
+    match name {
+        "link" => value.replace(url, "<public url>"),
+        // How many are left and for how long depends on the moment; that they are numbers does not.
+        "ratelimit-remaining" | "ratelimit-reset" => number(value, "<number>"),
+        _other => value.to_owned(),
+    }
+}
+
+fn body(answer: &Answer) -> String {
+    laid_out(&answer.text)
+}
