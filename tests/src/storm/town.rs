@@ -16,7 +16,7 @@ use vend::Capabilities;
 
 use super::{Integrator, Street};
 use crate::{
-    checker::{Evidence, History, HoldSample, Moment, SAMPLE_OF_HOLDS, VendLog, gather},
+    checker::{Evidence, History, HoldSample, Moment, Purchase, SAMPLE_OF_HOLDS, VendLog, gather},
     surface::Surface,
 };
 
@@ -28,7 +28,7 @@ const PAST_THE_LEASE: Duration = Duration::from_millis(2_300);
 const UNTIL_AT_REST: Duration = Duration::from_secs(40);
 /// What is under way, or somebody's, or to be told to somebody.
 const OPEN_OR_OWED: &str = "SELECT
-    (SELECT count(*) FROM purchases WHERE ended_at IS NULL AND (state <> 'REVIEW' OR lease_until > now())) +
+    (SELECT count(*) FROM purchases WHERE ended_at IS NULL AND (state <> 'REVIEW' OR lease_until IS NOT NULL)) +
     (SELECT count(*) FROM outbox WHERE sent_at IS NULL AND given_up_at IS NULL)";
 
 /// What a person is asked to decide, until the worker's next look finds out what became of it.
@@ -153,6 +153,17 @@ impl StormTown {
 
     /// Everything that there is to hold against the laws. Not for an async thread.
     pub fn evidence(&self, moment: Moment) -> Evidence {
+        let evidence = self.gathered(moment);
+        let is_looked_at = |purchase: &Purchase| purchase.state == "REVIEW" && purchase.is_leased;
+        // The worker asks about what is under review as long as it is, and holds it while it does: never for long.
+        if moment == Moment::AtRest && evidence.books.purchases.iter().any(is_looked_at) {
+            Runtime::new().unwrap().block_on(self.comes_to_rest());
+            return self.gathered(moment);
+        }
+        evidence
+    }
+
+    fn gathered(&self, moment: Moment) -> Evidence {
         let mut history = History::default();
         let mut secrets = Vec::new();
         for integrator in &self.integrators {
