@@ -4,7 +4,7 @@ use actix_web::http::header::{HeaderName, HeaderValue, LINK};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use web::{Front, Surface, ToldError};
+use web::{Surface, ToldError};
 
 /// When this surface was deprecated: the day on which the versioned one was first served, in seconds of the epoch.
 pub const DEPRECATED_AT: i64 = 1_795_132_800;
@@ -12,7 +12,7 @@ pub const DEPRECATED_AT: i64 = 1_795_132_800;
 /// RFC 9745, section 2.
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 
-/// This surface, for [`Front::with_surface`].
+/// This surface, for [`web::Front::with_surface`].
 #[derive(Clone, Copy, Debug)]
 pub struct Current;
 
@@ -47,9 +47,8 @@ impl Surface for Current {
         serde_json::to_string(&body).expect("texts and numbers always serialise")
     }
 
-    fn headers(&self, front: &Front) -> Vec<(HeaderName, HeaderValue)> {
-        let guide =
-            format!("<{}/docs/migrating>; rel=\"deprecation\"; type=\"text/html\"", front.public_url());
+    fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)> {
+        let guide = format!("<{public_url}/docs/migrating>; rel=\"deprecation\"; type=\"text/html\"");
         // An address that no header can carry is left out rather than the answer.
         let link = HeaderValue::try_from(guide).ok().map(|link| (LINK, link));
         let since = HeaderValue::try_from(format!("@{DEPRECATED_AT}")).expect("digits are a header value");

@@ -3,12 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
 
-use std::sync::Arc;
-
 use actix_web::http::header::HeaderValue;
 use chrono::{DateTime, Utc};
 
-use clock::ManualClock;
 use error_codes::ErrorCode;
 use http_current::{Current, wire};
 use identity::{Caller, CallerOrganisation, CallerUser, Environment, Role, Status};
@@ -21,7 +18,7 @@ use purchase::{
 };
 use vend::{Breakdown, CallId, Product, ProviderReference, SubscriberIdentifier, Units};
 use vending::Quote;
-use web::{Front, RequestId, Surface, ToldError, WebSettings};
+use web::{RequestId, Surface, ToldError};
 
 fn bwp(amount: &str) -> Money {
     Money::parse_wire(&format!("BWP {amount}")).unwrap()
@@ -335,9 +332,7 @@ fn the_meter_has_another_name_here_and_every_other_field_its_own() {
 
 #[test]
 fn deprecation_is_told_as_the_standard_has_it() {
-    let settings = WebSettings { public_url: "https://api.example.com".to_owned(), ..WebSettings::default() };
-    let front = Front::new(&settings, Arc::new(ManualClock::at(noon()))).unwrap();
-    let headers = Current.headers(&front);
+    let headers = Current.headers("https://api.example.com");
     let told: Vec<(&str, &str)> =
         headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
     let guide = r#"<https://api.example.com/docs/migrating>; rel="deprecation"; type="text/html""#;

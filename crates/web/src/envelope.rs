@@ -56,7 +56,7 @@ impl Surface for Versioned {
         serde_json::to_string(&Root { error: body }).expect("texts and flags always serialise")
     }
 
-    fn headers(&self, _front: &Front) -> Vec<(HeaderName, HeaderValue)> {
+    fn headers(&self, _public_url: &str) -> Vec<(HeaderName, HeaderValue)> {
         Vec::new()
     }
 }

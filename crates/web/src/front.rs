@@ -12,7 +12,7 @@ use messages::Messages;
 
 use crate::{
     Surface, WebSettings, WebSettingsError, date_time, envelope::Versioned, limits::Limits, phone,
-    surface::is_below,
+    surface::Served,
 };
 
 /// Made once by the binary and put into the application as [`web::Data`].
@@ -22,7 +22,8 @@ pub struct Front {
     clock: SharedClock,
     zone: Tz,
     public_url: String,
-    surfaces: Vec<Arc<dyn Surface>>,
+    surfaces: Vec<Arc<Served>>,
+    versioned: Arc<Served>,
     pub(crate) head_bytes_max: usize,
     pub(crate) body_bytes_max: usize,
     pub(crate) body_within: Duration,
@@ -39,6 +40,7 @@ impl Front {
             zone: settings.zone()?,
             public_url: settings.checked_url()?.to_owned(),
             surfaces: Vec::new(),
+            versioned: Arc::new(Served::new(Versioned, settings.checked_url()?)),
             head_bytes_max: settings.head_bytes_max,
             body_bytes_max: settings.body_bytes_max,
             body_within: Duration::from_millis(settings.body_within_ms),
@@ -49,15 +51,14 @@ impl Front {
     /// Below its paths this surface speaks in its own way.
     #[must_use]
     pub fn with_surface(mut self, surface: impl Surface + 'static) -> Self {
-        self.surfaces.push(Arc::new(surface));
+        self.surfaces.push(Arc::new(Served::new(surface, &self.public_url)));
         self
     }
 
     /// Whose path it is.
-    pub(crate) fn surface_of(&self, path: &str) -> Arc<dyn Surface> {
-        let has = |surface: &dyn Surface| surface.roots().iter().any(|root| is_below(root, path));
-        let own = self.surfaces.iter().find(|surface| has(surface.as_ref()));
-        own.cloned().unwrap_or_else(|| Arc::new(Versioned))
+    pub(crate) fn surface_of(&self, path: &str) -> Arc<Served> {
+        let own = self.surfaces.iter().find(|surface| surface.has(path));
+        Arc::clone(own.unwrap_or(&self.versioned))
     }
 
     /// The one of this application.

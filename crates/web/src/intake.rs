@@ -57,13 +57,13 @@ async fn attend(
         Ok(Ok(answer)) => Ok(in_envelope(answer, front, visit)),
         Ok(Err(error)) => {
             let status = error.as_response_error().status_code();
-            Err(close(enclose_raised(Some(&error), status, front, visit), front, visit))
+            Err(close(enclose_raised(Some(&error), status, front, visit), visit))
         }
-        Err(panic) => Err(close(enclose(&after_panic(panic.as_ref(), visit), front, visit), front, visit)),
+        Err(panic) => Err(close(enclose(&after_panic(panic.as_ref(), visit), front, visit), visit)),
     };
     match answer {
         Ok(mut answer) => {
-            mark(answer.headers_mut(), front, visit);
+            mark(answer.headers_mut(), visit);
             tracing::info!(status = answer.status().as_u16(), took_ms = took_ms(front, visit), "answered");
             Ok(answer)
         }
@@ -106,9 +106,9 @@ fn in_envelope(
 }
 
 /// An envelope for an answer that will not come back through this middleware's own response.
-fn close(envelope: Envelope, front: &Front, visit: &Visit) -> Envelope {
+fn close(envelope: Envelope, visit: &Visit) -> Envelope {
     let mut headers = HeaderMap::new();
-    mark(&mut headers, front, visit);
+    mark(&mut headers, visit);
     headers.into_iter().fold(envelope, |envelope, (name, value)| envelope.with_header(name, value))
 }
 
@@ -166,7 +166,7 @@ fn after_panic(panic: &(dyn Any + Send), visit: &Visit) -> ApiError {
     ApiError::new(code).because(said)
 }
 
-fn mark(headers: &mut HeaderMap, front: &Front, visit: &Visit) {
+fn mark(headers: &mut HeaderMap, visit: &Visit) {
     headers.insert(request_id::HEADER, visit.request_id().header_value());
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !headers.contains_key(CACHE_CONTROL) {
@@ -175,8 +175,8 @@ fn mark(headers: &mut HeaderMap, front: &Front, visit: &Visit) {
     if let Some(allowance) = visit.allowance() {
         allowance.mark(headers);
     }
-    for (name, value) in visit.surface().headers(front) {
-        headers.insert(name, value);
+    for (name, value) in visit.surface_headers() {
+        headers.insert(name.clone(), value.clone());
     }
 }
 

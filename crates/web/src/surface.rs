@@ -8,9 +8,9 @@ use chrono::{DateTime, Utc};
 
 use error_codes::ErrorCode;
 
-use crate::{Front, RequestId};
+use crate::RequestId;
 
-/// A surface. Paths that belong to none of those that [`Front::with_surface`] was told of answer as the versioned one does.
+/// A surface. Paths that belong to none of those that [`crate::Front::with_surface`] was told of answer as the versioned one does.
 pub trait Surface: fmt::Debug + Send + Sync {
     /// The beginnings of its paths: `/auth` is the beginning of itself and of everything below it.
     fn roots(&self) -> &[&str];
@@ -21,8 +21,26 @@ pub trait Surface: fmt::Debug + Send + Sync {
     /// The JSON body of an error.
     fn error_body(&self, error: &ToldError<'_>) -> String;
 
-    /// What each of its answers carries beside what every answer carries.
-    fn headers(&self, front: &Front) -> Vec<(HeaderName, HeaderValue)>;
+    /// What each of its answers carries beside what every answer carries, at a server that is reached at this address.
+    fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)>;
+}
+
+/// A surface as it is served: what stands on each of its answers is made once.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) surface: Box<dyn Surface>,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Served {
+    pub(crate) fn new(surface: impl Surface + 'static, public_url: &str) -> Self {
+        Self { headers: surface.headers(public_url), surface: Box::new(surface) }
+    }
+
+    /// Whether a path, as the router reads it, is one of its own.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.surface.roots().iter().any(|root| is_below(root, path))
+    }
 }
 
 /// All that an error answer may tell.
@@ -44,8 +62,8 @@ pub struct ToldError<'a> {
     pub at: DateTime<Utc>,
 }
 
-/// Whether a path, as the router reads it, is this beginning or lies below it.
-pub(crate) fn is_below(root: &str, path: &str) -> bool {
+/// Whether a path is this beginning or lies below it.
+fn is_below(root: &str, path: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

@@ -2,20 +2,23 @@
 
 use std::{cell::Cell, rc::Rc, sync::Arc};
 
-use actix_web::{HttpMessage, HttpRequest};
+use actix_web::{
+    HttpMessage, HttpRequest,
+    http::header::{HeaderName, HeaderValue},
+};
 
 use clock::Monotonic;
 use messages::Language;
 use vending::Arrival;
 
-use crate::{RequestId, Surface, limits::Allowance};
+use crate::{RequestId, Surface, limits::Allowance, surface::Served};
 
 /// Kept beside the request, on its own thread. Made by [`crate::intake`].
 #[derive(Debug)]
 pub struct Visit {
     request_id: RequestId,
     arrived_at: Monotonic,
-    surface: Arc<dyn Surface>,
+    surface: Arc<Served>,
     language: Cell<Language>,
     money_may_move: Cell<bool>,
     allowance: Cell<Option<Allowance>>,
@@ -25,7 +28,7 @@ impl Visit {
     pub(crate) fn new(
         request_id: RequestId,
         arrived_at: Monotonic,
-        surface: Arc<dyn Surface>,
+        surface: Arc<Served>,
         language: Language,
     ) -> Rc<Self> {
         Rc::new(Self {
@@ -60,7 +63,12 @@ impl Visit {
 
     /// On whose path it came.
     pub(crate) fn surface(&self) -> &dyn Surface {
-        self.surface.as_ref()
+        self.surface.surface.as_ref()
+    }
+
+    /// What its answer carries because of that.
+    pub(crate) fn surface_headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.surface.headers
     }
 
     /// The language to answer in: the body's, else that of the headers.

@@ -44,8 +44,8 @@ impl Surface for Telegraph {
         )
     }
 
-    fn headers(&self, front: &Front) -> Vec<(HeaderName, HeaderValue)> {
-        let office = HeaderValue::from_str(front.public_url()).unwrap();
+    fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)> {
+        let office = HeaderValue::from_str(public_url).unwrap();
         vec![(HeaderName::from_static("x-office"), office)]
     }
 }
