@@ -3,6 +3,8 @@
 
 mod answer;
 
+pub use answer::SHOWN_BY_BOTH;
+
 /// One way into the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Surface {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Surface;
 
 /// What both surfaces show of a purchase, where the versioned one has it.
-const SHOWN_BY_BOTH: [&str; 28] = [
+pub const SHOWN_BY_BOTH: [&str; 28] = [
     "/id",
     "/channel",
     "/status",
