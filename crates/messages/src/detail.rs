@@ -87,11 +87,17 @@ pub enum Detail {
     EarlierAttemptFailed,
     /// A question that moves no money went unanswered.
     OnQuote,
+    /// A retry has just given a final answer about the external reference.
+    ReferenceRests,
+    /// The caller closed its connection before the purchase began.
+    CallerGone,
+    /// The order of a purchase never reached its provider.
+    NeverReached,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 44] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -133,6 +139,9 @@ impl Detail {
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
         Self::OnQuote,
+        Self::ReferenceRests,
+        Self::CallerGone,
+        Self::NeverReached,
     ];
 
     /// The code that it belongs to.
@@ -176,6 +185,8 @@ impl Detail {
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::OnQuote => ErrorCode::ProviderTimeout,
+            Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
+            Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
     }
 
@@ -223,6 +234,9 @@ impl Detail {
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",
             Self::OnQuote => "on_quote",
+            Self::ReferenceRests => "reference_rests",
+            Self::CallerGone => "caller_gone",
+            Self::NeverReached => "never_reached",
         }
     }
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use error_codes::{ErrorCode, ErrorType};
 
-use crate::{ApiError, Front, REPLAYED, Surface, ToldError, Visit};
+use crate::{ApiError, Front, NextStep, REPLAYED, Surface, ToldError, Visit};
 
 /// The versioned surface.
 #[derive(Debug)]
@@ -32,6 +32,15 @@ struct Body<'a> {
     retryable: bool,
     doc_url: &'a str,
     request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery: Option<NextStep>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureBody>,
+}
+
+#[derive(Serialize)]
+struct FailureBody {
+    buy_again: bool,
 }
 
 impl Surface for Versioned {
@@ -52,8 +61,14 @@ impl Surface for Versioned {
             retryable: error.is_retryable,
             doc_url: error.doc_url,
             request_id: error.request_id.as_str(),
+            recovery: error.recovery.map(NextStep::of),
+            failure: error.buy_again.map(|buy_again| FailureBody { buy_again }),
         };
         serde_json::to_string(&Root { error: body }).expect("texts and flags always serialise")
+    }
+
+    fn error_headers(&self, _error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)> {
+        Vec::new()
     }
 
     fn headers(&self, _public_url: &str) -> Vec<(HeaderName, HeaderValue)> {
@@ -73,7 +88,7 @@ pub(crate) struct Envelope {
 impl Envelope {
     pub(crate) fn around(error: &ApiError, front: &Front, visit: &Visit) -> Self {
         let surface = visit.surface();
-        let body = surface.error_body(&ToldError {
+        let told = ToldError {
             code: error.code(),
             message: &error.message_on(surface, front.messages(), visit.language()),
             field: error.field_on(surface),
@@ -81,11 +96,15 @@ impl Envelope {
             doc_url: &front.doc_url(error.code()),
             request_id: visit.request_id(),
             at: front.clock().now(),
-        });
+            recovery: error.recovery(),
+            buy_again: error.buy_again(),
+        };
+        let mut headers = headers(error);
+        headers.extend(surface.error_headers(&told));
         Self {
             status: error.status_code(),
-            headers: headers(error),
-            body,
+            headers,
+            body: surface.error_body(&told),
             closes_connection: error.closes_connection(),
         }
     }

@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 
 use error_codes::ErrorCode;
 use messages::{Language, Messages, Sentence};
+use purchase::Recovery;
 
 use crate::{Surface, envelope::Versioned};
 
@@ -22,6 +23,9 @@ pub struct ApiError {
     retry_after: Option<Duration>,
     closes_connection: bool,
     replayed: bool,
+    told_later: bool,
+    recovery: Option<Box<Recovery>>,
+    buy_again: Option<bool>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -38,6 +42,9 @@ impl ApiError {
             retry_after: None,
             closes_connection: false,
             replayed: false,
+            told_later: false,
+            recovery: None,
+            buy_again: None,
             cause: None,
         };
         match sentence.code().usual_param() {
@@ -88,6 +95,28 @@ impl ApiError {
         self
     }
 
+    /// It is what became of a purchase, told to a request that comes later: final, and so of the 400 class
+    /// (specification, section 3), and not retryable, for that speaks of the request just sent.
+    #[must_use]
+    pub fn told_later(mut self) -> Self {
+        self.told_later = true;
+        self.never_retryable()
+    }
+
+    /// It is not final: this is how the caller comes to the outcome, and how long it waits.
+    #[must_use]
+    pub fn recovered_by(mut self, recovery: Recovery) -> Self {
+        self.recovery = Some(Box::new(recovery));
+        self.after(recovery.wait())
+    }
+
+    /// A purchase has failed, and a new one may succeed or not.
+    #[must_use]
+    pub fn buying_again(mut self, may_succeed: bool) -> Self {
+        self.buy_again = Some(may_succeed);
+        self
+    }
+
     /// The rest of the request will not be read, so the connection ends with the answer.
     #[must_use]
     pub fn closing_the_connection(mut self) -> Self {
@@ -114,6 +143,21 @@ impl ApiError {
         self.sentence.code()
     }
 
+    /// The HTTP status of the answer: that of the code, unless the same is told later.
+    pub fn status(&self) -> u16 {
+        if self.told_later { self.code().status_told_later() } else { self.code().status() }
+    }
+
+    /// How the caller comes to the outcome, where the answer is not final.
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_deref()
+    }
+
+    /// Where a purchase has failed: whether a new one may succeed.
+    pub const fn buy_again(&self) -> Option<bool> {
+        self.buy_again
+    }
+
     /// The field of the request that is to blame.
     pub fn param(&self) -> Option<&str> {
         self.param.as_deref()
@@ -130,7 +174,8 @@ impl ApiError {
         self.retryable
     }
 
-    pub(crate) const fn retry_after(&self) -> Option<Duration> {
+    /// How long to wait before the next try, where that is known.
+    pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
@@ -187,7 +232,7 @@ impl Error for ApiError {
 /// Status only: [`crate::intake`] writes the body of every error.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        StatusCode::from_u16(self.code().status()).expect("the table holds valid statuses")
+        StatusCode::from_u16(self.status()).expect("the table holds valid statuses")
     }
 
     fn error_response(&self) -> HttpResponse {

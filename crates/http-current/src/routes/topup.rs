@@ -6,13 +6,14 @@ use actix_web::{
 };
 
 use identity::{Caller, Identity, Permission};
+use purchase::Record;
 use vend::Product;
 use vending::{ConfirmError, Rejection, Vending};
 use web::{
     ApiError, Asked, Visit, authorised, authority, not_confirmed, not_resolved, read_fields, rejected,
 };
 
-use crate::{requests, wire};
+use crate::{requests, surface, wire};
 
 /// `POST /api/topup/validate`
 pub async fn validate(
@@ -49,11 +50,11 @@ pub async fn confirm(
     let confirmed = vending.confirm(authority(&caller), wanted, visit.arrival()).await;
     let record = confirmed.map_err(|error| match &error {
         ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
-        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown => {
+        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
             not_confirmed(&error, Product::Electricity)
         }
     })?;
-    Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
+    Ok(made(&record, &caller))
 }
 
 /// `POST /api/topup/retry`
@@ -69,7 +70,15 @@ pub async fn retry(
     let among = question.scope;
     let resolved = vending.retry(authority(&caller), question).await;
     let record = resolved.map_err(|error| not_resolved(&error, among))?;
-    Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
+    Ok(made(&record, &caller))
+}
+
+fn made(record: &Record, caller: &Caller) -> HttpResponse {
+    let mut response = HttpResponse::Ok();
+    if let Some(recovery) = &record.recovery {
+        response.insert_header(surface::recovery(recovery));
+    }
+    response.json(wire::Transaction::made(record, caller))
 }
 
 async fn default_provider(caller: &Caller, vending: &Vending) -> Result<String, ApiError> {
