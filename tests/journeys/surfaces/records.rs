@@ -93,7 +93,7 @@ const TABLES: [Table; 10] = [
         name: "closed_references",
         rows: "SELECT to_jsonb(t), 1, 1, row_number() OVER (ORDER BY t.subscriber_identifier, t.external_reference)
                FROM closed_references t WHERE t.organisation_id = $1",
-        differ: &["organisation_id", "closed_at"],
+        differ: &["organisation_id", "closed_at", "rests_until"],
     },
     Table {
         name: "accounts",

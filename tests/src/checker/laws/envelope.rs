@@ -4,7 +4,7 @@ use error_codes::{ErrorCode, Retryable};
 use serde_json::{Map, Value};
 
 use crate::{
-    checker::{Evidence, Exchange, Law, Reply},
+    checker::{Call, Evidence, Exchange, Law, Reply},
     surface::Surface,
 };
 
@@ -35,7 +35,7 @@ fn wrong(exchange: &Exchange, reply: &Reply) -> Option<&'static str> {
         return (!reply.body.is_object()).then_some("an answer that is no object");
     }
     let Some(code) = ErrorCode::parse(exchange.code()) else { return Some("an unknown code") };
-    if reply.status != code.status() {
+    if !statuses(code, &exchange.call).contains(&reply.status) {
         return Some("not the status of its code");
     }
     if exchange.surface.request_id(&reply.body) != reply.request_id.as_deref() {
@@ -46,6 +46,21 @@ fn wrong(exchange: &Exchange, reply: &Reply) -> Option<&'static str> {
         Surface::Current => is_of_the_frozen_form(code, exchange, &reply.body),
     };
     (!is_whole).then_some("not a row of the table in the words of its surface")
+}
+
+/// A failure that is told later, by retry or to a confirm under the key of an earlier one, is of the 400 class.
+fn statuses(code: ErrorCode, call: &Call) -> Vec<u16> {
+    match call {
+        Call::Retry { .. } | Call::Confirm { is_keyed: true, .. } => {
+            vec![code.status(), code.status_told_later()]
+        }
+        Call::Validate { .. }
+        | Call::Confirm { is_keyed: false, .. }
+        | Call::Balance { .. }
+        | Call::Other => {
+            vec![code.status()]
+        }
+    }
 }
 
 fn is_row_of_the_table(code: ErrorCode, body: &Value) -> bool {
