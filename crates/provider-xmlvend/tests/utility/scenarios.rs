@@ -116,7 +116,19 @@ async fn a_key_change_meter_gets_three_tokens_in_the_order_of_the_log() {
     let log = town.vends().await;
     let tokens: Vec<&str> = log[0]["tokens"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
     let [first, second, credit] = tokens[..] else { panic!("{} tokens", tokens.len()) };
-    assert_eq!(wire, format!("KeyChange Token1: {first}|KeyChange Token2: {second}|Credit Token: {credit}"));
+    assert_eq!(wire, format!("Key Change: {first}|Key Change: {second}|Normal Sale: {credit}"));
+}
+
+#[tokio::test]
+async fn a_description_with_separators_in_it_costs_no_token() {
+    let town = open_town();
+    town.script(json!({"fault": "odd_descriptions"})).await;
+    let wire = vend(&town, "key_change", "BWP 1500.00").await.tokens.unwrap().wire_form();
+    let log = town.vends().await;
+    let tokens: Vec<&str> = log[0]["tokens"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
+    let [first, second, credit] = tokens[..] else { panic!("{} tokens", tokens.len()) };
+    let key = "Key change; 1/2";
+    assert_eq!(wire, format!("{key}: {first}|{key}: {second}|Sale; normal/prepaid: {credit}"));
 }
 
 #[tokio::test]
