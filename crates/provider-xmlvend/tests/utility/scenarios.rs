@@ -136,10 +136,11 @@ async fn the_split_of_a_sub_account_meter_is_exact() {
     let town = open_town();
     let vend = vend(&town, "tariff_charge_sub_account", "BWP 100.00").await;
     let parts = vend.breakdown.unwrap();
-    // 5.00 fixed charge, then a tenth of 95.00 for the debt; of 85.50, 14/114 is tax.
+    // 5.00 fixed charge, then a tenth of 95.00 for the debt; of 85.50, 2% is a levy and 1% the regulator's fee; of the
+    // other 82.94, 14/114 is tax.
     assert_eq!(parts.charge.minor(), 1_450);
-    assert_eq!((parts.vat.minor(), parts.cost.minor()), (1_050, 7_500));
-    assert_eq!((parts.levy.minor(), parts.regulatory_fee.minor()), (0, 0));
+    assert_eq!((parts.levy.minor(), parts.regulatory_fee.minor()), (171, 85));
+    assert_eq!((parts.vat.minor(), parts.cost.minor()), (1_019, 7_275));
 }
 
 #[tokio::test]

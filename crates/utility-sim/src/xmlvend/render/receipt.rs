@@ -121,10 +121,16 @@ fn charges(xml: &mut Xml, receipt: &Receipt) {
             xml.text("r:accNo", "D1");
         });
     }
-    if let Some(charge) = receipt.split.fixed_charge {
+    let split = &receipt.split;
+    for (line, description) in [
+        (split.fixed_charge, "Fixed charge"),
+        (split.levy, "Electrification levy"),
+        (split.regulatory_fee, "Regulatory fee"),
+    ] {
+        let Some(charge) = line else { continue };
         xml.within("r:tx", &[("xsi:type", "r:ServiceChrgTx")], |xml| {
             amount(xml, "r:amt", charge);
-            xml.text("r:accDesc", "Fixed charge");
+            xml.text("r:accDesc", description);
         });
     }
 }
