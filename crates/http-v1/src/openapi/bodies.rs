@@ -146,7 +146,8 @@ fn amount() -> ObjectBuilder {
         .exclusive_minimum(Some(0))
         .maximum(Some(999_999_999_999.99))
         .description(Some(
-            "In units of the currency, at most two decimals; written without sign and exponent.",
+            "In units of the currency. The value counts, not the spelling: `1E2` is one hundred. It has at most two \
+            decimals and twelve digits before the point, and is read exactly, never as a binary float.",
         ))
 }
 
