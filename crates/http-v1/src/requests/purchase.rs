@@ -1,7 +1,5 @@
-//! The bodies of validate, confirm and retry (specification, section 4.1), and the account in a path.
+//! The bodies of validate, confirm and retry (specification, section 4.1).
 
-use error_codes::ErrorCode;
-use ledger::AccountId;
 use purchase::PurchaseRequest;
 use vend::Product;
 use vending::{RetryQuestion, RetryScope};
@@ -22,9 +20,4 @@ pub fn purchase_request(fields: &Fields) -> Result<PurchaseRequest, ApiError> {
 /// The body of retry.
 pub fn retry_question(fields: &Fields) -> Result<RetryQuestion, ApiError> {
     VOCABULARY.retry_question(fields, RetryScope::AnyProduct)
-}
-
-/// The account named in a path, or nothing at all.
-pub fn account_in_path(segment: &str) -> Result<AccountId, ApiError> {
-    segment.parse().map(AccountId).map_err(|_no_number| ApiError::new(ErrorCode::ResourceNotFound))
 }
