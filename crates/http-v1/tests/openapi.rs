@@ -180,6 +180,56 @@ fn a_text_of_the_documented_length_is_read_and_one_longer_is_refused() {
 }
 
 #[test]
+fn the_documented_pattern_of_a_language_tag_is_what_is_read() {
+    let document = document();
+    let (name, example, read) = bodies().into_iter().find(|(name, ..)| *name == "RetryRequest").unwrap();
+    let pattern = schema(&document, name)["properties"]["language"]["pattern"].as_str().unwrap();
+    let pattern = regex::Regex::new(pattern).unwrap();
+    let agree = |tag: &str| {
+        let mut body = example.clone();
+        body["language"] = json!(tag);
+        (pattern.is_match(tag), code_told(&body, read).is_none())
+    };
+    for tag in [
+        "en-BW",
+        "fr_CM",
+        "en-US-u-hc-h12",
+        "x-whatever-1",
+        "i-klingon",
+        "I_Klingon",
+        "en-GB-oed",
+        "sgn-BE-FR",
+        "zh-min-nan",
+        "zh-cmn-Hans-CN",
+        "pt-Latn-MZ-1990-a-bbb-u-nu-latn-x-a",
+        "en-a-bbb-a-ccc",
+        "abcd",
+        "es-419",
+    ] {
+        assert_eq!(agree(tag), (true, true), "{tag}");
+    }
+    for tag in [
+        "e",
+        "x",
+        "en-",
+        "en-u",
+        "en--US",
+        "i-nothing",
+        "en-US-GB",
+        "x-123456789",
+        "en.US",
+        "en-a-b",
+        "abcdefghi",
+    ] {
+        assert_eq!(agree(tag), (false, false), "{tag}");
+    }
+    proptest::proptest!(|(tag in "[a-zA-Z0-9]{1,9}([-_][a-zA-Z0-9]{1,9}){0,5}|([a-z]{2}|x|i)(-[a-zA-Z0-9]{1,8}){0,6}")| {
+        let (documented, accepted) = agree(&tag);
+        proptest::prop_assert_eq!(documented, accepted, "{}", tag);
+    });
+}
+
+#[test]
 fn the_example_of_an_answer_has_what_its_schema_requires_and_nothing_unknown() {
     let document = document();
     for endpoint in Endpoint::ALL {
