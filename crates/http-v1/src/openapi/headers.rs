@@ -74,8 +74,8 @@ pub(super) fn request_id() -> Parameter {
         .name(REQUEST_ID)
         .parameter_in(ParameterIn::Header)
         .description(Some(
-            "Your own name for the request, echoed in the answer if it has 1 to 128 visible ASCII characters, \
-             and replaced otherwise.",
+            "Your own name for the request, echoed in the answer if it has 1 to 128 visible ASCII characters or blanks \
+             between them, and replaced otherwise.",
         ))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
         .build()
