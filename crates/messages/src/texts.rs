@@ -71,6 +71,19 @@ impl Messages {
         self.text(language, product_type, Some("subscriber"), &[])
     }
 
+    /// How many characters the identifier of a subscriber has; none where no limit is known.
+    pub fn length_hint(&self, language: Language, least: Option<u16>, most: Option<u16>) -> Option<String> {
+        let id = match (least, most) {
+            (Some(least), Some(most)) if least == most => "length-exactly",
+            (Some(_), Some(_)) => "length-between",
+            (Some(_), None) => "length-at-least",
+            (None, Some(_)) => "length-at-most",
+            (None, None) => return None,
+        };
+        let [least, most] = [least, most].map(|length| length.unwrap_or_default().to_string());
+        self.text(language, id, None, &[("least", &least), ("most", &most)])
+    }
+
     /// A line of a message to somebody.
     pub fn phrase(&self, language: Language, phrase: &Phrase<'_>) -> String {
         let said = self.text(language, phrase.id(), None, &phrase.values());
