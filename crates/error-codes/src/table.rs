@@ -164,7 +164,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::NotFound,
             retryable: Never,
             param: None,
-            meaning: "The provider does not know the meter or customer, or has disconnected it.",
+            meaning: "The provider does not know the meter, phone number or customer, or has disconnected the meter. \
+                 The message says which.",
             remedy: "Check the number with the consumer.",
         },
         ErrorCode::TransactionNotFound => Row {

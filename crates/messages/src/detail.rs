@@ -87,11 +87,23 @@ pub enum Detail {
     EarlierAttemptFailed,
     /// A question that moves no money went unanswered.
     OnQuote,
+    /// The provider knows the meter and has disconnected it.
+    Disconnected,
+    /// The provider does not know the phone number.
+    PhoneNotFound,
+    /// The provider does not sell to the phone number.
+    PhoneBlocked,
+    /// The provider cannot top up the phone number.
+    PhoneUnsupported,
+    /// The provider calls the phone number wrong. `field`.
+    PhoneInvalid,
+    /// The phone number is not on the organisation's allow-list. `field`.
+    PhoneNotAllowed,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 47] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -133,6 +145,12 @@ impl Detail {
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
         Self::OnQuote,
+        Self::Disconnected,
+        Self::PhoneNotFound,
+        Self::PhoneBlocked,
+        Self::PhoneUnsupported,
+        Self::PhoneInvalid,
+        Self::PhoneNotAllowed,
     ];
 
     /// The code that it belongs to.
@@ -176,6 +194,11 @@ impl Detail {
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::OnQuote => ErrorCode::ProviderTimeout,
+            Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
+            Self::PhoneBlocked => ErrorCode::MeterBlocked,
+            Self::PhoneUnsupported => ErrorCode::MeterUnsupported,
+            Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
+            Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
         }
     }
 
@@ -223,6 +246,12 @@ impl Detail {
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",
             Self::OnQuote => "on_quote",
+            Self::Disconnected => "disconnected",
+            Self::PhoneNotFound
+            | Self::PhoneBlocked
+            | Self::PhoneUnsupported
+            | Self::PhoneInvalid
+            | Self::PhoneNotAllowed => "phone",
         }
     }
 }

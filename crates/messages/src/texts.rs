@@ -54,8 +54,29 @@ impl Messages {
         values: &[(&str, &str)],
         wording: &str,
     ) -> String {
+        self.error_and(language, sentence, values, ("provider-says", &[("wording", wording)]))
+    }
+
+    /// [`Messages::error`], followed by whose refusal it is, for a provider that gave no reason.
+    pub fn error_refused_by(
+        &self,
+        language: Language,
+        sentence: Sentence,
+        values: &[(&str, &str)],
+        provider: &str,
+    ) -> String {
+        self.error_and(language, sentence, values, ("provider-refused", &[("provider", provider)]))
+    }
+
+    fn error_and(
+        &self,
+        language: Language,
+        sentence: Sentence,
+        values: &[(&str, &str)],
+        (id, of_the_other): (&str, &[(&str, &str)]),
+    ) -> String {
         let ours = self.error(language, sentence, values);
-        match self.text(language, "provider-says", None, &[("wording", wording)]) {
+        match self.text(language, id, None, of_the_other) {
             Some(theirs) => format!("{ours} {theirs}"),
             None => ours,
         }

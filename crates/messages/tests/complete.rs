@@ -91,6 +91,18 @@ fn the_wording_of_the_provider_follows_our_own() {
 }
 
 #[test]
+fn a_refusal_without_a_reason_says_whose_it_is_in_every_language() {
+    let messages = Messages::new();
+    for language in Language::ALL {
+        let sentence = ErrorCode::MeterBlocked.into();
+        let ours = messages.error(language, sentence, &[]);
+        let attributed = messages.error_refused_by(language, sentence, &[], "BPC");
+        let rest = attributed.strip_prefix(&ours).unwrap();
+        assert!(rest.starts_with(' ') && rest.contains("BPC") && rest.ends_with('.'), "{attributed}");
+    }
+}
+
+#[test]
 fn products_and_their_subscribers_have_a_name_in_every_language() {
     let messages = Messages::new();
     let names = |language| {

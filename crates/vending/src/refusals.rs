@@ -53,8 +53,13 @@ pub enum Rejection {
         limit: Money,
     },
     /// The provider's check, quote or trial gave no yes.
-    #[error("the provider's check did not pass")]
-    Check(Unanswered),
+    #[error("the check at {provider_code} did not pass")]
+    Check {
+        /// Which provider was asked.
+        provider_code: String,
+        /// What came of it.
+        unanswered: Unanswered,
+    },
     /// Too little is available.
     #[error("the balance is {gap} too low")]
     Insufficient {
@@ -133,6 +138,13 @@ pub enum ReadError {
     /// It will not.
     #[error("the service failed")]
     Internal,
+}
+
+impl Rejection {
+    /// A question to the provider of this code has no good answer.
+    pub(crate) fn of_check(provider_code: &str) -> impl FnOnce(Unanswered) -> Self {
+        move |unanswered| Self::Check { provider_code: provider_code.to_owned(), unanswered }
+    }
 }
 
 impl From<ReserveRefusal> for Rejection {

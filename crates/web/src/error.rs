@@ -17,12 +17,23 @@ pub struct ApiError {
     sentence: Sentence,
     param: Option<Cow<'static, str>>,
     values: Vec<(&'static str, String)>,
-    wording: Option<String>,
+    said: Said,
     retryable: bool,
     retry_after: Option<Duration>,
     closes_connection: bool,
     replayed: bool,
     cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// Whose word an error is.
+#[derive(Debug)]
+enum Said {
+    /// Ours alone.
+    Ours,
+    /// A provider's, in its own words.
+    Quoted(String),
+    /// A provider's, which gave no reason.
+    RefusedBy(String),
 }
 
 impl ApiError {
@@ -33,7 +44,7 @@ impl ApiError {
             sentence,
             param: None,
             values: Vec::new(),
-            wording: None,
+            said: Said::Ours,
             retryable: sentence.code().retryable().given(false),
             retry_after: None,
             closes_connection: false,
@@ -62,8 +73,15 @@ impl ApiError {
 
     /// What the provider said, to be passed on.
     #[must_use]
-    pub fn quoting(mut self, wording: Option<String>) -> Self {
-        self.wording = wording;
+    pub fn quoting(mut self, wording: String) -> Self {
+        self.said = Said::Quoted(wording);
+        self
+    }
+
+    /// This provider refused without a word, so the sentence says whose refusal it is.
+    #[must_use]
+    pub fn refused_by(mut self, provider: impl Into<String>) -> Self {
+        self.said = Said::RefusedBy(provider.into());
         self
     }
 
@@ -162,9 +180,12 @@ impl ApiError {
         let field = self.field_on(surface).map(|field| ("field", field));
         let others = self.values.iter().map(|(name, value)| (*name, value.as_str()));
         let values: Vec<(&str, &str)> = others.chain(field).collect();
-        match &self.wording {
-            Some(wording) => messages.error_quoting(language, self.sentence, &values, wording),
-            None => messages.error(language, self.sentence, &values),
+        match &self.said {
+            Said::Ours => messages.error(language, self.sentence, &values),
+            Said::Quoted(wording) => messages.error_quoting(language, self.sentence, &values, wording),
+            Said::RefusedBy(provider) => {
+                messages.error_refused_by(language, self.sentence, &values, provider)
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ pub use intake::intake;
 pub use limits::{LimitSettings, RateSettings};
 pub use measures::describe_metrics;
 pub use outcomes::{not_confirmed, not_read, not_resolved, rejected, why_failed};
-pub use refusals::{Asked, failed, failed_before, impossible_subscriber, refused, unanswered};
+pub use refusals::{Asked, Requested, failed, failed_before, impossible_subscriber, refused, unanswered};
 pub use request_id::RequestId;
 pub use settings::{WebSettings, WebSettingsError};
 pub use stranger::Stranger;

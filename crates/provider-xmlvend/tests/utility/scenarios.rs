@@ -65,7 +65,7 @@ async fn every_scenario_ends_as_the_specification_says() {
         ("debt_unpaid", "BWP 100.00", Fate::RefusedAtQuote(RefusalReason::Blocked)),
         ("account_blocked", "BWP 100.00", Fate::RefusedAtVend(RefusalReason::Blocked)),
         ("not_found", "BWP 100.00", Fate::RefusedAtCheck(RefusalReason::UnknownSubscriber)),
-        ("disconnected", "BWP 100.00", Fate::RefusedAtCheck(RefusalReason::UnknownSubscriber)),
+        ("disconnected", "BWP 100.00", Fate::RefusedAtCheck(RefusalReason::Disconnected)),
         ("key_change", "BWP 1000.00", Fate::RefusedAtQuote(RefusalReason::BelowMinimum)),
         ("key_change", "BWP 1000.01", Fate::Vended),
         ("fixed_charge", "BWP 1000.00", Fate::RefusedAtQuote(RefusalReason::BelowMinimum)),
