@@ -33,6 +33,7 @@ mod oversight;
 mod pulled_plug;
 mod python_client;
 mod readme;
+mod refreshing;
 mod refusals;
 mod retry;
 mod shop;

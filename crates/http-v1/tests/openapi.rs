@@ -11,7 +11,7 @@ use http_v1::{
     Endpoint, openapi,
     requests::{login_request, purchase_request, refresh_request, retry_question},
 };
-use web::{ApiError, Fields};
+use web::{ApiError, ClientHeader, Fields};
 
 fn document() -> Value {
     serde_json::from_str(&openapi("https://api.example.com").to_json().unwrap()).unwrap()
@@ -41,10 +41,15 @@ fn bodies() -> [(&'static str, Value, Reader); 4] {
     let example = |name| schema(&document, name)["examples"][0].clone();
     [
         ("LoginRequest", example("LoginRequest"), |fields| login_request(fields).map(drop)),
-        ("RefreshRequest", example("RefreshRequest"), |fields| refresh_request(fields).map(drop)),
+        ("RefreshRequest", example("RefreshRequest"), |fields| refresh_request(fields, &bearer()).map(drop)),
         ("PurchaseRequest", example("PurchaseRequest"), |fields| purchase_request(fields).map(drop)),
         ("RetryRequest", example("RetryRequest"), |fields| retry_question(fields).map(drop)),
     ]
+}
+
+/// What proves a client that sends no secret.
+fn bearer() -> ClientHeader {
+    ClientHeader::Bearer("vg_test_at_x".to_owned())
 }
 
 fn code_told(body: &Value, read: Reader) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use http_v1::requests::{login_request, purchase_request, refresh_request, retry_
 use ledger::AccountId;
 use purchase::{NotificationFlags, PurchaseRequest, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
-use web::{ApiError, Fields};
+use web::{ApiError, ClientHeader, Fields};
 
 const RIGHT: &str = r#"{
     "source_channel": "WEB",
@@ -322,6 +322,7 @@ fn a_refresh_has_a_grant_of_its_own() {
     let body = json!({
         "client_id": "c", "client_secret": "s", "grant_type": "password", "refresh_token": "r",
     });
-    let outcome = Fields::parse(body.to_string().as_bytes()).and_then(|fields| refresh_request(&fields));
+    let outcome = Fields::parse(body.to_string().as_bytes())
+        .and_then(|fields| refresh_request(&fields, &ClientHeader::Absent));
     assert_eq!(told(outcome), ("invalid_argument".to_owned(), Some("grant_type".to_owned())));
 }

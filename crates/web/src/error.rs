@@ -22,6 +22,7 @@ pub struct ApiError {
     retry_after: Option<Duration>,
     closes_connection: bool,
     replayed: bool,
+    asks_for_basic: bool,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -49,6 +50,7 @@ impl ApiError {
             retry_after: None,
             closes_connection: false,
             replayed: false,
+            asks_for_basic: false,
             cause: None,
         };
         match sentence.code().usual_param() {
@@ -120,6 +122,13 @@ impl ApiError {
         self
     }
 
+    /// The client proved itself by HTTP Basic and is to do so again (RFC 6749, section 5.2).
+    #[must_use]
+    pub fn asking_for_basic(mut self) -> Self {
+        self.asks_for_basic = true;
+        self
+    }
+
     /// Why, for the log.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -154,6 +163,10 @@ impl ApiError {
 
     pub(crate) const fn closes_connection(&self) -> bool {
         self.closes_connection
+    }
+
+    pub(crate) const fn asks_for_basic(&self) -> bool {
+        self.asks_for_basic
     }
 
     /// Whether it was told before, under the same idempotency key.

@@ -17,6 +17,7 @@
 
 mod body;
 mod caller;
+mod client_header;
 mod dates;
 mod document;
 mod endpoint;
@@ -43,6 +44,7 @@ pub use messages::{Detail, Language};
 
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
+pub use client_header::ClientHeader;
 pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{get, post};

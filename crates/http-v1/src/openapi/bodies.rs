@@ -55,8 +55,13 @@ fn login() -> ObjectBuilder {
 }
 
 fn refresh() -> ObjectBuilder {
-    let body =
-        client(ObjectBuilder::new().description(Some("The OAuth 2.0 refresh grant (RFC 6749, section 6).")));
+    let body = ObjectBuilder::new()
+        .description(Some(REFRESH))
+        .property(
+            "client_id",
+            optional_credential("The OAuth client. Beside a header, it must be the same one."),
+        )
+        .property("client_secret", optional_credential("Its secret, where no header proves the client."));
     let body = with(body, "grant_type", constant("refresh_token"));
     with(body, "refresh_token", credential("As the last login or refresh gave it. It can be used once."))
 }
@@ -106,6 +111,13 @@ const CHARGES_ON_TOP: &str =
     "`true`: the charges are paid on top of `amount`. `false`: they are taken out of it.";
 const EXTERNAL_REFERENCE: &str = "Your own reference, new for every sale. Without one, a purchase whose answer was \
     lost cannot be asked about through retry.";
+
+const REFRESH: &str = "The OAuth 2.0 refresh grant (RFC 6749, section 6). The client proves itself by `client_id` and \
+    `client_secret` here, by the same two in HTTP Basic, or by a live access token of the same session.";
+
+fn optional_credential(description: &str) -> ObjectBuilder {
+    texts::optional(limits::CREDENTIAL_MAX, description)
+}
 
 fn credential(description: &str) -> ObjectBuilder {
     texts::required(limits::CREDENTIAL_MAX, description)
