@@ -35,6 +35,7 @@ mod python_client;
 mod readme;
 mod refreshing;
 mod refusals;
+mod refused_confirms;
 mod retry;
 mod shop;
 mod staging_table;

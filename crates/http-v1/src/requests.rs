@@ -9,6 +9,6 @@ mod selection;
 mod session;
 
 pub use path_id::{account_in_path, purchase_in_path};
-pub use purchase::{purchase_request, retry_question};
+pub use purchase::{SUBSCRIBER, purchase_request, retry_question};
 pub use purchase_list::{PurchaseList, purchase_list};
 pub use session::{login_request, refresh_request};

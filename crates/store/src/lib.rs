@@ -32,6 +32,7 @@ mod oversight;
 mod pool;
 mod purchases;
 mod records;
+mod refused_confirms;
 mod role;
 mod row;
 mod rule;
@@ -70,6 +71,7 @@ pub use purchases::{
     Age, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict,
 };
 pub use records::{ForRetry, RetryKey};
+pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use rule::Rule;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
 pub use settings::StoreSettings;

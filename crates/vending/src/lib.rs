@@ -18,6 +18,7 @@ mod pricing;
 mod quote;
 mod reads;
 mod refusals;
+mod refused_confirms;
 mod replay;
 mod resolve;
 mod retry;
@@ -49,6 +50,7 @@ pub use work::WorkDone;
 use calls::CallIds;
 use catalogue::Catalogues;
 use customer::PassedChecks;
+use refused_confirms::RefusedConfirms;
 
 /// Connections to providers, by the code of the catalogue.
 pub type Providers = HashMap<String, Arc<dyn Provider>>;
@@ -67,6 +69,7 @@ struct Desk {
     catalogues: Catalogues,
     passed_checks: PassedChecks,
     calls: CallIds,
+    refused_confirms: RefusedConfirms,
 }
 
 impl Vending {
@@ -89,6 +92,7 @@ impl Vending {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
             calls: CallIds::default(),
+            refused_confirms: RefusedConfirms::default(),
             store,
             providers: measured::measured(providers, &clock),
             clock,

@@ -103,6 +103,19 @@ pub enum ConfirmError {
     Unknown,
 }
 
+impl ConfirmError {
+    /// Whether there is no purchase, and not for want of room: that is worth keeping for whoever asks about it.
+    pub const fn is_refusal(&self) -> bool {
+        match self {
+            Self::Rejected(Rejection::Overloaded)
+            | Self::Failed(_)
+            | Self::FailedBefore(_)
+            | Self::Unknown => false,
+            Self::Rejected(_) => true,
+        }
+    }
+}
+
 /// How a retry ends without success.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RetryError {

@@ -7,7 +7,10 @@ use web::{ApiError, Fields, requests::Vocabulary};
 
 use super::limits::{CHANNELS, PROVIDER_CODE_MAX};
 
-const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: "subscriber_identifier" };
+/// The field with the subscriber identifier.
+pub const SUBSCRIBER: &str = "subscriber_identifier";
+
+const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: SUBSCRIBER };
 
 /// The body of validate and confirm.
 pub fn purchase_request(fields: &Fields) -> Result<PurchaseRequest, ApiError> {
