@@ -1,6 +1,7 @@
 //! A thousand organisations, each with a client, a user who is logged in, and a wallet full of money.
 
 use std::error::Error;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use purchase::{
     AccessTokenId, Authority, ClientId, Fact, NotificationFlags, OrganisationId, Price, PurchaseId,
     PurchaseRequest, Reference, SourceChannel, UserId,
 };
-use store::{Age, Reservation, StoreError, migrate};
+use store::{PendingRequest, Reservation, StoreError, migrate};
 use tokio::runtime::Builder;
 use vend::{CallId, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
 
@@ -28,6 +29,8 @@ const SEED: &str = "
     INSERT INTO providers (code, name) VALUES ('BPC', 'Botswana Power');
     INSERT INTO products (product) VALUES ('ELECTRICITY');
     INSERT INTO organisations (code, name, environment) SELECT 'S' || n, 'Shop', 'PRODUCTION' FROM generate_series(1, 1000) n;
+    INSERT INTO offers (organisation_id, product, provider_code, currency)
+        SELECT id, 'ELECTRICITY', 'BPC', 'BWP' FROM organisations ORDER BY id;
     INSERT INTO oauth_clients (organisation_id, client_id, name)
         SELECT id, 'vg_live_' || lpad(id::text, 16, '0'), 'tills' FROM organisations ORDER BY id;
     INSERT INTO client_secrets (oauth_client_id, secret_hash, created_at)
@@ -98,7 +101,7 @@ impl Market {
             subscriber_details: Some("K. MOLEFE".into()),
             keyed: None,
             request_id: None,
-            age: Age::told_by(|| Duration::from_millis(5)),
+            pending: Arc::new(JustCome),
         })
     }
 
@@ -139,4 +142,18 @@ fn reference(id: i64) -> Result<ProviderReference, Box<dyn Error + Send + Sync>>
 
 fn pula(minor: i64) -> Result<Money, Box<dyn Error + Send + Sync>> {
     Ok(Money::from_minor(minor, Currency::parse("BWP")?))
+}
+
+/// A request that has just come, and whose caller waits.
+#[derive(Debug)]
+struct JustCome;
+
+impl PendingRequest for JustCome {
+    fn age(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn is_abandoned(&self) -> bool {
+        false
+    }
 }

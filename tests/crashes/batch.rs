@@ -5,6 +5,7 @@ use std::sync::Arc;
 use acceptance::storm::{End, StormTown};
 use failpoint::Action;
 use futures_util::future::join_all;
+use sandbox::Pace;
 use vend::Capabilities;
 
 use crate::{
@@ -12,10 +13,10 @@ use crate::{
     round::Round,
 };
 
-const ALL: Capabilities =
-    Capabilities { repeat_is_safe: true, remembers_refusals: true, not_found_counts: true };
 const NONE: Capabilities =
-    Capabilities { repeat_is_safe: false, remembers_refusals: false, not_found_counts: false };
+    Capabilities { settles_within: Pace::Breathless.settles_within(), ..Capabilities::NONE };
+const ALL: Capabilities =
+    Capabilities { repeat_is_safe: true, remembers_refusals: true, not_found_counts: true, ..NONE };
 
 /// What the simulator keeps to, and sometimes less than that: most points are reached only where much is declared.
 pub const MOSTLY_ALL: [Capabilities; 6] = [

@@ -1,6 +1,7 @@
 //! What is to be brought up, and how fast it lives.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use local_postgres::Durability;
 
@@ -34,6 +35,18 @@ pub enum Pace {
     Brisk,
     /// For sweeps that crash hundreds of servers: the same order, in tenths of seconds.
     Breathless,
+}
+
+impl Pace {
+    /// How long after an order the simulated providers may still act on it: as long as the slowest of their planned
+    /// misbehaviours keeps an order waiting.
+    pub const fn settles_within(self) -> Duration {
+        match self {
+            Self::Real => Duration::from_secs(10),
+            Self::Brisk => Duration::from_secs(3),
+            Self::Breathless => Duration::from_secs(2),
+        }
+    }
 }
 
 impl Options {

@@ -5,6 +5,7 @@ use purchase::{FeeSchedule, OrganisationId, SubscriberFormat, Terms};
 use store::NewProvider;
 use vend::{Capabilities, Product};
 
+use crate::Pace;
 use crate::office::{Office, OfficeError, act, pula};
 
 /// A product, and the one provider that sells it here.
@@ -56,12 +57,12 @@ const COMMISSION: &str = "0.01";
 
 impl Office {
     /// Enters the providers and the products.
-    pub(crate) async fn stock_catalogue(&self) -> Result<(), OfficeError> {
+    pub(crate) async fn stock_catalogue(&self, pace: Pace) -> Result<(), OfficeError> {
         for stall in STALLS {
             let provider = NewProvider {
                 code: stall.provider.to_owned(),
                 name: stall.name.to_owned(),
-                declared: as_the_simulator_behaves(),
+                declared: as_the_simulator_behaves(pace),
             };
             self.store.put_provider(provider, act()).await?;
             let (least, most) = stall.length;
@@ -94,6 +95,11 @@ impl Office {
 }
 
 /// It refuses a repeated reference and forgets nothing, so long as it runs.
-const fn as_the_simulator_behaves() -> Capabilities {
-    Capabilities { repeat_is_safe: true, remembers_refusals: true, not_found_counts: true }
+const fn as_the_simulator_behaves(pace: Pace) -> Capabilities {
+    Capabilities {
+        repeat_is_safe: true,
+        remembers_refusals: true,
+        not_found_counts: true,
+        settles_within: pace.settles_within(),
+    }
 }

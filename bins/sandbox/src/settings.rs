@@ -192,20 +192,25 @@ const fn gateway_timeout(pace: Pace) -> &'static str {
     }
 }
 
-/// A person sees the worker look, and try again, within seconds; brisk is the whole chain in seconds. The gate stays as
-/// it is, so that a crowd gets through it on a busy machine.
+/// A person sees doubt end within a minute; brisk is the whole chain in seconds. The gate stays as it is, so that a crowd
+/// gets through it on a busy machine.
 const fn vending(pace: Pace) -> &'static str {
     match pace {
-        Pace::Real => "first_look_ms = 2000\nattempts_ms = [3000, 10000, 30000, 120000, 600000]\n",
+        Pace::Real => {
+            "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 6000, 15000, 60000, 600000]\n\
+             repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\n"
+        }
         Pace::Breathless => {
-            "gate_ms = 700\nintake_ms = 1000\nprovider_timeout_ms = 1200\nlease_ms = 2000\n\
-             quarantine_ms = 4000\nnot_found_gap_ms = 300\nwindow_ms = 6000\npatience_ms = 2000\n\
-             first_look_ms = 100\nlongest_pause_ms = 1000\nattempts_ms = [200, 500, 1000, 1800, 3000]\n"
+            "gate_ms = 700\nintake_ms = 1000\nprovider_timeout_ms = 1200\nlease_ms = 1500\nenquiry_gap_ms = 200\n\
+             not_found_gap_ms = 300\nreference_rest_ms = 1000\nwindow_ms = 6000\npatience_ms = 2000\n\
+             first_look_ms = 100\nlongest_pause_ms = 1000\nrepeats_ms = [300, 700, 1300, 2000, 3000]\n\
+             repeats_end_ms = 1500\nattempts_ms = [200, 500, 1000, 1800, 3000]\n"
         }
         Pace::Brisk => {
-            "gate_ms = 5000\nintake_ms = 11000\nprovider_timeout_ms = 12000\nlease_ms = 18000\n\
-             quarantine_ms = 24000\nnot_found_gap_ms = 1000\nwindow_ms = 60000\npatience_ms = 5000\n\
-             first_look_ms = 500\nlongest_pause_ms = 15000\nattempts_ms = [2000, 6000, 14000, 28000, 50000]\n"
+            "gate_ms = 5000\nintake_ms = 11000\nprovider_timeout_ms = 12000\nenquiry_gap_ms = 500\n\
+             not_found_gap_ms = 1000\nreference_rest_ms = 2000\nwindow_ms = 60000\npatience_ms = 5000\n\
+             first_look_ms = 500\nlongest_pause_ms = 15000\nrepeats_ms = [1000, 3000, 6000, 15000, 30000]\n\
+             repeats_end_ms = 4000\nattempts_ms = [2000, 6000, 14000, 28000, 50000]\n"
         }
     }
 }

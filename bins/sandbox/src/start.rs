@@ -21,8 +21,8 @@ use utility_sim::Product;
 use vend::{SubscriberIdentifier, SubscriberIdentifierError};
 
 use crate::{
-    Door, Ended, Facts, Office, OfficeError, Options, Process, ProcessError, Program, Programs, Sandbox,
-    Shop, ShopPlan, Subscribers, WalletPlan,
+    Door, Ended, Facts, Office, OfficeError, Options, Pace, Process, ProcessError, Program, Programs,
+    Sandbox, Shop, ShopPlan, Subscribers, WalletPlan,
     facts::write_private,
     office::random_word,
     process::{Launch, run_to_end},
@@ -110,7 +110,7 @@ impl Sandbox {
             .map_err(StartError::Threads)?;
         let store = open_store(&engine, &town.operator_url, &sealing_key)?;
         let office = Office::new(store, street(options.population)?);
-        let (first, second) = engine.block_on(seed(&office))?;
+        let (first, second) = engine.block_on(seed(&office, options.pace))?;
 
         let utility_sim = start_simulator(&programs.utility_sim, options)?;
         let servers = Servers {
@@ -210,8 +210,8 @@ fn street(population: u32) -> Result<Vec<SubscriberIdentifier>, StartError> {
     Ok(everybody.map(|identifier| SubscriberIdentifier::parse(&identifier)).collect::<Result<_, _>>()?)
 }
 
-async fn seed(office: &Office) -> Result<(Shop, Shop), OfficeError> {
-    office.stock_catalogue().await?;
+async fn seed(office: &Office, pace: Pace) -> Result<(Shop, Shop), OfficeError> {
+    office.stock_catalogue(pace).await?;
     let mut first = ShopPlan::staging("SANDBOX", "Sandbox Stores");
     first.wallets.push(WalletPlan::loaded("Managed wallet", Handling::Managed));
     let first = office.open_shop(first).await?;

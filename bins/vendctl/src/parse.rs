@@ -6,7 +6,16 @@ use chrono::{DateTime, Utc};
 use money::{AmountError, Currency, Money, Rate};
 use purchase::PurchaseId;
 use rust_decimal::Decimal;
-use vend::{SubscriberIdentifier, Units};
+use vend::{Capabilities, SubscriberIdentifier, Units};
+
+/// How long a provider may still act on an order, in whole seconds: as the database takes it.
+pub(crate) fn settling(text: &str) -> Result<Duration, String> {
+    let bounds = Capabilities::SETTLES_WITHIN_MIN..=Capabilities::SETTLES_WITHIN_MAX;
+    let length = humantime::parse_duration(text).ok();
+    length
+        .filter(|length| bounds.contains(length) && length.subsec_nanos() == 0)
+        .ok_or_else(|| "write whole seconds, from 1s to 24h: 90s or 10m".to_owned())
+}
 
 /// A positive amount whose currency another argument says.
 #[derive(Clone, Copy, Debug)]

@@ -1,5 +1,7 @@
 //! `vendctl provider`: who vends, and what each connection is declared to do when something is in doubt.
 
+use std::time::Duration;
+
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
 use store::{Declaration, ListedProvider};
@@ -59,6 +61,9 @@ pub(crate) struct Declare {
     /// Two answers of "no record", well apart and late enough, prove that nothing was vended
     #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
     not_found_counts: Option<bool>,
+    /// How long after an order has left us the provider may still act on it: 10m at first
+    #[arg(long, value_name = "DURATION", value_parser = parse::settling)]
+    settles_within: Option<Duration>,
     #[command(flatten)]
     why: Why,
 }
@@ -71,6 +76,7 @@ struct View {
     repeat_is_safe: bool,
     remembers_refusals: bool,
     not_found_counts: bool,
+    settles_within_s: u64,
 }
 
 pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
@@ -95,6 +101,7 @@ impl Declare {
             repeat_is_safe: self.repeat_is_safe,
             remembers_refusals: self.remembers_refusals,
             not_found_counts: self.not_found_counts,
+            settles_within: self.settles_within,
         };
         let declared = desk.store.declare_provider(self.code.clone(), declaration, desk.act(&self.why)).await;
         let nameless = |error| VendctlError::NamelessProvider(self.code.clone()).if_absent(error);
@@ -118,13 +125,21 @@ impl From<ListedProvider> for View {
             repeat_is_safe: listed.declared.repeat_is_safe,
             remembers_refusals: listed.declared.remembers_refusals,
             not_found_counts: listed.declared.not_found_counts,
+            settles_within_s: listed.declared.settles_within.as_secs(),
         }
     }
 }
 
 impl Row for View {
-    const COLUMNS: &'static [&'static str] =
-        &["code", "name", "retries", "repeat is safe", "remembers refusals", "not found counts"];
+    const COLUMNS: &'static [&'static str] = &[
+        "code",
+        "name",
+        "retries",
+        "repeat is safe",
+        "remembers refusals",
+        "not found counts",
+        "settles within",
+    ];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -134,6 +149,7 @@ impl Row for View {
             yes(self.repeat_is_safe),
             yes(self.remembers_refusals),
             yes(self.not_found_counts),
+            humantime::format_duration(Duration::from_secs(self.settles_within_s)).to_string(),
         ]
     }
 }

@@ -97,6 +97,13 @@ impl ErrorCode {
         self.error_type().status()
     }
 
+    /// The HTTP status with which a purchase's failure is told later: final, and so of the 400 class (specification, section
+    /// 3). 422 where the code's own is 5xx.
+    pub const fn status_told_later(self) -> u16 {
+        let status = self.status();
+        if status < 500 { status } else { ErrorType::Provider.status() }
+    }
+
     /// Whether the same request may be sent again.
     pub const fn retryable(self) -> Retryable {
         row(self).retryable

@@ -4,13 +4,26 @@ use actix_web::http::header::{HeaderName, HeaderValue, LINK};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use web::{Surface, ToldError};
+use purchase::Recovery;
+use web::{NextStep, Surface, ToldError};
 
 /// When this surface was deprecated: the day on which the versioned one was first served, in seconds of the epoch.
 pub const DEPRECATED_AT: i64 = 1_795_132_800;
 
 /// RFC 9745, section 2.
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+
+/// How the caller comes to the outcome of a purchase that is not known yet.
+const RECOVERY: HeaderName = HeaderName::from_static("recovery");
+
+/// What can be done after a purchase has failed.
+const FAILURE: HeaderName = HeaderName::from_static("failure");
+
+/// The header of an answer that is not final.
+pub(crate) fn recovery(recovery: &Recovery) -> (HeaderName, HeaderValue) {
+    let value = HeaderValue::try_from(NextStep::header(recovery));
+    (RECOVERY, value.expect("a word and two numbers are a header value"))
+}
 
 /// This surface, for [`web::Front::with_surface`].
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +58,15 @@ impl Surface for Current {
             errors: field.into_iter().collect(),
         };
         serde_json::to_string(&body).expect("texts and numbers always serialise")
+    }
+
+    /// The body is frozen, so what came later stands in the head: structured fields (RFC 9651).
+    fn error_headers(&self, error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)> {
+        let failure = error.buy_again.map(|may_succeed| {
+            let value = if may_succeed { "buy-again" } else { "buy-again=?0" };
+            (FAILURE, HeaderValue::from_static(value))
+        });
+        error.recovery.map(recovery).into_iter().chain(failure).collect()
     }
 
     fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)> {

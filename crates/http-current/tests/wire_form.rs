@@ -124,6 +124,7 @@ fn record() -> Record {
             subscriber_details: None,
         }),
         failure: None,
+        recovery: None,
     }
 }
 
@@ -133,6 +134,8 @@ fn life(state: State) -> Life {
         state,
         fence: Fence(1),
         lease_until: None,
+        claimed_at: None,
+        asked_at: None,
         attempt: 1,
         requests: 0,
         window_closes_at: noon(),
@@ -270,6 +273,8 @@ fn an_error_has_its_five_fields_and_names_the_field_that_is_to_blame() {
         doc_url: "https://api.example.com/docs/errors/invalid_meter_number",
         request_id: &request_id,
         at: noon(),
+        recovery: None,
+        buy_again: None,
     };
     assert_eq!(
         Current.error_body(&error),

@@ -114,4 +114,9 @@ impl Endpoint {
     pub fn codes(self) -> Vec<ErrorCode> {
         codes::of(self)
     }
+
+    /// The HTTP status with which it answers a code.
+    pub fn status(self, code: ErrorCode) -> u16 {
+        codes::status(self, code)
+    }
 }

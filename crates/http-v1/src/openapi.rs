@@ -89,6 +89,7 @@ fn components() -> Components {
     add::<wire::Account>(&mut schemas);
     add::<wire::Product>(&mut schemas);
     add::<wire::Purchase>(&mut schemas);
+    add::<wire::Recovery>(&mut schemas);
     add::<wire::FiledPurchase>(&mut schemas);
     add::<wire::PurchasePage>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));

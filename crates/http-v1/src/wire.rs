@@ -6,6 +6,7 @@ mod actor;
 mod filed;
 mod product;
 mod purchase;
+mod recovery;
 mod session;
 
 pub use account::Account;
@@ -13,4 +14,5 @@ pub use actor::{Actor, Beneficiary, Payer};
 pub use filed::{FiledPurchase, PurchasePage};
 pub use product::Product;
 pub use purchase::Purchase;
+pub use recovery::Recovery;
 pub use session::{Me, Session};

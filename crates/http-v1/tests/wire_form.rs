@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use clock::ManualClock;
+use error_codes::ErrorCode;
 use http_v1::wire;
 use identity::{Caller, CallerOrganisation, CallerUser, Environment, Role, Status};
 use ledger::{AccountId, Category};
@@ -130,6 +131,7 @@ fn record() -> Record {
             subscriber_details: None,
         }),
         failure: None,
+        recovery: None,
     }
 }
 
@@ -139,6 +141,8 @@ fn life(state: State) -> Life {
         state,
         fence: Fence(1),
         lease_until: None,
+        claimed_at: None,
+        asked_at: None,
         attempt: 1,
         requests: 0,
         window_closes_at: noon(),
@@ -215,17 +219,18 @@ fn a_colleague_is_not_told_who_bought() {
 }
 
 #[test]
-fn a_failure_is_told_as_its_confirm_told_it_and_one_that_others_found_as_retry_tells_it() {
+fn a_failure_has_one_code_whoever_found_it_and_the_status_of_its_own_confirm_where_that_told_it() {
     let exhausted = Failure::Refused(Refusal::because(RefusalReason::FloatExhausted));
-    for (fence, code) in [(Fence::FIRST, "merchant_credit_exhausted"), (Fence(2), "provider_error")] {
+    for (fence, status) in [(Fence::FIRST, 502), (Fence(2), 422)] {
         let life = Life { fence, ..life(State::Failed) };
         let failed = Record { life, success: None, failure: Some(exhausted.clone()), ..record() };
         let failed = Box::new(failed);
         let told = [ConfirmError::Failed(failed.clone()), ConfirmError::FailedBefore(failed)].map(|error| {
             let error = not_confirmed(&error, Product::Electricity);
-            (error.code().as_str(), error.is_retryable(), error.is_replayed())
+            (error.code(), error.status(), error.is_replayed())
         });
-        assert_eq!(told, [(code, false, false), (code, false, true)]);
+        let code = ErrorCode::MerchantCreditExhausted;
+        assert_eq!(told, [(code, status, false), (code, status, true)]);
     }
 }
 

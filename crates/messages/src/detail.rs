@@ -99,11 +99,17 @@ pub enum Detail {
     PhoneInvalid,
     /// The phone number is not on the organisation's allow-list. `field`.
     PhoneNotAllowed,
+    /// A retry has just given a final answer about the external reference.
+    ReferenceRests,
+    /// The caller closed its connection before the purchase began.
+    CallerGone,
+    /// The order of a purchase never reached its provider.
+    NeverReached,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 50] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -151,6 +157,9 @@ impl Detail {
         Self::PhoneUnsupported,
         Self::PhoneInvalid,
         Self::PhoneNotAllowed,
+        Self::ReferenceRests,
+        Self::CallerGone,
+        Self::NeverReached,
     ];
 
     /// The code that it belongs to.
@@ -199,6 +208,8 @@ impl Detail {
             Self::PhoneUnsupported => ErrorCode::MeterUnsupported,
             Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
+            Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
+            Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
     }
 
@@ -252,6 +263,9 @@ impl Detail {
             | Self::PhoneUnsupported
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
+            Self::ReferenceRests => "reference_rests",
+            Self::CallerGone => "caller_gone",
+            Self::NeverReached => "never_reached",
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
+use vend::Capabilities;
+
 use crate::Timing;
-use crate::timing::after;
+use crate::timing::{after, before};
 
 /// Who settles doubt for this account (specification, section 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -55,6 +57,11 @@ pub struct Sending {
     pub copies: u16,
     /// When the latest copy was put on record.
     pub last_sent_at: DateTime<Utc>,
+    /// When the sender of the latest copy reported that its request was over. None while the request is under way, and
+    /// for ever if its sender vanished.
+    pub ended_at: Option<DateTime<Utc>>,
+    /// By when the requests of all earlier copies were over. None if there is one copy only.
+    pub earlier_ended_by: Option<DateTime<Utc>>,
     /// When the first answer of "no record" that counts was put on record.
     pub no_record_since: Option<DateTime<Utc>>,
 }
@@ -62,13 +69,40 @@ pub struct Sending {
 impl Sending {
     /// The first copy of a new attempt.
     pub const fn first(at: DateTime<Utc>) -> Self {
-        Self { copies: 1, last_sent_at: at, no_record_since: None }
+        Self { copies: 1, last_sent_at: at, ended_at: None, earlier_ended_by: None, no_record_since: None }
+    }
+
+    /// One more copy of the same order.
+    #[must_use]
+    pub fn repeated(&self, at: DateTime<Utc>, timing: &Timing) -> Self {
+        let earlier_ended_by = Some(self.ended_by(timing));
+        Self { copies: self.copies.saturating_add(1), earlier_ended_by, ..Self::first(at) }
     }
 
     /// The provider has shown that it knows the order, so no earlier "no record" counts.
     #[must_use]
     pub const fn known_of(self) -> Self {
         Self { no_record_since: None, ..self }
+    }
+
+    /// The sender of the latest copy has reported that its request is over.
+    #[must_use]
+    pub fn ended(self, at: DateTime<Utc>) -> Self {
+        Self { ended_at: Some(at), ..self }
+    }
+
+    /// By when the request of every copy is over: as reported, or else at its deadline.
+    fn ended_by(&self, timing: &Timing) -> DateTime<Utc> {
+        let deadline = after(self.last_sent_at, timing.longest_send());
+        let latest = self.ended_at.unwrap_or(deadline);
+        self.earlier_ended_by.map_or(latest, |earlier| earlier.max(latest))
+    }
+
+    /// From when on "no record" means something: every request is over, and the provider no longer acts on an order that
+    /// left at the last moment of the gate.
+    pub fn quarantined_until(&self, declared: &Capabilities, timing: &Timing) -> DateTime<Utc> {
+        let settled = after(self.last_sent_at, timing.gate.saturating_add(declared.settles_within));
+        settled.max(self.ended_by(timing))
     }
 }
 
@@ -141,6 +175,14 @@ impl StateName {
 }
 
 impl State {
+    /// What is true of the current attempt, where its outcome is open.
+    pub const fn sending(&self) -> Option<&Sending> {
+        match self {
+            Self::InFlight(sending) | Self::InDoubt(sending) | Self::Review(sending) => Some(sending),
+            Self::RetryDue | Self::Successful { .. } | Self::Failed => None,
+        }
+    }
+
     /// The state without its facts.
     pub const fn name(&self) -> StateName {
         match self {
@@ -166,6 +208,11 @@ pub struct Life {
     /// Until when, by the database's clock, the holder of the fence is left alone; given up when nobody
     /// holds it.
     pub lease_until: Option<DateTime<Utc>>,
+    /// When it was last claimed, by the database's clock. No enquiry of that holder began earlier. None before the first
+    /// claim.
+    pub claimed_at: Option<DateTime<Utc>>,
+    /// When an enquiry about it last began, under a claim or without one; none before the first.
+    pub asked_at: Option<DateTime<Utc>>,
     /// The number of the current attempt, from 1.
     pub attempt: u16,
     /// Vend requests after the first, over all attempts.
@@ -182,6 +229,8 @@ impl Life {
             state: State::InFlight(Sending::first(at)),
             fence: Fence::FIRST,
             lease_until: Some(after(at, timing.lease)),
+            claimed_at: None,
+            asked_at: None,
             attempt: 1,
             requests: 0,
             window_closes_at: after(at, timing.window),
@@ -204,6 +253,31 @@ impl Life {
             Handling::SelfManaged => true,
             Handling::Managed => self.requests < Timing::MANAGED_REQUESTS_MAX,
         }
+    }
+
+    /// When its first order was put on record.
+    pub(crate) fn first_sent_at(&self, timing: &Timing) -> DateTime<Utc> {
+        before(self.window_closes_at, timing.window)
+    }
+
+    /// Whether an integrator's question may cause an enquiry now. However many ask, one enquiry is made in each
+    /// `enquiry_gap`.
+    pub fn may_be_asked_about(&self, at: DateTime<Utc>, timing: &Timing) -> bool {
+        self.asked_at.is_none_or(|asked| after(asked, timing.enquiry_gap) <= at)
+    }
+
+    /// The purchase with an integrator's turn to ask taken at `at`, which needs no lease; none if it has ended, has moved on
+    /// from `fence`, or an enquiry began a moment ago.
+    pub fn asked_about(&self, fence: Fence, at: DateTime<Utc>, timing: &Timing) -> Option<Self> {
+        let may_ask =
+            self.state.name().is_open() && self.fence == fence && self.may_be_asked_about(at, timing);
+        may_ask.then(|| Self { asked_at: Some(at), ..self.clone() })
+    }
+
+    /// The purchase with its lease renewed by the holder of `fence`; none if the holder was replaced or has given it up.
+    pub fn renewed(&self, fence: Fence, at: DateTime<Utc>, timing: &Timing) -> Option<Self> {
+        let is_held = self.fence == fence && self.lease_until.is_some();
+        is_held.then(|| Self { lease_until: Some(after(at, timing.lease)), ..self.clone() })
     }
 
     /// Whether the window for sending has closed.

@@ -80,6 +80,9 @@ pub enum Why {
     /// The window for sending is still open.
     #[error("the window is still open")]
     WindowOpen,
+    /// The plan has the next send later, or none.
+    #[error("no send is due")]
+    NotDue,
     /// A managed purchase has had all its requests.
     #[error("all requests are used up")]
     RequestsSpent,

@@ -6,7 +6,8 @@ use meter_token::TokenSet;
 use vend::{Breakdown, Product, Refusal, SubscriberIdentifier, Units};
 
 use crate::{
-    ClientId, Life, NotificationFlags, OrganisationId, Price, PurchaseId, Reference, SourceChannel, UserId,
+    ClientId, Life, NotificationFlags, OrganisationId, Price, PurchaseId, Recovery, Reference, SourceChannel,
+    UserId,
 };
 
 /// Everything that a later answer about a purchase is made of.
@@ -54,6 +55,8 @@ pub struct Record {
     pub provider_reference: vend::ProviderReference,
     /// Where it stands.
     pub life: Life,
+    /// What an integrator does about it while it is open.
+    pub recovery: Option<Recovery>,
     /// What was bought, once it is successful.
     pub success: Option<Success>,
     /// Why not, once it has failed.
@@ -87,6 +90,15 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Whether the same may be bought a little later with a chance of success. No, where the customer, the amount or the
+    /// operator stands in the way.
+    pub const fn may_be_bought_again(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.reason.is_transient(),
+            Self::NoRecord | Self::Operator => true,
+        }
+    }
+
     /// Whether the very same request may well succeed a little later.
     pub const fn is_transient(&self) -> bool {
         match self {

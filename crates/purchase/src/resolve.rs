@@ -1,8 +1,12 @@
 //! The resolve protocol as a machine without I/O: how an open purchase is brought to its end.
 //!
 //! The retry endpoint and the worker drive the same machine. It claims, asks the provider what became
-//! of the order, sends the same order again only where that is declared safe, and records whatever is
-//! proven. What is not proven stays open.
+//! of the order, sends the same order again only where that is declared safe and the plan has it due, and
+//! records whatever is proven. What is not proven stays open.
+//!
+//! However many integrators ask, one enquiry at a time is made for them: each takes a turn first. A purchase that another
+//! process holds is asked about without a claim: an enquiry is harmless, and a success settles under any fence. Nothing
+//! else that such an enquiry brings is recorded.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,93 +14,21 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use vend::{Doubt, Enquiry, RefusalReason, VendOutcome};
 
-use crate::{Fact, Fence, Life, OutOfTurn, Rules, State, StateName, Told};
+use crate::{Fact, Fence, Handling, Life, OutOfTurn, Rules, State, StateName, Timing, Told};
 
-/// Who wants to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
-    /// An integrator, through the retry endpoint. May cause a repeat on any account.
-    Integrator,
-    /// The worker. On self-managed accounts it asks and sends nothing, on managed ones it sends what the plan has due.
-    Worker,
-}
+mod exchange;
 
-/// What happened. Instants are the database's.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ResolveEvent {
-    /// The purchase is claimed; this is how it stands now.
-    Claimed {
-        /// Under the new fence.
-        life: Life,
-        /// When.
-        at: DateTime<Utc>,
-    },
-    /// Somebody else holds it, or it has ended meanwhile.
-    NotClaimed,
-    /// The enquiry is over.
-    Enquired {
-        /// What it brought.
-        enquiry: Enquiry,
-        /// When it began.
-        asked_at: DateTime<Utc>,
-    },
-    /// The next send is on record; it may leave if the gate is open.
-    SendRecorded {
-        /// The fence under which it leaves.
-        fence: Fence,
-        /// Monotonic time since before it was put on record.
-        since_record: Duration,
-    },
-    /// The next send has no place any more; it must not leave.
-    SendRefused,
-    /// Nobody knows whether the next send is on record; it must not leave.
-    SendUnacknowledged,
-    /// The one request is over.
-    Answered(VendOutcome),
-    /// The fact is on record, or had no place there any more; this is how the purchase stands.
-    Recorded {
-        /// Afterwards.
-        life: Life,
-        /// When.
-        at: DateTime<Utc>,
-    },
-    /// Nobody knows whether the fact was committed.
-    RecordUnacknowledged,
-}
-
-/// What to do next.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ResolveCommand {
-    /// Take the purchase over, under the next fence.
-    Claim,
-    /// Ask the provider what became of the current attempt.
-    Enquire,
-    /// Put another copy of the same order on record before it leaves: [`Fact::SentAgain`].
-    RecordRepeat(Fence),
-    /// Put an attempt under a fresh reference on record before it leaves: [`Fact::AttemptStarted`].
-    RecordAttempt(Fence),
-    /// Send the order of the current attempt, once.
-    Send,
-    /// Put this on record; again, if it ran before.
-    Record(Fact),
-    /// It is over.
-    Answer(ResolveAnswer),
-}
-
-/// How a resolve ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResolveAnswer {
-    /// Successful or failed: the record says which.
-    Final,
-    /// Still open.
-    Pending,
-    /// Still open, and the provider could not be asked.
-    Unreachable,
-}
+pub use exchange::{Asker, ResolveAnswer, ResolveCommand, ResolveEvent};
 
 #[derive(Clone, Debug)]
 enum Phase {
     Claiming,
+    /// An integrator's question waits for its turn, and then claims the purchase unless another process holds it.
+    TakingTurn {
+        is_held: bool,
+    },
+    /// Asks without a claim.
+    AskingOnly,
     Enquiring(Held),
     /// Put on record is a repeat, after an enquiry that began at this instant found nothing; or a new attempt.
     RecordingSend {
@@ -111,8 +43,8 @@ enum Phase {
         fence: Fence,
     },
     Recording {
-        /// Under which the purchase is held, whatever the fact says.
-        fence: Fence,
+        /// Under which the purchase is held, whatever the fact says; none if another process holds it.
+        fence: Option<Fence>,
         fact: Fact,
         otherwise: ResolveAnswer,
     },
@@ -137,21 +69,9 @@ struct Held {
 }
 
 impl Resolve {
-    /// Looks at an open or ended purchase as it was found at `at` and decides whether to claim it.
+    /// Looks at a purchase as it was found at `at`, and decides whether to claim it, to ask about it, or to answer at once.
     pub fn begin(asker: Asker, found: &Life, at: DateTime<Utc>, rules: &Rules) -> (Self, ResolveCommand) {
-        let command = match &found.state {
-            State::Successful { .. } | State::Failed => ResolveCommand::Answer(ResolveAnswer::Final),
-            State::InFlight(_) | State::InDoubt(_) | State::Review(_) | State::RetryDue
-                if found.is_leased(at) =>
-            {
-                ResolveCommand::Answer(ResolveAnswer::Pending)
-            }
-            State::RetryDue if asker == Asker::Integrator => ResolveCommand::Answer(ResolveAnswer::Pending),
-            State::InFlight(_) | State::InDoubt(_) | State::Review(_) | State::RetryDue => {
-                ResolveCommand::Claim
-            }
-        };
-        let phase = if command == ResolveCommand::Claim { Phase::Claiming } else { Phase::Over };
+        let (phase, command) = opening(asker, found, at, &rules.timing);
         (Self { asker, rules: *rules, phase }, command)
     }
 
@@ -170,9 +90,17 @@ impl Resolve {
     pub fn on(&mut self, event: ResolveEvent) -> Result<ResolveCommand, OutOfTurn> {
         let (phase, command) = match (&self.phase, event) {
             (Phase::Claiming, ResolveEvent::Claimed { life, at }) => self.after_claim(&life, at),
-            (Phase::Claiming, ResolveEvent::NotClaimed) => over(ResolveAnswer::Pending),
+            (Phase::Claiming, ResolveEvent::NotClaimed)
+            | (Phase::TakingTurn { .. }, ResolveEvent::MayNotAsk) => over(ResolveAnswer::Pending),
+            (Phase::TakingTurn { is_held }, ResolveEvent::MayAsk) => after_turn(*is_held),
+            (Phase::AskingOnly, ResolveEvent::Enquired { enquiry, .. }) => match enquiry {
+                Enquiry::Vended(vend) => record(None, Fact::Vended { vend }, ResolveAnswer::Pending),
+                Enquiry::Refused(_) | Enquiry::NoRecord | Enquiry::StillOpen | Enquiry::Unanswered(_) => {
+                    over(ResolveAnswer::Pending)
+                }
+            },
             (Phase::Enquiring(held), ResolveEvent::Enquired { enquiry, asked_at }) => {
-                self.after_enquiry(held, enquiry, asked_at)
+                after_enquiry(held, enquiry, asked_at)
             }
             (Phase::RecordingSend { asked_at, .. }, ResolveEvent::SendRecorded { fence, since_record }) => {
                 self.at_the_gate(fence, since_record, asked_at.is_some())
@@ -199,6 +127,8 @@ impl Resolve {
             }
             (
                 Phase::Claiming
+                | Phase::TakingTurn { .. }
+                | Phase::AskingOnly
                 | Phase::Enquiring(_)
                 | Phase::RecordingSend { .. }
                 | Phase::Sending { .. }
@@ -207,6 +137,8 @@ impl Resolve {
                 | Phase::Over,
                 ResolveEvent::Claimed { .. }
                 | ResolveEvent::NotClaimed
+                | ResolveEvent::MayAsk
+                | ResolveEvent::MayNotAsk
                 | ResolveEvent::Enquired { .. }
                 | ResolveEvent::SendRecorded { .. }
                 | ResolveEvent::SendRefused
@@ -221,17 +153,15 @@ impl Resolve {
     }
 
     fn held_by_claim(&self, life: &Life, at: DateTime<Utc>) -> Held {
-        let timing = &self.rules.timing;
-        let asker_may_send = match self.asker {
-            Asker::Integrator => true,
-            Asker::Worker => timing.plan.attempt_at(life, timing).is_some_and(|due| due <= at),
+        let asker_may_send = match (self.asker, life.handling) {
+            (Asker::Worker, Handling::SelfManaged) => false,
+            (Asker::Integrator, _) | (Asker::Worker, Handling::Managed) => true,
         };
-        let past_window = life.is_past_window(at);
         Held {
             fence: life.fence,
             state: life.state.name(),
-            may_send: asker_may_send && !past_window && life.has_requests_left(),
-            past_window,
+            may_send: asker_may_send && self.rules.timing.plan.is_send_due(life, at, &self.rules),
+            past_window: life.is_past_window(at),
         }
     }
 
@@ -266,54 +196,50 @@ impl Resolve {
         }
     }
 
-    fn after_enquiry(
-        &self,
-        held: &Held,
-        enquiry: Enquiry,
-        asked_at: DateTime<Utc>,
-    ) -> (Phase, ResolveCommand) {
-        let fence = held.fence;
-        let (fact, otherwise) = match enquiry {
-            Enquiry::Vended(vend) => (Fact::Vended { vend }, ResolveAnswer::Pending),
-            Enquiry::Refused(refusal) => {
-                (Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
-            }
-            Enquiry::NoRecord if self.may_repeat(held) => {
-                let phase = Phase::RecordingSend { fence, asked_at: Some(asked_at) };
-                return (phase, ResolveCommand::RecordRepeat(fence));
-            }
-            Enquiry::NoRecord => (Fact::NoRecord { fence, asked_at }, ResolveAnswer::Pending),
-            Enquiry::StillOpen => {
-                (Fact::LetGo { fence, why: Doubt::StillOpen.into() }, ResolveAnswer::Pending)
-            }
-            Enquiry::Unanswered(why) => (Fact::LetGo { fence, why }, ResolveAnswer::Unreachable),
-        };
-        record(fence, fact, otherwise)
-    }
-
-    fn may_repeat(&self, held: &Held) -> bool {
-        held.may_send && held.state == StateName::InDoubt && self.rules.declared.repeat_is_safe
-    }
-
     /// The worker closes the window on what is still in doubt; an integrator's question never does. Whatever
     /// is still held is given up.
     fn after_record(
         &self,
-        fence: Fence,
+        fence: Option<Fence>,
         has_let_go: bool,
         (life, at): (&Life, DateTime<Utc>),
         otherwise: ResolveAnswer,
     ) -> (Phase, ResolveCommand) {
-        let is_ours = life.fence == fence;
         let state = life.state.name();
-        if self.asker == Asker::Worker && is_ours && state == StateName::InDoubt && life.is_past_window(at) {
-            return record(fence, Fact::WindowClosed { fence }, otherwise);
-        }
-        let is_still_held = is_ours && life.lease_until.is_some() && state != StateName::InFlight;
-        if is_still_held && !has_let_go {
-            return record(fence, Fact::LetGo { fence, why: Doubt::NeverReported.into() }, otherwise);
+        if let Some(fence) = fence.filter(|fence| *fence == life.fence) {
+            if self.asker == Asker::Worker && state == StateName::InDoubt && life.is_past_window(at) {
+                return record(fence, Fact::WindowClosed { fence }, otherwise);
+            }
+            let is_still_held = life.lease_until.is_some() && state != StateName::InFlight;
+            if is_still_held && !has_let_go {
+                return record(fence, Fact::LetGo { fence, why: Doubt::NeverReported.into() }, otherwise);
+            }
         }
         over(if state.is_open() { otherwise } else { ResolveAnswer::Final })
+    }
+}
+
+fn opening(asker: Asker, found: &Life, at: DateTime<Utc>, timing: &Timing) -> (Phase, ResolveCommand) {
+    match &found.state {
+        State::Successful { .. } | State::Failed => over(ResolveAnswer::Final),
+        // Nothing of it is out, and further attempts are the worker's to make.
+        State::RetryDue if asker == Asker::Integrator => over(ResolveAnswer::Pending),
+        State::InFlight(_) | State::InDoubt(_) | State::Review(_) | State::RetryDue => match asker {
+            Asker::Integrator if found.may_be_asked_about(at, timing) => {
+                let is_held = found.is_leased(at);
+                (Phase::TakingTurn { is_held }, ResolveCommand::TakeTurn(found.fence))
+            }
+            Asker::Worker if !found.is_leased(at) => (Phase::Claiming, ResolveCommand::Claim),
+            Asker::Integrator | Asker::Worker => over(ResolveAnswer::Pending),
+        },
+    }
+}
+
+fn after_turn(is_held: bool) -> (Phase, ResolveCommand) {
+    if is_held {
+        (Phase::AskingOnly, ResolveCommand::Enquire)
+    } else {
+        (Phase::Claiming, ResolveCommand::Claim)
     }
 }
 
@@ -323,6 +249,24 @@ impl fmt::Debug for Resolve {
         let Self { asker, rules: _, phase } = self;
         out.debug_struct("Resolve").field("asker", asker).field("phase", phase).finish_non_exhaustive()
     }
+}
+
+fn after_enquiry(held: &Held, enquiry: Enquiry, asked_at: DateTime<Utc>) -> (Phase, ResolveCommand) {
+    let fence = held.fence;
+    let (fact, otherwise) = match enquiry {
+        Enquiry::Vended(vend) => (Fact::Vended { vend }, ResolveAnswer::Pending),
+        Enquiry::Refused(refusal) => {
+            (Fact::Refused { fence, refusal, told: Told::WhenAsked }, ResolveAnswer::Pending)
+        }
+        Enquiry::NoRecord if held.may_send && held.state == StateName::InDoubt => {
+            let phase = Phase::RecordingSend { fence, asked_at: Some(asked_at) };
+            return (phase, ResolveCommand::RecordRepeat(fence));
+        }
+        Enquiry::NoRecord => (Fact::NoRecord { fence, asked_at }, ResolveAnswer::Pending),
+        Enquiry::StillOpen => (Fact::LetGo { fence, why: Doubt::StillOpen.into() }, ResolveAnswer::Pending),
+        Enquiry::Unanswered(why) => (Fact::LetGo { fence, why }, ResolveAnswer::Unreachable),
+    };
+    record(fence, fact, otherwise)
 }
 
 /// What is left to say when a send had no place any more: what the enquiry before it found, or nothing.
@@ -363,7 +307,8 @@ fn after_second_enquiry(enquiry: Enquiry, fence: Fence) -> (Phase, ResolveComman
     record(fence, fact, otherwise)
 }
 
-fn record(fence: Fence, fact: Fact, otherwise: ResolveAnswer) -> (Phase, ResolveCommand) {
+fn record(fence: impl Into<Option<Fence>>, fact: Fact, otherwise: ResolveAnswer) -> (Phase, ResolveCommand) {
+    let fence = fence.into();
     (Phase::Recording { fence, fact: fact.clone(), otherwise }, ResolveCommand::Record(fact))
 }
 

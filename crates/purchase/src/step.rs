@@ -10,7 +10,8 @@ use vend::{Capabilities, Doubt, RefusalReason, Vend};
 
 use crate::timing::after;
 use crate::{
-    Effect, Event, Fact, Fence, Handling, Illegal, Incident, Life, Next, Sending, State, Timing, Told, Why,
+    Effect, Event, Fact, Fence, Handling, Illegal, Incident, Life, Next, Sending, State, StateName, Timing,
+    Told, Why,
 };
 
 /// The settings that a step depends on.
@@ -32,12 +33,12 @@ pub fn step(life: &Life, event: &Event, rules: &Rules) -> Result<Next, Illegal> 
         Fact::Vended { vend } => Ok(vended(life, vend)),
         Fact::Refused { fence, refusal, told } => refused(life, *fence, (refusal.reason, *told), at, rules),
         Fact::NeverSent { fence } => never_sent(life, *fence, at),
-        Fact::Lost { fence, .. } => lost(life, *fence),
+        Fact::Lost { fence, .. } => lost(life, *fence, at),
         Fact::Claimed => claimed(life, at, &rules.timing),
         Fact::NoRecord { fence, asked_at } => no_record(life, *fence, *asked_at, at, rules),
         Fact::LetGo { fence, why } => let_go(life, *fence, why.doubt),
         Fact::SentAgain { fence } => sent_again(life, *fence, at, rules),
-        Fact::AttemptStarted { fence, .. } => attempt_started(life, *fence, at, &rules.timing),
+        Fact::AttemptStarted { fence, .. } => attempt_started(life, *fence, at, rules),
         Fact::WindowClosed { fence } => window_closed(life, *fence, at),
         Fact::OperatorVended { fence, vend } => operator_vended(life, *fence, vend),
         Fact::OperatorNotVended { fence } => operator_not_vended(life, *fence),
@@ -69,7 +70,7 @@ fn refused(
             if is_about_all_copies(sending, told, rules) {
                 Ok(not_vended(life, reason.is_transient(), at))
             } else {
-                Ok(given_up(life, State::InDoubt(sending.known_of())))
+                Ok(given_up(life, State::InDoubt(after_refusal(life, sending, at))))
             }
         }
         State::Review(sending) => {
@@ -86,6 +87,12 @@ fn refused(
     }
 }
 
+/// The provider knows the order. Whoever reports on a purchase in flight has heard the end of its own request.
+fn after_refusal(life: &Life, sending: &Sending, at: DateTime<Utc>) -> Sending {
+    let is_reported = life.state.name() == StateName::InFlight;
+    if is_reported { sending.known_of().ended(at) } else { sending.known_of() }
+}
+
 /// A refusal is about the only copy ever sent. Of several, only a provider that remembers refusals can say
 /// that none was vended, and only when it is asked.
 fn is_about_all_copies(sending: &Sending, told: Told, rules: &Rules) -> bool {
@@ -98,7 +105,7 @@ fn never_sent(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why>
             current(life, fence)?;
             match sending.copies.saturating_sub(1) {
                 0 => Ok(not_vended(life, true, at)),
-                copies => Ok(given_up(life, State::InDoubt(Sending { copies, ..*sending }))),
+                copies => Ok(given_up(life, State::InDoubt(Sending { copies, ..sending.ended(at) }))),
             }
         }
         State::InDoubt(_) | State::RetryDue | State::Review(_) | State::Failed if life.fence == fence => {
@@ -109,11 +116,11 @@ fn never_sent(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why>
     }
 }
 
-fn lost(life: &Life, fence: Fence) -> Result<Next, Why> {
+fn lost(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
     match &life.state {
         State::InFlight(sending) => {
             current(life, fence)?;
-            Ok(given_up(life, State::InDoubt(*sending)))
+            Ok(given_up(life, State::InDoubt(sending.ended(at))))
         }
         State::InDoubt(_) if life.fence == fence => Ok(Next::AlreadyThere),
         State::RetryDue | State::Review(_) if life.fence == fence => Err(Why::NotHere),
@@ -131,8 +138,15 @@ fn claimed(life: &Life, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why>
         State::InDoubt(_) | State::RetryDue | State::Review(_) => life.state.clone(),
         State::Successful { .. } | State::Failed => return Err(Why::Ended),
     };
-    let lease_until = Some(after(at, timing.lease));
-    Ok(Next::Moved(Life { state, fence: life.fence.next(), lease_until, ..life.clone() }, Vec::new()))
+    let claimed = Life {
+        state,
+        fence: life.fence.next(),
+        lease_until: Some(after(at, timing.lease)),
+        claimed_at: Some(at),
+        asked_at: Some(at),
+        ..life.clone()
+    };
+    Ok(Next::Moved(claimed, Vec::new()))
 }
 
 fn no_record(
@@ -176,7 +190,8 @@ enum Weight {
 /// certain. So the gap is counted from the first one's record to the second one's claim.
 fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, at: DateTime<Utc>, rules: &Rules) -> Weight {
     let timing = &rules.timing;
-    if !rules.declared.not_found_counts || asked_at < after(sending.last_sent_at, timing.quarantine) {
+    let is_too_early = asked_at < sending.quarantined_until(&rules.declared, timing);
+    if !rules.declared.not_found_counts || is_too_early {
         return Weight::Counts(*sending);
     }
     match sending.no_record_since {
@@ -207,19 +222,21 @@ fn sent_again(life: &Life, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Re
             if !rules.declared.repeat_is_safe {
                 return Err(Why::RepeatNotSafe);
             }
-            let copies = sending.copies.saturating_add(1);
-            Ok(sending_now(life, life.attempt, Sending { copies, ..Sending::first(at) }, at, &rules.timing))
+            is_due(life, at, rules)?;
+            Ok(sending_now(life, life.attempt, sending.repeated(at, &rules.timing), at, &rules.timing))
         }
         State::InFlight(_) | State::RetryDue | State::Review(_) => Err(Why::NotHere),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-fn attempt_started(life: &Life, fence: Fence, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why> {
+fn attempt_started(life: &Life, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Result<Next, Why> {
     match &life.state {
         State::RetryDue => {
             may_send(life, fence, at)?;
-            Ok(sending_now(life, life.attempt.saturating_add(1), Sending::first(at), at, timing))
+            is_due(life, at, rules)?;
+            let attempt = life.attempt.saturating_add(1);
+            Ok(sending_now(life, attempt, Sending::first(at), at, &rules.timing))
         }
         State::InFlight(_) | State::InDoubt(_) | State::Review(_) => Err(Why::NotHere),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
@@ -288,6 +305,11 @@ fn may_send(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<(), Why> {
         return Err(Why::WindowClosed);
     }
     if life.has_requests_left() { Ok(()) } else { Err(Why::RequestsSpent) }
+}
+
+/// Sends follow the plan, whoever asks: polling at any pace spends no budget.
+fn is_due(life: &Life, at: DateTime<Utc>, rules: &Rules) -> Result<(), Why> {
+    if rules.timing.plan.is_send_due(life, at, rules) { Ok(()) } else { Err(Why::NotDue) }
 }
 
 fn sending_now(life: &Life, attempt: u16, sending: Sending, at: DateTime<Utc>, timing: &Timing) -> Next {

@@ -15,12 +15,14 @@ pub struct Timing {
     pub intake: Duration,
     /// The total deadline of one vend request.
     pub provider_timeout: Duration,
-    /// How long a holder of a purchase is left alone with it.
+    /// How long a holder of a purchase is left alone with it. A holder that is at work for longer renews it.
     pub lease: Duration,
-    /// From the last send of any copy until "no record" may mean anything.
-    pub quarantine: Duration,
+    /// Between two enquiries about one purchase that integrators' questions cause.
+    pub enquiry_gap: Duration,
     /// Between two answers of "no record" that count.
     pub not_found_gap: Duration,
+    /// How long no confirm buys under a reference about which a retry has answered "not found" or "failed".
+    pub reference_rest: Duration,
     /// From the first send until nothing is sent any more.
     pub window: Duration,
     /// When the worker looks again, and attempts again.
@@ -43,9 +45,10 @@ impl Default for Timing {
             gate: Duration::from_secs(5),
             intake: Duration::from_secs(20),
             provider_timeout: Duration::from_mins(2),
-            lease: Duration::from_secs(185),
-            quarantine: Duration::from_mins(10),
+            lease: Duration::from_secs(6),
+            enquiry_gap: Duration::from_secs(2),
             not_found_gap: Duration::from_mins(1),
+            reference_rest: Duration::from_mins(1),
             window: Duration::from_mins(30),
             plan: RetryPlan::default(),
         }
@@ -56,31 +59,35 @@ impl Timing {
     /// Vend requests that a managed purchase may cause after its first (specification, section 8).
     pub const MANAGED_REQUESTS_MAX: u8 = 5;
 
-    /// Checked at start-up: `gate < intake < provider_timeout < lease < quarantine < window`; a vend that
-    /// leaves at the last moment of the gate is over within its lease; and there is a gap between
-    /// not-founds, which fits the window; and the plan is in order, and fits it too.
+    /// How long a request may be under way from the moment it is put on record: it leaves at the last moment of the gate,
+    /// and takes all the time that it may take.
+    pub const fn longest_send(&self) -> Duration {
+        self.gate.saturating_add(self.provider_timeout)
+    }
+
+    /// How often a holder renews its lease: early enough that one renewal may fail.
+    pub fn renewal(&self) -> Duration {
+        self.lease / 3
+    }
+
+    /// Checked at start-up: `gate < intake < provider_timeout < window`. A request leaves within the first lease, and is
+    /// over before the window closes. There is a gap between two enquiries and between two answers of "no record", which
+    /// fits the window. The plan is in order, and fits it too.
     pub fn checked(self) -> Result<Self, TimingError> {
-        let chain = [
-            ("gate", self.gate),
-            ("intake", self.intake),
-            ("provider_timeout", self.provider_timeout),
-            ("lease", self.lease),
-            ("quarantine", self.quarantine),
-            ("window", self.window),
+        let ordered = [
+            (("gate", self.gate), ("intake", self.intake)),
+            (("intake", self.intake), ("provider_timeout", self.provider_timeout)),
+            (("gate", self.gate), ("lease", self.lease)),
+            (("gate and provider_timeout together", self.longest_send()), ("window", self.window)),
+            (("enquiry_gap", self.enquiry_gap), ("window", self.window)),
+            (("not_found_gap", self.not_found_gap), ("window", self.window)),
+            (("nothing", Duration::ZERO), ("enquiry_gap", self.enquiry_gap)),
+            (("nothing", Duration::ZERO), ("not_found_gap", self.not_found_gap)),
         ];
-        for ((shorter, length), (longer, bound)) in chain.iter().zip(chain.iter().skip(1)) {
+        for ((shorter, length), (longer, bound)) in ordered {
             if length >= bound {
                 return Err(TimingError { shorter, longer });
             }
-        }
-        if self.not_found_gap >= self.window {
-            return Err(TimingError { shorter: "not_found_gap", longer: "window" });
-        }
-        if self.not_found_gap.is_zero() {
-            return Err(TimingError { shorter: "nothing", longer: "not_found_gap" });
-        }
-        if self.gate.saturating_add(self.provider_timeout) >= self.lease {
-            return Err(TimingError { shorter: "gate and provider_timeout together", longer: "lease" });
         }
         self.plan.check(self.window)?;
         Ok(self)
@@ -114,21 +121,23 @@ mod tests {
     }
 
     #[test]
-    fn a_vend_that_leaves_late_must_still_be_over_within_its_lease() {
-        let timing = Timing { lease: Duration::from_secs(125), ..Timing::default() };
-        assert!(timing.checked().is_err());
-        assert!(Timing { lease: Duration::from_secs(126), ..timing }.checked().is_ok());
+    fn an_order_leaves_within_its_first_lease() {
+        let timing = Timing { lease: Duration::from_secs(5), ..Timing::default() };
+        assert_eq!(timing.checked(), Err(TimingError { shorter: "gate", longer: "lease" }));
+    }
+
+    #[test]
+    fn a_vend_that_leaves_late_is_over_before_the_window_closes() {
+        let timing = Timing { window: Duration::from_secs(125), ..Timing::default() };
+        let both = "gate and provider_timeout together";
+        assert_eq!(timing.checked(), Err(TimingError { shorter: both, longer: "window" }));
     }
 
     #[test]
     fn one_answer_is_never_its_own_second() {
         let timing = Timing { not_found_gap: Duration::ZERO, ..Timing::default() };
         assert!(timing.checked().is_err());
-    }
-
-    #[test]
-    fn a_lease_shorter_than_a_vend_is_refused() {
-        let timing = Timing { lease: Duration::from_mins(2), ..Timing::default() };
-        assert_eq!(timing.checked(), Err(TimingError { shorter: "provider_timeout", longer: "lease" }));
+        let timing = Timing { enquiry_gap: Duration::ZERO, ..Timing::default() };
+        assert!(timing.checked().is_err());
     }
 }

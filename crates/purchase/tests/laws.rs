@@ -3,15 +3,15 @@
 //! really happened at the provider.
 #![expect(dead_code, reason = "the world is shared with the protocols' tests, which use all of it")]
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use purchase::{
-    Effect, Event, Fact, FactKind, Fence, Handling, Illegal, Life, Next, Rules, State, StateName, Timing,
-    Told,
+    Effect, Event, Fact, FactKind, Fence, Handling, Illegal, Life, Next, Rules, Sending, State, StateName,
+    Timing, Told,
 };
 use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, Unclear};
 
@@ -337,7 +337,7 @@ fn is_proof(moment: &Moment, rules: &Rules) -> bool {
             *fence == before.fence && sending.copies == 1 && before.state.name() == StateName::InFlight
         }
         (Fact::NoRecord { fence, asked_at }, Some(sending)) => {
-            let quarantined_until = sending.last_sent_at + rules.timing.quarantine;
+            let quarantined_until = quarantined_until(sending, rules);
             *fence == before.fence
                 && rules.declared.not_found_counts
                 && sending.no_record_since.is_some_and(|first| {
@@ -354,6 +354,15 @@ fn is_proof(moment: &Moment, rules: &Rules) -> bool {
         }
         _ => false,
     }
+}
+
+/// The provider has settled what left at the last moment of the gate, and every request is over.
+fn quarantined_until(sending: &Sending, rules: &Rules) -> DateTime<Utc> {
+    let timing = &rules.timing;
+    let settled = sending.last_sent_at + timing.gate + rules.declared.settles_within;
+    let deadline = sending.last_sent_at + timing.gate + timing.provider_timeout;
+    let ended = sending.ended_at.unwrap_or(deadline);
+    settled.max(ended).max(sending.earlier_ended_by.unwrap_or(ended))
 }
 
 /// What may happen in and around a provider that behaves as declared, in any order. Facts lie about

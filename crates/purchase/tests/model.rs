@@ -1,5 +1,6 @@
 //! A model check of the money protocols: one confirm, an integrator who asks, two workers, a provider of
-//! every declaration and a road that loses, delays and doubles. Everything that is decided is decided by the
+//! every declaration and a road that loses, delays and doubles. The confirm may wait in a proxy or in the buffer of a
+//! socket while the integrator asks about it. Everything that is decided is decided by the
 //! shipped `step`, `Confirm` and `Resolve`; every reachable state within the bounds is held against the laws.
 //!
 //! Not in it: a second purchase, the wallet's arithmetic, a database that loses what it has committed, clocks
@@ -43,6 +44,9 @@ const NARROW: [Bounds; 2] =
 /// Two, a slip and a crash; then three.
 const WIDE: [Bounds; 2] =
     [Bounds { slips: 1, crashes: 1, visits: 2, ..NOTHING }, Bounds { visits: 3, ..NOTHING }];
+
+/// The integrator asks while the confirm has not been read, which may wait for long, and again afterwards.
+const UNREAD: Bounds = Bounds { slips: 1, visits: 1, short_pauses: 2, ..NOTHING };
 
 const FROM_MEMORY: Habits = Habits { repeats: Repeats::FromMemory, turns_away: true, doubles: false };
 const REJECTED: Habits = Habits { repeats: Repeats::Rejected, ..FROM_MEMORY };
@@ -99,6 +103,16 @@ fn no_connection_that_is_declared_truthfully_breaks_a_law() {
         println!("{bounds:?}");
         total += every_truthful_town(*bounds).map(|(letters, town)| is_lawful(letters, town)).sum::<usize>();
     }
+    println!("before the confirm is read: {UNREAD:?}");
+    for handling in Handling::ALL {
+        let town = Town::truthful(handling, declared(""), FROM_MEMORY, UNREAD).before_it_is_read();
+        total += is_lawful("", town);
+    }
+    println!("the provider is declared to settle at once, and does");
+    for handling in Handling::ALL {
+        let town = Town::truthful(handling, declared("n"), FROM_MEMORY, bounds[0]);
+        total += is_lawful("n", town.that_settles_at_once());
+    }
     println!("{total:>9} states in all");
     assert!(total >= at_least, "only {total} states");
 }
@@ -151,6 +165,24 @@ mod what_somebody_might_get_wrong {
     fn two_no_records_without_a_quarantine() {
         let town = self_managed("n").with(Flaw::ForgetsTheQuarantine);
         is_found_out(town.within(TWO_VISITS), RELEASED_AND_VENDED);
+    }
+
+    #[test]
+    fn no_records_while_a_request_without_a_report_may_be_under_way() {
+        let town = self_managed("n").that_settles_at_once().with(Flaw::ForgetsUnreportedSends);
+        is_found_out(town.within(Bounds { short_pauses: 2, ..TWO_VISITS }), RELEASED_AND_VENDED);
+    }
+
+    #[test]
+    fn an_age_that_counts_from_the_reading() {
+        let town = self_managed("").with(Flaw::AgesFromReading).before_it_is_read();
+        is_found_out(town.within(UNREAD), "what was told still stands");
+    }
+
+    #[test]
+    fn a_not_found_that_forgets_what_is_on_its_way() {
+        let town = self_managed("").with(Flaw::ForgetsTheRest).before_it_is_read();
+        is_found_out(town.within(UNREAD), "what was told still stands");
     }
 
     #[test]

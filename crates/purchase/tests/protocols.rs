@@ -1,14 +1,15 @@
 //! Confirm and Resolve against the shipped `step` in a little world: the retry table row by row, every
 //! acknowledgement lost, a crash at every command.
-#![expect(dead_code, reason = "the world is shared with the sends', the schedules' and the laws' tests")]
 
-use purchase::{Asker, ConfirmCommand, Fact, Fence, Handling, ResolveAnswer, StateName, Told};
+use purchase::{
+    Asker, ConfirmCommand, Fact, Fence, Handling, Life, ResolveAnswer, ResolveCommand, StateName, Told,
+};
 use vend::{Refusal, RefusalReason};
 
 use world::World;
 use world::desk::{ConfirmDesk, Luck, ResolveDesk};
 use world::provider::{Repeats, Verdict};
-use world::values::{DECLARATIONS, declared, vend};
+use world::values::{DECLARATIONS, OPENING, declared, seconds, vend};
 use world::walk::{comes_to_an_end, confirms, every_copy_meets, resolves};
 
 #[path = "world/world.rs"]
@@ -17,6 +18,14 @@ mod world;
 const ASKERS: [Asker; 2] = [Asker::Integrator, Asker::Worker];
 const BUSY: Verdict = Verdict::Refuses(RefusalReason::Busy);
 const BLOCKED: Verdict = Verdict::Refuses(RefusalReason::Blocked);
+
+/// An integrator takes a turn before it has the purchase claimed and asked about.
+fn begins(asker: Asker) -> &'static str {
+    match asker {
+        Asker::Integrator => "take a turn, claim",
+        Asker::Worker => "claim",
+    }
+}
 
 /// Every handling with every asker.
 fn everybody() -> impl Iterator<Item = (Handling, Asker)> {
@@ -41,20 +50,91 @@ mod the_retry_table {
         }
     }
 
+    /// In flight, in doubt and in review, each held by another process.
+    fn held(handling: Handling) -> [World; 3] {
+        let in_flight = World::in_flight(handling, declared("rm"));
+        let mut in_doubt = World::in_doubt(handling, declared("rm"));
+        in_doubt.knows(Fact::Claimed);
+        let mut in_review = World::in_review(handling, declared("rm"));
+        in_review.knows(Fact::Claimed);
+        [in_flight, in_doubt, in_review].map(|mut world| {
+            world.passes(5);
+            world
+        })
+    }
+
     #[test]
-    fn a_live_lease_is_left_alone() {
-        for (handling, asker) in everybody() {
-            let in_flight = World::in_flight(handling, declared("rmn"));
-            let mut in_doubt = World::in_doubt(handling, declared("rmn"));
-            in_doubt.knows(Fact::Claimed);
-            let mut in_review = World::in_review(handling, declared("rmn"));
-            in_review.knows(Fact::Claimed);
-            for mut world in [in_flight, in_doubt, in_review] {
-                world.passes(184);
+    fn a_live_lease_is_left_alone_by_the_worker() {
+        for handling in Handling::ALL {
+            for mut world in held(handling) {
                 let before = world.life().clone();
-                assert_eq!(resolves(&mut world, asker, Luck::Well, None).story(), "answer pending");
+                assert_eq!(resolves(&mut world, Asker::Worker, Luck::Well, None).story(), "answer pending");
                 assert_eq!(world.life(), &before);
             }
+        }
+    }
+
+    #[test]
+    fn an_integrator_asks_under_a_live_lease_and_settles_what_was_vended() {
+        for handling in Handling::ALL {
+            for mut world in held(handling) {
+                let mut holder = world.life().clone();
+                every_copy_meets(&mut world, Some(Verdict::Vends));
+                let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
+                assert_eq!(desk.story(), "take a turn, enquire, record the vend, answer final");
+                holder.state = world.life().state.clone();
+                assert_eq!(world.life().fence, holder.fence, "nobody was replaced");
+                world.ended_in_truth();
+            }
+        }
+    }
+
+    #[test]
+    fn under_a_live_lease_nothing_but_a_success_is_recorded() {
+        for (handling, verdict) in Handling::ALL
+            .into_iter()
+            .flat_map(|handling| [Some(BLOCKED), Some(BUSY), None].map(|verdict| (handling, verdict)))
+        {
+            for mut world in held(handling) {
+                let before = world.life().clone();
+                every_copy_meets(&mut world, verdict);
+                for luck in [Luck::Well, Luck::Offline] {
+                    world.passes(2);
+                    world.filed = world.filed.map(|life| Life { lease_until: before.lease_until, ..life });
+                    world.now = before.lease_until.expect("it is held") - seconds(1);
+                    let desk = resolves(&mut world, Asker::Integrator, luck, None);
+                    assert!(desk.story().ends_with("answer pending"), "{}", desk.story());
+                }
+                let asked_at = world.life().asked_at;
+                assert_eq!(world.life(), &Life { asked_at, ..before });
+            }
+        }
+    }
+
+    #[test]
+    fn however_many_integrators_ask_one_enquiry_is_made_in_each_gap() {
+        for handling in Handling::ALL {
+            let mut world = World::in_doubt(handling, declared("m"));
+            every_copy_meets(&mut world, None);
+            let asks = "take a turn, claim, enquire, record that there is no record, answer pending";
+            for (pass, story) in [(0, asks), (0, "answer pending"), (1, "answer pending"), (1, asks)] {
+                world.passes(pass);
+                assert_eq!(resolves(&mut world, Asker::Integrator, Luck::Well, None).story(), story);
+            }
+            let found = world.life().clone();
+            world.passes(2);
+            let mut first = ResolveDesk::open(Asker::Integrator, &world);
+            let mut second = ResolveDesk::open(Asker::Integrator, &world);
+            assert_eq!(
+                (first.command(), second.command()),
+                (&ResolveCommand::TakeTurn(found.fence), first.command())
+            );
+            first.turn(&mut world, Luck::Well);
+            second.turn(&mut world, Luck::Well);
+            assert_eq!(
+                (first.command(), second.story().as_str()),
+                (&ResolveCommand::Claim, "take a turn, answer pending")
+            );
         }
     }
 
@@ -92,7 +172,10 @@ mod the_retry_table {
             for mut world in [dead_sender, in_doubt, in_review] {
                 every_copy_meets(&mut world, Some(Verdict::Vends));
                 let desk = resolves(&mut world, asker, Luck::Well, None);
-                assert_eq!(desk.story(), "claim, enquire, record the vend, answer final");
+                assert_eq!(
+                    desk.story(),
+                    format!("{}, enquire, record the vend, answer final", begins(asker))
+                );
                 world.ended_in_truth();
             }
         }
@@ -108,7 +191,10 @@ mod the_retry_table {
             for mut world in [dead_sender, in_doubt, in_review] {
                 every_copy_meets(&mut world, Some(BLOCKED));
                 let desk = resolves(&mut world, asker, Luck::Well, None);
-                assert_eq!(desk.story(), "claim, enquire, record the refusal, answer final");
+                assert_eq!(
+                    desk.story(),
+                    format!("{}, enquire, record the refusal, answer final", begins(asker))
+                );
                 world.ended_in_truth();
             }
         }
@@ -120,15 +206,18 @@ mod the_retry_table {
             let mut world = World::in_doubt(Handling::Managed, declared(""));
             every_copy_meets(&mut world, Some(BUSY));
             let desk = resolves(&mut world, asker, Luck::Well, None);
-            assert_eq!(desk.story(), "claim, enquire, record the refusal, answer pending");
+            assert_eq!(
+                desk.story(),
+                format!("{}, enquire, record the refusal, answer pending", begins(asker))
+            );
             assert_eq!((world.state(), world.released), (StateName::RetryDue, 0));
         }
     }
 
     #[test]
     fn on_no_record_the_same_order_leaves_again_only_where_that_is_declared_safe() {
-        let asks_only = "claim, enquire, record that there is no record, answer pending";
-        let repeats = "claim, enquire, record the repeat, send, record the vend, answer final";
+        let asks_only = "enquire, record that there is no record, answer pending";
+        let repeats = "enquire, record the repeat, send, record the vend, answer final";
         for (handling, asker) in everybody() {
             for letters in DECLARATIONS {
                 let mut world = World::in_doubt(handling, declared(letters));
@@ -136,6 +225,7 @@ mod the_retry_table {
                 let desk = resolves(&mut world, asker, Luck::Well, Some(Verdict::Vends));
                 let may_send = (handling, asker) != (Handling::SelfManaged, Asker::Worker);
                 let expected = if may_send && letters.contains('r') { repeats } else { asks_only };
+                let expected = format!("{}, {expected}", begins(asker));
                 assert_eq!(desk.story(), expected, "{handling:?} {asker:?} {letters}");
                 assert_eq!(world.life().lease_until, None);
             }
@@ -148,7 +238,8 @@ mod the_retry_table {
             let mut world = World::in_review(handling, declared("rmn"));
             every_copy_meets(&mut world, None);
             let desk = resolves(&mut world, asker, Luck::Well, None);
-            assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+            let asks = "enquire, record that there is no record, answer pending";
+            assert_eq!(desk.story(), format!("{}, {asks}", begins(asker)));
             assert_eq!(world.state(), StateName::Review);
         }
     }
@@ -161,7 +252,7 @@ mod the_retry_table {
             for mut world in [in_doubt, in_review] {
                 let before = world.life().clone();
                 let desk = resolves(&mut world, asker, Luck::Offline, None);
-                assert_eq!(desk.story(), "claim, enquire, let go, answer unreachable");
+                assert_eq!(desk.story(), format!("{}, enquire, let go, answer unreachable", begins(asker)));
                 assert_eq!(desk.answer(), Some(ResolveAnswer::Unreachable));
                 assert_eq!((&world.life().state, world.life().lease_until), (&before.state, None));
             }
@@ -175,7 +266,8 @@ mod the_retry_table {
             every_copy_meets(&mut world, None);
             world.passes(1_800);
             let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
-            assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+            let asks = "take a turn, claim, enquire, record that there is no record, answer pending";
+            assert_eq!(desk.story(), asks);
             assert_eq!(world.state(), StateName::InDoubt);
             let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
             let end = "record that there is no record, close the window, answer pending";
@@ -189,7 +281,8 @@ mod the_retry_table {
         for asker in ASKERS {
             let mut world = World::in_doubt(Handling::SelfManaged, declared("n"));
             every_copy_meets(&mut world, None);
-            for (pass, expected) in [(599, None), (1, Some(600)), (59, Some(600))] {
+            // Ten minutes after the last moment of the gate; this world is a second old.
+            for (pass, expected) in [(602, None), (2, Some(605)), (58, Some(605))] {
                 world.passes(pass);
                 resolves(&mut world, asker, Luck::Well, None);
                 let purchase::State::InDoubt(sending) = world.life().state else {
@@ -198,7 +291,7 @@ mod the_retry_table {
                 let counted = sending.no_record_since.map(|since| since.timestamp());
                 assert_eq!(counted, expected);
             }
-            world.passes(1);
+            world.passes(2);
             resolves(&mut world, asker, Luck::Well, None);
             world.ended_in_truth();
         }
@@ -239,15 +332,17 @@ mod managed_purchases {
         }
         assert_eq!((world.provider.copies(), world.life().requests), (6, 5));
         for asker in ASKERS {
+            world.passes(2);
             let desk = resolves(&mut world, asker, Luck::Well, None);
-            assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+            let asks = "enquire, record that there is no record, answer pending";
+            assert_eq!(desk.story(), format!("{}, {asks}", begins(asker)));
         }
         comes_to_an_end(&mut world, None);
     }
 }
 
 mod the_plan {
-    use purchase::{Next, Resolve, ResolveCommand, RetryPlan};
+    use purchase::{Next, Resolve, RetryPlan};
 
     use super::*;
 
@@ -273,16 +368,46 @@ mod the_plan {
     }
 
     #[test]
-    fn the_worker_repeats_when_the_plan_has_it_due_and_an_integrator_at_once() {
-        let asks = "claim, enquire, record that there is no record, answer pending";
-        let repeats = "claim, enquire, record the repeat, send, record the doubt, answer pending";
-        for (asker, after, story) in
-            [(Asker::Worker, 59, asks), (Asker::Worker, 60, repeats), (Asker::Integrator, 0, repeats)]
-        {
+    fn the_same_order_is_repeated_when_the_plan_has_it_due_whoever_asks() {
+        let asks = "enquire, record that there is no record, answer pending";
+        let repeats = "enquire, record the repeat, send, record the doubt, answer pending";
+        for asker in ASKERS {
             let mut world = on_plan(World::in_doubt(Handling::Managed, declared("r")));
             every_copy_meets(&mut world, None);
-            world.passes(after);
-            assert_eq!(resolves(&mut world, asker, Luck::Well, None).story(), story, "{asker:?} {after}");
+            for (at, story) in
+                [(4, asks), (6, repeats), (18, asks), (20, repeats), (22, asks), (300, repeats)]
+            {
+                world.now = OPENING + seconds(at);
+                let told = resolves(&mut world, asker, Luck::Well, None).story();
+                assert_eq!(told, format!("{}, {story}", begins(asker)), "{asker:?} after {at} s");
+            }
+        }
+    }
+
+    /// How many copies leave, and when the purchase ends, if its integrator asks every `pace` seconds.
+    fn polled(letters: &str, pace: i64) -> (usize, Option<i64>) {
+        let mut world = on_plan(World::in_doubt(Handling::SelfManaged, declared(letters)));
+        every_copy_meets(&mut world, None);
+        for at in (2..1_800).step_by(usize::try_from(pace).expect("positive")) {
+            world.now = OPENING + seconds(at);
+            resolves(&mut world, Asker::Integrator, Luck::Well, None);
+            every_copy_meets(&mut world, None);
+            if !world.state().is_open() {
+                return (world.provider.copies(), Some(at));
+            }
+        }
+        (world.provider.copies(), None)
+    }
+
+    #[test]
+    fn polling_at_any_pace_sends_what_is_due_and_comes_to_the_same_end() {
+        for pace in [1, 2, 3, 7, 10, 20] {
+            let (copies, ended) = polled("rmn", pace);
+            // A slow one misses a moment. The last repeat leaves after 60 s; then come the quarantine and two answers.
+            assert!((3..=4).contains(&copies), "every {pace} s: {copies}");
+            assert!(ended.is_some_and(|at| (725..790).contains(&at)), "every {pace} s: {ended:?}");
+            let (copies, ended) = polled("rm", pace);
+            assert!((5..=6).contains(&copies) && ended.is_none(), "every {pace} s: {copies}, {ended:?}");
         }
     }
 
@@ -294,7 +419,10 @@ mod the_plan {
             let mut due = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
             confirms(&mut due, Some(BUSY));
             for mut world in [in_doubt, in_review, due] {
-                let (mut alone, _claim) = Resolve::begin(asker, world.life(), world.now, &world.rules);
+                let (mut alone, first) = Resolve::begin(asker, world.life(), world.now, &world.rules);
+                if matches!(first, ResolveCommand::TakeTurn(_)) {
+                    alone.on(purchase::ResolveEvent::MayAsk).expect("it has asked for a turn");
+                }
                 let Ok(Next::Moved(life, _)) = world.record(Fact::Claimed) else { panic!("not claimed") };
                 let (_together, command) = Resolve::claimed(asker, &life, world.now, &world.rules);
                 let claimed = purchase::ResolveEvent::Claimed { life, at: world.now };

@@ -19,10 +19,11 @@ mod world;
 const BUSY: Verdict = Verdict::Refuses(RefusalReason::Busy);
 const BLOCKED: Verdict = Verdict::Refuses(RefusalReason::Blocked);
 
-/// In doubt under fence 1; the one copy never arrived.
+/// In doubt under fence 1; the one copy never arrived. A repeat is due.
 fn in_doubt(handling: Handling, letters: &str, repeats: Repeats) -> World {
     let mut world = World::open(handling, declared(letters), repeats);
     confirms(&mut world, None);
+    world.passes(1);
     world
 }
 
@@ -33,6 +34,7 @@ fn in_doubt_though_vended(letters: &str, repeats: Repeats) -> World {
     world.provider.takes_off(1, world.now);
     every_copy_meets(&mut world, Some(Verdict::Vends));
     world.knows(Fact::Lost { fence, why: Doubt::TimedOut.into() });
+    world.passes(1);
     world
 }
 
@@ -55,9 +57,10 @@ fn about_to_send(world: &mut World, asker: Asker) -> ResolveDesk {
 }
 
 fn works_on(desk: &mut ResolveDesk, world: &mut World) {
-    while desk.answer().is_none() {
+    for _turn in 0..20 {
         desk.turn(world, Luck::Well);
     }
+    assert!(desk.answer().is_some(), "no end after {}", desk.story());
 }
 
 fn sending(world: &World) -> Sending {
@@ -81,7 +84,10 @@ mod behind_its_gate {
             works_on(&mut desk, &mut world);
             assert_eq!(world.provider.copies(), copies, "after {pause} s");
             let left = if copies == 2 { "send, record the doubt" } else { "record that nothing left" };
-            assert_eq!(desk.story(), format!("claim, enquire, record the repeat, {left}, answer pending"));
+            assert_eq!(
+                desk.story(),
+                format!("take a turn, claim, enquire, record the repeat, {left}, answer pending")
+            );
             assert_eq!((world.state(), world.life().lease_until), (StateName::InDoubt, None));
             assert_eq!(usize::from(sending(&world).copies), copies);
             comes_to_an_end(&mut world, None);
@@ -139,8 +145,8 @@ mod unacknowledged {
 
     #[test]
     fn a_repeat_does_not_leave_and_is_not_counted_whether_it_was_kept_or_not() {
-        let kept = "claim, enquire, record the repeat, record that nothing left, answer pending";
-        let not_kept = "claim, enquire, record the repeat, record that nothing left, let go, answer pending";
+        let kept = "take a turn, claim, enquire, record the repeat, record that nothing left, answer pending";
+        let not_kept = "take a turn, claim, enquire, record the repeat, record that nothing left, let go, answer pending";
         for (loss, fence, story) in
             [(Luck::CommittedUnheard, Fence(3), kept), (Luck::NotCommitted, Fence(2), not_kept)]
         {
@@ -186,9 +192,10 @@ mod unacknowledged {
             let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
             let mut slow = about_to_send(&mut world, Asker::Integrator);
             slow.turn(&mut world, loss);
-            world.passes(185);
+            world.passes(201);
             let mut other = ResolveDesk::open(Asker::Integrator, &world);
             while *other.command() != ResolveCommand::Send {
+                assert_eq!(other.answer(), None, "{}", other.story());
                 other.turn(&mut world, Luck::Well);
             }
             let before = world.life().clone();
@@ -211,7 +218,7 @@ mod refused {
             (
                 Handling::SelfManaged,
                 Asker::Integrator,
-                format!("{found}, answer pending"),
+                format!("take a turn, {found}, answer pending"),
                 StateName::InDoubt,
             ),
             (
@@ -222,7 +229,7 @@ mod refused {
             ),
         ] {
             let mut world = in_doubt(handling, "rn", Repeats::FromMemory);
-            world.passes(1_799);
+            world.passes(1_798);
             let mut desk = about_to_send(&mut world, asker);
             world.passes(1);
             works_on(&mut desk, &mut world);
@@ -267,7 +274,7 @@ mod turned_down {
     /// How the provider turns the second copy down.
     const WAYS: [(Repeats, Verdict); 2] =
         [(Repeats::Rejected, Verdict::Vends), (Repeats::FromMemory, Verdict::IsTurnedAway)];
-    const UNTIL_THEN: &str = "claim, enquire, record the repeat, send, enquire";
+    const UNTIL_THEN: &str = "take a turn, claim, enquire, record the repeat, send, enquire";
 
     /// Up to the question that follows.
     fn turned_down(world: &mut World, way: Verdict) -> ResolveDesk {
@@ -334,6 +341,7 @@ mod turned_down {
         let mut world = World::in_doubt(Handling::SelfManaged, declared("rm"));
         let mut desk = about_to_send(&mut world, Asker::Integrator);
         while *desk.command() != ResolveCommand::Send {
+            assert_eq!(desk.answer(), None, "{}", desk.story());
             desk.turn(&mut world, Luck::Well);
         }
         world.provider.receives(1, world.now, Verdict::IsTurnedAway);
@@ -399,7 +407,7 @@ mod what_was_learnt_before {
     fn not_found_once() -> World {
         let mut world = sent_again("rn");
         world.knows(Fact::Lost { fence: Fence(3), why: Doubt::TimedOut.into() });
-        world.passes(600);
+        world.passes(605);
         world.knows(Fact::NoRecord { fence: Fence(3), asked_at: world.now });
         assert_eq!(sending(&world).no_record_since, Some(world.now));
         world
@@ -464,8 +472,12 @@ mod due_meanwhile {
             ),
             (Asker::Worker, ResolveCommand::RecordAttempt(Fence(3))),
         ] {
-            let (mut resolve, claim) = Resolve::begin(asker, in_doubt.life(), in_doubt.now, &in_doubt.rules);
-            assert_eq!(claim, ResolveCommand::Claim);
+            let (mut resolve, first) = Resolve::begin(asker, in_doubt.life(), in_doubt.now, &in_doubt.rules);
+            let claim = match asker {
+                Asker::Integrator => resolve.on(ResolveEvent::MayAsk),
+                Asker::Worker => Ok(first),
+            };
+            assert_eq!(claim, Ok(ResolveCommand::Claim));
             let life = purchase::Life { fence: Fence(3), ..due.life().clone() };
             assert_eq!(resolve.on(ResolveEvent::Claimed { life, at: due.now }), Ok(next));
         }

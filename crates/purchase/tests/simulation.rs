@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::thread;
+use std::time::Duration;
 
 use flaw::Flaw;
 use options::Options;
@@ -229,6 +230,32 @@ mod what_somebody_might_get_wrong {
     }
 
     #[test]
+    fn no_records_while_a_request_without_a_report_may_be_under_way() {
+        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], |seed| {
+            let mut options = with(Flaw::ForgetsUnreportedSends)(seed);
+            options.kills_at_work = 100;
+            for connection in &mut options.connections {
+                connection.declared.settles_within = Duration::from_secs(10);
+                connection.nature.does = connection.declared;
+                connection.nature.is_late = 60;
+            }
+            options
+        });
+    }
+
+    const NOT_FOUND: [&str; 2] = ["what was not found does not appear", "who follows the guide buys once"];
+
+    #[test]
+    fn an_age_that_counts_from_the_reading() {
+        is_found_out(&NOT_FOUND, with(Flaw::AgesFromReading));
+    }
+
+    #[test]
+    fn a_not_found_that_forgets_what_is_on_its_way() {
+        is_found_out(&NOT_FOUND, with(Flaw::ForgetsTheRest));
+    }
+
+    #[test]
     fn a_refusal_under_a_stale_fence() {
         is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], with(Flaw::ForgetsTheFence));
     }
@@ -242,6 +269,8 @@ mod what_somebody_might_get_wrong {
             "failure is a release",
             "a copy leaves on record only",
             VENDED_TWICE,
+            "sends follow the plan, whoever asks",
+            "one enquiry at a time, however many ask",
         ];
         is_found_out(&laws, with(Flaw::ForgetsToCompare));
     }
@@ -264,7 +293,8 @@ mod what_somebody_might_get_wrong {
 
     #[test]
     fn a_release_on_the_refusal_of_one_copy_of_two() {
-        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], with(Flaw::BelievesARefusalOfOneCopy));
+        let laws = [RELEASED_AND_VENDED, DUE_AND_VENDED];
+        is_found_out(&laws, with(Flaw::BelievesARefusalOfOneCopy));
     }
 
     #[test]
@@ -289,7 +319,7 @@ mod what_somebody_might_get_wrong {
 
     #[test]
     fn a_road_that_doubles_orders() {
-        is_found_out(&[VENDED_TWICE], |seed| {
+        is_found_out(&[VENDED_TWICE, RELEASED_AND_VENDED], |seed| {
             let mut options = Options::drawn(seed);
             for connection in &mut options.connections {
                 connection.declared = declared("");

@@ -61,6 +61,7 @@ struct Case {
     transient: bool,
     copies: u16,
     past_window: bool,
+    send_is_due: bool,
     requests: u8,
     declared: Capabilities,
     found_nothing_before: bool,
@@ -141,6 +142,8 @@ const REASON: Choices =
     &[("definite", |case| case.transient = false), ("transient", |case| case.transient = true)];
 const WINDOW: Choices =
     &[("window open", |case| case.past_window = false), ("window closed", |case| case.past_window = true)];
+const DUE: Choices =
+    &[("send due", |case| case.send_is_due = true), ("send not due", |case| case.send_is_due = false)];
 const REQUESTS: Choices = &[
     ("requests left", |case| case.requests = 0),
     ("requests spent", |case| case.requests = Timing::MANAGED_REQUESTS_MAX),
@@ -149,7 +152,7 @@ const REQUESTS: Choices = &[
 /// In the order in which a reader would ask. A condition that changes nothing is not printed.
 fn conditions(fact: FactKind) -> Vec<Choices> {
     let of_the_purchase = [FENCE, LEASE, COPIES, REPEAT, REMEMBERS, NOT_FOUND];
-    let of_the_account = [HANDLING, WINDOW, REQUESTS];
+    let of_the_account = [HANDLING, WINDOW, REQUESTS, DUE];
     let of_the_fact: &[Choices] = match fact {
         FactKind::Vended | FactKind::OperatorVended => &[TRANSACTION],
         FactKind::Refused => &[TOLD, REASON],
@@ -218,6 +221,7 @@ In brackets: what changes besides the state; unless it says so there, nobody hol
 After a semicolon: what is done in the same transaction. Lives that cannot come about are left out: a
 self-managed purchase is never RETRY_DUE, REVIEW begins after the window, what has ended is not leased, and
 none counted means: no \"no record\" since the latest send. `next fence`: of a send that may not have been kept.
+`request over`: its sender has reported the end of the request, which the quarantine waits for.
 
 ";
 
@@ -231,8 +235,14 @@ const ORDINARY: Case = Case {
     transient: false,
     copies: 1,
     past_window: false,
+    send_is_due: true,
     requests: 0,
-    declared: Capabilities { repeat_is_safe: false, remembers_refusals: false, not_found_counts: false },
+    declared: Capabilities {
+        repeat_is_safe: false,
+        remembers_refusals: false,
+        not_found_counts: false,
+        settles_within: Capabilities::SETTLES_WITHIN,
+    },
     found_nothing_before: false,
     asked: Asked::InQuarantine,
     told: Told::InAnswer,
@@ -290,6 +300,9 @@ fn now(case: &Case) -> DateTime<Utc> {
 fn life(case: &Case) -> Life {
     let now = now(case);
     let found_nothing_at = RESERVED_AT + TimeDelta::minutes(11);
+    let timing = Timing::default();
+    // Before the first moment of the plan, or after it and early enough for a repeat.
+    let first_sent_at = now - TimeDelta::seconds(if case.send_is_due { 60 } else { 2 });
     let sending = Sending {
         copies: case.copies,
         no_record_since: case.found_nothing_before.then_some(found_nothing_at),
@@ -311,7 +324,8 @@ fn life(case: &Case) -> Life {
             Lease::GivenUp => None,
         },
         requests: case.requests,
-        ..Life::reserved(case.handling, RESERVED_AT, &Timing::default())
+        window_closes_at: if case.past_window { now } else { first_sent_at + timing.window },
+        ..Life::reserved(case.handling, RESERVED_AT, &timing)
     }
 }
 
@@ -385,6 +399,8 @@ fn described(before: &Life, after: &Life, effects: &[Effect]) -> String {
         }
         if earlier.is_some_and(|earlier| earlier.last_sent_at != sending.last_sent_at) {
             changes.push("quarantined anew".to_owned());
+        } else if earlier.is_some_and(|earlier| earlier.ended_at != sending.ended_at) {
+            changes.push("request over".to_owned());
         }
         let counted_before = earlier.is_some_and(|earlier| earlier.no_record_since.is_some());
         match (counted_before, sending.no_record_since.is_some()) {

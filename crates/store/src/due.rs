@@ -136,7 +136,7 @@ async fn read_locked(transaction: &mut Transaction, ids: &[i64]) -> Result<Vec<R
 /// The number of the purchase where it cannot be read, or has no place for a claim.
 fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64> {
     let id = row.id;
-    let found = row.read_in_list(sealing).map_err(|error| {
+    let found = row.read_in_list(sealing, timing).map_err(|error| {
         let cause: &dyn std::error::Error = &error;
         tracing::error!(cause, purchase = id, "a purchase that is due cannot be read");
         id
@@ -153,9 +153,9 @@ fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64>
     };
     Ok(Claim {
         from: (life.state.name(), life.fence),
-        due_at: timing.plan.due_at(&claimed, at, timing),
+        due_at: timing.plan.due_at(&claimed, at, &rules),
         to: ClaimedPurchase {
-            record: Record { life: claimed, ..found.record },
+            record: Record { life: claimed, recovery: None, ..found.record },
             declared: found.declared,
             at,
         },

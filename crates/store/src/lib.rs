@@ -23,6 +23,7 @@ mod housekeeping;
 mod idempotency;
 pub mod identity;
 mod lanes;
+mod leases;
 mod listing;
 mod measures;
 mod migrate;
@@ -59,6 +60,7 @@ pub use error::StoreError;
 pub use gauges::{OpenWork, Pile};
 pub use housekeeping::Purged;
 pub use idempotency::KeyHolder;
+pub use leases::HeldPurchase;
 pub use measures::{describe_metrics, show_breaches};
 pub use migrate::{migrate, schema_version};
 pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId};
@@ -68,9 +70,9 @@ pub use oversight::{
     StoryEvent, StoryFailure, StoryMove, StoryPurchase, StoryReply,
 };
 pub use purchases::{
-    Age, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict,
+    PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict,
 };
-pub use records::{ForRetry, RetryKey};
+pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use rule::Rule;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};

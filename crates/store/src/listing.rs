@@ -135,12 +135,12 @@ impl Store {
         organisation: OrganisationId,
         id: PurchaseId,
     ) -> Result<Option<Filed>, StoreError> {
-        let sealing = self.sealing.clone();
+        let (sealing, timing) = (self.sealing.clone(), self.timing);
         self.read(move |connection| {
             Box::pin(async move {
                 let find = prepared::<FindFiled>().bind::<BigInt, _>(organisation.0);
                 let rows: Vec<FiledRow> = find.bind::<BigInt, _>(id.0).load(connection).await?;
-                rows.into_iter().next().map(|row| row.read(|row| row.read(&sealing))).transpose()
+                rows.into_iter().next().map(|row| row.read(|row| row.read(&sealing, &timing))).transpose()
             })
         })
         .await
@@ -155,12 +155,12 @@ impl Store {
         after: Option<Place>,
         limit: u16,
     ) -> Result<Page, StoreError> {
-        let sealing = self.sealing.clone();
+        let (sealing, timing) = (self.sealing.clone(), self.timing);
         self.read(move |connection| {
             Box::pin(async move {
                 let question = Question::new(organisation, selection, after, limit);
                 let rows = question.ask(connection).await?;
-                let filed = rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing)));
+                let filed = rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing, &timing)));
                 Ok(page(filed.collect::<Result<_, _>>()?, limit))
             })
         })

@@ -32,4 +32,14 @@ impl Store {
         let store = self.clone();
         self.on_engine(async move { work(&mut *store.general.get().await?).await }).await
     }
+
+    /// Runs one statement on the engine that commits by itself. Only for what may be lost without harm: whether a standby
+    /// has it is not asked.
+    pub(crate) async fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a mut AsyncPgConnection) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let store = self.clone();
+        self.on_engine(async move { work(&mut *store.general.get().await?).await }).await
+    }
 }

@@ -178,7 +178,7 @@ impl Store {
         limit: u16,
         lease: Duration,
     ) -> Result<Vec<ClaimedMessage>, StoreError> {
-        let sealing = self.sealing.clone();
+        let (sealing, timing) = (self.sealing.clone(), self.timing);
         let (claimed, contents) = self
             .operate(move |transaction| {
                 Box::pin(async move {
@@ -190,7 +190,7 @@ impl Store {
                         .load(&mut **transaction)
                         .await?;
                     let purchases: Vec<i64> = claimed.iter().map(ClaimRow::purchase).collect();
-                    let contents = row::contents(transaction, &purchases, &sealing).await?;
+                    let contents = row::contents(transaction, &purchases, &sealing, &timing).await?;
                     Ok((claimed, contents))
                 })
             })

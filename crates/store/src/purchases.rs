@@ -44,30 +44,18 @@ pub struct Reservation {
     pub keyed: Option<KeyedRequest>,
     /// The name of the request that asks for it: 1 to 128 characters.
     pub request_id: Option<String>,
-    /// How long ago the request arrived, whenever that is asked.
-    pub age: Age,
+    /// How the request stands, whenever that is asked.
+    pub pending: Arc<dyn PendingRequest>,
 }
 
-/// How long ago a request arrived. It is asked once the reserve's transaction has begun: a process may stand still at any
-/// moment before that, and what a retry has answered meanwhile must count.
-#[derive(Clone)]
-pub struct Age(Arc<dyn Fn() -> Duration + Send + Sync>);
+/// The request behind a reserve. It is asked how it stands once the reserve's transaction has begun: a process may stand
+/// still at any moment before that, and what a retry has answered meanwhile must count.
+pub trait PendingRequest: fmt::Debug + Send + Sync {
+    /// How long ago its last byte reached this machine, by a clock that goes on while the machine sleeps.
+    fn age(&self) -> Duration;
 
-impl Age {
-    /// As `asked` tells it, by a clock that goes on while the machine sleeps.
-    pub fn told_by(asked: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        Self(Arc::new(asked))
-    }
-
-    pub(crate) fn now(&self) -> Duration {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for Age {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Age({:?})", self.now())
-    }
+    /// Whether its caller has closed the connection. Then nothing is reserved.
+    fn is_abandoned(&self) -> bool;
 }
 
 impl Reservation {
@@ -104,6 +92,7 @@ impl Reservation {
                 subscriber_details: vend.subscriber_details.clone(),
             }),
             failure: None,
+            recovery: None,
         }
     }
 }
@@ -146,13 +135,28 @@ pub enum ReserveRefusal {
     },
     /// An earlier purchase for the same subscriber is open.
     #[error("an earlier purchase for the same subscriber is open")]
-    Pending,
+    Pending {
+        /// Which; none if it is being reserved at this moment.
+        open: Option<PurchaseId>,
+    },
     /// The request is older than any may be whose order is to leave: nothing that has been told meanwhile is looked up.
     #[error("the request is too old")]
     TooLate,
-    /// A retry has answered that there is no such purchase, after this one was asked for.
-    #[error("the external reference was closed by a retry")]
-    ReferenceClosed,
+    /// The caller has hung up before anything was held.
+    #[error("the caller closed its connection")]
+    Abandoned,
+    /// A retry has given a final answer about the external reference, which still rests.
+    #[error("the external reference rests for another {wait:?}")]
+    ReferenceRests {
+        /// How long it does.
+        wait: Duration,
+    },
+    /// The product is not offered to the organisation by this provider any more.
+    #[error("the provider does not offer the product to the organisation")]
+    NotOffered,
+    /// The organisation is locked to its allow-list, and the subscriber is not on it any more.
+    #[error("the subscriber is not on the organisation's allow-list")]
+    SubscriberNotAllowed,
     /// Another confirm under the idempotency key was refused, after this one was asked for.
     #[error("the idempotency key was closed by another confirm's refusal")]
     KeyClosed,

@@ -1,5 +1,7 @@
 //! Reading purchases back, and closing a reference that names none.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::RunQueryDsl;
@@ -25,6 +27,16 @@ pub struct RetryKey {
     pub external_reference: String,
     /// Among which product; any, if not given.
     pub product: Option<Product>,
+}
+
+/// What a retry is about to answer for ever, by what that needs of its reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosingOutcome {
+    /// The purchase was bought. Confirms that arrived before the answer buy nothing under the reference any more.
+    Bought,
+    /// Nothing was bought, so the integrator may buy again. No confirm that is still on its way may do so under this
+    /// reference: it rests for [`purchase::Timing::reference_rest`].
+    NotBought,
 }
 
 /// A purchase and the database's time of its reading.
@@ -74,60 +86,66 @@ struct CloseReference;
 
 impl Statement for CloseReference {
     const SQL: &str = "-- close_reference
-INSERT INTO closed_references (organisation_id, subscriber_identifier, external_reference, closed_at)
-VALUES ($1, $2, $3, clock_timestamp())
+-- A rest is never cut short.
+INSERT INTO closed_references AS c (organisation_id, subscriber_identifier, external_reference, closed_at, rests_until)
+SELECT $1, $2, $3, at, at + $4 * interval '1 microsecond' FROM clock_timestamp() AS at
 ON CONFLICT (organisation_id, subscriber_identifier, external_reference)
-    DO UPDATE SET closed_at = excluded.closed_at";
+    DO UPDATE SET closed_at = excluded.closed_at, rests_until = greatest(c.rests_until, excluded.rests_until)";
 }
 
 impl Store {
-    /// The newest purchase of a key. Where there is none, the key is closed in the same transaction for
-    /// every confirm that has begun by now, so that "not found" stays true.
+    /// The newest purchase of a key. Where there is none, the key rests from the same transaction on, so that "not found"
+    /// stays true.
     pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, StoreError> {
         let store = self.clone();
         self.on_engine(async move {
             let found = find_newest(&mut *store.general.get().await?, &key).await?;
             if let Some(row) = found {
-                return row.read(&store.sealing).map(Some);
+                return row.read(&store.sealing, &store.timing).map(Some);
             }
-            store.close_after(&key, None).await
+            store.close_after(&key, None, ClosingOutcome::NotBought).await
         })
         .await
     }
 
-    /// Closes a key for every confirm that has begun by now, so that a final answer about its newest
-    /// purchase stays true. Where `known` is not the newest any more, nothing is closed and the newest is
-    /// given instead.
+    /// Closes a key, so that a final answer about its newest purchase stays true. Where `known` is not the newest any more,
+    /// nothing is closed and the newest is given instead.
     pub async fn close_reference(
         &self,
         key: RetryKey,
         known: PurchaseId,
+        outcome: ClosingOutcome,
     ) -> Result<Option<ForRetry>, StoreError> {
         let store = self.clone();
-        self.on_engine(async move { store.close_after(&key, Some(known)).await }).await
+        self.on_engine(async move { store.close_after(&key, Some(known), outcome).await }).await
     }
 
     async fn close_after(
         &self,
         key: &RetryKey,
         known: Option<PurchaseId>,
+        outcome: ClosingOutcome,
     ) -> Result<Option<ForRetry>, StoreError> {
         let _turn = self.closing_references.acquire().await.map_err(|_closed| StoreError::Stopped)?;
+        let rest = match outcome {
+            ClosingOutcome::Bought => Duration::ZERO,
+            ClosingOutcome::NotBought => self.timing.reference_rest,
+        };
         let mut transaction = self.general.begin().await?;
-        let outcome = find_newer_or_close(&mut transaction, key, known).await;
+        let outcome = find_newer_or_close(&mut transaction, key, known, rest).await;
         let newer = transaction.end(outcome).await?;
-        newer.map(|row| row.read(&self.sealing)).transpose()
+        newer.map(|row| row.read(&self.sealing, &self.timing)).transpose()
     }
 
     /// The purchase of this number as it stands.
     pub async fn get_record(&self, id: PurchaseId) -> Result<Record, StoreError> {
-        let sealing = self.sealing.clone();
+        let (sealing, timing) = (self.sealing.clone(), self.timing);
         self.read(move |connection| {
             Box::pin(async move {
                 let rows: Vec<Row> = prepared::<GetRecord>().bind::<BigInt, _>(id.0).load(connection).await?;
                 let row = rows.into_iter().next();
                 let row = row.ok_or_else(|| StoreError::corrupt("purchases", "id", id.0))?;
-                row.read(&sealing).map(|read| read.record)
+                row.read(&sealing, &timing).map(|read| read.record)
             })
         })
         .await
@@ -140,6 +158,7 @@ async fn find_newer_or_close(
     transaction: &mut Transaction,
     key: &RetryKey,
     known: Option<PurchaseId>,
+    rest: Duration,
 ) -> Result<Option<Row>, StoreError> {
     lock_own_wallets(transaction, key.organisation).await?;
     if let Some(row) = find_newest(transaction, key).await?
@@ -151,6 +170,7 @@ async fn find_newer_or_close(
         .bind::<BigInt, _>(key.organisation.0)
         .bind::<Text, _>(key.subscriber.as_str())
         .bind::<Text, _>(key.external_reference.as_str())
+        .bind::<BigInt, _>(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX))
         .execute(&mut **transaction)
         .await?;
     Ok(None)

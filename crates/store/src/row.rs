@@ -1,8 +1,10 @@
 //! How a purchase's life lies in its row, both ways.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz};
 use money::{Currency, Money};
 use purchase::{Failure, Fence, Handling, Life, Sending, State, StateName};
 use vend::{Capabilities, ProviderReference, Refusal, RefusalReason};
@@ -20,6 +22,10 @@ pub(crate) struct LifeRow {
     fence: i64,
     #[diesel(sql_type = Nullable<Timestamptz>)]
     lease_until: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    claimed_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    asked_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = SmallInt)]
     attempt: i16,
     #[diesel(sql_type = SmallInt)]
@@ -30,6 +36,10 @@ pub(crate) struct LifeRow {
     copies: Option<i16>,
     #[diesel(sql_type = Nullable<Timestamptz>)]
     last_sent_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    send_ended_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    earlier_sends_ended_by: Option<DateTime<Utc>>,
     #[diesel(sql_type = Nullable<Timestamptz>)]
     no_record_since: Option<DateTime<Utc>>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -56,6 +66,8 @@ pub(crate) struct DeclaredRow {
     remembers_refusals: bool,
     #[diesel(sql_type = Bool)]
     not_found_counts: bool,
+    #[diesel(sql_type = Integer)]
+    settles_within_s: i32,
 }
 
 impl LifeRow {
@@ -66,6 +78,8 @@ impl LifeRow {
             state: self.state(id)?,
             fence: Fence(self.fence),
             lease_until: self.lease_until,
+            claimed_at: self.claimed_at,
+            asked_at: self.asked_at,
             attempt: u16::try_from(self.attempt).map_err(|_negative| corrupt(id, "attempt"))?,
             requests: u8::try_from(self.requests).map_err(|_outside| corrupt(id, "requests"))?,
             window_closes_at: self.window_closes_at,
@@ -92,6 +106,8 @@ impl LifeRow {
         Ok(Sending {
             copies: copies.ok_or_else(|| corrupt(id, "copies"))?,
             last_sent_at: self.last_sent_at.ok_or_else(|| corrupt(id, "last_sent_at"))?,
+            ended_at: self.send_ended_at,
+            earlier_ended_by: self.earlier_sends_ended_by,
             no_record_since: self.no_record_since,
         })
     }
@@ -115,25 +131,20 @@ impl FailureRow {
 }
 
 impl DeclaredRow {
-    pub(crate) const fn capabilities(&self) -> Capabilities {
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        // The database keeps it positive.
+        let settles_within = Duration::from_secs(u64::from(self.settles_within_s.unsigned_abs()));
         Capabilities {
             repeat_is_safe: self.repeat_is_safe,
             remembers_refusals: self.remembers_refusals,
             not_found_counts: self.not_found_counts,
+            settles_within,
         }
     }
 }
 
 fn corrupt(id: i64, column: &'static str) -> StoreError {
     StoreError::corrupt("purchases", column, id)
-}
-
-/// What of a state lies in columns of its own.
-pub(crate) fn sending_of(state: &State) -> Option<&Sending> {
-    match state {
-        State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => Some(sending),
-        State::RetryDue | State::Successful { .. } | State::Failed => None,
-    }
 }
 
 /// A failure as its three columns.

@@ -62,7 +62,8 @@ fn resolves(enquiry: &Enquiry) {
     let life = Life { state: State::InDoubt(sending), lease_until: None, ..reserved };
     let (mut resolve, command) =
         Transcribed::<Resolve>::found(PurchaseId(7), Asker::Integrator, &life, at, &rules);
-    assert_eq!(command, ResolveCommand::Claim);
+    assert_eq!(command, ResolveCommand::TakeTurn(Fence::FIRST));
+    assert_eq!(resolve.on(ResolveEvent::MayAsk), Ok(ResolveCommand::Claim));
     let life = Life { fence: Fence(2), lease_until: Some(at + timing.lease), ..life };
     let claimed = ResolveEvent::Claimed { life: life.clone(), at };
     assert_eq!(resolve.on(claimed), Ok(ResolveCommand::Enquire));
@@ -107,7 +108,7 @@ fn a_transcript_is_replayed_by_another_and_a_word_that_was_changed_is_found_out(
 
     let file = fs::read_dir(&directory).unwrap().next().unwrap().unwrap().path();
     let kept = fs::read_to_string(file).unwrap();
-    assert_eq!(replay(&kept).unwrap(), Replayed { confirms: 3, resolves: 6, commands: 3 * 5 + 5 * 4 + 2 });
+    assert_eq!(replay(&kept).unwrap(), Replayed { confirms: 3, resolves: 6, commands: 3 * 5 + 5 * 5 + 2 });
     let broken_off = format!("{kept}{{\"run\": 1, \"he");
     assert_eq!(replay(&broken_off).unwrap(), replay(&kept).unwrap());
 

@@ -1,5 +1,6 @@
 //! Confirm: the money path, from top to bottom.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -7,15 +8,17 @@ use clock::Monotonic;
 use failpoint::{Point, reach};
 use provider::Gate;
 use purchase::{
-    Authority, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record, State,
-    StateName,
+    Authority, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record, Recovery,
+    State, StateName,
 };
-use store::{Age, RecordError, Recorded, Reservation, ReserveError, Verdict};
+use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
 use transcript::Transcribed;
 use vend::{ProviderReference, VendOrder};
 
 use crate::admission::Admitted;
+use crate::arrival::WaitingCaller;
 use crate::backoff::Backoff;
+use crate::leases::Lease;
 use crate::measures::{self, Sending};
 use crate::outcome::{self, About};
 use crate::{Arrival, ConfirmError, Desk, Rejection, Vending};
@@ -48,8 +51,8 @@ impl Vending {
         let confirm = self.0.engine.run(confirm);
         match tokio::time::timeout(self.0.settings.longest_wait(), confirm).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(_lost)) => Err(ConfirmError::Unknown),
-            Err(_elapsed) => Err(ConfirmError::Unknown),
+            Ok(Err(_lost)) => Err(ConfirmError::Unknown(self.0.nothing_is_known())),
+            Err(_elapsed) => Err(ConfirmError::Unknown(self.0.nothing_is_known())),
         }
     }
 }
@@ -71,6 +74,7 @@ struct Purchase {
     backoff: Backoff,
     rejection: Rejection,
     reserved_at: Option<DateTime<Utc>>,
+    lease: Option<Lease>,
     /// The outcome that is being put on record, and what the record said.
     outcome: Option<(Fact, Recorded)>,
 }
@@ -98,7 +102,11 @@ impl Desk {
             subscriber_details: customer.name,
             keyed,
             request_id: arrival.request_id,
-            age: self.age_of(arrival.at),
+            pending: Arc::new(WaitingCaller {
+                arrived: arrival.at,
+                clock: self.clock.clone(),
+                connection: arrival.connection,
+            }),
         };
         Ok(Purchase {
             reservation,
@@ -108,6 +116,7 @@ impl Desk {
             backoff: Backoff::default(),
             rejection: Rejection::Internal,
             reserved_at: None,
+            lease: None,
             outcome: None,
         })
     }
@@ -122,7 +131,7 @@ impl Desk {
                 ConfirmCommand::Send => ConfirmEvent::Answered(self.send(&purchase).await),
                 ConfirmCommand::Record(fact) => match self.keep(&mut purchase, fact).await {
                     Some(event) => event,
-                    None => return Err(ConfirmError::Unknown),
+                    None => return Err(ConfirmError::Unknown(self.nothing_is_known())),
                 },
                 ConfirmCommand::Refuse => return Err(purchase.rejection.into()),
                 ConfirmCommand::Answer => return self.answer(purchase).await,
@@ -137,6 +146,7 @@ impl Desk {
             Ok(reserved) => {
                 reach(Point::ConfirmAfterReserve);
                 purchase.reserved_at = Some(reserved.at);
+                purchase.lease = Some(self.leases.hold(purchase.reservation.id, reserved.life.fence));
                 ConfirmEvent::Reserved {
                     fence: reserved.life.fence,
                     since_reserve: self.since(purchase.began),
@@ -144,7 +154,7 @@ impl Desk {
                 }
             }
             Err(ReserveError::Refused(refusal)) => {
-                purchase.rejection = refusal.into();
+                purchase.rejection = self.rejection_of(refusal).await;
                 ConfirmEvent::ReserveRefused
             }
             Err(ReserveError::Overloaded) => {
@@ -213,7 +223,7 @@ impl Desk {
             Some(record) => record,
             None => self.store.get_record(purchase.reservation.id).await.map_err(|error| {
                 log(&error, "a purchase could not be read back", &purchase);
-                ConfirmError::Unknown
+                ConfirmError::Unknown(self.nothing_is_known())
             })?,
         };
         let record = Box::new(record);
@@ -223,15 +233,29 @@ impl Desk {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
                 match record.life.handling {
                     Handling::Managed => Ok(record),
-                    Handling::SelfManaged => Err(ConfirmError::Unknown),
+                    Handling::SelfManaged => {
+                        let recovery = record.recovery.unwrap_or_else(|| self.nothing_is_known());
+                        Err(ConfirmError::Unknown(recovery))
+                    }
                 }
             }
         }
     }
 
-    fn age_of(&self, arrived: Monotonic) -> Age {
-        let clock = self.clock.clone();
-        Age::told_by(move || clock.monotonic().elapsed_since(arrived))
+    /// What a caller does about a purchase of which nothing can be said: ask soon.
+    pub(crate) fn nothing_is_known(&self) -> Recovery {
+        Recovery::unknown(self.clock.now(), &self.settings.timing())
+    }
+
+    /// Why nothing was reserved, with what the caller needs to know of the purchase that is in the way.
+    async fn rejection_of(&self, refusal: ReserveRefusal) -> Rejection {
+        let found = if let ReserveRefusal::Pending { open: Some(id) } = refusal {
+            self.store.get_record(id).await.ok()
+        } else {
+            None
+        };
+        let recovery = found.and_then(|record| record.recovery);
+        Rejection::of(refusal, recovery.unwrap_or_else(|| self.nothing_is_known()))
     }
 
     pub(crate) fn since(&self, instant: Monotonic) -> Duration {

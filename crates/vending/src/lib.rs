@@ -11,6 +11,7 @@ mod catalogue;
 mod confirm;
 mod customer;
 mod engine;
+mod leases;
 mod measured;
 mod measures;
 mod outcome;
@@ -36,7 +37,7 @@ use provider::Provider;
 use purchase::TimingError;
 use store::Store;
 
-pub use arrival::Arrival;
+pub use arrival::{Arrival, CallerConnection};
 pub use engine::{Engine, EngineRuntime};
 pub use measures::describe_metrics;
 pub use quote::Quote;
@@ -50,6 +51,7 @@ pub use work::WorkDone;
 use calls::CallIds;
 use catalogue::Catalogues;
 use customer::PassedChecks;
+use leases::Leases;
 use refused_confirms::RefusedConfirms;
 
 /// Connections to providers, by the code of the catalogue.
@@ -70,6 +72,7 @@ struct Desk {
     passed_checks: PassedChecks,
     calls: CallIds,
     refused_confirms: RefusedConfirms,
+    leases: Arc<Leases>,
 }
 
 impl Vending {
@@ -87,12 +90,15 @@ impl Vending {
         settings: VendingSettings,
         zone: Tz,
     ) -> Result<Self, TimingError> {
-        settings.timing().checked()?;
+        let timing = settings.timing().checked()?;
+        let leases = Leases::new(clock.clone());
+        leases.keep(store.clone(), timing.renewal(), engine.runtime());
         Ok(Self(Arc::new(Desk {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
             calls: CallIds::default(),
             refused_confirms: RefusedConfirms::default(),
+            leases,
             store,
             providers: measured::measured(providers, &clock),
             clock,

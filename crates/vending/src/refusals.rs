@@ -1,7 +1,9 @@
 //! Every way in which a use case ends without success. The surfaces turn each into one error code.
 
+use std::time::Duration;
+
 use money::{Currency, Money};
-use purchase::{FormatError, PriceError, Record};
+use purchase::{FormatError, PriceError, Record, Recovery};
 use store::{ReserveRefusal, StoreError};
 use vend::{RefusalReason, Unanswered};
 
@@ -66,15 +68,24 @@ pub enum Rejection {
         /// How much is missing.
         gap: Money,
     },
-    /// An earlier purchase for the same subscriber is open.
+    /// An earlier purchase for the same subscriber is open, or the one under the same idempotency key.
     #[error("an earlier purchase for the same subscriber is open")]
-    Pending,
+    Pending(Recovery),
+    /// Another confirm under the idempotency key was refused while this one was under way.
+    #[error("the idempotency key was closed by another confirm's refusal")]
+    KeyClosed,
     /// Another request was made under the same idempotency key.
     #[error("the idempotency key belongs to another request")]
     KeyReused,
-    /// A retry has answered "not found" for the external reference while this confirm was under way.
-    #[error("a retry closed the external reference")]
-    ReferenceClosed,
+    /// A retry has answered "not found" or "failed" for the external reference, which still rests.
+    #[error("the external reference rests for another {wait:?}")]
+    ReferenceRests {
+        /// How long it does.
+        wait: Duration,
+    },
+    /// The caller closed its connection before anything was held.
+    #[error("the caller closed its connection")]
+    CallerGone,
     /// The request took so long to come this far that its order may not leave any more.
     #[error("the request is too old")]
     TooLate,
@@ -98,9 +109,9 @@ pub enum ConfirmError {
     /// The purchase that holds the idempotency key had failed before. Final, and told again.
     #[error("the purchase under the key has failed")]
     FailedBefore(Box<Record>),
-    /// Reserved, and nobody knows.
+    /// The purchase may be open, and its outcome is not known.
     #[error("the outcome of the purchase is not known yet")]
-    Unknown,
+    Unknown(Recovery),
 }
 
 impl ConfirmError {
@@ -110,7 +121,7 @@ impl ConfirmError {
             Self::Rejected(Rejection::Overloaded)
             | Self::Failed(_)
             | Self::FailedBefore(_)
-            | Self::Unknown => false,
+            | Self::Unknown(_) => false,
             Self::Rejected(_) => true,
         }
     }
@@ -130,16 +141,11 @@ pub enum RetryError {
     Failed(Box<Record>),
     /// Still open.
     #[error("the purchase is still open")]
-    Pending {
-        /// When asking again is worth while, in seconds.
-        retry_after_s: u32,
-    },
-    /// Still open, and the provider could not be asked.
-    #[error("the provider could not be asked")]
-    Unreachable,
-    /// Our own fault; logged where it happened. Nothing changed.
-    #[error("the service failed")]
-    Internal,
+    Pending(Recovery),
+    /// Still open, and the provider could not be asked; or the question itself failed, by our own fault, which is logged
+    /// where it happened.
+    #[error("the purchase could not be asked about")]
+    Unreachable(Recovery),
 }
 
 /// A read failed by our own fault; logged where it happened.
@@ -158,10 +164,9 @@ impl Rejection {
     pub(crate) fn of_check(provider_code: &str) -> impl FnOnce(Unanswered) -> Self {
         move |unanswered| Self::Check { provider_code: provider_code.to_owned(), unanswered }
     }
-}
 
-impl From<ReserveRefusal> for Rejection {
-    fn from(refusal: ReserveRefusal) -> Self {
+    /// Why a reserve was refused; `open` is what is known of the purchase that is in its way, where one is.
+    pub(crate) fn of(refusal: ReserveRefusal, open: Recovery) -> Self {
         match refusal {
             ReserveRefusal::Revoked => Self::Revoked,
             ReserveRefusal::Suspended => Self::Suspended,
@@ -169,10 +174,12 @@ impl From<ReserveRefusal> for Rejection {
             ReserveRefusal::NotDebitable => Self::AccountNotDebitable,
             ReserveRefusal::OtherCurrency(account) => Self::OtherCurrency { account },
             ReserveRefusal::Insufficient { gap } => Self::Insufficient { gap },
-            // Whoever holds the key was quicker, and may be open still. Where somebody was refused under it meanwhile, the
-            // same may be asked for afresh.
-            ReserveRefusal::Pending | ReserveRefusal::KeyTaken | ReserveRefusal::KeyClosed => Self::Pending,
-            ReserveRefusal::ReferenceClosed => Self::ReferenceClosed,
+            ReserveRefusal::Pending { .. } | ReserveRefusal::KeyTaken => Self::Pending(open),
+            ReserveRefusal::KeyClosed => Self::KeyClosed,
+            ReserveRefusal::ReferenceRests { wait } => Self::ReferenceRests { wait },
+            ReserveRefusal::Abandoned => Self::CallerGone,
+            ReserveRefusal::NotOffered => Self::UnknownProvider,
+            ReserveRefusal::SubscriberNotAllowed => Self::SubscriberNotAllowed,
             ReserveRefusal::TooLate => Self::TooLate,
             ReserveRefusal::NoCommissionAccount => {
                 tracing::error!("commission is due to an organisation without a commission account");
@@ -203,12 +210,6 @@ impl From<Failed> for Rejection {
             Failed::ForNow => Self::Overloaded,
             Failed::ForGood => Self::Internal,
         }
-    }
-}
-
-impl From<Failed> for RetryError {
-    fn from(_failed: Failed) -> Self {
-        Self::Internal
     }
 }
 

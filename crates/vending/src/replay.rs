@@ -45,7 +45,7 @@ impl Desk {
     async fn buy_once(&self, order: Order, keyed: KeyedRequest) -> Result<Confirmed, ConfirmError> {
         let Authority { client, organisation, .. } = order.authority;
         let holder = self.store.find_key_holder(client, keyed.key.clone()).await;
-        if let Some(holder) = known(holder, "an idempotency key could not be looked up")? {
+        if let Some(holder) = self.known(holder, "an idempotency key could not be looked up")? {
             return self.told_before(holder, &keyed).await;
         }
         let order = Order { keyed: Some(keyed.clone()), ..order };
@@ -60,7 +60,7 @@ impl Desk {
                 self.store.close_key(organisation, client, keyed.key.clone()).await
             }
         };
-        match known(holder, "an idempotency key could not be closed")? {
+        match self.known(holder, "an idempotency key could not be closed")? {
             Some(holder) => self.told_before(holder, &keyed).await,
             None => Err(error),
         }
@@ -71,18 +71,27 @@ impl Desk {
         if holder.request != keyed.hash {
             return Err(Rejection::KeyReused.into());
         }
-        let record = match holder.state {
+        let record = self.store.get_record(holder.purchase).await;
+        let record = Box::new(self.known(record, "the purchase under an idempotency key could not be read")?);
+        // As it stood when it held the key: a failure that has freed the key since must close it before it is told.
+        match holder.state {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
-                return Err(Rejection::Pending.into());
+                let recovery = record.recovery.unwrap_or_else(|| self.nothing_is_known());
+                Err(Rejection::Pending(recovery).into())
             }
-            StateName::Successful | StateName::Failed => self.store.get_record(holder.purchase).await,
-        };
-        let record = Box::new(known(record, "the purchase under an idempotency key could not be read")?);
-        if holder.state == StateName::Successful {
-            Ok(Confirmed::Before(record))
-        } else {
-            Err(ConfirmError::FailedBefore(record))
+            StateName::Successful => Ok(Confirmed::Before(record)),
+            StateName::Failed => Err(ConfirmError::FailedBefore(record)),
         }
+    }
+
+    /// What the store says. While it says nothing, it is not known what another confirm did under the key, and nothing may
+    /// be told that invites another purchase.
+    fn known<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
+        said.map_err(|error| {
+            let cause: &dyn std::error::Error = &error;
+            tracing::error!(cause, "{what}");
+            ConfirmError::Unknown(self.nothing_is_known())
+        })
     }
 }
 
@@ -101,7 +110,11 @@ impl Ending {
     fn of(error: &ConfirmError) -> Self {
         match error {
             ConfirmError::Rejected(
-                Rejection::Pending | Rejection::ReferenceClosed | Rejection::Overloaded,
+                Rejection::Pending(_)
+                | Rejection::KeyClosed
+                | Rejection::ReferenceRests { .. }
+                | Rejection::CallerGone
+                | Rejection::Overloaded,
             ) => Self::SaysComeAgain,
             ConfirmError::Rejected(
                 Rejection::UnknownAccount
@@ -125,17 +138,9 @@ impl Ending {
             ConfirmError::Failed(record) if record.failure.as_ref().is_some_and(Failure::is_transient) => {
                 Self::SaysNothingIsBought
             }
-            ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown => Self::Stands,
+            ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
+                Self::Stands
+            }
         }
     }
-}
-
-/// What the store says. While it says nothing, it is not known what another confirm did under the key, and nothing may be
-/// told that invites another purchase.
-fn known<T>(said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
-    said.map_err(|error| {
-        let cause: &dyn std::error::Error = &error;
-        tracing::error!(cause, "{what}");
-        ConfirmError::Unknown
-    })
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use failpoint::{Point, reach};
 use provider::Gate;
-use purchase::{Asker, Fact, Fence, Record, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent, Rules};
+use purchase::{
+    Asker, Fact, Fence, Life, Record, Recovery, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent, Rules,
+};
 use store::{ClaimedPurchase, ForRetry, RecordError, Recorded, Verdict};
 use transcript::Transcribed;
 use vend::{
@@ -15,6 +17,7 @@ use vend::{
 
 use crate::Desk;
 use crate::backoff::Backoff;
+use crate::leases::Lease;
 use crate::measures::{self, Sending};
 use crate::outcome::{self, About};
 
@@ -22,39 +25,56 @@ use crate::outcome::{self, About};
 struct Case<'a> {
     record: &'a Record,
     order: VendOrder,
+    rules: Rules,
+    /// How the purchase stood when this process last heard of it, by the database's clock.
+    standing: (Life, DateTime<Utc>),
     /// The database's time of the claim: no enquiry of this resolve begins before it.
     claimed_at: DateTime<Utc>,
     /// When the latest send was put on record, by the monotonic clock.
     recorded: clock::Monotonic,
+    lease: Option<Lease>,
     backoff: Backoff,
 }
 
+/// What a resolve came to.
+pub(crate) struct Resolved {
+    pub(crate) answer: ResolveAnswer,
+    /// What an integrator does next about a purchase that is still open.
+    pub(crate) recovery: Option<Recovery>,
+}
+
 impl Desk {
-    /// Brings what an integrator asks about as far as evidence allows, if nobody else is at it.
-    pub(crate) async fn resolve_found(&self, found: &ForRetry) -> ResolveAnswer {
+    /// Brings what an integrator asks about as far as evidence allows.
+    pub(crate) async fn resolve_found(&self, found: &ForRetry) -> Resolved {
         let rules = self.rules(found.declared);
         let begun =
             Transcribed::found(found.record.id, Asker::Integrator, &found.record.life, found.at, &rules);
-        self.bring_to_an_end(begun, self.case(&found.record, found.at)).await
+        self.bring_to_an_end(begun, self.case(&found.record, found.at, &rules)).await
     }
 
     /// Brings what a worker has claimed as far as evidence allows.
     pub(crate) async fn resolve_claimed(&self, claimed: ClaimedPurchase) -> ResolveAnswer {
         let ClaimedPurchase { record, declared, at } = claimed;
-        let begun = Transcribed::claimed(record.id, Asker::Worker, &record.life, at, &self.rules(declared));
-        self.bring_to_an_end(begun, self.case(&record, at)).await
+        let rules = self.rules(declared);
+        let begun = Transcribed::claimed(record.id, Asker::Worker, &record.life, at, &rules);
+        let lease = Some(self.leases.hold(record.id, record.life.fence));
+        let case = Case { lease, ..self.case(&record, at, &rules) };
+        self.bring_to_an_end(begun, case).await.answer
     }
 
     fn rules(&self, declared: Capabilities) -> Rules {
         Rules { declared, timing: self.settings.timing() }
     }
 
-    fn case<'a>(&self, record: &'a Record, claimed_at: DateTime<Utc>) -> Case<'a> {
+    fn case<'a>(&self, record: &'a Record, at: DateTime<Utc>, rules: &Rules) -> Case<'a> {
         Case {
             record,
             order: VendOrder { reference: record.provider_reference, sale: sale_of(record) },
-            claimed_at,
+            rules: *rules,
+            standing: (record.life.clone(), at),
+            claimed_at: at,
             recorded: self.clock.monotonic(),
+            lease: None,
             backoff: Backoff::default(),
         }
     }
@@ -64,10 +84,11 @@ impl Desk {
         &self,
         (mut protocol, mut command): (Transcribed<Resolve>, ResolveCommand),
         mut case: Case<'_>,
-    ) -> ResolveAnswer {
+    ) -> Resolved {
         loop {
             let event = match command {
                 ResolveCommand::Claim => self.claim(&mut case).await,
+                ResolveCommand::TakeTurn(fence) => self.take_turn(&mut case, fence).await,
                 ResolveCommand::Enquire => self.enquire(&case).await,
                 ResolveCommand::RecordRepeat(fence) => {
                     self.record_send(&mut case, Sending::Repeat, Fact::SentAgain { fence }).await
@@ -80,9 +101,9 @@ impl Desk {
                 }
                 ResolveCommand::Record(fact) => match self.put_on_record(&mut case, fact).await {
                     Some(event) => event,
-                    None => return ResolveAnswer::Pending,
+                    None => return case.resolved(ResolveAnswer::Pending),
                 },
-                ResolveCommand::Answer(answer) => return answer,
+                ResolveCommand::Answer(answer) => return case.resolved(answer),
             };
             command = protocol.on(event).expect("each command above is answered with an event of its own");
         }
@@ -93,6 +114,8 @@ impl Desk {
             Ok(Recorded { life, at, verdict: Verdict::Moved }) => {
                 reach(Point::ResolveClaimed);
                 case.claimed_at = at;
+                case.standing = (life.clone(), at);
+                case.lease = Some(self.leases.hold(case.record.id, life.fence));
                 let is_as_found = life.attempt == case.record.life.attempt;
                 if is_as_found || self.learn_of_later_attempt(case).await {
                     ResolveEvent::Claimed { life, at }
@@ -107,6 +130,22 @@ impl Desk {
             Err(error) => {
                 log(&error, "a claim was not acknowledged", case);
                 ResolveEvent::NotClaimed
+            }
+        }
+    }
+
+    /// One integrator at a time has an enquiry made. If the turn is lost, others ask.
+    async fn take_turn(&self, case: &mut Case<'_>, fence: Fence) -> ResolveEvent {
+        match self.store.take_turn(case.record.id, fence).await {
+            Ok(true) => {
+                let (life, at) = &mut case.standing;
+                life.asked_at = Some(*at);
+                ResolveEvent::MayAsk
+            }
+            Ok(false) => ResolveEvent::MayNotAsk,
+            Err(error) => {
+                log(&error, "a turn to ask was not acknowledged", case);
+                ResolveEvent::MayNotAsk
             }
         }
     }
@@ -142,6 +181,9 @@ impl Desk {
             Ok(Recorded { life, verdict: Verdict::Moved, .. }) => {
                 reach(Point::ResolveSendRecorded);
                 measures::sends(&case.record.provider_code, sending);
+                if let Some(lease) = &mut case.lease {
+                    lease.moves_to(life.fence);
+                }
                 ResolveEvent::SendRecorded { fence: life.fence, since_record: self.since(case.recorded) }
             }
             Ok(Recorded { verdict: Verdict::AlreadyThere | Verdict::Illegal(_), .. }) => {
@@ -184,6 +226,7 @@ impl Desk {
             Ok(recorded) => {
                 reach(Point::ResolveAfterRecord);
                 outcome::tell(&About::on_file(case.record), &fact, &recorded);
+                case.standing = (recorded.life.clone(), recorded.at);
                 Some(ResolveEvent::Recorded { life: recorded.life, at: recorded.at })
             }
             Err(error @ (RecordError::Unacknowledged(_) | RecordError::Sealing(_))) => {
@@ -196,6 +239,13 @@ impl Desk {
                 None
             }
         }
+    }
+}
+
+impl Case<'_> {
+    fn resolved(&self, answer: ResolveAnswer) -> Resolved {
+        let (life, at) = &self.standing;
+        Resolved { answer, recovery: Recovery::of(life, *at, &self.rules) }
     }
 }
 

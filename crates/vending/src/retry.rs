@@ -1,14 +1,11 @@
 //! Retry: settles a confirm whose answer was lost, and never charges twice.
 
 use purchase::{Authority, Record, ResolveAnswer, StateName};
-use store::{ForRetry, RetryKey};
+use store::{ClosingOutcome, RetryKey, StoreError};
 use vend::{Product, SubscriberIdentifier};
 
-use crate::refusals::internal;
+use crate::resolve::Resolved;
 use crate::{Desk, RetryError, Vending};
-
-/// When asking again is worth while: a vend that takes its time takes tens of seconds.
-const RETRY_AFTER_S: u32 = 5;
 
 /// Among which purchases a retry looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +38,8 @@ impl Vending {
         let resolved = self.0.engine.run(async move { vending.0.settle_retry(authority, question).await });
         match tokio::time::timeout(self.0.settings.longest_wait(), resolved).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(_lost)) => Err(RetryError::Unreachable),
-            Err(_elapsed) => Err(RetryError::Unreachable),
+            Ok(Err(_lost)) => Err(RetryError::Unreachable(self.0.nothing_is_known())),
+            Err(_elapsed) => Err(RetryError::Unreachable(self.0.nothing_is_known())),
         }
     }
 }
@@ -63,44 +60,57 @@ impl Desk {
             },
         };
         let found = self.store.find_for_retry(key.clone()).await;
-        let mut found = found
-            .map_err(|error| internal("a purchase to be retried could not be read", &error))?
-            .ok_or(RetryError::NotFound)?;
+        let found = self.answered(found, "a purchase to be retried could not be read")?;
+        let mut found = found.ok_or(RetryError::NotFound)?;
         loop {
             if found.record.life.state.name().is_open() && !found.retries_enabled {
                 return Err(RetryError::Disabled);
             }
-            match self.resolve_found(&found).await {
-                ResolveAnswer::Final => match self.newer_than(&found, &key).await? {
-                    Some(newer) => found = newer,
-                    None => return self.final_answer(found).await,
-                },
-                ResolveAnswer::Pending => return Err(RetryError::Pending { retry_after_s: RETRY_AFTER_S }),
-                ResolveAnswer::Unreachable => return Err(RetryError::Unreachable),
+            let Resolved { answer, recovery } = self.resolve_found(&found).await;
+            let recovery = recovery.unwrap_or_else(|| self.nothing_is_known());
+            match answer {
+                ResolveAnswer::Pending => return Err(RetryError::Pending(recovery)),
+                ResolveAnswer::Unreachable => return Err(RetryError::Unreachable(recovery)),
+                ResolveAnswer::Final => {}
+            }
+            let record = self.as_it_ended(found.record).await?;
+            let Some(outcome) = outcome_of(record.life.state.name()) else {
+                return Err(RetryError::Pending(record.recovery.unwrap_or(recovery)));
+            };
+            // A final answer must stay true: where a later purchase was quicker, the answer is about that one.
+            let newer = self.store.close_reference(key.clone(), record.id, outcome).await;
+            match (self.answered(newer, "a reference could not be closed")?, outcome) {
+                (Some(newer), _) => found = newer,
+                (None, ClosingOutcome::Bought) => return Ok(Box::new(record)),
+                (None, ClosingOutcome::NotBought) => return Err(RetryError::Failed(Box::new(record))),
             }
         }
     }
 
-    /// A final answer must stay true: it closes the reference for every confirm that has begun by now, unless
-    /// one of them was quicker and there is a newer purchase to answer about.
-    async fn newer_than(&self, found: &ForRetry, key: &RetryKey) -> Result<Option<ForRetry>, RetryError> {
-        let closed = self.store.close_reference(key.clone(), found.record.id).await;
-        Ok(closed.map_err(|error| internal("a reference could not be closed", &error))?)
+    /// The record of a purchase that has ended: as it was found, if it had ended by then.
+    async fn as_it_ended(&self, found: Record) -> Result<Record, RetryError> {
+        if !found.life.state.name().is_open() {
+            return Ok(found);
+        }
+        let record = self.store.get_record(found.id).await;
+        self.answered(record, "a purchase could not be read back")
     }
 
-    async fn final_answer(&self, found: ForRetry) -> Result<Box<Record>, RetryError> {
-        let record = if found.record.life.state.name().is_open() {
-            let record = self.store.get_record(found.record.id).await;
-            record.map_err(|error| internal("a purchase could not be read back", &error))?
-        } else {
-            found.record
-        };
-        match record.life.state.name() {
-            StateName::Successful => Ok(Box::new(record)),
-            StateName::Failed => Err(RetryError::Failed(Box::new(record))),
-            StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
-                Err(RetryError::Pending { retry_after_s: RETRY_AFTER_S })
-            }
-        }
+    /// What the store says. A failure of ours leaves the question as open as a silent provider does.
+    fn answered<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, RetryError> {
+        said.map_err(|error| {
+            let cause: &dyn std::error::Error = &error;
+            tracing::error!(cause, "{what}");
+            RetryError::Unreachable(self.nothing_is_known())
+        })
+    }
+}
+
+/// What a final answer tells; none, as long as there is none to give.
+const fn outcome_of(state: StateName) -> Option<ClosingOutcome> {
+    match state {
+        StateName::Successful => Some(ClosingOutcome::Bought),
+        StateName::Failed => Some(ClosingOutcome::NotBought),
+        StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => None,
     }
 }

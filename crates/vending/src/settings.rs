@@ -16,19 +16,25 @@ pub struct VendingSettings {
     pub intake_ms: u64,
     /// The total deadline of one vend request. The adapters are given the same.
     pub provider_timeout_ms: u64,
-    /// How long the holder of a purchase is left alone with it.
+    /// How long the holder of a purchase is left alone with it. It is renewed while the holder is at work.
     pub lease_ms: u64,
-    /// From the last send until "no record" may mean anything.
-    pub quarantine_ms: u64,
+    /// Between two enquiries about one purchase that integrators' questions cause.
+    pub enquiry_gap_ms: u64,
     /// Between two answers of "no record" that count.
     pub not_found_gap_ms: u64,
+    /// How long no confirm buys under a reference about which a retry has answered "not found" or "failed".
+    pub reference_rest_ms: u64,
     /// From the first send until nothing is sent any more.
     pub window_ms: u64,
     /// Least pause between two looks of the worker at a purchase in doubt.
     pub first_look_ms: u64,
     /// Longest pause between two such looks.
     pub longest_pause_ms: u64,
-    /// From the first send of a managed purchase until each of its five further requests is due.
+    /// From the first send of a purchase until each moment from which the same order may be sent once more.
+    pub repeats_ms: [u64; 5],
+    /// From the first send until no order is repeated any more, where "no record" is declared to count.
+    pub repeats_end_ms: u64,
+    /// From the first send of a managed purchase until each of its five further attempts is due.
     pub attempts_ms: [u64; 5],
     /// What a caller waits longer than one vend before it is told that the outcome is unknown.
     pub patience_ms: u64,
@@ -95,11 +101,14 @@ impl Default for VendingSettings {
             intake_ms: milliseconds(timing.intake),
             provider_timeout_ms: milliseconds(timing.provider_timeout),
             lease_ms: milliseconds(timing.lease),
-            quarantine_ms: milliseconds(timing.quarantine),
+            enquiry_gap_ms: milliseconds(timing.enquiry_gap),
             not_found_gap_ms: milliseconds(timing.not_found_gap),
+            reference_rest_ms: milliseconds(timing.reference_rest),
             window_ms: milliseconds(timing.window),
             first_look_ms: milliseconds(timing.plan.first_look),
             longest_pause_ms: milliseconds(timing.plan.longest_pause),
+            repeats_ms: timing.plan.repeats.map(milliseconds),
+            repeats_end_ms: milliseconds(timing.plan.repeats_end),
             attempts_ms: timing.plan.attempts.map(milliseconds),
             patience_ms: 30_000,
             check_reuse_ms: 60_000,
@@ -116,12 +125,15 @@ impl VendingSettings {
             intake: Duration::from_millis(self.intake_ms),
             provider_timeout: Duration::from_millis(self.provider_timeout_ms),
             lease: Duration::from_millis(self.lease_ms),
-            quarantine: Duration::from_millis(self.quarantine_ms),
+            enquiry_gap: Duration::from_millis(self.enquiry_gap_ms),
             not_found_gap: Duration::from_millis(self.not_found_gap_ms),
+            reference_rest: Duration::from_millis(self.reference_rest_ms),
             window: Duration::from_millis(self.window_ms),
             plan: RetryPlan {
                 first_look: Duration::from_millis(self.first_look_ms),
                 longest_pause: Duration::from_millis(self.longest_pause_ms),
+                repeats: self.repeats_ms.map(Duration::from_millis),
+                repeats_end: Duration::from_millis(self.repeats_end_ms),
                 attempts: self.attempts_ms.map(Duration::from_millis),
             },
         }

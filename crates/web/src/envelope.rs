@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use error_codes::{ErrorCode, ErrorType};
 
-use crate::{ApiError, Front, REPLAYED, Surface, ToldError, Visit};
+use crate::{ApiError, Front, NextStep, REPLAYED, Surface, ToldError, Visit};
 
 /// How a client proves itself at refresh (RFC 7617).
 const BASIC: &str = "Basic realm=\"vendgate\", charset=\"UTF-8\"";
@@ -35,6 +35,15 @@ struct Body<'a> {
     retryable: bool,
     doc_url: &'a str,
     request_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery: Option<NextStep>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureBody>,
+}
+
+#[derive(Serialize)]
+struct FailureBody {
+    buy_again: bool,
 }
 
 impl Surface for Versioned {
@@ -55,8 +64,14 @@ impl Surface for Versioned {
             retryable: error.is_retryable,
             doc_url: error.doc_url,
             request_id: error.request_id.as_str(),
+            recovery: error.recovery.map(NextStep::of),
+            failure: error.buy_again.map(|buy_again| FailureBody { buy_again }),
         };
         serde_json::to_string(&Root { error: body }).expect("texts and flags always serialise")
+    }
+
+    fn error_headers(&self, _error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)> {
+        Vec::new()
     }
 
     fn headers(&self, _public_url: &str) -> Vec<(HeaderName, HeaderValue)> {
@@ -76,7 +91,7 @@ pub(crate) struct Envelope {
 impl Envelope {
     pub(crate) fn around(error: &ApiError, front: &Front, visit: &Visit) -> Self {
         let surface = visit.surface();
-        let body = surface.error_body(&ToldError {
+        let told = ToldError {
             code: error.code(),
             message: &error.message_on(surface, front.messages(), visit.language()),
             field: error.field_on(surface),
@@ -84,11 +99,15 @@ impl Envelope {
             doc_url: &front.doc_url(error.code()),
             request_id: visit.request_id(),
             at: front.clock().now(),
-        });
+            recovery: error.recovery(),
+            buy_again: error.buy_again(),
+        };
+        let mut headers = headers(error);
+        headers.extend(surface.error_headers(&told));
         Self {
             status: error.status_code(),
-            headers: headers(error),
-            body,
+            headers,
+            body: surface.error_body(&told),
             closes_connection: error.closes_connection(),
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use error_codes::ErrorCode;
 use messages::Detail;
 use money::MoneyError;
-use purchase::{PriceError, Record};
+use purchase::{PriceError, Record, Recovery};
 use vend::{Product, RefusalReason};
 use vending::{ConfirmError, ReadError, Rejection, RetryError, RetryScope};
 
@@ -14,8 +14,8 @@ use crate::{
     impossible_subscriber, unanswered,
 };
 
-/// How long to wait for an open purchase of the same subscriber.
-const PENDING_PAUSE: Duration = Duration::from_secs(5);
+/// How long to wait for a confirm that was under way to be turned away.
+const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
 /// Nothing was reserved and nothing moved.
 pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiError {
@@ -43,9 +43,12 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
             unanswered(silence, asked, Requested { product, provider_code })
         }
         Rejection::Insufficient { gap } => ApiError::new(ErrorCode::InsufficientBalance).with("gap", gap),
-        Rejection::Pending | Rejection::ReferenceClosed => {
-            ApiError::new(ErrorCode::TransactionPending).after(PENDING_PAUSE)
+        Rejection::Pending(recovery) => ApiError::new(ErrorCode::TransactionPending).recovered_by(*recovery),
+        Rejection::KeyClosed => ApiError::new(ErrorCode::TransactionPending).after(CLOSED_PAUSE),
+        Rejection::ReferenceRests { wait } => {
+            ApiError::new(Detail::ReferenceRests).after((*wait).max(CLOSED_PAUSE))
         }
+        Rejection::CallerGone => ApiError::new(Detail::CallerGone).after(CLOSED_PAUSE),
         Rejection::KeyReused => ApiError::new(Detail::IdempotencyKeyReused).about(idempotency_key::PARAM),
         Rejection::TooLate => ApiError::new(ErrorCode::ProviderUnavailable),
         Rejection::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
@@ -59,7 +62,7 @@ pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
         ConfirmError::Rejected(rejection) => rejected(rejection, product, Asked::BeforeAPurchase),
         ConfirmError::Failed(record) => why_not_confirmed(record),
         ConfirmError::FailedBefore(record) => why_not_confirmed(record).replayed(),
-        ConfirmError::Unknown => ApiError::new(ErrorCode::ProviderTimeout),
+        ConfirmError::Unknown(recovery) => unknown(*recovery),
     }
 }
 
@@ -79,13 +82,15 @@ pub fn not_resolved(error: &RetryError, among: RetryScope) -> ApiError {
         RetryError::NotFound => not_found(among),
         RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
         RetryError::Failed(record) => why_failed(record),
-        RetryError::Pending { retry_after_s } => {
-            ApiError::new(ErrorCode::TransactionPending).after(Duration::from_secs(u64::from(*retry_after_s)))
-        }
+        RetryError::Pending(recovery) => ApiError::new(ErrorCode::TransactionPending).recovered_by(*recovery),
         // A failure of ours leaves the question as open as a silent provider does: an internal error
         // would read as if it were safe to buy again.
-        RetryError::Unreachable | RetryError::Internal => ApiError::new(ErrorCode::ProviderTimeout),
+        RetryError::Unreachable(recovery) => unknown(*recovery),
     }
+}
+
+fn unknown(recovery: Recovery) -> ApiError {
+    ApiError::new(ErrorCode::ProviderTimeout).recovered_by(recovery)
 }
 
 /// What was not looked for may have been charged.

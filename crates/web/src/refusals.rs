@@ -44,18 +44,17 @@ pub fn refused(refusal: &Refusal, of: Requested<'_>) -> ApiError {
 
 /// A purchase that failed, to the confirm that made it.
 pub fn failed(failure: &Failure, of: Requested<'_>) -> ApiError {
-    match failure {
+    let error = match failure {
         Failure::Refused(refusal) => refused(refusal, of),
-        Failure::NoRecord | Failure::Operator => ApiError::new(Detail::EarlierAttemptFailed),
-    }
+        Failure::NoRecord => ApiError::new(Detail::NeverReached),
+        Failure::Operator => ApiError::new(Detail::EarlierAttemptFailed),
+    };
+    error.buying_again(failure.may_be_bought_again())
 }
 
-/// A purchase that failed, to whoever asks later: the answer is final, so it is of the 400 class and not
-/// retryable, whatever it was called at the time (specification, section 3).
+/// A purchase that failed, to those who ask later: the same type, code and wording.
 pub fn failed_before(failure: &Failure, of: Requested<'_>) -> ApiError {
-    let error = failed(failure, of);
-    let error = if error.code().status() < 500 { error } else { ApiError::new(Detail::EarlierAttemptFailed) };
-    error.never_retryable()
+    failed(failure, of).told_later()
 }
 
 /// A provider's question that moves no money and has no good answer.
@@ -239,13 +238,30 @@ mod tests {
         let failures = RefusalReason::ALL.map(|reason| Failure::Refused(because(reason)));
         for failure in failures.iter().chain([&Failure::NoRecord, &Failure::Operator]) {
             let error = failed_before(failure, METER);
-            assert!((400..500).contains(&error.code().status()), "{failure:?}");
+            assert!((400..500).contains(&error.status()), "{failure:?}");
             assert!(!error.is_retryable(), "{failure:?}");
         }
-        let never_sent = failed_before(&Failure::Refused(Refusal::because(RefusalReason::NeverSent)), METER);
-        assert_eq!(never_sent.code(), ErrorCode::ProviderError);
-        let busy = failed_before(&Failure::Refused(Refusal::because(RefusalReason::Busy)), METER);
-        assert_eq!(busy.code(), ErrorCode::ProviderBusy);
+    }
+
+    #[test]
+    fn one_failure_has_one_code_and_one_wording_whenever_it_is_told() {
+        let messages = Messages::new();
+        let failures = RefusalReason::ALL.map(|reason| Failure::Refused(because(reason)));
+        for failure in failures.iter().chain([&Failure::NoRecord, &Failure::Operator]) {
+            let told = |error: ApiError| {
+                (error.code(), error.message(&messages, Language::English), error.buy_again())
+            };
+            assert_eq!(told(failed(failure, METER)), told(failed_before(failure, METER)), "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn a_purchase_that_never_reached_its_provider_is_not_called_refused_by_it() {
+        for failure in [Failure::NoRecord, Failure::Refused(Refusal::because(RefusalReason::NeverSent))] {
+            let error = failed_before(&failure, METER);
+            assert_eq!((error.code(), error.status()), (ErrorCode::ProviderUnavailable, 422));
+            assert_eq!(error.buy_again(), Some(true));
+        }
     }
 
     #[test]

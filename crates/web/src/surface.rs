@@ -7,6 +7,7 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use chrono::{DateTime, Utc};
 
 use error_codes::ErrorCode;
+use purchase::Recovery;
 
 use crate::RequestId;
 
@@ -20,6 +21,9 @@ pub trait Surface: fmt::Debug + Send + Sync {
 
     /// The JSON body of an error.
     fn error_body(&self, error: &ToldError<'_>) -> String;
+
+    /// What an error carries in its head beside what every surface's does.
+    fn error_headers(&self, error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)>;
 
     /// What each of its answers carries beside what every answer carries, at a server that is reached at this address.
     fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)>;
@@ -60,6 +64,10 @@ pub struct ToldError<'a> {
     pub request_id: &'a RequestId,
     /// When it is told.
     pub at: DateTime<Utc>,
+    /// How the caller comes to the outcome, where the answer is not final.
+    pub recovery: Option<&'a Recovery>,
+    /// Where a purchase has failed: whether a new one may succeed.
+    pub buy_again: Option<bool>,
 }
 
 /// Whether a path is this beginning or lies below it.

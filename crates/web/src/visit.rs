@@ -58,7 +58,11 @@ impl Visit {
 
     /// When its head had arrived, from which an order's age is counted, and the name under which it is remembered.
     pub fn arrival(&self) -> Arrival {
-        Arrival { at: self.arrived_at, request_id: Some(self.request_id.as_str().to_owned()) }
+        Arrival {
+            at: self.arrived_at,
+            request_id: Some(self.request_id.as_str().to_owned()),
+            connection: None,
+        }
     }
 
     /// On whose path it came.

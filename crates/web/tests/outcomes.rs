@@ -2,16 +2,28 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
 
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
 use error_codes::ErrorCode;
 use messages::{Language, Messages};
 use money::{Currency, Money};
-use purchase::{FormatError, PriceError};
+use purchase::{FormatError, PriceError, Recovery};
 use vend::{Doubt, Product, Refusal, RefusalReason, Unanswered};
 use vending::{ConfirmError, Rejection, RetryError, RetryScope};
 use web::{ApiError, Asked, not_confirmed, not_resolved, rejected};
 
 fn bwp(amount: &str) -> Money {
     Money::parse_wire(&format!("BWP {amount}")).unwrap()
+}
+
+fn noon() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_795_168_800, 0).unwrap()
+}
+
+/// Of a purchase about which may be asked again in seven seconds and a half.
+fn recovery() -> Recovery {
+    Recovery { at: noon(), not_before: noon() + TimeDelta::milliseconds(7_500), resolved_by: None }
 }
 
 fn told(error: &ApiError) -> (&'static str, Option<&str>, bool) {
@@ -56,8 +68,10 @@ fn every_rejection_has_its_code_and_names_its_field() {
 #[test]
 fn what_passes_by_itself_is_retryable() {
     for (rejection, code) in [
-        (Rejection::Pending, "transaction_pending"),
-        (Rejection::ReferenceClosed, "transaction_pending"),
+        (Rejection::Pending(recovery()), "transaction_pending"),
+        (Rejection::KeyClosed, "transaction_pending"),
+        (Rejection::ReferenceRests { wait: Duration::from_mins(1) }, "transaction_pending"),
+        (Rejection::CallerGone, "transaction_pending"),
         (Rejection::Overloaded, "rate_limited"),
         (Rejection::TooLate, "provider_unavailable"),
         (of_check(Unanswered::Unreachable), "provider_unavailable"),
@@ -129,7 +143,7 @@ fn a_phone_outside_of_the_allow_list_is_called_a_phone() {
 
 #[test]
 fn an_unknown_outcome_sends_the_integrator_to_retry_and_a_silent_quote_does_not() {
-    let unknown = not_confirmed(&ConfirmError::Unknown, Product::Electricity);
+    let unknown = not_confirmed(&ConfirmError::Unknown(recovery()), Product::Electricity);
     assert_eq!(told(&unknown), ("provider_timeout", None, true));
     assert!(said(&unknown).contains("Do not buy again"));
     let quote = on_quote(&of_check(Unanswered::NoAnswer(Doubt::TimedOut)));
@@ -140,13 +154,29 @@ fn an_unknown_outcome_sends_the_integrator_to_retry_and_a_silent_quote_does_not(
 }
 
 #[test]
+fn an_answer_that_is_not_final_says_when_to_come_again_and_never_a_moment_too_early() {
+    let (pending, unknown) = (RetryError::Pending(recovery()), RetryError::Unreachable(recovery()));
+    for error in [
+        on_quote(&Rejection::Pending(recovery())),
+        not_confirmed(&ConfirmError::Unknown(recovery()), Product::Electricity),
+        not_resolved(&pending, RetryScope::AnyProduct),
+        not_resolved(&unknown, RetryScope::AnyProduct),
+    ] {
+        assert_eq!(error.recovery(), Some(&recovery()));
+        assert_eq!(error.retry_after(), Some(Duration::from_millis(7_500)));
+    }
+    let rests = on_quote(&Rejection::ReferenceRests { wait: Duration::from_secs(42) });
+    assert_eq!((rests.retry_after(), rests.recovery()), (Some(Duration::from_secs(42)), None));
+    assert!(said(&rests).contains("under a new reference"), "{}", said(&rests));
+}
+
+#[test]
 fn a_retry_never_answers_an_internal_error() {
     for (error, code, retryable) in [
         (RetryError::NotFound, "transaction_not_found", false),
         (RetryError::Disabled, "retries_disabled", false),
-        (RetryError::Pending { retry_after_s: 9 }, "transaction_pending", true),
-        (RetryError::Unreachable, "provider_timeout", true),
-        (RetryError::Internal, "provider_timeout", true),
+        (RetryError::Pending(recovery()), "transaction_pending", true),
+        (RetryError::Unreachable(recovery()), "provider_timeout", true),
     ] {
         for among in [RetryScope::AnyProduct, RetryScope::ElectricityOnly] {
             assert_eq!(told(&not_resolved(&error, among)), (code, None, retryable));

@@ -44,6 +44,11 @@ impl Surface for Telegraph {
         )
     }
 
+    fn error_headers(&self, error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)> {
+        let word = if error.is_retryable { "again" } else { "stop" };
+        vec![(HeaderName::from_static("x-signal"), HeaderValue::from_static(word))]
+    }
+
     fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)> {
         let office = HeaderValue::from_str(public_url).unwrap();
         vec![(HeaderName::from_static("x-office"), office)]

@@ -23,7 +23,7 @@ use crate::{
 /// So many ordinary meters, beside those with a name; an allow-list has room for as many.
 const POPULATION: u32 = 850;
 /// The lease at the storm's pace, and a breath.
-const PAST_THE_LEASE: Duration = Duration::from_millis(2_300);
+const PAST_THE_LEASE: Duration = Duration::from_millis(1_800);
 /// Longer than the window at the storm's pace, on a busy machine.
 const UNTIL_AT_REST: Duration = Duration::from_secs(40);
 /// What is under way, or somebody's, or to be told to somebody.

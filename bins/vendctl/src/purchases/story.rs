@@ -40,6 +40,7 @@ struct View<'a> {
     repeat_is_safe: bool,
     remembers_refusals: bool,
     not_found_counts: bool,
+    settles_within_s: u64,
     fence: i64,
     lease_until: Option<String>,
     due_at: Option<String>,
@@ -97,10 +98,11 @@ fn heading(p: &StoryPurchase) -> String {
         (
             "declared",
             format!(
-                "repeat is safe: {}; remembers refusals: {}; not found counts: {}",
+                "repeat is safe: {}; remembers refusals: {}; not found counts: {}; settles within: {}",
                 yes(p.declared.repeat_is_safe),
                 yes(p.declared.remembers_refusals),
-                yes(p.declared.not_found_counts)
+                yes(p.declared.not_found_counts),
+                humantime::format_duration(p.declared.settles_within)
             ),
         ),
     ] {
@@ -159,6 +161,7 @@ fn view(story: &Story, advice: String) -> View<'_> {
         repeat_is_safe: p.declared.repeat_is_safe,
         remembers_refusals: p.declared.remembers_refusals,
         not_found_counts: p.declared.not_found_counts,
+        settles_within_s: p.declared.settles_within.as_secs(),
         fence: p.fence,
         lease_until: p.lease_until.map(instant),
         due_at: p.due_at.map(instant),

@@ -87,12 +87,14 @@ fn a_connection_is_declared_bit_by_bit_and_what_is_not_named_stays() {
     let declared = office.does(&["provider", "declare", "BPC", "--name", "Botswana Power"]);
     let expected = json!({
         "code": "BPC", "name": "Botswana Power", "retries": true,
-        "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false,
+        "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false, "settles_within_s": 600,
     });
     assert_eq!(declared, expected);
     office.does(&["provider", "declare", "BPC", "--repeat-is-safe", "on"]);
     let later = office.does(&["provider", "declare", "BPC", "--not-found-counts", "on"]);
     assert_eq!((&later["repeat_is_safe"], &later["not_found_counts"]), (&json!(true), &json!(true)));
+    let later = office.does(&["provider", "declare", "BPC", "--settles-within", "90s"]);
+    assert_eq!((&later["settles_within_s"], &later["not_found_counts"]), (&json!(90), &json!(true)));
     assert_eq!((&later["remembers_refusals"], &later["name"]), (&json!(false), &json!("Botswana Power")));
     assert_eq!(office.does(&["provider", "retries", "BPC", "off"])["retries"], false);
     assert_eq!(office.shows(&["provider", "list"])[0]["retries"], false);

@@ -22,18 +22,8 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
     let wallet = office.opens_wallet("KGALE");
     let client = office.does(&["client", "create", "-o", "KGALE", "--name", "tills"]);
     let client_id = client["client_id"].as_str().unwrap();
-    let user = office.does(&[
-        "user",
-        "create",
-        "till",
-        "-o",
-        "KGALE",
-        "--full-name",
-        "T",
-        "--role",
-        "viewer",
-        "--generate-password",
-    ]);
+    let till = "user create till -o KGALE --full-name T --role viewer --generate-password";
+    let user = office.does(&till.split(' ').collect::<Vec<_>>());
     let paid = office.does(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "A"]);
     let rotated = office.does(&["secret", "rotate", client_id]);
     let purchase = office.leaves_in_review("AIRTIME", "26771234567");
@@ -60,7 +50,10 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
             "entry posted_at kind amount counterpart purchase reference reason",
         ),
         (&shows("product list"), "product length_min length_max pattern hint texts"),
-        (&shows("provider list"), "code name retries repeat_is_safe remembers_refusals not_found_counts"),
+        (
+            &shows("provider list"),
+            "code name retries repeat_is_safe remembers_refusals not_found_counts settles_within_s",
+        ),
         (&shows("default-provider show -o KGALE"), "product provider"),
         (&shows("audit list"), "id at actor action organisation subject reason details"),
         (
@@ -73,7 +66,7 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
             "id reference state organisation organisation_name client_id username account source_channel source_tag \
              language product provider subscriber subscriber_details beneficiary_phone_number entry charge net total \
              commission external_reference request_id comment created_at handling repeat_is_safe remembers_refusals \
-             not_found_counts fence lease_until due_at attempt copies last_sent_at window_closes_at ended_at has_token units \
+             not_found_counts settles_within_s fence lease_until due_at attempt copies last_sent_at window_closes_at ended_at has_token units \
              provider_transaction failure attempts events replies entries incidents messages audit advice",
         ),
         (

@@ -6,6 +6,7 @@ use actix_web::{
 };
 
 use identity::{Caller, Identity, Permission};
+use purchase::Record;
 use vend::Product;
 use vending::{ConfirmError, Rejection, Vending};
 use web::{
@@ -13,7 +14,7 @@ use web::{
     rejected,
 };
 
-use crate::{requests, wire};
+use crate::{requests, surface, wire};
 
 /// `POST /api/topup/validate`
 pub async fn validate(
@@ -61,7 +62,7 @@ pub async fn confirm(
         let told = why_not_confirmed(&error);
         if error.is_refusal() { confirming.refused(told) } else { told }
     })?;
-    Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
+    Ok(made(&record, &caller))
 }
 
 /// `POST /api/topup/retry`
@@ -77,13 +78,21 @@ pub async fn retry(
     let among = question.scope;
     let resolved = vending.retry(authority(&caller), question).await;
     let record = resolved.map_err(|error| not_resolved(&error, among))?;
-    Ok(HttpResponse::Ok().json(wire::Transaction::made(&record, &caller)))
+    Ok(made(&record, &caller))
+}
+
+fn made(record: &Record, caller: &Caller) -> HttpResponse {
+    let mut response = HttpResponse::Ok();
+    if let Some(recovery) = &record.recovery {
+        response.insert_header(surface::recovery(recovery));
+    }
+    response.json(wire::Transaction::made(record, caller))
 }
 
 fn why_not_confirmed(error: &ConfirmError) -> ApiError {
     match error {
         ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
-        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown => {
+        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
             not_confirmed(error, Product::Electricity)
         }
     }

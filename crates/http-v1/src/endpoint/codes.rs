@@ -46,7 +46,7 @@ const REFUSED: &[ErrorCode] = &[
     ErrorCode::UpstreamError,
 ];
 
-/// What stands between us and a provider. Told later, these are `provider_error`.
+/// What stands between us and a provider.
 const NOT_REACHED: &[ErrorCode] = &[ErrorCode::MerchantCreditExhausted, ErrorCode::ProviderUnavailable];
 
 /// Nobody knows yet.
@@ -61,9 +61,13 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
         Endpoint::Confirm => {
             &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, OPEN, &[ErrorCode::InsufficientBalance]]
         }
-        Endpoint::Retry => {
-            &[WITH_BODY, REFUSED, OPEN, &[ErrorCode::TransactionNotFound, ErrorCode::RetriesDisabled]]
-        }
+        Endpoint::Retry => &[
+            WITH_BODY,
+            REFUSED,
+            NOT_REACHED,
+            OPEN,
+            &[ErrorCode::TransactionNotFound, ErrorCode::RetriesDisabled],
+        ],
     }
 }
 
@@ -74,6 +78,15 @@ fn is_lacking_to_some(access: Access) -> bool {
             .into_iter()
             .any(|role| !Permission::of(role).contains(&permission)),
         Access::WithCredentials | Access::WithToken => false,
+    }
+}
+
+/// The status with which an endpoint answers a code. Retry tells of failures that are final.
+pub(super) fn status(endpoint: Endpoint, code: ErrorCode) -> u16 {
+    if endpoint == Endpoint::Retry && NOT_REACHED.contains(&code) {
+        code.status_told_later()
+    } else {
+        code.status()
     }
 }
 

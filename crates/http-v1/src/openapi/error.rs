@@ -1,10 +1,14 @@
 //! The root of every error (specification, section 7.1).
 
-use utoipa::openapi::{AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::SchemaType};
+use utoipa::{
+    ToSchema,
+    openapi::{AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::SchemaType},
+};
 
 use error_codes::{ErrorCode, ErrorType};
 
 use super::examples;
+use crate::wire::Recovery;
 
 /// The name of the schema below.
 pub(super) const NAME: &str = "Error";
@@ -24,6 +28,8 @@ pub(super) fn envelope() -> RefOr<Schema> {
     let error = fields.into_iter().fold(ObjectBuilder::new(), |error, (name, schema, description)| {
         error.property(name, schema.description(Some(description))).required(name)
     });
+    let error =
+        error.property("recovery", Ref::from_schema_name(Recovery::name())).property("failure", failure());
     ObjectBuilder::new()
         .description(Some(
             "What every error looks like. Branch on `type`, then on `code`, and trust `retryable`.",
@@ -32,6 +38,17 @@ pub(super) fn envelope() -> RefOr<Schema> {
         .required("error")
         .examples([examples::error(ErrorCode::InsufficientBalance)])
         .into()
+}
+
+/// Beside an answer that a purchase has failed.
+fn failure() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .description(Some("Where a purchase has failed for good."))
+        .property(
+            "buy_again",
+            of(Type::Boolean).description(Some("Whether a new purchase of the same may succeed.")),
+        )
+        .required("buy_again")
 }
 
 /// An error of one of these codes.

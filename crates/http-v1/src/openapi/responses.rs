@@ -19,7 +19,7 @@ use crate::{Endpoint, wire};
 pub(super) fn of(endpoint: Endpoint) -> Responses {
     let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
     for code in endpoint.codes() {
-        by_status.entry(code.status()).or_default().push(code);
+        by_status.entry(endpoint.status(code)).or_default().push(code);
     }
     let responses = ResponsesBuilder::new().response("200", success(endpoint));
     by_status
@@ -58,7 +58,9 @@ fn refusal(endpoint: Endpoint, codes: &[ErrorCode]) -> Response {
 fn with_headers_of(answer: ResponseBuilder, code: ErrorCode) -> ResponseBuilder {
     match code.error_type() {
         ErrorType::Authentication => headers::carrying(answer, "WWW-Authenticate", "WwwAuthenticate"),
-        ErrorType::Conflict => headers::carrying(answer, "Retry-After", "RetryAfter"),
+        ErrorType::Conflict | ErrorType::ProviderTimeout => {
+            headers::carrying(answer, "Retry-After", "RetryAfter")
+        }
         ErrorType::RateLimit => {
             headers::carrying_limits(headers::carrying(answer, "Retry-After", "RetryAfter"))
         }
@@ -70,7 +72,6 @@ fn with_headers_of(answer: ResponseBuilder, code: ErrorCode) -> ResponseBuilder 
         | ErrorType::NotFound
         | ErrorType::InsufficientFunds
         | ErrorType::Provider
-        | ErrorType::ProviderTimeout
         | ErrorType::ProviderUnavailable
         | ErrorType::Internal => answer,
     }

@@ -46,6 +46,8 @@ struct Failure {
     message: String,
     #[schema(required)]
     param: Option<String>,
+    /// Whether a new purchase of the same may succeed.
+    buy_again: bool,
 }
 
 impl FiledPurchase {
@@ -79,6 +81,7 @@ impl Failure {
             code: error.code().as_str(),
             message: error.message(front.messages(), language),
             param: error.param().map(ToOwned::to_owned),
+            buy_again: error.buy_again().unwrap_or(false),
         })
     }
 }

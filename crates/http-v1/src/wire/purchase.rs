@@ -11,7 +11,7 @@ use vend::Breakdown;
 use vending::Quote;
 use web::Front;
 
-use super::{Actor, Beneficiary, Payer};
+use super::{Actor, Beneficiary, Payer, Recovery};
 use crate::openapi::values::{self, ProductType, PurchaseChannel};
 
 /// A quote or a purchase.
@@ -65,6 +65,10 @@ pub struct Purchase {
     product: Product,
     #[schema(inline)]
     metadata: Metadata,
+    /// How to come to the outcome, where `status` is `PENDING`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    recovery: Option<Recovery>,
 }
 
 /// The product block. Airtime has neither token nor units.
@@ -140,6 +144,7 @@ impl Purchase {
                 units: quote.units.map(|units| units.to_string()),
             },
             metadata: Metadata::quoted(quote.breakdown.as_ref(), quote.subscriber_details),
+            recovery: None,
         }
     }
 
@@ -182,6 +187,7 @@ impl Purchase {
             metadata: success
                 .map(|success| Metadata::vended(success, subscriber_details))
                 .unwrap_or_default(),
+            recovery: Recovery::of(record),
         }
     }
 }

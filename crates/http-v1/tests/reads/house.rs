@@ -28,8 +28,8 @@ use purchase::{
 };
 use serde_json::Value;
 use store::{
-    Age, NewAccount, NewProvider, Reservation, SealingKey, SealingKeys, Store, StoreError, StoreSettings,
-    migrate,
+    NewAccount, NewProvider, PendingRequest, Reservation, SealingKey, SealingKeys, Store, StoreError,
+    StoreSettings, migrate,
 };
 use tokio::runtime::{Builder, Handle};
 use vend::{CallId, Capabilities, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
@@ -177,6 +177,8 @@ impl House {
 
     /// A purchase of 100.00 that came to this, or to nothing yet.
     pub async fn sells(&self, shop: &Shop, number: &str, outcome: Option<Fact>) -> i64 {
+        self.offers(shop).await;
+        self.store.allow(shop.authority.organisation, vec![meter(number)], act()).await.unwrap();
         let id = self.store.take_purchase_ids(1).await.unwrap()[0];
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let call = CallId::new(call, DateTime::from_timestamp(1_795_167_000, 0).unwrap()).unwrap();
@@ -205,7 +207,7 @@ impl House {
             provider_reference: ProviderReference::new(call),
             subscriber_details: Some("K. MOLEFE".to_owned()),
             request_id: None,
-            age: Age::told_by(|| Duration::ZERO),
+            pending: Arc::new(JustCome),
             keyed: None,
         };
         self.store.reserve(reservation).await.unwrap();
@@ -292,4 +294,18 @@ fn user(username: &str, role: Role) -> UserDetails {
 fn prepare(url: &str) -> Result<(), StoreError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
+}
+
+/// A request that has just come, and whose caller waits.
+#[derive(Debug)]
+struct JustCome;
+
+impl PendingRequest for JustCome {
+    fn age(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn is_abandoned(&self) -> bool {
+        false
+    }
 }

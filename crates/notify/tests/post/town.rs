@@ -67,5 +67,6 @@ fn record(at: DateTime<Utc>) -> Record {
             subscriber_details: Some("K. MOLEFE".into()),
         }),
         failure: None,
+        recovery: None,
     }
 }

@@ -41,6 +41,7 @@ impl World for Aggregator {
             repeat_is_safe: remembers_vends && self.settings.on_repeat != OnRepeat::VendAgain,
             remembers_refusals: self.settings.remembers == Remembers::Everything,
             not_found_counts: remembers_vends,
+            ..Capabilities::NONE
         }
     }
 

@@ -47,6 +47,7 @@ impl World for Utility {
             repeat_is_safe: remembers_vends && self.settings.on_repeat != OnRepeat::VendAgain,
             remembers_refusals: self.settings.remembers == Remembers::Everything,
             not_found_counts: remembers_vends,
+            ..Capabilities::NONE
         }
     }
 

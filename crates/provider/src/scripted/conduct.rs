@@ -51,6 +51,7 @@ impl Conduct {
             repeat_is_safe: !matches!(self.on_repeat, OnRepeat::VendsAgain),
             remembers_refusals: self.remembers_refusals,
             not_found_counts: self.remembers_vends,
+            ..Capabilities::NONE
         }
     }
 }

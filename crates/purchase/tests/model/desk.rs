@@ -59,6 +59,10 @@ pub enum Final {
 #[derive(Clone, Debug)]
 struct Bag {
     began_at: u8,
+    /// When the request of a confirm arrived at the machine that serves it.
+    arrived_at: u8,
+    /// Under which it holds the purchase, for all it knows.
+    fence: Option<Fence>,
     /// A reserve or a send that is committed, though its acknowledgement is still under way.
     kept: Option<Fence>,
     /// The copy that has left.
@@ -72,14 +76,24 @@ struct Bag {
 impl Bag {
     fn at(world: &World) -> Self {
         let attempt = world.filed.as_ref().map_or(1, |life| life.attempt);
-        Self { began_at: world.now, kept: None, copy: None, attempt, claimed_at: OPENING, read: None }
+        let (began_at, arrived_at) = (world.now, world.now);
+        Self {
+            began_at,
+            arrived_at,
+            fence: None,
+            kept: None,
+            copy: None,
+            attempt,
+            claimed_at: OPENING,
+            read: None,
+        }
     }
 }
 
 impl Hash for Bag {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { began_at, kept, copy, attempt, claimed_at, read } = self;
-        (began_at, kept, copy, attempt, claimed_at.timestamp()).hash(hasher);
+        let Self { began_at, arrived_at, fence, kept, copy, attempt, claimed_at, read } = self;
+        (began_at, arrived_at, fence, kept, copy, attempt, claimed_at.timestamp()).hash(hasher);
         if let Some(life) = read {
             hash_life(life, hasher);
         }
@@ -114,9 +128,15 @@ impl Hash for Desk {
 }
 
 impl Desk {
-    pub fn confirms(world: &World) -> Self {
+    /// A confirm whose request is read now, and arrived at this moment.
+    pub fn confirms(world: &World, arrived_at: u8) -> Self {
         let (machine, command) = Confirm::begin(TIMING);
-        Self::at(Work::Confirm(machine, command), Bag::at(world))
+        Self::at(Work::Confirm(machine, command), Bag { arrived_at, ..Bag::at(world) })
+    }
+
+    /// The fence under which it holds the purchase, for all it knows.
+    pub fn holds(&self) -> Option<Fence> {
+        self.bag.fence
     }
 
     /// Nobody, if there is nothing to do.
@@ -133,7 +153,7 @@ impl Desk {
         }
         let life = world.filed.as_ref()?;
         let (machine, command) = Resolve::claimed(Asker::Worker, life, world.at(), &law.rules);
-        let bag = Bag { claimed_at: world.at(), ..Bag::at(world) };
+        let bag = Bag { claimed_at: world.at(), fence: Some(life.fence), ..Bag::at(world) };
         Some(Self::at(Work::Resolve(machine, command, Asker::Worker), bag))
     }
 
@@ -208,6 +228,7 @@ impl Desk {
             | Work::Resolve(
                 _,
                 ResolveCommand::Claim
+                | ResolveCommand::TakeTurn(_)
                 | ResolveCommand::Record(_)
                 | ResolveCommand::RecordRepeat(_)
                 | ResolveCommand::RecordAttempt(_),
@@ -259,15 +280,19 @@ impl Bag {
     /// Committed in one turn; heard of in a later one, however much later.
     fn reserve(&mut self, world: &mut World, law: &Law, luck: Luck) -> Option<ConfirmEvent> {
         if let Some(fence) = self.kept.take() {
-            let since = self.since(world, law);
-            return Some(ConfirmEvent::Reserved { fence, since_reserve: since, since_arrival: since });
+            self.fence = Some(fence);
+            let since_arrival = Duration::from_secs(u64::from(world.now - self.arrived_at));
+            let since_reserve = self.since(world, law);
+            return Some(ConfirmEvent::Reserved { fence, since_reserve, since_arrival });
         }
         match luck {
             Luck::NotCommitted => return Some(ConfirmEvent::ReserveUnacknowledged),
             Luck::KnownNotCommitted => return Some(ConfirmEvent::ReserveNotKept),
             Luck::Well | Luck::CommittedUnheard | Luck::Offline | Luck::Told(_) => {}
         }
-        let fence = world.reserve(law);
+        let Some(fence) = world.reserve(self.arrived_at, law) else {
+            return Some(ConfirmEvent::ReserveRefused);
+        };
         if luck == Luck::CommittedUnheard {
             return Some(ConfirmEvent::ReserveUnacknowledged);
         }
@@ -284,6 +309,11 @@ impl Bag {
     ) -> Option<ResolveEvent> {
         match command {
             ResolveCommand::Claim => self.claim(world, law, luck),
+            ResolveCommand::TakeTurn(fence) => {
+                let may_ask = luck != Luck::NotCommitted && world.takes_turn(*fence);
+                let is_heard = may_ask && luck != Luck::CommittedUnheard;
+                Some(if is_heard { ResolveEvent::MayAsk } else { ResolveEvent::MayNotAsk })
+            }
             ResolveCommand::Enquire => {
                 let told = if let Luck::Told(word) = luck { word } else { Word::Silence };
                 let enquiry = world.provider.says(told, self.attempt);
@@ -315,6 +345,7 @@ impl Bag {
             Heard::Moved => {
                 let life = world.filed.clone()?;
                 self.attempt = life.attempt;
+                self.fence = Some(life.fence);
                 self.claimed_at = world.at();
                 Some(ResolveEvent::Claimed { life, at: self.claimed_at })
             }
@@ -339,7 +370,7 @@ impl Bag {
             Heard::Moved => {
                 let life = world.filed.as_ref()?;
                 self.attempt = life.attempt;
-                self.kept = Some(life.fence);
+                (self.fence, self.kept) = (Some(life.fence), Some(life.fence));
                 None
             }
         }
@@ -348,9 +379,10 @@ impl Bag {
     /// The last look at the gate as the copy leaves; in a later turn, what came of it.
     fn send(&mut self, world: &mut World, law: &Law, luck: Luck) -> Option<VendOutcome> {
         if let Some(copy) = self.copy.take() {
-            return Some(world.provider.is_heard(copy, luck == Luck::Well));
+            return Some(world.provider.is_heard(copy, luck == Luck::Well, world.now, law.nature));
         }
-        if self.since(world, law) <= TIMING.gate && luck != Luck::Offline {
+        let is_in_time = self.since(world, law) <= TIMING.gate;
+        if is_in_time && luck != Luck::Offline {
             self.copy = Some(world.provider.takes_off(self.attempt, world.now, law.nature));
             return None;
         }

@@ -1,5 +1,7 @@
 //! Mistakes that somebody might make. Each is a variant of the shipped rules that the model must find out.
 
+use std::time::Duration;
+
 use purchase::{Effect, Event, Fact, Illegal, Life, Next, Rules, State, Told, step};
 use vend::{Doubt, Refusal, RefusalReason};
 
@@ -22,6 +24,12 @@ pub enum Flaw {
     BelievesARefusalOfOneCopy,
     /// What nobody can find out stays with the worker, and never comes before a person.
     LeavesTheWindowOpen,
+    /// "No record" counts although a request may still be under way whose sender never reported its end.
+    ForgetsUnreportedSends,
+    /// A request's age counts from when it was read, and not from when it arrived.
+    AgesFromReading,
+    /// "Not found" turns away what has arrived, and not what is still on its way.
+    ForgetsTheRest,
 }
 
 /// What a fact does to a life, as the mistaken see it.
@@ -31,7 +39,10 @@ pub fn mistaken_step(flaw: Option<Flaw>, life: &Life, event: &Event, rules: &Rul
     let misjudged = misjudge(flaw, life, &event);
     let mut mistaken = *rules;
     if flaw == Flaw::ForgetsTheQuarantine {
-        mistaken.timing.quarantine = std::time::Duration::ZERO;
+        (mistaken.declared.settles_within, mistaken.timing.gate) = (Duration::ZERO, Duration::ZERO);
+    }
+    if matches!(flaw, Flaw::ForgetsTheQuarantine | Flaw::ForgetsUnreportedSends) {
+        mistaken.timing.provider_timeout = Duration::ZERO;
     }
     let next = step(&misjudged, &event, &mistaken);
     match (flaw, &event.fact, next) {

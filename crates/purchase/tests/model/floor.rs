@@ -8,8 +8,9 @@ use purchase::{Fact, StateName};
 use vend::RefusalReason;
 
 use crate::desk::{Desk, Final, Luck};
+use crate::flaw::Flaw;
 use crate::provider::Verdict;
-use crate::world::{LONG, Law, SHORT, World};
+use crate::world::{LONG, Law, SHORT, TIMING, World, ticks};
 
 /// How much may happen. What is left of it is a part of the state, so every search ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,8 +33,24 @@ pub enum Seat {
     Worker(usize),
 }
 
+/// Where the request of the confirm is before a server has read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Request {
+    /// With a proxy, or in the network.
+    InTransit,
+    /// In the buffer of its socket, since this moment.
+    Unread(u8),
+    Read,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
+    /// The request of the confirm arrives at the machine.
+    RequestArrives,
+    /// The server reads it.
+    RequestIsRead,
+    /// Whoever holds the purchase renews the lease.
+    Renews(Seat),
     GoesOn(Seat, Luck),
     Slips(Seat, Luck),
     Crashes(Seat),
@@ -51,6 +68,7 @@ pub enum Move {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Floor {
     pub world: World,
+    request: Request,
     confirm: Option<Arc<Desk>>,
     integrator: Option<Arc<Desk>>,
     workers: Vec<Arc<Desk>>,
@@ -61,17 +79,20 @@ pub struct Floor {
 
 impl Hash for Floor {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { world, confirm, integrator, workers, told, contradicted, left } = self;
-        (world, confirm, integrator, workers, told, contradicted, left).hash(hasher);
+        let Self { world, request, confirm, integrator, workers, told, contradicted, left } = self;
+        (world, request, confirm, integrator, workers, told, contradicted, left).hash(hasher);
     }
 }
 
 impl Floor {
-    pub fn opens(bounds: Bounds) -> Self {
+    /// The confirm has just been sent, or has just been read.
+    pub fn opens(bounds: Bounds, request: Request) -> Self {
         let world = World::default();
+        let confirm = (request == Request::Read).then(|| Arc::new(Desk::confirms(&world, world.now)));
         Self {
-            confirm: Some(Arc::new(Desk::confirms(&world))),
+            confirm,
             world,
+            request,
             integrator: None,
             workers: Vec::new(),
             told: None,
@@ -90,8 +111,10 @@ impl Floor {
             if self.left.crashes > 0 {
                 moves.push(Move::Crashes(seat));
             }
+            moves.extend(desk.holds().map(|_fence| Move::Renews(seat)));
         }
         if self.world.filed.is_none() {
+            self.moves_before_the_reserve(moves);
             return;
         }
         moves.extend(self.integrator.is_none().then_some(Move::Retries));
@@ -109,10 +132,30 @@ impl Floor {
         }
     }
 
+    /// No request stays in transit for longer than the reference rests: beyond that is the limit of the promise.
+    fn moves_before_the_reserve(&self, moves: &mut Vec<Move>) {
+        let may_arrive = self.world.now <= ticks(TIMING.reference_rest);
+        match self.request {
+            Request::InTransit => moves.extend(may_arrive.then_some(Move::RequestArrives)),
+            Request::Unread(_) => moves.push(Move::RequestIsRead),
+            Request::Read if self.world.reference_rests_until.is_none() => return,
+            Request::Read => {}
+        }
+        moves.push(Move::Retries);
+        moves.extend((self.left.short_pauses > 0).then_some(Move::Passes(SHORT)));
+        moves.extend((self.left.long_pauses > 0).then_some(Move::Passes(LONG)));
+    }
+
     /// What comes of a move; nothing, if it changes nothing.
     pub fn after(&self, one_move: Move, law: &Law) -> Option<Self> {
         let mut floor = self.clone();
         match one_move {
+            Move::RequestArrives => floor.request = Request::Unread(floor.world.now),
+            Move::RequestIsRead => floor.is_read(law)?,
+            Move::Renews(seat) => {
+                let fence = floor.seats().find(|(at, _)| *at == seat).and_then(|(_, desk)| desk.holds())?;
+                floor.world.renews(fence).then_some(())?;
+            }
             Move::GoesOn(seat, luck) => floor.goes_on(seat, luck, law)?,
             Move::Slips(seat, luck) => {
                 floor.left.slips -= 1;
@@ -179,7 +222,27 @@ impl Floor {
         Some(())
     }
 
+    fn is_read(&mut self, law: &Law) -> Option<()> {
+        let Request::Unread(arrived_at) = self.request else { return None };
+        let counts_from = if law.flaw == Some(Flaw::AgesFromReading) { self.world.now } else { arrived_at };
+        self.confirm = Some(Arc::new(Desk::confirms(&self.world, counts_from)));
+        self.request = Request::Read;
+        Some(())
+    }
+
+    /// The integrator is told that nothing was bought, and may buy under a new reference.
+    fn finds_nothing(&mut self, law: &Law) -> Option<()> {
+        let before = (self.told, self.world.reference_rests_until);
+        self.world.finds_nothing(law);
+        self.contradicted |= self.told.is_some_and(|told| told != Final::NothingReserved);
+        self.told = Some(Final::NothingReserved);
+        (before != (self.told, self.world.reference_rests_until)).then_some(())
+    }
+
     fn retries(&mut self, law: &Law) -> Option<()> {
+        if self.world.filed.is_none() {
+            return self.finds_nothing(law);
+        }
         let desk = Desk::retries(&self.world, law)?;
         if desk.is_over() {
             let told_before = self.told;
@@ -211,7 +274,7 @@ impl Floor {
 
     fn forget_what_was_awaited(&mut self, desk: &Desk) {
         if let Some(copy) = desk.awaits() {
-            self.world.provider.is_heard(copy, false);
+            self.world.provider.stops_listening(copy);
         }
     }
 }

@@ -4,6 +4,7 @@
 use vend::{Capabilities, Doubt, Enquiry, Refusal, RefusalReason, VendOutcome};
 
 use crate::values::vend;
+use crate::world::{TIMING, ticks};
 
 /// How a provider that takes repeats safely answers one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,8 @@ pub struct Habits {
 pub struct Nature {
     pub does: Capabilities,
     pub habits: Habits,
-    /// Where not-found counts: every copy arrives, and is told of when asked, this long after it left.
+    /// Where not-found counts: every copy arrives, and is told of when asked, this long after it left; and no copy later
+    /// than its request is over.
     pub settles_within: u8,
 }
 
@@ -62,6 +64,7 @@ enum Answer {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OrderCopy {
     attempt: u16,
+    left_at: u8,
     /// After this it arrives no more, where there is such a promise.
     arrives_by: Option<u8>,
     /// How often it may still arrive.
@@ -88,9 +91,12 @@ pub struct Provider {
 impl Provider {
     /// A copy of an attempt's order leaves us; its number.
     pub fn takes_off(&mut self, attempt: u16, now: u8, nature: Nature) -> usize {
-        let arrives_by = nature.does.not_found_counts.then(|| now + nature.settles_within);
+        let under_way = ticks(TIMING.provider_timeout).max(nature.settles_within);
+        let arrives_by = nature.does.not_found_counts.then(|| now + under_way);
         let arrivals = if nature.habits.doubles { 2 } else { 1 };
-        self.copies.push(OrderCopy { attempt, arrives_by, arrivals, answer: None, somebody_listens: true });
+        let left_at = now;
+        let copy = OrderCopy { attempt, left_at, arrives_by, arrivals, answer: None, somebody_listens: true };
+        self.copies.push(copy);
         self.copies.len() - 1
     }
 
@@ -123,10 +129,12 @@ impl Provider {
         }
     }
 
-    /// What the sender hears of a copy, once; from then on it listens no more.
-    pub fn is_heard(&mut self, number: usize, answered: bool) -> VendOutcome {
+    /// What the sender hears of a copy, once; from then on it listens no more, and its request is over.
+    pub fn is_heard(&mut self, number: usize, answered: bool, now: u8, nature: Nature) -> VendOutcome {
         let answer = self.copies.get_mut(number).and_then(|copy| {
             copy.somebody_listens = false;
+            let settled = (copy.left_at + nature.settles_within).max(now);
+            copy.arrives_by = copy.arrives_by.map(|by| by.min(settled));
             copy.answer.take()
         });
         match answer.filter(|_| answered) {
@@ -134,6 +142,14 @@ impl Provider {
             Some(Answer::Refused(reason)) => VendOutcome::Refused(Refusal::because(reason)),
             Some(Answer::Repeated) => VendOutcome::Unknown(Doubt::RepeatedReference.into()),
             None => VendOutcome::Unknown(Doubt::ConnectionLost.into()),
+        }
+    }
+
+    /// The sender has crashed: it listens no more, and nothing says that its request is over.
+    pub fn stops_listening(&mut self, number: usize) {
+        if let Some(copy) = self.copies.get_mut(number) {
+            copy.somebody_listens = false;
+            copy.answer = None;
         }
     }
 

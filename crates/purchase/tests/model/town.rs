@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use purchase::{Handling, Rules, StateName};
 use stateright::{Checker, HasDiscoveries, Model, Property};
@@ -11,7 +12,7 @@ use vend::Capabilities;
 
 use crate::desk::Final;
 use crate::flaw::Flaw;
-use crate::floor::{Bounds, Floor, Move, has_a_way_out};
+use crate::floor::{Bounds, Floor, Move, Request, has_a_way_out};
 use crate::provider::{Habits, Nature};
 use crate::world::{Law, TIMING};
 
@@ -19,6 +20,8 @@ use crate::world::{Law, TIMING};
 pub struct Town {
     pub law: Law,
     pub bounds: Bounds,
+    /// Where the confirm is when the search begins.
+    pub request: Request,
     /// The worlds that are known to have a way out.
     ways_out: Arc<Mutex<HashSet<u64>>>,
 }
@@ -36,14 +39,22 @@ pub struct Findings {
 impl Town {
     /// Nobody errs, and the provider does what it is declared to do and not a bit more.
     pub fn truthful(handling: Handling, declared: Capabilities, habits: Habits, bounds: Bounds) -> Self {
+        let declared = Capabilities { settles_within: Duration::from_secs(5), ..declared };
         let nature = Nature { does: declared, habits, settles_within: 5 };
         let rules = Rules { declared, timing: TIMING };
         let law = Law { handling, rules, nature, flaw: None };
-        Self { law, bounds, ways_out: Arc::default() }
+        Self { law, bounds, request: Request::Read, ways_out: Arc::default() }
     }
 
     pub fn with(mut self, flaw: Flaw) -> Self {
         self.law.flaw = Some(flaw);
+        self
+    }
+
+    /// Its provider is declared to settle at once, and does.
+    pub fn that_settles_at_once(mut self) -> Self {
+        self.law.nature.settles_within = 1;
+        self.law.rules.declared.settles_within = Duration::from_secs(1);
         self
     }
 
@@ -55,6 +66,12 @@ impl Town {
     /// Its provider really does this, whatever is declared.
     pub fn though_it_does(mut self, does: Capabilities) -> Self {
         self.law.nature.does = does;
+        self
+    }
+
+    /// The request of the confirm has been sent, and no server has read it.
+    pub fn before_it_is_read(mut self) -> Self {
+        self.request = Request::InTransit;
         self
     }
 
@@ -107,7 +124,7 @@ impl Model for Town {
     type Action = Move;
 
     fn init_states(&self) -> Vec<Floor> {
-        vec![Floor::opens(self.bounds)]
+        vec![Floor::opens(self.bounds, self.request)]
     }
 
     fn actions(&self, floor: &Floor, moves: &mut Vec<Move>) {
@@ -137,8 +154,8 @@ impl Model for Town {
             Property::always("held exactly while open", |_, floor: &Floor| {
                 floor.world.is_held == floor.world.is_open()
             }),
-            Property::always("due exactly while open", |_, floor: &Floor| {
-                floor.world.is_due_some_time() == floor.world.is_open()
+            Property::always("due exactly while open", |town: &Self, floor: &Floor| {
+                floor.world.is_due_some_time(&town.law) == floor.world.is_open()
             }),
             Property::always("no two final answers differ", |_, floor: &Floor| !floor.contradicted),
             Property::always("what was told still stands", what_was_told_stands),
@@ -152,6 +169,12 @@ impl Model for Town {
             }),
             Property::sometimes("told of a failure", |_, floor: &Floor| floor.told == Some(Final::Failed)),
         ];
+        if self.request == Request::InTransit {
+            let nothing = Property::sometimes("told that nothing was bought", |_, floor: &Floor| {
+                floor.told == Some(Final::NothingReserved)
+            });
+            properties.push(nothing);
+        }
         if self.law.handling == Handling::Managed {
             let due = Property::sometimes("another attempt is due", |_, floor: &Floor| {
                 is(floor, StateName::RetryDue)

@@ -15,18 +15,27 @@ use crate::flaw::{Flaw, mistaken_step};
 use crate::provider::{Nature, Provider};
 use crate::values::{OPENING, vend};
 
-/// A time chain of few ticks. A short pause outlasts the gate, a long one a lease; two outlast the window.
+/// A time chain of few ticks. A short pause outlasts the gate and a lease, a long one a request; two outlast the window.
 pub const TIMING: Timing = Timing {
     gate: Duration::from_secs(1),
     intake: Duration::from_secs(2),
-    provider_timeout: Duration::from_secs(3),
-    lease: Duration::from_secs(5),
-    quarantine: Duration::from_secs(6),
+    provider_timeout: Duration::from_secs(5),
+    lease: Duration::from_secs(2),
+    enquiry_gap: Duration::from_secs(1),
     not_found_gap: Duration::from_secs(1),
+    reference_rest: Duration::from_secs(4),
     window: Duration::from_secs(9),
     plan: RetryPlan {
         first_look: Duration::from_secs(1),
         longest_pause: Duration::from_secs(2),
+        repeats: [
+            Duration::ZERO,
+            Duration::from_secs(1),
+            Duration::from_secs(2),
+            Duration::from_secs(3),
+            Duration::from_secs(4),
+        ],
+        repeats_end: Duration::from_secs(8),
         attempts: [
             Duration::ZERO,
             Duration::from_secs(1),
@@ -62,6 +71,8 @@ pub struct World {
     pub end_was_undone: bool,
     /// A write that was given up for lost, and may be committed all the same.
     pub straggler: Option<Fact>,
+    /// Since a retry has answered "not found": no confirm that arrived before this moment buys.
+    pub reference_rests_until: Option<u8>,
     pub provider: Provider,
 }
 
@@ -79,18 +90,46 @@ impl World {
     }
 
     /// Whether the plan has the worker look at it again.
-    pub fn is_due_some_time(&self) -> bool {
-        let due_at = |life| TIMING.plan.due_at(life, self.at(), &TIMING);
+    pub fn is_due_some_time(&self, law: &Law) -> bool {
+        let due_at = |life| TIMING.plan.due_at(life, self.at(), &law.rules);
         self.filed.as_ref().and_then(due_at).is_some()
     }
 
-    /// The reserve. Run again with the same keys it finds itself and changes nothing.
-    pub fn reserve(&mut self, law: &Law) -> Fence {
+    /// The reserve of a request that arrived at this moment; none if it is refused. Run again with the same keys it finds
+    /// itself and changes nothing.
+    pub fn reserve(&mut self, arrived_at: u8, law: &Law) -> Option<Fence> {
         if self.filed.is_none() {
+            let is_too_old = self.now - arrived_at > ticks(TIMING.intake);
+            let is_resting = self.reference_rests_until.is_some_and(|until| arrived_at <= until);
+            if is_too_old || is_resting {
+                return None;
+            }
             self.filed = Some(Life::reserved(law.handling, self.at(), &law.rules.timing));
             self.is_held = true;
         }
-        Fence::FIRST
+        Some(Fence::FIRST)
+    }
+
+    /// A retry finds no purchase: the reference rests from now on.
+    pub fn finds_nothing(&mut self, law: &Law) {
+        let rest = if law.flaw == Some(Flaw::ForgetsTheRest) { 0 } else { ticks(TIMING.reference_rest) };
+        self.reference_rests_until = Some(self.now + rest);
+    }
+
+    /// An enquiry begins without a claim, if none began a moment ago.
+    pub fn takes_turn(&mut self, fence: Fence) -> bool {
+        let asked = self.filed.as_ref().and_then(|life| life.asked_about(fence, self.at(), &TIMING));
+        let may_ask = asked.is_some();
+        self.filed = asked.or(self.filed.take());
+        may_ask
+    }
+
+    /// The holder of this fence renews its lease. Whether that changes anything.
+    pub fn renews(&mut self, fence: Fence) -> bool {
+        let renewed = self.filed.as_ref().and_then(|life| life.renewed(fence, self.at(), &TIMING));
+        let changes = renewed.is_some() && renewed != self.filed;
+        self.filed = renewed.or(self.filed.take());
+        changes
     }
 
     /// One transaction: read, decide, write. Whether the fact moved the purchase.
@@ -158,9 +197,19 @@ impl World {
 
 impl Hash for World {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { now, filed, is_held, captured, released, incidents, end_was_undone, straggler, provider } =
-            self;
-        (now, is_held, captured, released, incidents, end_was_undone).hash(hasher);
+        let Self {
+            now,
+            filed,
+            is_held,
+            captured,
+            released,
+            incidents,
+            end_was_undone,
+            straggler,
+            reference_rests_until,
+            provider,
+        } = self;
+        (now, is_held, captured, released, incidents, end_was_undone, reference_rests_until).hash(hasher);
         provider.hash(hasher);
         if let Some(life) = filed {
             hash_life(life, hasher);
@@ -171,16 +220,33 @@ impl Hash for World {
     }
 }
 
+/// A length of the model's time chain.
+pub fn ticks(length: Duration) -> u8 {
+    u8::try_from(length.as_secs()).expect("the chain is short")
+}
+
 /// Everything that a life holds; a new field does not compile until it is hashed too.
 pub fn hash_life<H: Hasher>(life: &Life, hasher: &mut H) {
-    let Life { handling, state, fence, lease_until, attempt, requests, window_closes_at } = life;
+    let Life {
+        handling,
+        state,
+        fence,
+        lease_until,
+        claimed_at,
+        asked_at,
+        attempt,
+        requests,
+        window_closes_at,
+    } = life;
     let second = |at: &DateTime<Utc>| at.timestamp();
-    (handling, state.name(), fence, attempt, requests).hash(hasher);
-    (lease_until.as_ref().map(second), second(window_closes_at)).hash(hasher);
+    (handling, state.name(), fence, attempt, requests, second(window_closes_at)).hash(hasher);
+    // Only the worker's next look depends on when it was last claimed, and the model has it look at any time.
+    (lease_until.as_ref().map(second), claimed_at.is_some(), asked_at.as_ref().map(second)).hash(hasher);
     match state {
         State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => {
-            let Sending { copies, last_sent_at, no_record_since } = sending;
+            let Sending { copies, last_sent_at, ended_at, earlier_ended_by, no_record_since } = sending;
             (copies, second(last_sent_at), no_record_since.as_ref().map(second)).hash(hasher);
+            (ended_at.as_ref().map(second), earlier_ended_by.as_ref().map(second)).hash(hasher);
         }
         State::Successful { provider_transaction } => provider_transaction.hash(hasher),
         State::RetryDue | State::Failed => {}

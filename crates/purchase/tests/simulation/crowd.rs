@@ -8,6 +8,7 @@ use purchase::{FeeSchedule, Price, Terms};
 use crate::chance::Chance;
 use crate::database::{Key, Rejection, pula};
 use crate::desk::{Desk, Request, Seat, Work};
+use crate::flaw::Flaw;
 use crate::options::{MINUTE, SECOND};
 use crate::town::{Happening, Town, WALLETS};
 use crate::values::OPENING;
@@ -16,7 +17,7 @@ use crate::values::OPENING;
 pub enum Manner {
     FollowsTheGuide,
     IsCareless,
-    /// Asks again as soon as it is answered.
+    /// Asks again at a pace of its own, whatever it is told.
     IsImpatient,
     Vanishes,
 }
@@ -40,6 +41,8 @@ pub struct Intent {
     is_waiting: bool,
     confirms: u32,
     patience: u64,
+    /// How long it waits before it asks again, where it does not follow the guide.
+    pace: u64,
 }
 
 /// What an integrator is told.
@@ -50,7 +53,7 @@ pub enum Answer {
     Failed(usize),
     Open(usize),
     NotFound,
-    Pending,
+    Pending(usize),
     Unreachable,
 }
 
@@ -85,13 +88,16 @@ impl Intent {
             is_waiting: false,
             confirms: 0,
             patience: chance.one_of(&[3 * SECOND, 10 * SECOND, 60 * SECOND, 155 * SECOND]),
+            pace: chance.one_of(&[200, SECOND, 3 * SECOND, 10 * SECOND, 20 * SECOND, MINUTE]),
         }
     }
 
     /// What follows from an answer, or from none, and how long it waits before.
     fn hears(&mut self, answer: Option<Answer>, chance: &mut Chance) -> Option<(Step, u64)> {
-        let pause =
-            if self.manner == Manner::IsImpatient { SECOND..=8 * SECOND } else { 2 * SECOND..=5 * MINUTE };
+        let pause = match self.manner {
+            Manner::IsImpatient => self.pace..=self.pace + self.pace / 4,
+            Manner::FollowsTheGuide | Manner::IsCareless | Manner::Vanishes => 2 * SECOND..=5 * MINUTE,
+        };
         let asks_again = Some((Step::Retries, chance.within(pause)));
         let wants_it_still = (self.confirms < 4).then(|| (Step::Confirms, chance.within(1..=2 * MINUTE)));
         match (self.manner, answer) {
@@ -99,7 +105,15 @@ impl Intent {
             | (_, Some(Answer::Successful(_) | Answer::Rejected(Rejection::Insufficient))) => None,
             (
                 Manner::FollowsTheGuide | Manner::IsImpatient | Manner::IsCareless,
-                Some(Answer::NotFound | Answer::Rejected(Rejection::ReferenceClosed | Rejection::Overloaded)),
+                Some(
+                    Answer::NotFound
+                    | Answer::Rejected(
+                        Rejection::ReferenceClosed
+                        | Rejection::TooLate
+                        | Rejection::CallerGone
+                        | Rejection::Overloaded,
+                    ),
+                ),
             ) => wants_it_still,
             (Manner::FollowsTheGuide | Manner::IsImpatient | Manner::IsCareless, Some(Answer::Failed(_))) => {
                 if chance.happens(50) {
@@ -113,7 +127,7 @@ impl Intent {
                 Some(
                     Answer::Rejected(Rejection::Pending)
                     | Answer::Open(_)
-                    | Answer::Pending
+                    | Answer::Pending(_)
                     | Answer::Unreachable,
                 )
                 | None,
@@ -123,7 +137,7 @@ impl Intent {
                 Some(
                     Answer::Rejected(Rejection::Pending)
                     | Answer::Open(_)
-                    | Answer::Pending
+                    | Answer::Pending(_)
                     | Answer::Unreachable,
                 )
                 | None,
@@ -182,12 +196,22 @@ impl Town {
         let (request, patience) = (Request { intent: number, nth: intent.asked }, intent.patience);
         self.after(patience, Happening::Wakes(request));
         let server = usize::try_from(self.chance.within(0..=self.options.servers - 1)).expect("few");
-        let process = *self.processes.get(server).expect("the servers come first");
-        let is_lost = self.chance.happens(self.options.answers_lost / 2);
-        if process.up_from > self.now || is_lost {
+        if self.chance.happens(self.options.answers_lost / 2) {
             return;
         }
-        let order = self.order(number, usize::MAX, self.now);
+        let is_held = self.chance.happens(self.options.requests_held);
+        let transit = if is_held { self.chance.within(SECOND..=MINUTE) } else { self.chance.within(1..=20) };
+        let sent_at = self.now;
+        self.after(transit, Happening::RequestArrives { request, step, sent_at, server });
+    }
+
+    /// A machine takes a request whether or not its server reads it; one whose server is down refuses it.
+    pub fn request_arrives(&mut self, request: Request, step: Step, sent_at: u64, server: usize) {
+        let process = *self.processes.get(server).expect("the servers come first");
+        if process.up_from > self.now {
+            return;
+        }
+        let order = self.order(request.intent, sent_at);
         let desk = Desk {
             seat: Seat { process: server, incarnation: process.incarnation },
             turn: 0,
@@ -196,9 +220,21 @@ impl Town {
             request: Some(request),
             began_at: self.now,
             claimed_at: OPENING,
+            fence: None,
             name: order.name,
             rejection: Rejection::Overloaded,
         };
+        let desk = self.sits_down(desk);
+        self.after(1, Happening::RequestIsRead { desk, step });
+    }
+
+    pub fn request_is_read(&mut self, number: u64, step: Step) {
+        let now = self.now;
+        let ages_from_reading = self.options.flaw == Some(Flaw::AgesFromReading);
+        let Some(desk) = self.desks.get_mut(&number) else { return };
+        if ages_from_reading {
+            desk.order.arrived_at = now;
+        }
         match step {
             Step::Confirms => {
                 let wait = if self.chance.happens(5) {
@@ -206,14 +242,16 @@ impl Town {
                 } else {
                     self.chance.within(5..=SECOND)
                 };
-                let desk = self.sits_down(desk);
-                self.after(wait, Happening::Begins { desk });
+                self.after(wait, Happening::Begins { desk: number });
             }
-            Step::Retries => {
-                let desk = self.sits_down(desk);
-                self.goes_on(desk);
-            }
+            Step::Retries => self.goes_on(number),
         }
+    }
+
+    /// Whether the caller of a request waits for it no more, as far as a server can see that.
+    pub fn is_hung_up(&self, request: Request) -> bool {
+        let waits = |intent: &Intent| intent.asked == request.nth && intent.is_waiting;
+        !self.options.hang_ups_are_hidden && !self.intents.get(request.intent).is_some_and(waits)
     }
 
     pub fn is_answered(&mut self, request: Request, answer: Answer) {

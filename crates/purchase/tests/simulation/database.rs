@@ -26,8 +26,19 @@ pub struct Order {
     pub connection: usize,
     pub price: Price,
     pub name: u32,
-    /// When the request's head came in.
+    /// When the integrator sent the request.
+    pub sent_at: u64,
+    /// When it reached the machine that serves it, read or not.
     pub arrived_at: u64,
+}
+
+/// How the request of a reserve stands as its transaction begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// Since it reached this machine.
+    pub age: Duration,
+    /// Its connection is closed.
+    pub has_hung_up: bool,
 }
 
 /// Subscriber and the integrator's own reference.
@@ -49,13 +60,22 @@ pub struct Row {
     pub captured: u8,
     pub released: u8,
     pub incidents: Vec<String>,
-    /// Sends that were put on record.
-    pub sends: usize,
+    /// When each send was put on record, and whether it repeats the one before.
+    pub sends: Vec<RecordedSend>,
+    /// When integrators took a turn to have an enquiry made.
+    pub turns: Vec<DateTime<Utc>>,
     /// The order in which they were reserved.
     pub place: usize,
     pub reserved_at: u64,
     /// What is told to whom, and how often, once it has ended.
     pub notices: Vec<(NoticeKind, Recipient, Channel)>,
+}
+
+/// An order that may leave.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedSend {
+    pub at: DateTime<Utc>,
+    pub is_repeat: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -69,6 +89,10 @@ pub struct Purse {
 pub enum Rejection {
     Pending,
     ReferenceClosed,
+    /// It has waited too long for its order to leave.
+    TooLate,
+    /// Its caller has hung up before anything was held.
+    CallerGone,
     Insufficient,
     Overloaded,
 }
@@ -89,7 +113,8 @@ pub struct Database {
     pub purses: BTreeMap<AccountId, Purse>,
     /// What all postings made of every account.
     pub journal: BTreeMap<AccountId, i64>,
-    closed: BTreeMap<Key, DateTime<Utc>>,
+    /// No confirm that arrived before this moment buys.
+    rests_until: BTreeMap<Key, DateTime<Utc>>,
     pub ahead: TimeDelta,
     pub flaw: Option<Flaw>,
 }
@@ -107,7 +132,7 @@ impl Database {
             rows: BTreeMap::new(),
             purses: BTreeMap::new(),
             journal: BTreeMap::new(),
-            closed: BTreeMap::new(),
+            rests_until: BTreeMap::new(),
             ahead: TimeDelta::zero(),
             flaw,
         }
@@ -130,7 +155,7 @@ impl Database {
     }
 
     /// The reserve. Run again with the same keys it finds itself and changes nothing.
-    pub fn reserve(&mut self, now: u64, order: &Order, age: Duration) -> Result<Fence, Rejection> {
+    pub fn reserve(&mut self, now: u64, order: &Order, caller: Caller) -> Result<Fence, Rejection> {
         let at = self.at(now);
         if self.rows.contains_key(&order.id) {
             return Ok(Fence::FIRST);
@@ -139,12 +164,19 @@ impl Database {
         if self.rows.values().filter(is_same).any(|row| row.life.state.name().is_open()) {
             return Err(Rejection::Pending);
         }
-        let began = at - TimeDelta::from_std(age).expect("a request is not that old");
-        if self.closed.get(&order.key).is_some_and(|closed| began <= *closed) {
+        let timing = self.rules_of(order.connection).timing;
+        if caller.has_hung_up {
+            return Err(Rejection::CallerGone);
+        }
+        if caller.age > timing.intake {
+            return Err(Rejection::TooLate);
+        }
+        let arrived = at - TimeDelta::from_std(caller.age).expect("a request is not that old");
+        if self.rests_until.get(&order.key).is_some_and(|until| arrived <= *until) {
             return Err(Rejection::ReferenceClosed);
         }
         let handling = self.place_hold(order)?;
-        let life = Life::reserved(handling, at, &self.timing(order.connection));
+        let life = Life::reserved(handling, at, &timing);
         let row = Row {
             order: *order,
             due_at: None,
@@ -154,7 +186,8 @@ impl Database {
             captured: 0,
             released: 0,
             incidents: Vec::new(),
-            sends: 1,
+            sends: vec![RecordedSend { at, is_repeat: false }],
+            turns: Vec::new(),
             place: self.rows.len(),
             reserved_at: now,
             notices: Vec::new(),
@@ -178,8 +211,29 @@ impl Database {
         }
     }
 
-    fn timing(&self, connection: usize) -> Timing {
-        self.rules.get(connection).expect("every connection has its rules").timing
+    pub fn rules_of(&self, connection: usize) -> Rules {
+        *self.rules.get(connection).expect("every connection has its rules")
+    }
+
+    /// The holder of this fence renews its lease.
+    pub fn renew(&mut self, now: u64, id: usize, fence: Fence) {
+        let at = self.at(now);
+        let timing = self.rules_of(self.row(id).order.connection).timing;
+        let row = self.row_mut(id);
+        if let Some(life) = row.life.renewed(fence, at, &timing) {
+            (row.due_at, row.life) = (life.lease_until, life);
+        }
+    }
+
+    /// An integrator takes the next turn to have an enquiry made.
+    pub fn take_turn(&mut self, now: u64, id: usize, fence: Fence) -> bool {
+        let at = self.at(now);
+        let timing = self.rules_of(self.row(id).order.connection).timing;
+        let row = self.row_mut(id);
+        let Some(life) = row.life.asked_about(fence, at, &timing) else { return false };
+        row.life = life;
+        row.turns.push(at);
+        true
     }
 
     /// One fact, one transaction: read, decide, write. `name` is that of a new attempt. Who forgets to compare
@@ -188,7 +242,7 @@ impl Database {
         let at = self.at(now);
         let row = self.row(id);
         let before = read.unwrap_or_else(|| row.life.clone());
-        let rules = *self.rules.get(row.order.connection).expect("every connection has its rules");
+        let rules = self.rules_of(row.order.connection);
         let event = Event { at, fact: fact.clone() };
         let next = mistaken_step(self.flaw, &before, &event, &rules);
         let moved = match next {
@@ -197,7 +251,7 @@ impl Database {
                 for effect in effects {
                     self.performs(id, effect, fact);
                 }
-                self.note(id, fact, &life);
+                self.note(id, fact, &life, at);
                 self.keeps(id, life, at);
                 true
             }
@@ -257,12 +311,12 @@ impl Database {
     }
 
     /// What else a move writes into the row.
-    fn note(&mut self, id: usize, fact: &Fact, life: &Life) {
+    fn note(&mut self, id: usize, fact: &Fact, life: &Life, at: DateTime<Utc>) {
         let row = self.row_mut(id);
         match fact {
-            Fact::SentAgain { .. } => row.sends += 1,
+            Fact::SentAgain { .. } => row.sends.push(RecordedSend { at, is_repeat: true }),
             Fact::AttemptStarted { reference, .. } => {
-                row.sends += 1;
+                row.sends.push(RecordedSend { at, is_repeat: false });
                 row.name = reference.call().number();
             }
             Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => {
@@ -283,8 +337,9 @@ impl Database {
     }
 
     fn keeps(&mut self, id: usize, life: Life, at: DateTime<Utc>) {
-        let timing = self.timing(self.row(id).order.connection);
-        let due_at = timing.plan.due_at(&life, at, &timing);
+        let rules = self.rules_of(self.row(id).order.connection);
+        let timing = rules.timing;
+        let due_at = timing.plan.due_at(&life, at, &rules);
         let row = self.row_mut(id);
         let told = notices(&row.life, &life, at, &timing, &NotificationFlags::default());
         row.notices.extend(told.into_iter().map(|notice| (notice.kind, notice.recipient, notice.channel)));
@@ -305,22 +360,30 @@ impl Database {
         claims.filter(|(_, claimed)| claimed.moved).collect()
     }
 
-    /// The newest purchase of a key. Where there is none, the key is closed for whoever has begun by now.
+    /// The newest purchase of a key. Where there is none, the key rests from now on.
     pub fn find(&mut self, now: u64, key: Key) -> Option<usize> {
         let newest = self.newest(key);
         if newest.is_none() {
-            self.closed.insert(key, self.at(now));
+            self.rest(now, key, Timing::default().reference_rest);
         }
         newest
     }
 
-    /// Closes a key whose newest purchase is `known`; else the newer one.
+    /// Closes a key whose newest purchase is `known`, for as long as an answer about that needs; else the newer one.
     pub fn close(&mut self, now: u64, key: Key, known: usize) -> Option<usize> {
         let newer = self.newest(key).filter(|newest| *newest != known);
         if newer.is_none() {
-            self.closed.insert(key, self.at(now));
+            let is_bought = self.row(known).life.state.name() == StateName::Successful;
+            self.rest(now, key, if is_bought { Duration::ZERO } else { Timing::default().reference_rest });
         }
         newer
+    }
+
+    fn rest(&mut self, now: u64, key: Key, length: Duration) {
+        let length = if self.flaw == Some(Flaw::ForgetsTheRest) { Duration::ZERO } else { length };
+        let until = self.at(now) + length;
+        let rests_until = self.rests_until.entry(key).or_insert(until);
+        *rests_until = until.max(*rests_until);
     }
 
     fn newest(&self, key: Key) -> Option<usize> {

@@ -47,6 +47,8 @@ pub enum News {
     Recorded(Recorded),
     Answered(VendOutcome),
     Enquired(Enquiry),
+    /// Whether the turn to have an enquiry made was taken.
+    Turn(bool),
     /// The newest purchase of a key, or a newer one than was known.
     Found(Option<Found>),
 }
@@ -70,6 +72,8 @@ pub struct Desk {
     /// Since before the reserve, or before the latest send was put on record.
     pub began_at: u64,
     pub claimed_at: DateTime<Utc>,
+    /// Under which it holds the purchase, for all it knows.
+    pub fence: Option<Fence>,
     /// Of the attempt that is sent and asked about.
     pub name: u32,
     pub rejection: Rejection,
@@ -99,6 +103,7 @@ impl Desk {
             self.rejection = *rejection;
         }
         let claimed_at = self.claimed_at;
+        self.learns_fence(&news);
         match &mut self.work {
             Work::Confirm(machine, command) => {
                 let event = confirm_event(command, news, began, arrived);
@@ -115,6 +120,26 @@ impl Desk {
                 *command = machine.on(event).expect("the protocol asked for this");
             }
             Work::Finding | Work::Closing(_) => {}
+        }
+    }
+
+    /// A reserve, a claim and a further send that moved the purchase are its own.
+    fn learns_fence(&mut self, news: &News) {
+        let is_own = match &self.work {
+            Work::Resolve(_, command, _) => matches!(
+                command,
+                ResolveCommand::Claim | ResolveCommand::RecordRepeat(_) | ResolveCommand::RecordAttempt(_)
+            ),
+            Work::Confirm(..) | Work::Finding | Work::Closing(_) => false,
+        };
+        if let News::Reserved(fence) = news {
+            self.fence = Some(*fence);
+        }
+        if let News::Recorded(recorded) = news
+            && is_own
+            && recorded.moved
+        {
+            self.fence = Some(recorded.life.fence);
         }
     }
 
@@ -141,7 +166,7 @@ fn confirm_event(
         News::Unacknowledged if is_reserving => ConfirmEvent::ReserveUnacknowledged,
         News::Recorded(_) => ConfirmEvent::Recorded,
         News::Answered(outcome) => ConfirmEvent::Answered(outcome),
-        News::NotKept | News::Unacknowledged | News::Enquired(_) | News::Found(_) => {
+        News::NotKept | News::Unacknowledged | News::Enquired(_) | News::Turn(_) | News::Found(_) => {
             ConfirmEvent::RecordUnacknowledged
         }
     }
@@ -158,6 +183,8 @@ fn resolve_event(
             ResolveEvent::Claimed { life, at }
         }
         (ResolveCommand::Claim, _) => ResolveEvent::NotClaimed,
+        (ResolveCommand::TakeTurn(_), News::Turn(true)) => ResolveEvent::MayAsk,
+        (ResolveCommand::TakeTurn(_), _) => ResolveEvent::MayNotAsk,
         (_, News::Enquired(enquiry)) => ResolveEvent::Enquired { enquiry, asked_at },
         (_, News::Answered(outcome)) => ResolveEvent::Answered(outcome),
         (ResolveCommand::RecordRepeat(_) | ResolveCommand::RecordAttempt(_), News::Recorded(recorded)) => {
@@ -171,8 +198,14 @@ fn resolve_event(
             ResolveEvent::SendUnacknowledged
         }
         (_, News::Recorded(Recorded { life, at, .. })) => ResolveEvent::Recorded { life, at },
-        (_, News::Unacknowledged | News::NotKept | News::Refused(_) | News::Reserved(_) | News::Found(_)) => {
-            ResolveEvent::RecordUnacknowledged
-        }
+        (
+            _,
+            News::Unacknowledged
+            | News::NotKept
+            | News::Refused(_)
+            | News::Reserved(_)
+            | News::Turn(_)
+            | News::Found(_),
+        ) => ResolveEvent::RecordUnacknowledged,
     }
 }

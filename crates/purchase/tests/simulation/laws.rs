@@ -2,14 +2,15 @@
 //! against the provider's own log, and in the end everything has to come right.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use purchase::{Asker, Handling, Life, State, StateName, Timing};
+use purchase::{Asker, Handling, Life, Recovery, State, StateName, Timing};
 use vend::Vend;
 
 use crate::crowd::{Answer, Manner};
 use crate::database::{Database, Key, Row};
 use crate::desk::Desk;
-use crate::town::{Town, length};
+use crate::town::{Happening, Town, length};
 
 /// A broken law.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ impl Town {
             ("what was bought is what was vended", self.is_as_vended(row)),
             ("the end is the end", self.record.ended.get(&id).is_none_or(|end| *end == row.life)),
             ("no incident", row.incidents.is_empty()),
-            ("a copy leaves on record only", copies <= row.sends),
+            ("a copy leaves on record only", copies <= row.sends.len()),
             ("five requests after the first", !is_managed || copies <= requests + 1),
             ("due exactly while open", row.due_at.is_some() == is_open),
             ("held is the sum of what is open", held),
@@ -125,13 +126,54 @@ impl Town {
         let worker_sends = asker == Some(Asker::Worker);
         let row = self.database.row(id);
         let is_for_others = worker_sends && row.life.handling == Handling::SelfManaged;
-        let first_sent_at = row.life.window_closes_at - timing.window;
-        let nth = usize::from(row.life.requests).saturating_sub(1);
-        let due = timing.plan.attempts.get(nth).map(|wait| first_sent_at + *wait);
-        let is_early = worker_sends && due.is_none_or(|due| self.database.at(self.now) < due);
+        let is_unplanned = !self.is_planned(row, timing);
         self.finds(is_for_others, "the worker sends nothing for the self-managed", Some(id));
-        self.finds(is_early, "the worker sends what the plan has due", Some(id));
+        self.finds(is_unplanned, "sends follow the plan, whoever asks", Some(id));
         self.judges(id);
+    }
+
+    /// Each repeat has a moment of the plan to itself, and each new attempt its own.
+    fn is_planned(&self, row: &Row, timing: &Timing) -> bool {
+        let declared = self.database.rules_of(row.order.connection).declared;
+        let after_first = |wait: &Duration| row.life.window_closes_at - timing.window + *wait;
+        let [.., before, latest] = row.sends.as_slice() else { return true };
+        if !latest.is_repeat {
+            let due = timing.plan.attempts.get(row.sends.len() - 2).map(after_first);
+            return due.is_some_and(|due| due <= latest.at);
+        }
+        let mut moments = timing.plan.repeats.iter().map(after_first);
+        let is_early = latest.at < after_first(&timing.plan.repeats_end);
+        moments.any(|moment| before.at < moment && moment <= latest.at)
+            && (is_early || !declared.not_found_counts)
+    }
+
+    /// However many ask, one enquiry in each gap is made for integrators.
+    pub fn judges_turns(&mut self, id: usize) {
+        let row = self.database.row(id);
+        let gap = self.database.rules_of(row.order.connection).timing.enquiry_gap;
+        let too_soon = row.turns.is_sorted_by(|one, next| *one + gap <= *next);
+        self.finds(!too_soon, "one enquiry at a time, however many ask", Some(id));
+    }
+
+    /// What an integrator was told to be known by now, after all faults had ended.
+    pub fn judges_what_is_known(&mut self, id: usize) {
+        let is_open = self.database.row(id).life.state.name().is_open();
+        self.finds(is_open, "what is to be known by then is known", Some(id));
+    }
+
+    /// An answer that is not final says by when the outcome is known.
+    fn promises(&mut self, id: usize) {
+        let row = self.database.row(id);
+        let rules = self.database.rules_of(row.order.connection);
+        let at = self.database.at(self.now);
+        let Some(recovery) = Recovery::of(&row.life, at, &rules) else { return };
+        let is_later = recovery.not_before > at;
+        self.finds(!is_later, "whoever is to ask again is to ask later", Some(id));
+        let faults_ended = self.now >= self.options.faults_end && self.options.clock_jumps == 0;
+        if let Some(by) = recovery.resolved_by.filter(|_| faults_ended) {
+            let wait = u64::try_from((by - at).num_milliseconds()).expect("it lies ahead");
+            self.after(wait, Happening::IsKnown(id));
+        }
     }
 
     /// What is told is true, is what was told before, and was not told otherwise to another.
@@ -152,8 +194,10 @@ impl Town {
             Answer::NotFound => self.judges_the_absent(),
             Answer::Open(id) => {
                 self.record.waiting.insert(id);
+                self.promises(id);
             }
-            Answer::Pending | Answer::Unreachable => {}
+            Answer::Pending(id) => self.promises(id),
+            Answer::Unreachable => {}
         }
     }
 
@@ -167,7 +211,7 @@ impl Town {
     fn judges_the_absent(&mut self) {
         let appeared = self.database.rows.values().find(|row| {
             let absent = self.record.absent.get(&row.order.key);
-            absent.is_some_and(|absent| row.order.arrived_at < *absent && row.reserved_at > *absent)
+            absent.is_some_and(|absent| row.order.sent_at < *absent && row.reserved_at > *absent)
         });
         let appeared = appeared.map(|row| row.order.id).filter(|_| self.options.clock_jumps == 0);
         self.finds(appeared.is_some(), "what was not found does not appear", appeared);

@@ -1,6 +1,8 @@
 //! What a seed makes of its town: who lives there, and what may go wrong. Every fault is drawn on or off, for
 //! a town with all faults at once never gets to the rare ones.
 
+use std::time::Duration;
+
 use purchase::Handling;
 use vend::Capabilities;
 
@@ -43,6 +45,10 @@ pub struct Options {
     pub pauses_at_work: u64,
     /// In a hundred answers to integrators: it never gets there.
     pub answers_lost: u64,
+    /// In a hundred requests: a proxy holds it, for up to a minute.
+    pub requests_held: u64,
+    /// A proxy stays connected to us when its own client has hung up.
+    pub hang_ups_are_hidden: bool,
     pub operator_looks: bool,
     /// The mistake that is made in this town, if any.
     pub flaw: Option<Flaw>,
@@ -85,6 +91,8 @@ impl Options {
             pauses: chance.sometimes(1..=8),
             pauses_at_work: chance.sometimes(2..=60),
             answers_lost: chance.sometimes(1..=40),
+            requests_held: chance.sometimes(1..=40),
+            hang_ups_are_hidden: chance.happens(50),
             operator_looks: chance.happens(50),
             flaw: None,
         }
@@ -97,7 +105,8 @@ impl Options {
 
 impl Connection {
     fn drawn(chance: &mut Chance, faults_end: u64) -> Self {
-        let declared = declared(chance.one_of(&DECLARATIONS));
+        let settles_within = Duration::from_secs(chance.one_of(&[10, 600, 600]));
+        let declared = Capabilities { settles_within, ..declared(chance.one_of(&DECLARATIONS)) };
         Self { declared, nature: nature(chance, declared, faults_end) }
     }
 }

@@ -99,10 +99,6 @@ pub struct Provider {
     reformed: bool,
 }
 
-/// Where not-found counts, every copy has arrived and is told of by then. The gate and a little more are left to
-/// the quarantine of ten minutes.
-const SETTLES_WITHIN: u64 = 9 * MINUTE;
-
 impl Provider {
     pub fn new(nature: Nature) -> Self {
         Self { nature, copies: Vec::new(), memory: BTreeMap::new(), log: Vec::new(), reformed: false }
@@ -126,14 +122,26 @@ impl Provider {
         let is_late = !self.reformed && chance.happens(self.nature.is_late);
         let takes = match (is_late, self.nature.does.not_found_counts) {
             (false, _) => chance.within(20..=2 * SECOND),
-            (true, true) => chance.within(SECOND..=SETTLES_WITHIN),
+            (true, true) => chance.within(SECOND..=self.settles_within().max(2 * MINUTE)),
             (true, false) => chance.within(SECOND..=150 * MINUTE),
         };
         now + takes
     }
 
+    /// Where not-found counts, every copy has arrived and is told of by then.
+    fn settles_within(&self) -> u64 {
+        u64::try_from(self.nature.does.settles_within.as_millis()).expect("a declaration is short")
+    }
+
     pub fn outage(&self, now: u64) -> Option<Outage> {
         self.nature.outages.iter().find(|outage| (outage.from..outage.until).contains(&now)).copied()
+    }
+
+    /// Where not-found counts, nothing of a request arrives after it is over, but for what the provider may still act on.
+    pub fn arrives_no_more(&self, number: usize, now: u64) -> bool {
+        let copy = self.copies.get(number);
+        self.nature.does.not_found_counts
+            && copy.is_some_and(|copy| now > copy.left_at + self.settles_within())
     }
 
     /// A copy arrives, with whatever the provider makes of it. Nothing, if it was lost after all.
@@ -183,7 +191,7 @@ impl Provider {
         let misses_it = chance.happens(self.nature.misses_its_own);
         let told_from = match (misses_it, self.nature.does.not_found_counts) {
             (false, _) => 0,
-            (true, true) => left_at + SETTLES_WITHIN,
+            (true, true) => left_at + self.settles_within(),
             (true, false) => left_at + chance.within(MINUTE..=120 * MINUTE),
         };
         let place = self.log.len();

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::TimeDelta;
 use ledger::AccountId;
-use purchase::{Fact, Life, Rules, Timing};
+use purchase::{Fact, Fence, Life, Rules, Timing};
 
 use crate::chance::Chance;
-use crate::crowd::{Answer, Intent};
+use crate::crowd::{Answer, Intent, Step};
 use crate::database::{Database, Key, Order, Recorded};
 use crate::desk::{Desk, News, Request, Seat};
 use crate::laws::Breach;
@@ -31,6 +31,7 @@ pub enum Fate {
 pub enum Transaction {
     Reserve,
     Record(Fact),
+    TakeTurn(Fence),
     Find,
     Close(usize),
 }
@@ -39,6 +40,23 @@ pub enum Transaction {
 pub enum Happening {
     /// An integrator acts, or has waited long enough for the nth answer.
     Wakes(Request),
+    /// A request reaches the machine of a server, which may stand still.
+    RequestArrives {
+        request: Request,
+        step: Step,
+        sent_at: u64,
+        server: usize,
+    },
+    /// The server reads a request from its socket.
+    RequestIsRead {
+        desk: u64,
+        step: Step,
+    },
+    RenewsLease {
+        desk: u64,
+    },
+    /// The moment by which an integrator was told that the outcome of a purchase is known.
+    IsKnown(usize),
     /// What comes before the reserve is over.
     Begins {
         desk: u64,
@@ -137,6 +155,8 @@ pub struct Town {
     pub astray: BTreeMap<usize, ((u64, u32), Reply)>,
     pub processes: Vec<Process>,
     pub desks: BTreeMap<u64, Desk>,
+    /// Desks whose work is over, other than by a crash.
+    pub finished: BTreeSet<u64>,
     pub intents: Vec<Intent>,
     pub next_desk: u64,
     pub next_purchase: usize,
@@ -203,6 +223,7 @@ impl Town {
             astray: BTreeMap::new(),
             processes,
             desks: BTreeMap::new(),
+            finished: BTreeSet::new(),
             intents: Vec::new(),
             next_desk: 0,
             next_purchase: 0,
@@ -277,6 +298,12 @@ impl Town {
     fn happens(&mut self, happening: Happening) {
         match happening {
             Happening::Wakes(request) => self.wakes(request),
+            Happening::RequestArrives { request, step, sent_at, server } => {
+                self.request_arrives(request, step, sent_at, server);
+            }
+            Happening::RequestIsRead { desk, step } => self.request_is_read(desk, step),
+            Happening::RenewsLease { desk } => self.renews_lease(desk),
+            Happening::IsKnown(purchase) => self.judges_what_is_known(purchase),
             Happening::Begins { desk } => self.begins(desk),
             Happening::Commits { desk, turn, transaction, fate, read } => {
                 self.commits((desk, turn), transaction, fate, read);
@@ -307,6 +334,8 @@ impl Town {
     fn whereabouts(&self, happening: &Happening) -> Whereabouts {
         let seat = match happening {
             Happening::Begins { desk }
+            | Happening::RequestIsRead { desk, .. }
+            | Happening::RenewsLease { desk }
             | Happening::Hears { desk, .. }
             | Happening::Leaves { desk, .. }
             | Happening::WaitsTooLong { desk, .. }
@@ -316,6 +345,8 @@ impl Town {
             },
             Happening::WorkerLooks(seat) | Happening::TakesUp { seat, .. } => *seat,
             Happening::Wakes(_)
+            | Happening::RequestArrives { .. }
+            | Happening::IsKnown(_)
             | Happening::Commits { .. }
             | Happening::CommitsLate { .. }
             | Happening::Arrives { .. }
@@ -374,11 +405,12 @@ impl Town {
         self.providers.get_mut(connection).expect("every order names a connection of its town")
     }
 
-    pub fn order(&mut self, intent: usize, id: usize, arrived_at: u64) -> Order {
+    pub fn order(&mut self, intent: usize, sent_at: u64) -> Order {
         let intent_ = self.intents.get(intent).expect("every request names an intent of its town");
         let (key, wallet, connection, price) =
             (intent_.key, intent_.wallet, intent_.connection, intent_.price);
-        Order { id, intent, key, wallet, connection, price, name: self.fresh_name(), arrived_at }
+        let (id, name, arrived_at) = (usize::MAX, self.fresh_name(), self.now);
+        Order { id, intent, key, wallet, connection, price, name, sent_at, arrived_at }
     }
 
     pub fn fresh_name(&mut self) -> u32 {

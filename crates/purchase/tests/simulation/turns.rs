@@ -9,7 +9,7 @@ use purchase::{
 use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, VendOutcome};
 
 use crate::crowd::Answer;
-use crate::database::Recorded;
+use crate::database::{Caller, Recorded};
 use crate::desk::{Desk, Found, News, Request, Seat, Work};
 use crate::flaw::Flaw;
 use crate::options::SECOND;
@@ -22,6 +22,8 @@ const LONGEST_WAIT: u64 = 150 * SECOND;
 /// When somebody who waits for a commit gives it up for lost.
 const COMMIT_DEADLINE: u64 = 10 * SECOND;
 const ENQUIRY_DEADLINE: u64 = 10 * SECOND;
+/// How often a holder renews its lease.
+const RENEWAL: u64 = 2 * SECOND;
 
 impl Town {
     pub fn sits_down(&mut self, desk: Desk) -> u64 {
@@ -88,6 +90,7 @@ impl Town {
     fn resolves_on(&mut self, number: u64, turn: u32, command: ResolveCommand) {
         match command {
             ResolveCommand::Claim => self.commit((number, turn), Transaction::Record(Fact::Claimed)),
+            ResolveCommand::TakeTurn(fence) => self.commit((number, turn), Transaction::TakeTurn(fence)),
             ResolveCommand::Enquire => {
                 let wait = self.chance.within(5..=400);
                 self.after(wait, Happening::Enquires { desk: number, turn });
@@ -120,10 +123,11 @@ impl Town {
         let Some(desk) = self.desks.get_mut(&number) else { return };
         if desk.asker() == Some(Asker::Worker) {
             self.desks.remove(&number);
+            self.finished.insert(number);
             return;
         }
         match answer {
-            ResolveAnswer::Pending => self.ends(number, |_desk| Some(Answer::Pending)),
+            ResolveAnswer::Pending => self.ends(number, |desk| Some(Answer::Pending(desk.order.id))),
             ResolveAnswer::Unreachable => self.ends(number, |_desk| Some(Answer::Unreachable)),
             ResolveAnswer::Final => {
                 desk.work = Work::Closing(desk.order.id);
@@ -135,6 +139,7 @@ impl Town {
     /// The desk is cleared, and whoever waits is answered.
     fn ends(&mut self, number: u64, answer: impl FnOnce(&Desk) -> Option<Answer>) {
         let Some(desk) = self.desks.remove(&number) else { return };
+        self.finished.insert(number);
         let (Some(answer), Some(request)) = (answer(&desk), desk.request) else { return };
         self.answers(&desk, request, answer);
     }
@@ -167,7 +172,11 @@ impl Town {
         let read = self.reads(desk);
         let late = match &transaction {
             Transaction::Record(fact) if self.chance.happens(self.options.commits_late) => Some(fact.clone()),
-            Transaction::Record(_) | Transaction::Reserve | Transaction::Find | Transaction::Close(_) => None,
+            Transaction::Record(_)
+            | Transaction::Reserve
+            | Transaction::TakeTurn(_)
+            | Transaction::Find
+            | Transaction::Close(_) => None,
         };
         if let Some(fact) = late {
             let purchase = self.desks.get(&desk).map_or(usize::MAX, |desk| desk.order.id);
@@ -241,6 +250,11 @@ impl Town {
                 News::Recorded(Recorded { life, at, name, moved: true })
             }
             Transaction::Reserve => self.reserves(desk),
+            Transaction::TakeTurn(fence) => {
+                let is_taken = self.database.take_turn(now, id, fence);
+                self.judges_turns(id);
+                News::Turn(is_taken)
+            }
             Transaction::Record(fact) => News::Recorded(self.records(id, &fact, read)),
             Transaction::Find => {
                 let Some(key) = self.desks.get(&desk).map(|desk| desk.order.key) else {
@@ -261,9 +275,14 @@ impl Town {
     }
 
     fn reserves(&mut self, desk: u64) -> News {
-        let Some(order) = self.desks.get(&desk).map(|desk| desk.order) else { return News::NotKept };
-        let age = Duration::from_millis(self.now - order.arrived_at);
-        match self.database.reserve(self.now, &order, age) {
+        let Some((order, request)) = self.desks.get(&desk).map(|desk| (desk.order, desk.request)) else {
+            return News::NotKept;
+        };
+        let caller = Caller {
+            age: Duration::from_millis(self.now - order.arrived_at),
+            has_hung_up: request.is_some_and(|request| self.is_hung_up(request)),
+        };
+        match self.database.reserve(self.now, &order, caller) {
             Ok(fence) => {
                 self.tells(Some(order.id), || format!("reserved for subscriber {}", order.key.subscriber));
                 self.judges(order.id);
@@ -317,16 +336,33 @@ impl Town {
             (Work::Closing(id), News::Found(None)) => {
                 let id = *id;
                 let answer = self.as_it_stands(id);
-                let answer = if matches!(answer, Answer::Open(_)) { Answer::Pending } else { answer };
+                let answer = if matches!(answer, Answer::Open(_)) { Answer::Pending(id) } else { answer };
                 self.ends(number, |_desk| Some(answer));
             }
             // A question that the database does not answer is an internal error, which says nothing.
             (Work::Finding | Work::Closing(_), _) => self.ends(number, |_desk| None),
             (Work::Confirm(..) | Work::Resolve(..), news) => {
+                let held_before = desk.fence;
                 desk.hears(news, if forgets_the_gate { desk.began_at } else { now });
+                if held_before.is_none() && desk.fence.is_some() {
+                    self.after(RENEWAL, Happening::RenewsLease { desk: number });
+                }
                 self.goes_on(number);
             }
         }
+    }
+
+    /// For as long as it is at work, a holder renews its lease.
+    pub fn renews_lease(&mut self, number: u64) {
+        let Some(desk) = self.desks.get(&number) else { return };
+        let (id, fence) = (desk.order.id, desk.fence);
+        if let Some(fence) = fence.filter(|_| self.database.rows.contains_key(&id))
+            && matches!(self.fate(), Fate::Well | Fate::Unheard)
+            && !self.database_is_away()
+        {
+            self.database.renew(self.now, id, fence);
+        }
+        self.after(RENEWAL, Happening::RenewsLease { desk: number });
     }
 
     /// Finds a connection: it takes a moment in which the gate may close.
@@ -371,7 +407,14 @@ impl Town {
     }
 
     pub fn arrives(&mut self, connection: usize, copy: usize, sender: (u64, u32)) {
+        let is_over = self.desks.get(&sender.0).is_some_and(|desk| desk.turn != sender.1)
+            || self.finished.contains(&sender.0);
+        let now = self.now;
         let provider = self.providers.get_mut(connection).expect("a connection of its town");
+        if is_over && provider.arrives_no_more(copy, now) {
+            provider.never_receives(copy);
+            return;
+        }
         let Some((order, reply)) = provider.receives(copy, &mut self.chance) else { return };
         self.tells(Some(order.purchase), || format!("the provider: {:?}", reply.outcome.in_words()));
         self.judges(order.purchase);
@@ -476,13 +519,15 @@ impl Town {
                 request: None,
                 began_at: self.now,
                 claimed_at: at,
+                fence: Some(life.fence),
                 name,
                 rejection: crate::database::Rejection::Overloaded,
             };
             let number = self.sits_down(desk);
+            self.after(RENEWAL, Happening::RenewsLease { desk: number });
             self.goes_on(number);
         }
-        let wait = self.chance.within(2 * SECOND..=20 * SECOND);
+        let wait = self.chance.within(SECOND..=5 * SECOND);
         self.after(wait, Happening::WorkerLooks(seat));
     }
 }

@@ -132,6 +132,7 @@ impl ResolveDesk {
         match self.command {
             ResolveCommand::Answer(answer) => Some(answer),
             ResolveCommand::Claim
+            | ResolveCommand::TakeTurn(_)
             | ResolveCommand::Enquire
             | ResolveCommand::RecordRepeat(_)
             | ResolveCommand::RecordAttempt(_)
@@ -149,6 +150,7 @@ impl ResolveDesk {
         let kept = self.kept;
         let event = match self.command.clone() {
             ResolveCommand::Claim => Some(self.claim(world, luck)),
+            ResolveCommand::TakeTurn(fence) => Some(take_turn(world, fence, luck)),
             ResolveCommand::Enquire => Some(self.enquire(world, luck)),
             ResolveCommand::RecordRepeat(fence) => self.record_send(world, Fact::SentAgain { fence }, luck),
             ResolveCommand::RecordAttempt(fence) => {
@@ -215,6 +217,11 @@ impl ResolveDesk {
     }
 }
 
+fn take_turn(world: &mut World, fence: Fence, luck: Luck) -> ResolveEvent {
+    let may_ask = luck != Luck::NotCommitted && world.takes_turn(fence);
+    if may_ask && luck != Luck::CommittedUnheard { ResolveEvent::MayAsk } else { ResolveEvent::MayNotAsk }
+}
+
 /// Whether the fact moved the purchase, where that was heard.
 fn record(world: &mut World, fact: Fact, luck: Luck) -> Option<bool> {
     if luck == Luck::NotCommitted {
@@ -227,6 +234,7 @@ fn record(world: &mut World, fact: Fact, luck: Luck) -> Option<bool> {
 fn name(command: &ResolveCommand) -> &'static str {
     match command {
         ResolveCommand::Claim => "claim",
+        ResolveCommand::TakeTurn(_) => "take a turn",
         ResolveCommand::Enquire => "enquire",
         ResolveCommand::RecordRepeat(_) => "record the repeat",
         ResolveCommand::RecordAttempt(_) => "record a new attempt",

@@ -28,6 +28,7 @@ pub fn declared(letters: &str) -> Capabilities {
         repeat_is_safe: letters.contains('r'),
         remembers_refusals: letters.contains('m'),
         not_found_counts: letters.contains('n'),
+        ..Capabilities::default()
     }
 }
 

@@ -17,10 +17,19 @@ use vend::{CallId, Capabilities, ProviderReference};
 use provider::{Provider, Repeats};
 use values::{OPENING, seconds, vend};
 
-/// Whether the worker waits for its plan is told apart; here every attempt is due as soon as it is possible.
+/// Whether sends wait for the plan is tested apart; here each is due as soon as it is possible, or a second after the
+/// last one.
 const AT_ONCE: RetryPlan = RetryPlan {
     first_look: Duration::from_secs(5),
     longest_pause: Duration::from_mins(15),
+    repeats: [
+        Duration::from_secs(1),
+        Duration::from_secs(201),
+        Duration::from_secs(401),
+        Duration::from_secs(601),
+        Duration::from_secs(801),
+    ],
+    repeats_end: Duration::from_millis(1_799_999),
     attempts: [Duration::ZERO; 5],
 };
 
@@ -61,10 +70,11 @@ impl World {
         world
     }
 
-    /// A purchase whose one copy has left, whose sender gave up, and of which nobody knows more.
+    /// A purchase whose one copy has left, whose sender gave up, and of which nobody knows more; a second later.
     pub fn in_doubt(handling: Handling, declared: Capabilities) -> Self {
         let mut world = Self::in_flight(handling, declared);
         world.knows(Fact::Lost { fence: Fence(1), why: vend::Doubt::TimedOut.into() });
+        world.passes(1);
         world
     }
 
@@ -100,6 +110,14 @@ impl World {
     pub fn knows(&mut self, fact: Fact) {
         let next = self.record(fact);
         assert!(matches!(next, Ok(Next::Moved(..))), "{next:?}");
+    }
+
+    /// An enquiry begins without a claim, if none began a moment ago.
+    pub fn takes_turn(&mut self, fence: Fence) -> bool {
+        let asked = self.life().asked_about(fence, self.now, &self.rules.timing);
+        let may_ask = asked.is_some();
+        self.filed = asked.or(self.filed.take());
+        may_ask
     }
 
     /// One transaction.

@@ -1,7 +1,9 @@
 //! Who vends, and what each connection is declared to do in doubt: entered, changed bit by bit, and listed.
 
+use std::time::Duration;
+
 use diesel::QueryableByName;
-use diesel::sql_types::{Bool, Nullable, Text};
+use diesel::sql_types::{Bool, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use serde_json::json;
 use vend::Capabilities;
@@ -35,6 +37,8 @@ pub struct Declaration {
     pub remembers_refusals: Option<bool>,
     /// [`Capabilities::not_found_counts`].
     pub not_found_counts: Option<bool>,
+    /// [`Capabilities::settles_within`], in whole seconds.
+    pub settles_within: Option<Duration>,
 }
 
 /// A provider as it is entered.
@@ -58,6 +62,7 @@ impl Store {
             repeat_is_safe: Some(provider.declared.repeat_is_safe),
             remembers_refusals: Some(provider.declared.remembers_refusals),
             not_found_counts: Some(provider.declared.not_found_counts),
+            settles_within: Some(provider.declared.settles_within),
         };
         self.declare_provider(provider.code, declaration, act).await.map(drop)
     }
@@ -112,15 +117,16 @@ struct DeclareProvider;
 impl Statement for DeclareProvider {
     const SQL: &str = "-- declare_provider
 -- What is not declared is read where it is written: in the row as it is once nobody else is changing it.
-INSERT INTO providers (code, name, repeat_is_safe, remembers_refusals, not_found_counts)
-SELECT $1, name, coalesce($3, false), coalesce($4, false), coalesce($5, false)
+INSERT INTO providers (code, name, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s)
+SELECT $1, name, coalesce($3, false), coalesce($4, false), coalesce($5, false), coalesce($6, 600)
 FROM (SELECT coalesce($2, (SELECT known.name FROM providers known WHERE known.code = $1)) AS name) AS named
 WHERE name IS NOT NULL
 ON CONFLICT (code) DO UPDATE SET name = coalesce($2, providers.name),
     repeat_is_safe = coalesce($3, providers.repeat_is_safe),
     remembers_refusals = coalesce($4, providers.remembers_refusals),
-    not_found_counts = coalesce($5, providers.not_found_counts)
-RETURNING code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts";
+    not_found_counts = coalesce($5, providers.not_found_counts),
+    settles_within_s = coalesce($6, providers.settles_within_s)
+RETURNING code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s";
 }
 
 struct SetProviderRetries;
@@ -134,7 +140,8 @@ struct ListProviders;
 
 impl Statement for ListProviders {
     const SQL: &str = "-- list_providers
-SELECT code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts FROM providers ORDER BY code";
+SELECT code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s
+FROM providers ORDER BY code";
 }
 
 #[derive(QueryableByName)]
@@ -161,6 +168,7 @@ async fn declare(
         .bind::<Nullable<Bool>, _>(declaration.repeat_is_safe)
         .bind::<Nullable<Bool>, _>(declaration.remembers_refusals)
         .bind::<Nullable<Bool>, _>(declaration.not_found_counts)
+        .bind::<Nullable<Integer>, _>(declaration.settles_within.map(whole_seconds))
         .load::<ProviderRow>(&mut *transaction);
     let Some(row) = written.await?.into_iter().next() else {
         return Err(StoreError::Absent { what: "provider", key: code });
@@ -176,10 +184,17 @@ async fn declare(
             "repeat_is_safe": declared.repeat_is_safe,
             "remembers_refusals": declared.remembers_refusals,
             "not_found_counts": declared.not_found_counts,
+            "settles_within_s": whole_seconds(declared.settles_within),
         }),
     };
     append(transaction, entry).await?;
     Ok(provider)
+}
+
+/// Rounded up, since it is waited for. The database refuses what is too long.
+fn whole_seconds(length: Duration) -> i32 {
+    let seconds = length.as_secs().saturating_add(u64::from(length.subsec_nanos() > 0));
+    i32::try_from(seconds).unwrap_or(i32::MAX)
 }
 
 fn subject(code: &str) -> String {

@@ -11,9 +11,9 @@ use money::Currency;
 use purchase::PurchaseId;
 
 use super::ReserveJob;
-use crate::StoreError;
 use crate::idempotency::{self, KeyFacts, KeyQuestion};
 use crate::statement::{Statement, prepared};
+use crate::{PendingRequest, StoreError};
 
 struct FindCallers;
 
@@ -27,16 +27,31 @@ impl Statement for ReserveFacts {
     const SQL: &str = include_str!("../sql/reserve_facts.sql");
 }
 
+/// How the request of a reservation stood when the transaction had begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestNow {
+    pub(super) age: Duration,
+    pub(super) is_abandoned: bool,
+}
+
+impl RequestNow {
+    pub(super) fn of(pending: &dyn PendingRequest) -> Self {
+        Self { age: pending.age(), is_abandoned: pending.is_abandoned() }
+    }
+}
+
 /// What must be known about one reservation.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub(super) at: DateTime<Utc>,
-    /// Of its request, when the transaction had begun.
-    pub(super) age: Duration,
+    pub(super) request: RequestNow,
     pub(super) caller: Caller,
     pub(super) is_on_file: bool,
     pub(super) open_purchase: Option<PurchaseId>,
-    pub(super) reference_is_closed: bool,
+    /// No confirm that arrived before this moment buys under the reference; none if this one arrived later.
+    pub(super) reference_rests_until: Option<DateTime<Utc>>,
+    pub(super) is_offered: bool,
+    pub(super) is_on_allow_list: bool,
     /// About its idempotency key; nothing, if it has none.
     pub(super) key: KeyFacts,
 }
@@ -45,6 +60,8 @@ pub(super) struct Facts {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller {
     pub(super) organisation_is_active: bool,
+    /// In staging an organisation buys for the subscribers on its allow-list only.
+    pub(super) is_locked_to_allow_list: bool,
     pub(super) authority_is_live: bool,
     pub(super) commission_account: Option<AccountId>,
 }
@@ -55,6 +72,8 @@ struct CallerRow {
     ordinal: i64,
     #[diesel(sql_type = Bool)]
     organisation_is_active: bool,
+    #[diesel(sql_type = Bool)]
+    is_locked_to_allow_list: bool,
     #[diesel(sql_type = Bool)]
     authority_is_live: bool,
     #[diesel(sql_type = Nullable<BigInt>)]
@@ -69,42 +88,47 @@ struct Row {
     is_on_file: bool,
     #[diesel(sql_type = Nullable<BigInt>)]
     open_purchase_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    reference_rests_until: Option<DateTime<Utc>>,
     #[diesel(sql_type = Bool)]
-    reference_is_closed: bool,
+    is_offered: bool,
+    #[diesel(sql_type = Bool)]
+    is_on_allow_list: bool,
 }
 
 /// Organisation, client, user and access token, and the currency of the purchase.
 type CallerKey = (i64, i64, i64, i64, Currency);
 
-/// Reads the facts about each reservation, in their order, in a transaction that had begun when their requests were of
-/// these `ages`.
+/// Reads the facts about each reservation, in their order, in a transaction that had begun when their requests stood so.
 pub(super) async fn read(
     connection: &AsyncPgConnection,
     jobs: &[ReserveJob],
-    ages: &[Duration],
+    requests: &[RequestNow],
 ) -> Result<Vec<Facts>, StoreError> {
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let asked = keys_of(jobs, ages);
+    let asked = keys_of(jobs, requests);
     let (callers, rows, mut keys) = tokio::try_join!(
         biased;
         find_callers(connection, jobs),
-        load(connection, jobs, ages),
+        load(connection, jobs, requests),
         idempotency::read_keys(connection, &asked),
     )?;
     if rows.len() != jobs.len() {
         return Err(StoreError::Stale { what: "a reservation of the group" });
     }
-    let facts = jobs.iter().zip(ages).zip(rows).enumerate().map(|(place, ((job, age), row))| {
+    let facts = jobs.iter().zip(requests).zip(rows).enumerate().map(|(place, ((job, request), row))| {
         let caller = callers.get(&caller_key(job)).copied();
         Ok(Facts {
             at: row.at,
-            age: *age,
+            request: *request,
             caller: caller.ok_or(StoreError::Stale { what: "an organisation" })?,
             is_on_file: row.is_on_file,
             open_purchase: row.open_purchase_id.map(PurchaseId),
-            reference_is_closed: row.reference_is_closed,
+            reference_rests_until: row.reference_rests_until,
+            is_offered: row.is_offered,
+            is_on_allow_list: row.is_on_allow_list,
             key: keys.remove(&place).unwrap_or_default(),
         })
     });
@@ -112,10 +136,10 @@ pub(super) async fn read(
 }
 
 /// The keys that the reservations ask for, each with the place of its reservation.
-fn keys_of<'a>(jobs: &'a [ReserveJob], ages: &[Duration]) -> Vec<KeyQuestion<'a>> {
-    let asked = jobs.iter().zip(ages).enumerate().filter_map(|(place, (job, age))| {
+fn keys_of<'a>(jobs: &'a [ReserveJob], requests: &[RequestNow]) -> Vec<KeyQuestion<'a>> {
+    let asked = jobs.iter().zip(requests).enumerate().filter_map(|(place, (job, request))| {
         let keyed = job.reservation.keyed.as_ref()?;
-        let (client, age_us) = (job.reservation.authority.client, microseconds(*age));
+        let (client, age_us) = (job.reservation.authority.client, microseconds(request.age));
         Some(KeyQuestion { place, client, key: &keyed.key, age_us })
     });
     asked.collect()
@@ -140,6 +164,7 @@ async fn find_callers(
         let position = usize::try_from(row.ordinal).ok()?.checked_sub(1)?;
         let caller = Caller {
             organisation_is_active: row.organisation_is_active,
+            is_locked_to_allow_list: row.is_locked_to_allow_list,
             authority_is_live: row.authority_is_live,
             commission_account: row.commission_account_id.map(AccountId),
         };
@@ -151,7 +176,7 @@ async fn find_callers(
 async fn load(
     mut connection: &AsyncPgConnection,
     jobs: &[ReserveJob],
-    ages: &[Duration],
+    requests: &[RequestNow],
 ) -> Result<Vec<Row>, StoreError> {
     let asked = || jobs.iter().map(|job| &job.reservation);
     let rows: Vec<Row> = prepared::<ReserveFacts>()
@@ -162,7 +187,10 @@ async fn load(
         .bind::<Array<Nullable<Text>>, _>(
             asked().map(|r| r.request.external_reference.as_deref()).collect::<Vec<_>>(),
         )
-        .bind::<Array<BigInt>, _>(ages.iter().copied().map(microseconds).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(
+            requests.iter().map(|request| microseconds(request.age)).collect::<Vec<_>>(),
+        )
+        .bind::<Array<Text>, _>(asked().map(|r| r.request.provider_code.as_str()).collect::<Vec<_>>())
         .load(&mut connection)
         .await?;
     Ok(rows)

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use diesel_async::AsyncPgConnection;
 use failpoint::{Point, reach};
@@ -11,11 +10,12 @@ use money::Currency;
 use purchase::{Incident, Life, PurchaseId};
 use tokio::time::timeout;
 
+use super::facts::{self, RequestNow};
 use super::on_file::{self, OnFile};
 use super::record::{House, Records};
 use super::reserve::Reserves;
 use super::wallets::Wallets;
-use super::{LaneContext, RecordJob, ReserveJob, facts};
+use super::{LaneContext, RecordJob, ReserveJob};
 use crate::purchases::{RecordError, Recorded, ReserveError, ReserveRefusal, Reserved};
 use crate::{StoreError, measures};
 
@@ -124,7 +124,8 @@ impl Group {
         context: &LaneContext,
     ) -> Result<Answers, StoreError> {
         // After the server's BEGIN, and before any wait for a lock.
-        let ages: Vec<Duration> = self.reserves.iter().map(|job| job.reservation.age.now()).collect();
+        let asked_for =
+            self.reserves.iter().map(|job| RequestNow::of(&*job.reservation.pending)).collect::<Vec<_>>();
         let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.entry.id.0).collect();
         let debited: BTreeSet<i64> =
             self.reserves.iter().map(|job| job.reservation.request.debited_account.0).collect();
@@ -134,7 +135,7 @@ impl Group {
         let (mut on_file, facts) = tokio::try_join!(
             biased;
             on_file::lock(connection, &recorded),
-            facts::read(connection, &self.reserves, &ages),
+            facts::read(connection, &self.reserves, &asked_for),
         )?;
         let kept_before = self.kept_before(connection, &facts).await?;
         let houses = houses(connection, context, &on_file).await?;
@@ -249,7 +250,7 @@ const ONE_PER_USE_OF_KEY: &str = "purchases_one_per_use_of_key";
 fn collision(error: &StoreError) -> Option<ReserveRefusal> {
     let StoreError::Duplicate { constraint } = error else { return None };
     match constraint.as_str() {
-        ONE_OPEN => Some(ReserveRefusal::Pending),
+        ONE_OPEN => Some(ReserveRefusal::Pending { open: None }),
         ONE_PER_USE_OF_KEY => Some(ReserveRefusal::KeyTaken),
         _ => None,
     }

@@ -110,7 +110,7 @@ impl<'a> Records<'a> {
                 for effect in effects {
                     self.perform(effect, entry, on_file, wallets, house)?;
                 }
-                self.move_on(entry, on_file, life, timing);
+                self.move_on(entry, on_file, life, &rules);
                 self.keep_reply(entry, on_file);
                 Verdict::Moved
             }
@@ -165,7 +165,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life, timing: &Timing) {
+    fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life, rules: &Rules) {
+        let timing = &rules.timing;
         let from = (on_file.life.state.name(), on_file.life.fence);
         for notice in purchase::notices(&on_file.life, &life, on_file.at, timing, &on_file.notifications) {
             self.owed.push(Owed { id: MessageId { purchase: on_file.id, notice }, at: on_file.at });
@@ -182,7 +183,7 @@ impl<'a> Records<'a> {
         }
         let is_bought = on_file.life.state.name() == StateName::Successful;
         let bought = evidence(entry).filter(|_| is_bought);
-        let due_at = timing.plan.due_at(&on_file.life, on_file.at, timing);
+        let due_at = timing.plan.due_at(&on_file.life, on_file.at, rules);
         let change = Change { from, to: on_file.clone(), due_at, bought };
         self.changes
             .entry(on_file.id)

@@ -51,8 +51,11 @@ impl<'a> Reserves<'a> {
         if is_held(facts, on_file) || key.is_some_and(|key| self.taken.contains(&key)) {
             return Err(ReserveRefusal::KeyTaken);
         }
+        if facts.request.is_abandoned {
+            return Err(ReserveRefusal::Abandoned);
+        }
         // Older closings may have been cleared away, and an order that is this late must not leave anyway.
-        if facts.age > self.timing.intake {
+        if facts.request.age > self.timing.intake {
             return Err(ReserveRefusal::TooLate);
         }
         let wallet = admit(reservation, facts, wallets)?;
@@ -60,11 +63,13 @@ impl<'a> Reserves<'a> {
         let subscriber =
             (authority.organisation, reservation.request.product, &reservation.request.subscriber);
         let is_open = |id| on_file.get(&id).is_none_or(|purchase| purchase.life.state.name().is_open());
-        if facts.open_purchase.is_some_and(is_open) || self.busy.contains(&subscriber) {
-            return Err(ReserveRefusal::Pending);
+        let open = facts.open_purchase.filter(|id| is_open(*id));
+        if open.is_some() || self.busy.contains(&subscriber) {
+            return Err(ReserveRefusal::Pending { open });
         }
-        if facts.reference_is_closed {
-            return Err(ReserveRefusal::ReferenceClosed);
+        if let Some(until) = facts.reference_rests_until {
+            let wait = (until - facts.at).to_std().unwrap_or_default();
+            return Err(ReserveRefusal::ReferenceRests { wait });
         }
         if facts.key.is_closed {
             return Err(ReserveRefusal::KeyClosed);
@@ -78,7 +83,7 @@ impl<'a> Reserves<'a> {
         self.taken.extend(key);
         let use_of_key = key.map(|_| facts.key.last_use.as_ref().map_or(1, LastUse::next_number));
         let life = Life::reserved(wallet.handling, facts.at, self.timing);
-        let due_at = self.timing.plan.due_at(&life, facts.at, self.timing);
+        let due_at = life.lease_until;
         let reserved = Reserved { life, at: facts.at };
         self.accepted.push(Accepted {
             reservation,
@@ -111,6 +116,12 @@ fn admit(
     }
     if !facts.caller.authority_is_live {
         return Err(ReserveRefusal::Revoked);
+    }
+    if !facts.is_offered {
+        return Err(ReserveRefusal::NotOffered);
+    }
+    if facts.caller.is_locked_to_allow_list && !facts.is_on_allow_list {
+        return Err(ReserveRefusal::SubscriberNotAllowed);
     }
     let owner = reservation.authority.organisation;
     let wallet = wallets

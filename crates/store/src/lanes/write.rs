@@ -4,12 +4,12 @@ use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt,
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::Posting;
 use money::Money;
-use purchase::Fact;
+use purchase::{Fact, Sending};
 use vend::Breakdown;
 
 use super::on_file::OnFile;
 use super::record::{Change, HistoryLine, Records};
-use crate::row::{failure_columns, minor, sending_of};
+use crate::row::{failure_columns, minor};
 use crate::statement::{Statement, prepared};
 use crate::{StoreError, outbox};
 
@@ -65,15 +65,9 @@ impl Records<'_> {
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.lease_until))
             .bind::<Array<SmallInt>, _>(each(c, |c| small(c.to.life.attempt)))
             .bind::<Array<SmallInt>, _>(each(c, |c| i16::from(c.to.life.requests)))
-            .bind::<Array<Nullable<SmallInt>>, _>(each(c, |c| {
-                sending_of(&c.to.life.state).map(|s| small(s.copies))
-            }))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
-                sending_of(&c.to.life.state).map(|s| s.last_sent_at)
-            }))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
-                sending_of(&c.to.life.state).and_then(|s| s.no_record_since)
-            }))
+            .bind::<Array<Nullable<SmallInt>>, _>(each(c, |c| sending(c).map(|s| small(s.copies))))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c).map(|s| s.last_sent_at)))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.no_record_since))
             .bind::<Array<Text>, _>(each(c, |c| c.to.provider_reference.to_string()))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
                 (!c.to.life.state.name().is_open()).then_some(c.to.at)
@@ -105,6 +99,10 @@ impl Records<'_> {
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).1))
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).2))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.due_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.claimed_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.asked_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.ended_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.earlier_ended_by))
             .execute(&mut connection)
             .await?;
         if rows == changes.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
@@ -212,6 +210,10 @@ fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -
 /// Counters that cannot come near the column's end within a window.
 fn small(count: u16) -> i16 {
     i16::try_from(count).unwrap_or(i16::MAX)
+}
+
+const fn sending<'a>(change: &'a Change<'_>) -> Option<&'a Sending> {
+    change.to.life.state.sending()
 }
 
 fn sealed_tokens<'a>(change: &Change<'a>) -> Option<&'a crate::Sealed> {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Nullable, SmallInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use purchase::{Channel, Notice, NoticeKind, PurchaseId, Recipient, Record};
+use purchase::{Channel, Notice, NoticeKind, PurchaseId, Recipient, Record, Timing};
 
 use super::{ClaimedMessage, Contents, MessageId};
 use crate::records::Row as RecordRow;
@@ -63,6 +63,7 @@ pub(super) async fn contents(
     connection: &mut AsyncPgConnection,
     purchases: &[i64],
     sealing: &SealingKeys,
+    timing: &Timing,
 ) -> Result<HashMap<i64, Contents>, StoreError> {
     if purchases.is_empty() {
         return Ok(HashMap::new());
@@ -74,7 +75,7 @@ pub(super) async fn contents(
     let mut facts: HashMap<i64, FactRow> = facts.into_iter().map(|row| (row.id, row)).collect();
     let contents = records.into_iter().filter_map(|row| {
         let id = row.id;
-        let record = row.read(sealing).map_err(|error| unreadable(id, &error)).ok()?.record;
+        let record = row.read(sealing, timing).map_err(|error| unreadable(id, &error)).ok()?.record;
         let facts = facts.remove(&id)?;
         Some((id, facts.contents(record)))
     });

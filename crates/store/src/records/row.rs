@@ -7,8 +7,8 @@ use ledger::AccountId;
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
-    ClientId, NotificationFlags, OrganisationId, Price, PurchaseId, Record, Reference, SourceChannel,
-    StateName, Success, UserId,
+    ClientId, NotificationFlags, OrganisationId, Price, PurchaseId, Record, Recovery, Reference, Rules,
+    SourceChannel, StateName, Success, Timing, UserId,
 };
 use rust_decimal::Decimal;
 use vend::{Breakdown, Product, SubscriberIdentifier, Units};
@@ -109,27 +109,28 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn read(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
+    pub(crate) fn read(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, StoreError> {
         let tokens = self.tokens(keys)?;
-        self.with(tokens)
+        self.with(tokens, timing)
     }
 
     /// The same in a list, which must not end for ever at the one row whose tokens cannot be opened: it is told without
     /// them.
-    pub(crate) fn read_in_list(self, keys: &SealingKeys) -> Result<ForRetry, StoreError> {
+    pub(crate) fn read_in_list(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, StoreError> {
         let tokens = self.tokens(keys).unwrap_or_else(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, purchase = self.id, "a token cannot be opened and is missing from a list");
             None
         });
-        self.with(tokens)
+        self.with(tokens, timing)
     }
 
-    fn with(self, tokens: Option<TokenSet>) -> Result<ForRetry, StoreError> {
+    fn with(self, tokens: Option<TokenSet>, timing: &Timing) -> Result<ForRetry, StoreError> {
         let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let failure = self.failure.failure(self.id)?;
         let life = self.life.life(self.id)?;
+        let declared = self.declared.capabilities();
         let record = Record {
             id: PurchaseId(self.id),
             reference: Reference::from_record(self.reference.clone()),
@@ -160,9 +161,9 @@ impl Row {
             provider_reference: read_provider_reference(self.id, &self.provider_reference)?,
             success: self.success(tokens)?,
             failure: failure.filter(|_| life.state.name() == StateName::Failed),
+            recovery: Recovery::of(&life, self.at, &Rules { declared, timing: *timing }),
             life,
         };
-        let declared = self.declared.capabilities();
         Ok(ForRetry { record, declared, retries_enabled: self.retries_enabled, at: self.at })
     }
 

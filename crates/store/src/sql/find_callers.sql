@@ -1,7 +1,7 @@
 -- find_callers
 -- Once for each caller of a group: whether it may still debit, for revocation and not for expiry.
 SELECT c.ordinal,
-    o.status = 'ACTIVE' AS organisation_is_active,
+    o.status = 'ACTIVE' AS organisation_is_active, o.environment = 'STAGING' AS is_locked_to_allow_list,
     f.id IS NOT NULL AND f.revoked_at IS NULL AND l.status = 'ACTIVE' AND u.status = 'ACTIVE' AS authority_is_live,
     (
         SELECT a.id FROM accounts a

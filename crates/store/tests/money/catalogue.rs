@@ -150,6 +150,7 @@ async fn in_staging_an_organisation_may_buy_for_whom_it_is_allowed_and_in_produc
     let town = Town::open().await;
     let (shop, other) = (town.shop_with(0).await, town.shop_with(0).await);
     let organisation = shop.authority.organisation;
+    town.sql("UPDATE organisations SET environment = 'STAGING'");
     assert_eq!(town.may_buy_for(organisation).await, AllowList::Only(HashSet::new()));
 
     let twice = [meters([1, 2, 2]), meters([1])].concat();

@@ -120,7 +120,7 @@ async fn a_hundred_confirms_for_one_meter_at_once_are_one_purchase() {
     let outcomes = callers.join_all().await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1);
     let pending = |outcome: &&Result<_, _>| {
-        matches!(outcome, Err(ReserveError::Refused(store::ReserveRefusal::Pending)))
+        matches!(outcome, Err(ReserveError::Refused(store::ReserveRefusal::Pending { .. })))
     };
     assert_eq!(outcomes.iter().filter(pending).count(), 99);
     assert_eq!(town.balances(shop.wallet), "10000000|1150");

@@ -281,7 +281,7 @@ async fn no_statement_of_the_lanes_reads_a_table_from_end_to_end() {
     let mut keyed = town.order_under("till-3/0001", &shop, "04000000009", 1_000).await;
     let (client, key) = (shop.authority.client, keyed.keyed.clone().unwrap().key);
     assert_eq!(town.store.close_key(shop.authority.organisation, client, key).await.unwrap(), None);
-    keyed.age = aged(Duration::from_secs(15));
+    keyed.pending = aged(Duration::from_secs(15));
     town.store.reserve(keyed).await.unwrap_err();
     // Statistics reach the view when a session that gathered them is idle or gone.
     town.sql(

@@ -16,6 +16,7 @@ mod due;
 mod guards;
 mod housekeeping;
 mod keys;
+mod leases;
 mod listing;
 mod lost;
 mod outbox;

@@ -211,6 +211,14 @@ async fn each_further_vend_of_one_purchase_is_an_incident_of_its_own_even_in_one
     assert_eq!(record.success.unwrap().provider_transaction, "V1");
 }
 
+/// As if every purchase had been sent that long ago.
+fn minutes_ago(town: &Town, minutes: u32) {
+    town.sql(&format!(
+        "UPDATE purchases SET last_sent_at = last_sent_at - interval '{minutes} min',
+         window_closes_at = window_closes_at - interval '{minutes} min'"
+    ));
+}
+
 #[tokio::test]
 async fn a_managed_purchase_that_is_refused_for_now_is_attempted_again_under_a_new_name() {
     let town = Town::open().await;
@@ -219,6 +227,7 @@ async fn a_managed_purchase_that_is_refused_for_now_is_attempted_again_under_a_n
     let busy = refused(Refusal::because(RefusalReason::Busy));
     assert_eq!(town.records(&order, busy).await.life.state.name(), StateName::RetryDue);
     town.records(&order, Fact::Claimed).await;
+    minutes_ago(&town, 2);
     let call = CallId::new(777_777, order.provider_reference.call().at()).unwrap();
     let reference = ProviderReference::new(call);
     let started = town.records(&order, Fact::AttemptStarted { fence: Fence(2), reference }).await;
@@ -239,6 +248,8 @@ async fn the_same_order_is_sent_again_only_where_the_connection_is_declared_to_b
     let again = Fact::SentAgain { fence: Fence(2) };
     assert_eq!(illegal(&town.records(&order, again.clone()).await), Why::RepeatNotSafe);
     town.declare(Capabilities { repeat_is_safe: true, ..Capabilities::default() }).await;
+    assert_eq!(illegal(&town.records(&order, again.clone()).await), Why::NotDue);
+    minutes_ago(&town, 2);
     assert_eq!(town.records(&order, again).await.life.state.name(), StateName::InFlight);
     assert_eq!(town.sql("SELECT copies, attempt, requests FROM purchases"), "2|1|1");
 }

@@ -1,13 +1,15 @@
-//! A retry that answers "not found" makes that answer true: the reference is closed for every confirm that had
-//! begun by then, and open for those that begin later.
+//! A retry that answers "not found" makes that answer true: the reference rests, and no confirm buys under it that had
+//! arrived by the end of its rest.
 
 use std::time::Duration;
 
-use purchase::OrganisationId;
-use store::{Age, ReserveRefusal, RetryKey};
+use purchase::{OrganisationId, Timing};
+use store::{ClosingOutcome, ReserveRefusal, RetryKey};
 use vend::SubscriberIdentifier;
 
-use crate::town::{Shop, Town, aged, connect, lock_of, refusal, settings, until};
+use crate::town::{
+    Shop, Town, abandoned, aged, connect, connect_with, lock_of, refusal, settings, until, vended,
+};
 
 const METER: &str = "04257670465";
 
@@ -30,30 +32,106 @@ pub async fn waiting(town: &Town, sessions: u32) {
 /// Less than a request may be old.
 const A_WHILE: Duration = Duration::from_secs(15);
 
+/// How long the reference rests for a confirm that was refused because of it.
+fn rests(refused: ReserveRefusal) -> Duration {
+    let ReserveRefusal::ReferenceRests { wait } = refused else {
+        panic!("refused for another reason: {refused:?}");
+    };
+    wait
+}
+
+/// Whether a rest of a minute has just begun.
+fn is_a_minute(rest: Duration) -> bool {
+    rest > Duration::from_secs(55) && rest <= Duration::from_mins(1)
+}
+
 #[tokio::test]
-async fn a_confirm_that_had_begun_before_the_answer_is_refused_and_a_later_one_is_not() {
+async fn after_not_found_the_reference_rests_and_no_other_does() {
     let town = Town::open().await;
     let shop = town.shop_with(50_000).await;
-    let mut early = town.order(&shop, METER, 1_000).await;
     assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_none());
 
-    early.age = aged(A_WHILE);
-    assert_eq!(refusal(town.store.reserve(early).await), ReserveRefusal::ReferenceClosed);
+    for age in [A_WHILE, Duration::ZERO] {
+        let mut order = town.order(&shop, METER, 1_000).await;
+        order.pending = aged(age);
+        let rest = rests(refusal(town.store.reserve(order).await));
+        assert!(is_a_minute(rest), "{rest:?}");
+    }
     let mut of_another_name = town.order(&shop, METER, 1_000).await;
-    of_another_name.age = aged(A_WHILE);
+    of_another_name.pending = aged(A_WHILE);
     of_another_name.request.external_reference = Some("another".into());
     town.store.reserve(of_another_name).await.unwrap();
     let mut elsewhere = town.order(&shop, "04000000001", 1_000).await;
-    elsewhere.age = aged(A_WHILE);
+    elsewhere.pending = aged(A_WHILE);
     town.store.reserve(elsewhere).await.unwrap();
+}
 
+#[tokio::test]
+async fn what_arrived_before_the_end_of_the_rest_buys_nothing_however_late_it_is_read() {
+    let town = Town::open().await;
     let shop = town.shop_with(50_000).await;
-    assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_none());
-    let mut late = town.order(&shop, METER, 1_000).await;
-    late.age = aged(Duration::ZERO);
-    let late = town.store.reserve(late).await;
-    assert!(late.is_ok(), "{late:?}");
-    assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_some());
+    let rest = Timing { reference_rest: Duration::from_millis(400), ..Timing::default() };
+    let store = connect_with(settings(&town.database), &rest).await;
+    let mut unread = town.order(&shop, METER, 1_000).await;
+    unread.pending = aged(Duration::ZERO);
+    assert!(store.find_for_retry(key(&shop)).await.unwrap().is_none());
+    let is_over = "SELECT rests_until < clock_timestamp() FROM closed_references";
+    until("the rest is over", || town.sql(is_over) == "t").await;
+
+    assert_eq!(rests(refusal(store.reserve(unread).await)), Duration::ZERO);
+    let mut fresh = town.order(&shop, METER, 1_000).await;
+    fresh.pending = aged(Duration::ZERO);
+    store.reserve(fresh).await.unwrap();
+    assert!(store.find_for_retry(key(&shop)).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn after_a_failure_the_reference_rests_and_after_a_success_it_does_not() {
+    let town = Town::open().await;
+    for (outcome, is_rest) in [(ClosingOutcome::NotBought, true), (ClosingOutcome::Bought, false)] {
+        let shop = town.shop_with(50_000).await;
+        let (order, _) = town.reserved(&shop, METER, 1_000).await;
+        town.records(&order, vended("V1", 1_000)).await;
+        let closed = town.store.close_reference(key(&shop), order.id, outcome).await.unwrap();
+        assert!(closed.is_none());
+
+        let mut early = town.order(&shop, METER, 1_000).await;
+        early.pending = aged(A_WHILE);
+        let wait = rests(refusal(town.store.reserve(early).await));
+        let mut late = town.order(&shop, METER, 1_000).await;
+        late.pending = aged(Duration::ZERO);
+        let late = town.store.reserve(late).await;
+        assert_eq!((is_a_minute(wait), late.is_err()), (is_rest, is_rest), "{outcome:?}: {wait:?}, {late:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_later_answer_never_cuts_a_rest_short() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let (order, _) = town.reserved(&shop, METER, 1_000).await;
+    town.records(&order, vended("V1", 1_000)).await;
+    for outcome in [ClosingOutcome::NotBought, ClosingOutcome::Bought] {
+        town.store.close_reference(key(&shop), order.id, outcome).await.unwrap();
+        let rest = "SELECT rests_until > clock_timestamp() + interval '50 s' FROM closed_references";
+        assert_eq!(town.sql(rest), "t", "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_hung_up_before_the_reserve_buys_nothing() {
+    let town = Town::open().await;
+    let shop = town.shop_with(50_000).await;
+    let mut order = town.order(&shop, METER, 1_000).await;
+    order.pending = abandoned();
+    assert_eq!(refusal(town.store.reserve(order.clone()).await), ReserveRefusal::Abandoned);
+    assert_eq!(town.count("purchases"), 0);
+
+    // The second run of a reserve whose acknowledgement was lost finds the first, whatever the caller does.
+    order.pending = aged(Duration::ZERO);
+    let first = town.store.reserve(order.clone()).await.unwrap();
+    order.pending = abandoned();
+    assert_eq!(town.store.reserve(order).await.unwrap().life, first.life);
 }
 
 #[tokio::test]
@@ -61,7 +139,7 @@ async fn a_confirm_that_waits_behind_the_retry_grows_older_while_it_waits_and_is
     let town = Town::open().await;
     let shop = town.shop_with(50_000).await;
     let mut order = town.order(&shop, METER, 1_000).await;
-    order.age = aged(Duration::ZERO);
+    order.pending = aged(Duration::ZERO);
     let holder = town.session().await;
     holder.batch_execute(&format!("BEGIN; {}", lock_of(shop.wallet))).await.unwrap();
 
@@ -77,7 +155,7 @@ async fn a_confirm_that_waits_behind_the_retry_grows_older_while_it_waits_and_is
     waiting(&town, 2).await;
     holder.batch_execute("ROLLBACK").await.unwrap();
     assert!(retry.await.unwrap().unwrap().is_none());
-    assert_eq!(refusal(confirm.await.unwrap()), ReserveRefusal::ReferenceClosed);
+    assert!(is_a_minute(rests(refusal(confirm.await.unwrap()))));
     assert_eq!(town.count("purchases"), 0);
 }
 
@@ -101,14 +179,14 @@ async fn a_confirm_that_waits_in_the_lane_while_the_retry_answers_grows_older_th
     waiting(&town, 1).await;
 
     let mut order = town.order(&shop, METER, 1_000).await;
-    order.age = aged(Duration::ZERO);
+    order.pending = aged(Duration::ZERO);
     let store = town.store.clone();
     let confirm = tokio::spawn(async move { store.reserve(order).await });
     tokio::task::yield_now().await;
     assert!(town.store.find_for_retry(key(&shop)).await.unwrap().is_none());
     holder.batch_execute("ROLLBACK").await.unwrap();
     blocked.await.unwrap().unwrap();
-    assert_eq!(refusal(confirm.await.unwrap()), ReserveRefusal::ReferenceClosed);
+    assert!(is_a_minute(rests(refusal(confirm.await.unwrap()))));
 }
 
 #[tokio::test]
@@ -141,9 +219,9 @@ async fn a_request_is_as_old_as_it_is_when_its_reserve_has_begun_and_too_old_is_
     let town = Town::open().await;
     let shop = town.shop_with(50_000).await;
     let mut order = town.order(&shop, "04000000001", 1_000).await;
-    order.age = Age::told_by(|| Duration::from_secs(21));
+    order.pending = aged(Duration::from_secs(21));
     assert_eq!(refusal(town.store.reserve(order.clone()).await), ReserveRefusal::TooLate);
-    order.age = Age::told_by(|| Duration::from_secs(20));
+    order.pending = aged(Duration::from_secs(19));
     town.store.reserve(order).await.unwrap();
     assert_eq!(town.sql("SELECT count(*) FROM purchases"), "1");
 }

@@ -1,7 +1,9 @@
 //! A town for one test: a migrated database of its own, a store on it in the servers' role, shops with money.
 //! When the town closes, its books must add up.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::DateTime;
@@ -17,8 +19,8 @@ use purchase::{
 };
 use store::identity::Act;
 use store::{
-    Age, NewAccount, NewProvider, Recorded, Reservation, ReserveError, Reserved, SealingKey, SealingKeys,
-    Store, StoreError, StoreSettings, migrate,
+    NewAccount, NewProvider, PendingRequest, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved,
+    SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate,
 };
 use tokio::runtime::{Builder, Handle};
 use vend::{
@@ -44,6 +46,7 @@ pub struct Town {
     pub store: Store,
     pub operator: Store,
     calls: AtomicU32,
+    offered_to: Mutex<BTreeSet<i64>>,
 }
 
 /// An organisation with a client, a user, a live access token and a wallet.
@@ -69,8 +72,12 @@ pub fn settings(database: &Database) -> StoreSettings {
 }
 
 pub async fn connect(settings: StoreSettings) -> Store {
+    connect_with(settings, &Timing::default()).await
+}
+
+pub async fn connect_with(settings: StoreSettings, timing: &Timing) -> Store {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    Store::connect(settings, keys, Timing::default(), Handle::current()).await.unwrap()
+    Store::connect(settings, keys, *timing, Handle::current()).await.unwrap()
 }
 
 impl Town {
@@ -80,7 +87,7 @@ impl Town {
         let mut as_operator = settings(&database);
         as_operator.database_url = database.url_as("test_operator", "test_operator").into();
         let (store, operator) = (connect(settings(&database)).await, connect(as_operator).await);
-        let town = Self { database, store, operator, calls: AtomicU32::new(0) };
+        let town = Self { database, store, operator, calls: AtomicU32::new(0), offered_to: Mutex::default() };
         town.declare(Capabilities::default()).await;
         let any = purchase::SubscriberFormat::new(None, None, None).unwrap();
         for product in Product::ALL {
@@ -126,7 +133,7 @@ impl Town {
     fn organisation(&self) -> Authority {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let ids = self.number_list(&format!(
-            "WITH o AS (INSERT INTO organisations (code, name, environment) VALUES ('S{number}', 'Shop', 'STAGING')
+            "WITH o AS (INSERT INTO organisations (code, name, environment) VALUES ('S{number}', 'Shop', 'PRODUCTION')
                         RETURNING id),
              c AS (INSERT INTO oauth_clients (organisation_id, client_id, name)
                    SELECT id, 'vg_test_' || lpad('{number}', 16, '0'), 'tills' FROM o RETURNING id, organisation_id),
@@ -157,6 +164,7 @@ impl Town {
 
     /// The same under a purchase number of one's own.
     pub fn order_with(&self, shop: &Shop, meter: &str, net: i64, id: i64) -> Reservation {
+        self.offers_to(shop.authority.organisation);
         let id = PurchaseId(id);
         let number = self.calls.fetch_add(1, Ordering::Relaxed).checked_add(1).unwrap();
         let call = CallId::new(number, DateTime::from_timestamp(1_795_167_000, 0).unwrap()).unwrap();
@@ -185,7 +193,19 @@ impl Town {
             subscriber_details: Some("K. MOLEFE".into()),
             keyed: None,
             request_id: None,
-            age: aged(Duration::from_millis(3)),
+            pending: aged(Duration::from_millis(3)),
+        }
+    }
+
+    /// Every product of the provider is offered to who orders from it.
+    fn offers_to(&self, organisation: OrganisationId) {
+        let mut offered_to = self.offered_to.lock().unwrap();
+        if offered_to.insert(organisation.0) {
+            self.sql(&format!(
+                "INSERT INTO offers (organisation_id, product, provider_code, currency)
+                 SELECT {}, product, '{PROVIDER}', 'BWP' FROM products ON CONFLICT DO NOTHING",
+                organisation.0
+            ));
         }
     }
 
@@ -334,8 +354,34 @@ fn prepare(url: &str) -> Result<(), StoreError> {
     runtime.block_on(migrate(&url.into())).map(drop)
 }
 
-/// The age of a request that has this age now, and grows older.
-pub fn aged(now: Duration) -> Age {
-    let began = SystemClock.monotonic();
-    Age::told_by(move || now + SystemClock.monotonic().elapsed_since(began))
+/// Whether an earlier purchase for the subscriber is in the way.
+pub const fn is_pending(refused: ReserveRefusal) -> bool {
+    matches!(refused, ReserveRefusal::Pending { .. })
+}
+
+/// A request that has this age now, and grows older. Its caller waits.
+pub fn aged(now: Duration) -> Arc<dyn PendingRequest> {
+    Arc::new(Aged { now, began: SystemClock.monotonic(), is_abandoned: false })
+}
+
+/// A request that has just arrived, and whose caller has hung up.
+pub fn abandoned() -> Arc<dyn PendingRequest> {
+    Arc::new(Aged { now: Duration::ZERO, began: SystemClock.monotonic(), is_abandoned: true })
+}
+
+#[derive(Debug)]
+struct Aged {
+    now: Duration,
+    began: clock::Monotonic,
+    is_abandoned: bool,
+}
+
+impl PendingRequest for Aged {
+    fn age(&self) -> Duration {
+        self.now + SystemClock.monotonic().elapsed_since(self.began)
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.is_abandoned
+    }
 }

@@ -36,6 +36,7 @@ pub(super) fn resolve_begins(from: &Value) -> Read<Begins> {
         repeat_is_safe: truth(from, "repeat_is_safe")?,
         remembers_refusals: truth(from, "remembers_refusals")?,
         not_found_counts: truth(from, "not_found_counts")?,
+        settles_within: length(from, "settles_within")?,
     };
     let asker = match text(from, "asker")? {
         "integrator" => Asker::Integrator,
@@ -53,24 +54,21 @@ pub(super) fn resolve_begins(from: &Value) -> Read<Begins> {
 
 pub(super) fn timing(from: &Value) -> Read<Timing> {
     let from = field(from, "timing")?;
-    let attempts: Vec<Duration> = field(from, "attempts")?
-        .as_array()
-        .ok_or(Unreadable("attempts"))?
-        .iter()
-        .filter_map(|nanoseconds| nanoseconds.as_u64().map(Duration::from_nanos))
-        .collect();
     let plan = RetryPlan {
         first_look: length(from, "first_look")?,
         longest_pause: length(from, "longest_pause")?,
-        attempts: attempts.try_into().map_err(|_not_five: Vec<_>| Unreadable("attempts"))?,
+        repeats: five_lengths(from, "repeats")?,
+        repeats_end: length(from, "repeats_end")?,
+        attempts: five_lengths(from, "attempts")?,
     };
     Ok(Timing {
         gate: length(from, "gate")?,
         intake: length(from, "intake")?,
         provider_timeout: length(from, "provider_timeout")?,
         lease: length(from, "lease")?,
-        quarantine: length(from, "quarantine")?,
+        enquiry_gap: length(from, "enquiry_gap")?,
         not_found_gap: length(from, "not_found_gap")?,
+        reference_rest: length(from, "reference_rest")?,
         window: length(from, "window")?,
         plan,
     })
@@ -97,6 +95,8 @@ pub(super) fn resolve_event(from: &Value) -> Read<ResolveEvent> {
     Ok(match text(from, "event")? {
         "claimed" => ResolveEvent::Claimed { life: life(field(from, "life")?)?, at: instant(from, "at")? },
         "not_claimed" => ResolveEvent::NotClaimed,
+        "may_ask" => ResolveEvent::MayAsk,
+        "may_not_ask" => ResolveEvent::MayNotAsk,
         "enquired" => ResolveEvent::Enquired {
             enquiry: enquiry(field(from, "enquiry")?)?,
             asked_at: instant(from, "asked_at")?,
@@ -183,7 +183,9 @@ fn life(from: &Value) -> Read<Life> {
         handling: Handling::parse(text(from, "handling")?).ok_or(Unreadable("handling"))?,
         state: state(from)?,
         fence: fence(from)?,
-        lease_until: optional(from, "lease_until").map(|_| instant(from, "lease_until")).transpose()?,
+        lease_until: optional_instant(from, "lease_until")?,
+        claimed_at: optional_instant(from, "claimed_at")?,
+        asked_at: optional_instant(from, "asked_at")?,
         attempt: number(from, "attempt")?,
         requests: number(from, "requests")?,
         window_closes_at: instant(from, "window_closes_at")?,
@@ -194,11 +196,12 @@ fn state(from: &Value) -> Read<State> {
     let name = StateName::parse(text(from, "state")?).ok_or(Unreadable("state"))?;
     let sending = || {
         let from = field(from, "sending")?;
-        let no_record_since = optional(from, "no_record_since").map(|_| instant(from, "no_record_since"));
         Ok(Sending {
             copies: number(from, "copies")?,
             last_sent_at: instant(from, "last_sent_at")?,
-            no_record_since: no_record_since.transpose()?,
+            ended_at: optional_instant(from, "ended_at")?,
+            earlier_ended_by: optional_instant(from, "earlier_ended_by")?,
+            no_record_since: optional_instant(from, "no_record_since")?,
         })
     };
     Ok(match name {
@@ -240,6 +243,17 @@ fn number<T: TryFrom<u64>>(from: &Value, name: &'static str) -> Read<T> {
 
 fn length(from: &Value, name: &'static str) -> Read<Duration> {
     number(from, name).map(Duration::from_nanos)
+}
+
+fn five_lengths(from: &Value, name: &'static str) -> Read<[Duration; 5]> {
+    let lengths = field(from, name)?.as_array().ok_or(Unreadable(name))?.iter();
+    let lengths: Vec<Duration> =
+        lengths.filter_map(|nanoseconds| nanoseconds.as_u64().map(Duration::from_nanos)).collect();
+    lengths.try_into().map_err(|_not_five: Vec<_>| Unreadable(name))
+}
+
+fn optional_instant(from: &Value, name: &'static str) -> Read<Option<DateTime<Utc>>> {
+    optional(from, name).map(|_| instant(from, name)).transpose()
 }
 
 fn instant(from: &Value, name: &'static str) -> Read<DateTime<Utc>> {

@@ -35,6 +35,7 @@ pub(super) fn resolve_begins(
         "repeat_is_safe": rules.declared.repeat_is_safe,
         "remembers_refusals": rules.declared.remembers_refusals,
         "not_found_counts": rules.declared.not_found_counts,
+        "settles_within": length(rules.declared.settles_within),
     })
 }
 
@@ -71,6 +72,8 @@ pub(super) fn resolve_event(event: &ResolveEvent) -> Value {
             json!({"event": "claimed", "life": life(claimed), "at": instant(*at)})
         }
         ResolveEvent::NotClaimed => json!({"event": "not_claimed"}),
+        ResolveEvent::MayAsk => json!({"event": "may_ask"}),
+        ResolveEvent::MayNotAsk => json!({"event": "may_not_ask"}),
         ResolveEvent::Enquired { enquiry: found, asked_at } => {
             json!({"event": "enquired", "enquiry": enquiry(found), "asked_at": instant(*asked_at)})
         }
@@ -90,6 +93,7 @@ pub(super) fn resolve_event(event: &ResolveEvent) -> Value {
 pub(super) fn resolve_command(command: &ResolveCommand) -> Value {
     match command {
         ResolveCommand::Claim => json!({"command": "claim"}),
+        ResolveCommand::TakeTurn(fence) => json!({"command": "take_turn", "fence": fence.0}),
         ResolveCommand::Enquire => json!({"command": "enquire"}),
         ResolveCommand::RecordRepeat(fence) => json!({"command": "record_repeat", "fence": fence.0}),
         ResolveCommand::RecordAttempt(fence) => json!({"command": "record_attempt", "fence": fence.0}),
@@ -186,7 +190,17 @@ fn bytes(reply: &RawReply) -> String {
 }
 
 fn life(life: &Life) -> Value {
-    let Life { handling, state, fence, lease_until, attempt, requests, window_closes_at } = life;
+    let Life {
+        handling,
+        state,
+        fence,
+        lease_until,
+        claimed_at,
+        asked_at,
+        attempt,
+        requests,
+        window_closes_at,
+    } = life;
     json!({
         "handling": handling.as_str(),
         "state": state.name().as_str(),
@@ -194,6 +208,8 @@ fn life(life: &Life) -> Value {
         "provider_transaction": provider_transaction(state),
         "fence": fence.0,
         "lease_until": lease_until.map(instant),
+        "claimed_at": claimed_at.map(instant),
+        "asked_at": asked_at.map(instant),
         "attempt": attempt,
         "requests": requests,
         "window_closes_at": instant(*window_closes_at),
@@ -201,17 +217,15 @@ fn life(life: &Life) -> Value {
 }
 
 fn sending(state: &State) -> Value {
-    match state {
-        State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => {
-            let Sending { copies, last_sent_at, no_record_since } = sending;
-            json!({
-                "copies": copies,
-                "last_sent_at": instant(*last_sent_at),
-                "no_record_since": no_record_since.map(instant),
-            })
-        }
-        State::RetryDue | State::Successful { .. } | State::Failed => Value::Null,
-    }
+    let Some(sending) = state.sending() else { return Value::Null };
+    let Sending { copies, last_sent_at, ended_at, earlier_ended_by, no_record_since } = sending;
+    json!({
+        "copies": copies,
+        "last_sent_at": instant(*last_sent_at),
+        "ended_at": ended_at.map(instant),
+        "earlier_ended_by": earlier_ended_by.map(instant),
+        "no_record_since": no_record_since.map(instant),
+    })
 }
 
 fn provider_transaction(state: &State) -> Option<&str> {
@@ -222,17 +236,30 @@ fn provider_transaction(state: &State) -> Option<&str> {
 }
 
 fn timing(timing: &Timing) -> Value {
-    let Timing { gate, intake, provider_timeout, lease, quarantine, not_found_gap, window, plan } = timing;
+    let Timing {
+        gate,
+        intake,
+        provider_timeout,
+        lease,
+        enquiry_gap,
+        not_found_gap,
+        reference_rest,
+        window,
+        plan,
+    } = timing;
     json!({
         "gate": length(*gate),
         "intake": length(*intake),
         "provider_timeout": length(*provider_timeout),
         "lease": length(*lease),
-        "quarantine": length(*quarantine),
+        "enquiry_gap": length(*enquiry_gap),
         "not_found_gap": length(*not_found_gap),
+        "reference_rest": length(*reference_rest),
         "window": length(*window),
         "first_look": length(plan.first_look),
         "longest_pause": length(plan.longest_pause),
+        "repeats": plan.repeats.map(length),
+        "repeats_end": length(plan.repeats_end),
         "attempts": plan.attempts.map(length),
     })
 }

@@ -10,7 +10,7 @@ use purchase::PurchaseRequest;
 use vend::{Refusal, RefusalReason, Unanswered};
 use vending::{ConfirmError, Confirmed, Rejection, Vending};
 
-use crate::town::{Lost, OtherDesk, Shop, Town, meter, unchecked, until};
+use crate::town::{Lost, OtherDesk, Shop, Town, assert_pending, assert_unknown, meter, unchecked, until};
 
 const KEY: &str = "till-3/0001";
 
@@ -25,8 +25,13 @@ fn refused() -> Result<Confirmed, ConfirmError> {
     Err(ConfirmError::Rejected(unchecked(unknown_meter())))
 }
 
-fn pending() -> Result<Confirmed, ConfirmError> {
-    Err(ConfirmError::Rejected(Rejection::Pending))
+fn closed() -> Result<Confirmed, ConfirmError> {
+    Err(ConfirmError::Rejected(Rejection::KeyClosed))
+}
+
+/// Whether another copy was quicker, so that this one can say nothing yet.
+const fn is_to_come_again(told: &Result<Confirmed, ConfirmError>) -> bool {
+    matches!(told, Err(ConfirmError::Rejected(Rejection::Pending(_) | Rejection::KeyClosed)))
 }
 
 impl Town {
@@ -67,7 +72,7 @@ async fn a_copy_whose_check_is_slow_buys_nothing_after_another_was_refused_here_
             check.open();
         };
         let (slow, ()) = tokio::join!(shop.buys_once(KEY, "100.00"), meanwhile);
-        assert_eq!((slow, town.count("purchases")), (pending(), 0));
+        assert_eq!((slow, town.count("purchases")), (closed(), 0));
         assert!(matches!(shop.comes_again(KEY, "100.00").await, Ok(Confirmed::Now(_))));
         shop.has("98.50", "0");
         town.closes().await;
@@ -116,7 +121,7 @@ async fn a_copy_that_is_about_to_be_refused_waits_for_what_a_quicker_one_is_buyi
         other.wire.lets_go();
     };
     let (overtaken, bought, ()) = tokio::join!(overtaken, quicker, in_between);
-    assert_eq!(overtaken, pending());
+    assert_pending(&overtaken);
     let Ok(Confirmed::Now(bought)) = bought else { panic!("not bought: {bought:?}") };
     assert_eq!(shop.is_turned_down_at(&other.vending, &town).await, Ok(Confirmed::Before(bought)));
     shop.has("98.50", "0");
@@ -134,13 +139,13 @@ async fn a_refusal_whose_closing_is_not_acknowledged_is_not_told() {
             town.waits_for_a_check().await;
             other.wire.loses([loss]);
             let told = shop.is_turned_down_at(&other.vending, &town).await;
-            assert_eq!(told, Err(ConfirmError::Unknown), "{loss:?}");
+            assert_unknown(&told);
             assert!(other.wire.has_lost_all());
             check.open();
         };
         let (slow, ()) = tokio::join!(shop.buys_once(KEY, "100.00"), meanwhile);
         if loss == Lost::Acknowledgement {
-            assert_eq!(slow, pending());
+            assert_eq!(slow, closed());
             shop.has("200.00", "0");
         } else {
             assert!(matches!(slow, Ok(Confirmed::Now(_))), "{slow:?}");
@@ -165,7 +170,7 @@ async fn a_failure_that_frees_the_key_frees_it_for_no_copy_that_is_under_way() {
         check.open();
     };
     let (slow, ()) = tokio::join!(slow, meanwhile);
-    assert_eq!((slow, town.utility.vends().len()), (pending(), 0));
+    assert_eq!((slow, town.utility.vends().len()), (closed(), 0));
     assert!(matches!(shop.comes_again(KEY, "100.00").await, Ok(Confirmed::Now(_))));
     shop.has("98.50", "0");
     town.closes().await;
@@ -183,7 +188,7 @@ async fn nothing_is_closed_without_a_key_or_by_an_answer_that_says_come_again() 
     town.utility.will([VendsAndAnswersOnceOpened(answer.clone())]);
     let meanwhile = async {
         town.is_vending().await;
-        assert_eq!(shop.buys_once(KEY, "100.00").await, pending());
+        assert_pending(&shop.buys_once(KEY, "100.00").await);
         answer.open();
     };
     let (bought, ()) = tokio::join!(shop.buys("100.00"), meanwhile);
@@ -210,7 +215,7 @@ async fn a_crowd_of_copies_of_which_some_are_refused_hears_that_it_was_bought_or
             answers.iter().filter(|answer| is_such(answer)).count()
         };
         let (turned_down, bought) = (count(|told| *told == refused()), count(Result::is_ok));
-        assert_eq!(turned_down + bought + count(|told| *told == pending()), 30, "{answers:?}");
+        assert_eq!(turned_down + bought + count(is_to_come_again), 30, "{answers:?}");
         assert!(turned_down == 0 || bought == 0, "round {round}: {turned_down} refused, {bought} bought");
         let purchases = town.count(&format!("purchases WHERE idempotency_key = '{key}'"));
         assert_eq!(purchases, u32::from(bought > 0), "round {round}");

@@ -168,6 +168,7 @@ fn declarations() -> impl Iterator<Item = Capabilities> {
         repeat_is_safe: bits & 4 != 0,
         remembers_refusals: bits & 2 != 0,
         not_found_counts: bits & 1 != 0,
+        ..Capabilities::NONE
     })
 }
 

@@ -1,6 +1,8 @@
 //! Confirms under idempotency keys: one vend and one charge for each, and one final answer, however often and through however
 //! many desks they are sent.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use provider::scripted::NextVend::{
     CannotBeReached, Refuses, RefusesButReplyIsLost, VendsAndAnswersOnceOpened, VendsButReplyIsLost,
@@ -10,13 +12,9 @@ use purchase::{Failure, PurchaseRequest, Record, StateName};
 use vend::{Refusal, RefusalReason};
 use vending::{ConfirmError, Confirmed, Rejection, RetryError};
 
-use crate::town::{Lost, Plan, Shop, Town, meter, until};
+use crate::town::{Lost, Plan, REST_AND_MORE, Shop, Town, assert_pending, assert_unknown, meter, until};
 
 const KEY: &str = "till-3/0001";
-
-fn pending() -> Result<Confirmed, ConfirmError> {
-    Err(ConfirmError::Rejected(Rejection::Pending))
-}
 
 impl Shop<'_> {
     /// Buys under the key what must succeed.
@@ -149,10 +147,10 @@ async fn while_nobody_knows_the_key_is_told_to_wait_and_the_provider_is_not_aske
     let town = Town::open().await;
     let shop = town.shop_with("500.00").await;
     town.utility.will([VendsButReplyIsLost]);
-    assert_eq!(shop.buys_once(KEY, "100.00").await, Err(ConfirmError::Unknown));
+    assert_unknown(&shop.buys_once(KEY, "100.00").await);
     town.comes_to("IN_DOUBT").await;
     for _ in 0..3 {
-        assert_eq!(shop.buys_once(KEY, "100.00").await, pending());
+        assert_pending(&shop.buys_once(KEY, "100.00").await);
     }
     town.utility.saw(["check", "vend #1"]);
     let settled = shop.retries().await.unwrap();
@@ -167,12 +165,13 @@ async fn a_failure_that_retry_finds_is_told_as_retry_tells_it_or_frees_the_key()
         let town = Town::of(Plan::declared_truly(Conduct::REJECTS_REPEATS)).await;
         let shop = town.shop_with("200.00").await;
         town.utility.will([RefusesButReplyIsLost(reason)]);
-        assert_eq!(shop.buys_once(KEY, "100.00").await, Err(ConfirmError::Unknown));
+        assert_unknown(&shop.buys_once(KEY, "100.00").await);
         town.comes_to("IN_DOUBT").await;
         let Err(RetryError::Failed(failed)) = shop.retries().await else { panic!("it was refused") };
         assert_eq!(failed.failure, Some(Failure::Refused(Refusal::because(reason))));
         assert!(!failed.life.is_unclaimed(), "the confirm has not told of it");
         if reason.is_transient() {
+            town.time_passes(REST_AND_MORE);
             shop.has_bought_once("100.00").await;
             shop.has("98.50", "0");
         } else {
@@ -191,7 +190,8 @@ async fn a_managed_purchase_is_pending_under_its_key_until_its_last_attempt_is_o
     town.utility.will([Refuses(RefusalReason::Busy)]);
     let due = shop.has_bought_once("100.00").await;
     assert_eq!(due.life.state.name(), StateName::RetryDue);
-    assert_eq!(shop.buys_once(KEY, "100.00").await, pending());
+    assert_pending(&shop.buys_once(KEY, "100.00").await);
+    town.time_passes(Duration::from_mins(1));
     town.attempts_again(&due).await;
     let Ok(Confirmed::Before(bought)) = shop.buys_once(KEY, "100.00").await else { panic!("it succeeded") };
     assert_eq!((bought.id, bought.life.state.name()), (due.id, StateName::Successful));
@@ -219,7 +219,8 @@ async fn fifty_confirms_at_once_under_one_key_are_one_vend_and_forty_nine_times_
     let (answers, ()) = tokio::join!(join_all(confirms), opened_later);
     let (bought, others): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
     let [Ok(Confirmed::Now(bought))] = bought.as_slice() else { panic!("not one purchase: {bought:?}") };
-    assert_eq!(others, vec![pending(); 49]);
+    assert_eq!(others.len(), 49);
+    others.iter().for_each(assert_pending);
     assert_eq!(shop.buys_once(KEY, "10.00").await, Ok(Confirmed::Before(bought.clone())));
     assert_eq!(town.utility.vends().len(), 1);
     shop.has("8988.50", "0");
@@ -248,7 +249,7 @@ async fn whatever_fifty_confirms_under_one_key_are_told_it_is_one_story() {
                     told.push(record);
                 }
                 Ok(Confirmed::Before(record)) | Err(ConfirmError::FailedBefore(record)) => told.push(record),
-                other => assert_eq!(other, pending()),
+                other => assert_pending(&other),
             }
         }
         assert_eq!(first_hand, 1, "round {round}");
@@ -303,10 +304,10 @@ async fn while_the_key_cannot_be_looked_up_nothing_is_said_that_invites_another_
     let town = Town::open().await;
     let shop = town.shop_with("200.00").await;
     town.utility.will([VendsButReplyIsLost]);
-    assert_eq!(shop.buys_once(KEY, "100.00").await, Err(ConfirmError::Unknown));
+    assert_unknown(&shop.buys_once(KEY, "100.00").await);
     town.comes_to("IN_DOUBT").await;
     town.wire.is_cut();
-    assert_eq!(shop.buys_once(KEY, "100.00").await, Err(ConfirmError::Unknown));
+    assert_unknown(&shop.buys_once(KEY, "100.00").await);
     town.wire.is_mended();
     until("the desk is idle", || town.engine.under_way() == 0).await;
     assert_eq!(town.states(), "IN_DOUBT");

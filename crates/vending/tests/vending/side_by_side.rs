@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use provider::scripted::Conduct;
 use provider::scripted::NextVend::{NeverArrives, VendsButReplyIsLost};
+use vend::Capabilities;
 use vending::{RetryError, Vending, WorkDone};
 
 use crate::town::{ALMOST_A_LEASE, LEASE_AND_MORE, Plan, Town, until};
@@ -56,7 +56,6 @@ async fn what_a_killed_worker_had_claimed_is_ended_by_another_once_the_lease_has
 
     town.time_passes(ALMOST_A_LEASE);
     assert_eq!(town.works_once().await, 0, "nobody knows that it is dead");
-    assert!(matches!(shop.retries().await, Err(RetryError::Pending { .. })));
     town.time_passes(Duration::from_secs(10));
     assert_eq!(town.vending.work_once().await, WorkDone { claimed: 1, ended: 1 });
     let record = shop.retries().await.unwrap();
@@ -67,13 +66,15 @@ async fn what_a_killed_worker_had_claimed_is_ended_by_another_once_the_lease_has
 
 #[tokio::test]
 async fn a_worker_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_on() {
-    let town = Town::of(Plan::declared_truly(Conduct::REJECTS_REPEATS)).await;
+    let declared = Capabilities { repeat_is_safe: true, ..Capabilities::NONE };
+    let town = Town::of(Plan { declared, ..Plan::default() }).await;
     let shop = town.managed_shop_with("200.00").await;
     town.utility.will([NeverArrives]);
     shop.buys("100.00").await.unwrap();
     let sleeper = town.other_desk().await;
     let hangs = town.line.holds_enquiries();
-    town.time_passes(Duration::from_mins(2));
+    // When the plan has had a repeat due for ten seconds.
+    town.time_passes(Duration::from_secs(70));
     let meanwhile = async {
         until("it is asking", || town.line.held_enquiries() == 1).await;
         // Its question was answered long ago; it has not read the answer.
@@ -94,7 +95,7 @@ async fn a_worker_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_o
 
 #[tokio::test]
 async fn a_retry_beside_the_worker_is_told_to_wait_and_asks_nobody() {
-    let town = Town::open().await;
+    let town = Town::of(Plan::with_turns()).await;
     let shop = town.shop_with("200.00").await;
     town.utility.will([VendsButReplyIsLost]);
     shop.is_left_in_doubt("100.00").await;
@@ -102,7 +103,7 @@ async fn a_retry_beside_the_worker_is_told_to_wait_and_asks_nobody() {
     town.time_passes(FIRST_LOOK);
     let meanwhile = async {
         until("the worker is asking", || town.line.held_enquiries() == 1).await;
-        assert!(matches!(shop.retries().await, Err(RetryError::Pending { .. })));
+        assert!(matches!(shop.retries().await, Err(RetryError::Pending(_))));
         hangs.open();
     };
     let (done, ()) = tokio::join!(town.vending.work_once(), meanwhile);

@@ -34,7 +34,9 @@ mod steps;
 mod wire;
 
 pub use line::Line;
-pub use shop::{METER, REFERENCE, Shop, meter};
+pub use shop::{
+    METER, REFERENCE, Shop, assert_pending, assert_rests, assert_unknown, assert_unreachable, meter,
+};
 pub use wire::{Lost, Wire};
 
 /// The provider of every offer.
@@ -47,10 +49,13 @@ pub fn unchecked(unanswered: vend::Unanswered) -> vending::Rejection {
 /// Connected too, and offers nothing until a test says so.
 pub const NEIGHBOUR: &str = "WUC";
 
-/// Longer than any lease.
+/// Longer than a lease of this town.
 pub const LEASE_AND_MORE: Duration = Duration::from_secs(186);
 /// Ten seconds more, and it has run out.
 pub const ALMOST_A_LEASE: Duration = Duration::from_secs(176);
+
+/// Longer than a reference rests.
+pub const REST_AND_MORE: Duration = Duration::from_secs(61);
 
 /// What every request is called.
 pub const REQUEST_ID: &str = "till-3:0001";
@@ -129,7 +134,12 @@ impl Default for Plan {
         Self {
             conduct: Conduct::REJECTS_REPEATS,
             declared: Capabilities::default(),
-            settings: VendingSettings::default(),
+            settings: VendingSettings {
+                // No holder renews while a test runs: what its lease runs out of is the test's own time.
+                lease_ms: 180_000,
+                enquiry_gap_ms: 1,
+                ..VendingSettings::default()
+            },
         }
     }
 }
@@ -140,6 +150,13 @@ impl Plan {
         Self { conduct, declared: conduct.capabilities(), ..Self::default() }
     }
 
+    /// As many seconds between two questions about one purchase as in production.
+    pub fn with_turns() -> Self {
+        let here = Self::default();
+        let enquiry_gap_ms = VendingSettings::default().enquiry_gap_ms;
+        Self { settings: VendingSettings { enquiry_gap_ms, ..here.settings }, ..here }
+    }
+
     /// A time chain of a third of a second, for callers who run out of patience.
     pub fn of_short_patience() -> Self {
         let settings = VendingSettings {
@@ -147,9 +164,11 @@ impl Plan {
             intake_ms: 100,
             provider_timeout_ms: 200,
             lease_ms: 300,
-            quarantine_ms: 400,
+            enquiry_gap_ms: 1,
             not_found_gap_ms: 100,
             window_ms: 60_000,
+            repeats_ms: [1_000, 2_000, 5_000, 10_000, 20_000],
+            repeats_end_ms: 3_000,
             first_look_ms: 100,
             longest_pause_ms: 5_000,
             attempts_ms: [2_000, 6_000, 14_000, 28_000, 50_000],
@@ -328,7 +347,7 @@ impl Town {
     /// A request that arrived this long before now.
     pub fn arrival(&self, ago: Duration) -> Arrival {
         let at = self.clock.monotonic().since_origin().checked_sub(ago).unwrap();
-        Arrival { at: Monotonic::from_origin(at), request_id: Some(REQUEST_ID.into()) }
+        Arrival { at: Monotonic::from_origin(at), request_id: Some(REQUEST_ID.into()), connection: None }
     }
 
     /// Waits until a vend request has left.

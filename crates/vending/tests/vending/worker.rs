@@ -8,9 +8,9 @@ use provider::scripted::NextVend::{NeverArrives, VendsAndAnswersOnceOpened, Vend
 use provider::scripted::{Conduct, Latch};
 use purchase::PurchaseRequest;
 use vend::{Capabilities, Enquiry};
-use vending::{ConfirmError, WorkDone, WorkerSettings};
+use vending::{WorkDone, WorkerSettings};
 
-use crate::town::{ALMOST_A_LEASE, NEIGHBOUR, Plan, Shop, Town, meter, until};
+use crate::town::{ALMOST_A_LEASE, NEIGHBOUR, Plan, Shop, Town, assert_unknown, meter, until};
 
 const FIRST_LOOK: Duration = Duration::from_secs(5);
 const WINDOW: Duration = Duration::from_mins(30);
@@ -20,7 +20,7 @@ impl Shop<'_> {
     pub async fn is_left_in_doubt_about(&self, meters: std::ops::Range<u32>) {
         for number in meters {
             self.town.utility.will([VendsButReplyIsLost]);
-            assert_eq!(self.confirms(self.request_for(number)).await, Err(ConfirmError::Unknown));
+            assert_unknown(&self.confirms(self.request_for(number)).await);
         }
     }
 
@@ -29,7 +29,7 @@ impl Shop<'_> {
         for number in meters {
             self.town.neighbour.will([VendsButReplyIsLost]);
             let request = PurchaseRequest { provider_code: NEIGHBOUR.into(), ..self.request_for(number) };
-            assert_eq!(self.confirms(request).await, Err(ConfirmError::Unknown));
+            assert_unknown(&self.confirms(request).await);
         }
     }
 
@@ -39,8 +39,7 @@ impl Shop<'_> {
 }
 
 /// Nothing is declared about enquiries that find nothing, nor about refusals.
-const REPEATS_ONLY: Capabilities =
-    Capabilities { repeat_is_safe: true, remembers_refusals: false, not_found_counts: false };
+const REPEATS_ONLY: Capabilities = Capabilities { repeat_is_safe: true, ..Capabilities::NONE };
 
 fn quick() -> WorkerSettings {
     WorkerSettings { idle_pause_ms: 5, drain_s: 30, ..WorkerSettings::default() }

@@ -26,7 +26,7 @@ SELECT p.id, p.reference, o.code AS organisation, o.name AS organisation_name, c
     p.window_closes_at, p.ended_at, p.sealed_token IS NOT NULL AS has_token,
     p.units_quantity::text || ' ' || p.units_unit AS units, p.provider_transaction,
     p.failure, p.failure_reason, p.failure_wording,
-    v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, clock_timestamp() AS seen_at
+    v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, v.settles_within_s, clock_timestamp() AS seen_at
 FROM purchases p
 JOIN organisations o ON o.id = p.organisation_id
 JOIN oauth_clients c ON c.id = p.client_id

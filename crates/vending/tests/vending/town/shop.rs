@@ -1,5 +1,6 @@
 //! An integrator: an organisation with a wallet, somebody logged in, and one meter that it mostly buys for.
 
+use std::fmt::Debug;
 use std::time::Duration;
 
 use ledger::AccountId;
@@ -7,7 +8,7 @@ use purchase::{Authority, IdempotencyKey, NotificationFlags, PurchaseRequest, Re
 use vend::{Product, SubscriberIdentifier};
 use vending::{ConfirmError, Confirmed, Quote, Rejection, RetryError, RetryQuestion, RetryScope, Vending};
 
-use super::{PROVIDER, Town, pula};
+use super::{PROVIDER, REST_AND_MORE, Town, pula};
 
 /// Whom a shop buys for.
 pub const METER: &str = "04257670465";
@@ -48,19 +49,10 @@ impl Shop<'_> {
         self.confirms(self.request(amount)).await
     }
 
-    /// Buys under a reference about which a final answer was just given. What comes within a moment of that
-    /// answer may be taken for having begun before it, and is then asked for again.
+    /// Buys under a reference about which a final answer was given, when its rest is over.
     pub async fn buys_afresh(&self, amount: &str) -> Result<Box<Record>, ConfirmError> {
-        let closed = Err(ConfirmError::Rejected(Rejection::ReferenceClosed));
-        let asked = tokio::time::timeout(Duration::from_secs(30), async {
-            let mut outcome = self.buys(amount).await;
-            while outcome == closed {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-                outcome = self.buys(amount).await;
-            }
-            outcome
-        });
-        asked.await.unwrap()
+        self.town.time_passes(REST_AND_MORE);
+        self.buys(amount).await
     }
 
     pub async fn confirms(&self, request: PurchaseRequest) -> Result<Box<Record>, ConfirmError> {
@@ -117,7 +109,7 @@ impl Shop<'_> {
         let asked = tokio::time::timeout(Duration::from_secs(30), async {
             loop {
                 match self.buys_once(key, amount).await {
-                    Err(ConfirmError::Rejected(Rejection::Pending | Rejection::ReferenceClosed)) => {
+                    Err(ConfirmError::Rejected(Rejection::Pending(_) | Rejection::KeyClosed)) => {
                         tokio::time::sleep(Duration::from_millis(5)).await;
                     }
                     outcome => return outcome,
@@ -157,7 +149,7 @@ impl Shop<'_> {
 
     /// Buys for this much, learns nothing, and has the money held.
     pub async fn is_left_in_doubt(&self, amount: &str) {
-        assert_eq!(self.buys(amount).await, Err(ConfirmError::Unknown));
+        assert_unknown(&self.buys(amount).await);
         self.town.comes_to("IN_DOUBT").await;
     }
 
@@ -184,4 +176,28 @@ fn question(number: &str, scope: RetryScope) -> RetryQuestion {
 
 pub fn meter(number: &str) -> SubscriberIdentifier {
     SubscriberIdentifier::parse(number).unwrap()
+}
+
+/// Asserts that a caller was told that the outcome is not known.
+#[track_caller]
+pub fn assert_unknown<T: Debug>(told: &Result<T, ConfirmError>) {
+    assert!(matches!(told, Err(ConfirmError::Unknown(_))), "{told:?}");
+}
+
+/// Asserts that a caller was told that an earlier purchase is in the way.
+#[track_caller]
+pub fn assert_pending<T: Debug>(told: &Result<T, ConfirmError>) {
+    assert!(matches!(told, Err(ConfirmError::Rejected(Rejection::Pending(_)))), "{told:?}");
+}
+
+/// Asserts that a confirm was turned away because of what a retry has answered.
+#[track_caller]
+pub fn assert_rests<T: Debug>(told: &Result<T, ConfirmError>) {
+    assert!(matches!(told, Err(ConfirmError::Rejected(Rejection::ReferenceRests { .. }))), "{told:?}");
+}
+
+/// Asserts that a retry could not learn anything.
+#[track_caller]
+pub fn assert_unreachable<T: Debug>(told: &Result<T, RetryError>) {
+    assert!(matches!(told, Err(RetryError::Unreachable(_))), "{told:?}");
 }

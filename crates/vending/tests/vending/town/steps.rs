@@ -35,12 +35,14 @@ impl Town {
         }
     }
 
-    /// Lets time pass: on the clock, and for every open purchase as if it had been made earlier.
+    /// Lets time pass: on the clock, and for every open purchase as if it had been made earlier. A closed reference comes to
+    /// the end of its rest.
     pub fn time_passes(&self, length: Duration) {
         self.clock.advance(length);
         let back = format!("interval '{} milliseconds'", length.as_millis());
         self.sql(&format!(
-            "UPDATE purchases SET {} WHERE ended_at IS NULL",
+            "{FREELY}; UPDATE purchases SET {} WHERE ended_at IS NULL;
+             UPDATE closed_references SET closed_at = closed_at - {back}, rests_until = rests_until - {back}",
             MADE_EARLIER.replace("$1", &back)
         ));
     }
@@ -78,4 +80,9 @@ impl Town {
 
 /// Every instant of an open purchase, so much earlier.
 const MADE_EARLIER: &str = "last_sent_at = last_sent_at - $1, lease_until = lease_until - $1,
-    no_record_since = no_record_since - $1, window_closes_at = window_closes_at - $1, due_at = due_at - $1";
+    no_record_since = no_record_since - $1, window_closes_at = window_closes_at - $1, due_at = due_at - $1,
+    claimed_at = claimed_at - $1, asked_at = asked_at - $1, send_ended_at = send_ended_at - $1,
+    earlier_sends_ended_by = earlier_sends_ended_by - $1";
+
+/// What is closed is never changed, but by a test.
+const FREELY: &str = "SET session_replication_role = replica";

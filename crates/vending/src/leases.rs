@@ -1,0 +1,166 @@
+//! The leases of the purchases that this process is at work on. They are short, so that others notice within seconds when
+//! the process dies, and are renewed for as long as the work lasts: all of them in one statement, and none for work that is
+//! over before the first renewal.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use clock::{Monotonic, SharedClock};
+use purchase::{Fence, PurchaseId};
+use store::{HeldPurchase, Store};
+use tokio::runtime::Handle;
+
+/// When each lease was last written.
+type Written = BTreeMap<(PurchaseId, Fence), Monotonic>;
+
+/// Which purchases are held, and since when their leases run.
+#[derive(Debug)]
+pub(crate) struct Leases {
+    written: Mutex<Written>,
+    clock: SharedClock,
+}
+
+/// The lease of one purchase, held until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    leases: Arc<Leases>,
+    id: PurchaseId,
+    fence: Fence,
+}
+
+impl Leases {
+    pub(crate) fn new(clock: SharedClock) -> Arc<Self> {
+        Arc::new(Self { written: Mutex::default(), clock })
+    }
+
+    /// Renews what is held, on `runtime`, for as long as these leases exist.
+    pub(crate) fn keep(self: &Arc<Self>, store: Store, renewal: Duration, runtime: &Handle) {
+        let leases = Arc::downgrade(self);
+        runtime.spawn(async move {
+            loop {
+                tokio::time::sleep(renewal / 2).await;
+                let Some(due) = due(&leases, renewal) else { return };
+                if !due.is_empty() {
+                    renew(&leases, &store, due).await;
+                }
+            }
+        });
+    }
+
+    /// A lease that has just been written.
+    pub(crate) fn hold(self: &Arc<Self>, id: PurchaseId, fence: Fence) -> Lease {
+        self.write(id, fence);
+        Lease { leases: Arc::clone(self), id, fence }
+    }
+
+    fn write(&self, id: PurchaseId, fence: Fence) {
+        let now = self.clock.monotonic();
+        self.lock().insert((id, fence), now);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Written> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lease {
+    /// The same purchase, held under another fence from now on.
+    pub(crate) fn moves_to(&mut self, fence: Fence) {
+        self.leases.lock().remove(&(self.id, self.fence));
+        self.fence = fence;
+        self.leases.write(self.id, fence);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.leases.lock().remove(&(self.id, self.fence));
+    }
+}
+
+/// What was last written too long ago; none when nobody can hold anything any more.
+fn due(leases: &Weak<Leases>, renewal: Duration) -> Option<Vec<HeldPurchase>> {
+    let leases = leases.upgrade()?;
+    let now = leases.clock.monotonic();
+    let written = leases.lock();
+    let due = written.iter().filter(|(_, at)| now.elapsed_since(**at) >= renewal);
+    Some(due.map(|((id, fence), _)| HeldPurchase { id: *id, fence: *fence }).collect())
+}
+
+/// A renewal that fails is tried again at the next turn. A holder whose lease ends all the same may be replaced, and its
+/// fence keeps the purchase safe.
+async fn renew(leases: &Weak<Leases>, store: &Store, due: Vec<HeldPurchase>) {
+    match store.renew_leases(due.clone()).await {
+        Ok(_renewed) => {
+            let Some(leases) = leases.upgrade() else { return };
+            let now = leases.clock.monotonic();
+            let mut written = leases.lock();
+            for held in due {
+                if let Some(at) = written.get_mut(&(held.id, held.fence)) {
+                    *at = now;
+                }
+            }
+        }
+        Err(error) => {
+            let cause: &dyn std::error::Error = &error;
+            tracing::warn!(cause, purchases = due.len(), "leases could not be renewed");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use clock::ManualClock;
+
+    use super::*;
+
+    const RENEWAL: Duration = Duration::from_secs(2);
+
+    fn held(id: i64, fence: i64) -> HeldPurchase {
+        HeldPurchase { id: PurchaseId(id), fence: Fence(fence) }
+    }
+
+    #[test]
+    fn a_lease_is_due_for_renewal_when_it_has_run_for_a_while_and_is_held() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let leases = Leases::new(Arc::new(clock.clone()));
+        let keeper = Arc::downgrade(&leases);
+        let due = || due(&keeper, RENEWAL).unwrap();
+        let mut first = leases.hold(PurchaseId(1), Fence(1));
+        clock.advance(Duration::from_secs(1));
+        let second = leases.hold(PurchaseId(2), Fence(4));
+        assert_eq!(due(), []);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(due(), [held(1, 1)]);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(due(), [held(1, 1), held(2, 4)]);
+        first.moves_to(Fence(2));
+        assert_eq!(due(), [held(2, 4)]);
+        clock.advance(RENEWAL);
+        drop(second);
+        assert_eq!(due(), [held(1, 2)]);
+        drop(first);
+        assert_eq!(due(), []);
+    }
+
+    #[test]
+    fn two_holders_of_one_purchase_are_told_apart_by_their_fences() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let leases = Leases::new(Arc::new(clock.clone()));
+        let replaced = leases.hold(PurchaseId(1), Fence(1));
+        let _holder = leases.hold(PurchaseId(1), Fence(2));
+        clock.advance(RENEWAL);
+        drop(replaced);
+        assert_eq!(due(&Arc::downgrade(&leases), RENEWAL).unwrap(), [held(1, 2)]);
+    }
+
+    #[test]
+    fn nothing_is_renewed_when_the_service_is_gone() {
+        let leases = Leases::new(Arc::new(ManualClock::at(DateTime::UNIX_EPOCH)));
+        let keeper = Arc::downgrade(&leases);
+        drop(leases);
+        assert_eq!(due(&keeper, RENEWAL), None);
+    }
+}
