@@ -11,7 +11,9 @@ async fn a_request_keeps_the_name_that_it_came_with_and_gets_one_if_it_has_none(
     for path in ["/public/v1/accounts", "/public/v1/accounts/0", "/nowhere", "/public/v1/purchases/confirm"] {
         let named = shop.send(Method::GET, path, None, &[("X-Request-Id", "till-7/42")]).await;
         assert_eq!(named.header("x-request-id"), Some("till-7/42"), "{path}");
-        for unusable in ["x".repeat(129), "with space".to_owned(), String::new()] {
+        let spaced = shop.send(Method::GET, path, None, &[("X-Request-Id", "till 7, sale 42")]).await;
+        assert_eq!(spaced.header("x-request-id"), Some("till 7, sale 42"), "{path}");
+        for unusable in ["x".repeat(129), "with\ttab".to_owned(), String::new()] {
             let renamed = shop.send(Method::GET, path, None, &[("X-Request-Id", &unusable)]).await;
             let name = renamed.header("x-request-id").unwrap();
             assert!(name != unusable && !name.is_empty(), "{path}");
@@ -76,6 +78,12 @@ async fn another_organisations_account_is_as_absent_as_one_that_never_was() {
         "0".to_owned(),
         "-1".to_owned(),
         "x".to_owned(),
+        // An id has one spelling.
+        format!("+{}", shop.account),
+        format!("%2B{}", shop.account),
+        format!("0{}", shop.account),
+        format!("{}.0", shop.account),
+        format!("{}%20", shop.account),
     ] {
         let answer = shop.get(&format!("/public/v1/accounts/{id}")).await;
         assert_eq!(answer.refusal(), (404, "resource_not_found", None), "{id}");
@@ -86,6 +94,19 @@ async fn another_organisations_account_is_as_absent_as_one_that_never_was() {
     let ids: Vec<i64> =
         listed.body.as_array().unwrap().iter().map(|account| account["id"].as_i64().unwrap()).collect();
     assert!(ids.contains(&shop.account) && !ids.contains(&neighbour.account), "{ids:?}");
+}
+
+#[tokio::test]
+async fn a_purchase_has_one_address() {
+    let shop = town().open_shop().await;
+    let id = shop.confirm(&shop.order(&town().meter())).await.expect(200).id();
+    for other in
+        [format!("+{id}"), format!("0{id}"), format!("00{id}"), format!("{id}.0"), format!("{id}%20")]
+    {
+        let answer = shop.get(&format!("/public/v1/purchases/{other}")).await;
+        assert_eq!(answer.refusal(), (404, "resource_not_found", None), "{other}");
+    }
+    assert_eq!(shop.get(&format!("/public/v1/purchases/{id}")).await.expect(200).id(), id);
 }
 
 #[tokio::test]

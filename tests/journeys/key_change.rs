@@ -1,6 +1,7 @@
 //! The meter that must change its key: three tokens in one field, entered in order.
 
 use acceptance::surface::Surface;
+use serde_json::json;
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::{shop::Shop, street::Street, town::town};
@@ -27,7 +28,8 @@ async fn changes_its_key(shop: &Shop, meter: &str) {
     assert_eq!(bought.str("/product/token").matches('|').count(), 2);
     let tokens = bought.tokens();
     let names: Vec<Option<&str>> = tokens.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names, [Some("KeyChange Token1"), Some("KeyChange Token2"), Some("Credit Token")]);
+    // As the utility describes them: XMLVend has one text for both halves of a key change.
+    assert_eq!(names, [Some("Key Change"), Some("Key Change"), Some("Normal Sale")]);
     let [first, second, credit] = [0, 1, 2].map(|index: usize| tokens[index].1);
 
     assert_eq!(street.enters(meter, credit).await, Err("wrong_key".to_owned()));
@@ -38,6 +40,23 @@ async fn changes_its_key(shop: &Shop, meter: &str) {
     assert_eq!(street.enters(meter, credit).await, Ok("credit".to_owned()));
     assert_eq!(street.enters(meter, credit).await, Err("already_used".to_owned()));
     shop.has_spent(&[bought.str("/total")]).await;
+}
+
+#[tokio::test]
+async fn descriptions_with_separators_in_them_leave_the_tokens_readable_on_both_surfaces() {
+    let meter = the_meter_that_changes_its_key().await;
+    for surface in Surface::ALL {
+        let (shop, street) = (town().open_shop_on(surface).await, Street::new());
+        street.will(*meter, &json!({ "fault": "odd_descriptions" })).await;
+        let bought = shop.confirm(&shop.order(*meter).amount("1150.00")).await.expect(200);
+        let tokens = bought.tokens();
+        let names: Vec<Option<&str>> = tokens.iter().map(|(name, _)| *name).collect();
+        let key = Some("Key change; 1/2");
+        assert_eq!(names, [key, key, Some("Sale; normal/prepaid")]);
+        for (_, token) in tokens {
+            street.enters(*meter, token).await.unwrap();
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! English, French and Portuguese: what people read is in the language of the request, and what programs read is not.
 
+use acceptance::surface::Surface;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -27,6 +28,41 @@ async fn products_are_called_what_they_are_called_in_the_language_that_is_accept
         let mut expected = expected.to_vec();
         expected.sort_unstable();
         assert_eq!(names, expected, "{accepted}");
+    }
+}
+
+#[tokio::test]
+async fn a_product_without_a_hint_of_its_own_has_one_in_the_language_that_is_accepted() {
+    let shop = town().open_shop().await;
+    let own = "The phone number as 11 digits, country code first and no plus sign: 26771234567";
+    for (accepted, lengths) in
+        [("en-BW", "11 to 13 characters"), ("fr", "11 à 13 caractères"), ("pt-MZ", "11 a 13 caracteres")]
+    {
+        let products = accepting(&shop, Method::GET, "/public/v1/vas-products", None, accepted).await;
+        for product in products.as_array().unwrap() {
+            let expected = if product["product_type"] == "AIRTIME" { own } else { lengths };
+            assert_eq!(product["subscriber_id_hint"], expected, "{accepted}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_well_formed_language_tag_is_accepted_on_both_surfaces_and_no_other() {
+    for surface in Surface::ALL {
+        let shop = town().open_shop_on(surface).await;
+        let order = shop.order(&town().meter());
+        let tagged = |tag: &str| order.clone().with("language", &format!("\"{tag}\""));
+        for tag in
+            ["en-US-u-hc-h12", "fr-CM-x-till-7", "x-whatever", "i-klingon", "zh-min-nan", "es-419", "fr_FR"]
+        {
+            shop.validate(&tagged(tag)).await.expect(200);
+        }
+        for tag in ["en-", "en-u", "e", "en--US", "x", "x-toolongsubtag", "i-nothing", "en US"] {
+            let refused = shop.validate(&tagged(tag)).await;
+            assert_eq!(refused.refusal(), (400, "invalid_argument", Some("language")), "{tag}");
+        }
+        let refused = shop.validate(&tagged("fr-CM-u-hc-h12").amount("0")).await;
+        assert!(refused.sentence().starts_with("La valeur"), "{}", refused.text);
     }
 }
 

@@ -15,12 +15,12 @@ use crate::{
 };
 
 /// Naledi, at a prompt where `vendctl` reaches the town's database in the operator's role.
-struct Operator {
+pub struct Operator {
     database_url: String,
 }
 
 impl Operator {
-    fn at_the_prompt() -> Self {
+    pub fn at_the_prompt() -> Self {
         town().asks_the_database(
             "DO $$ BEGIN
                  CREATE ROLE naledi LOGIN PASSWORD 'naledi' IN ROLE vendgate_operator;
@@ -35,7 +35,7 @@ impl Operator {
     }
 
     /// Asks something.
-    fn shows(&self, words: &str) -> Value {
+    pub fn shows(&self, words: &str) -> Value {
         self.types(&words.split(' ').collect::<Vec<_>>())
     }
 

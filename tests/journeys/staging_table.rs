@@ -114,7 +114,11 @@ async fn the_receipt_of_a_meter_with_a_charge_and_a_debt_adds_up_to_what_was_ven
             let part = |name: &str| bought.str(&format!("/metadata/{name}")).to_owned();
             assert_eq!(part("charge"), charge);
             let parts = ["vat", "levy", "regulatory_fee", "charge", "cost"].map(part);
+            assert!(parts.iter().all(|part| part != "BWP 0.00"), "{parts:?}");
             assert_eq!(sum(&parts), bought.str("/net"));
+            let quoted = ["vat", "levy", "regulatory_fee", "charge", "cost"]
+                .map(|name| quote.str(&format!("/metadata/{name}")).to_owned());
+            assert_eq!(quoted, parts);
             true
         })
         .await;

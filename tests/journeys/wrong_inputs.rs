@@ -1,5 +1,7 @@
 //! Requests that are wrong: each has its code and names its field, and leaves nothing behind.
 
+use acceptance::surface::Surface;
+
 use crate::{order::Order, shop::Shop, town::town};
 
 /// Nobody but the provider knows that no meter has this number.
@@ -81,6 +83,22 @@ async fn a_wallet_that_is_too_small_is_told_by_how_much() {
 }
 
 #[tokio::test]
+async fn an_amount_may_be_spelled_with_an_exponent_and_is_read_exactly_on_both_surfaces() {
+    for surface in Surface::ALL {
+        let shop = town().open_shop_on(surface).await;
+        for amount in ["1E2", "1.0e+2", "100.000", "10000e-2"] {
+            let bought = shop.confirm(&shop.order(&town().meter()).amount(amount)).await.expect(200);
+            assert_eq!(bought.str("/entry"), "BWP 100.00", "{amount}");
+        }
+        for amount in ["1e12", "1e999999999999", "1e-3", "1e-999999999999", "-0", "\"1e2\""] {
+            let refused = shop.confirm(&shop.order(&town().meter()).amount(amount)).await;
+            assert_eq!(refused.refusal(), (400, "invalid_amount", Some("amount")), "{amount}");
+        }
+        shop.has_spent(&["BWP 101.50"; 4]).await;
+    }
+}
+
+#[tokio::test]
 async fn charges_are_paid_on_top_or_out_of_the_amount() {
     let shop = town().open_shop().await;
     let order = shop.order(&town().meter());
@@ -145,7 +163,7 @@ fn wrong_shapes(right: &Order) -> Vec<Wrong> {
 }
 
 fn wrong_amounts(right: &Order) -> Vec<Wrong> {
-    let amounts = ["\"100.00\"", "1e400", "1e2", "-0", "-1", "0", "0.00", "0.001", "1234567890123", "true"];
+    let amounts = ["\"100.00\"", "1e400", "1e-3", "-0", "-1", "0", "0.00", "0.001", "1234567890123", "true"];
     amounts.map(|amount| refused(amount, right.clone().amount(amount), "invalid_amount", "amount")).to_vec()
 }
 

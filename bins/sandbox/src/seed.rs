@@ -16,7 +16,8 @@ pub(crate) struct Stall {
     name: &'static str,
     length: (u16, u16),
     pattern: &'static str,
-    hint: &'static str,
+    /// Where there is none, the service makes one from the lengths, in the caller's language.
+    hint: Option<&'static str>,
 }
 
 pub(crate) const ELECTRICITY: Stall = Stall {
@@ -25,7 +26,7 @@ pub(crate) const ELECTRICITY: Stall = Stall {
     name: "Botswana Power Corporation",
     length: (11, 13),
     pattern: "^[0-9]{11,13}$",
-    hint: "The 11 to 13 digits that are printed on the meter",
+    hint: None,
 };
 
 pub(crate) const WATER: Stall = Stall {
@@ -34,7 +35,7 @@ pub(crate) const WATER: Stall = Stall {
     name: "Water Utilities Corporation",
     length: (11, 13),
     pattern: "^[0-9]{11,13}$",
-    hint: "The 11 to 13 digits that are printed on the water meter",
+    hint: None,
 };
 
 pub(crate) const AIRTIME: Stall = Stall {
@@ -43,7 +44,7 @@ pub(crate) const AIRTIME: Stall = Stall {
     name: "Every mobile network",
     length: (11, 11),
     pattern: "^267[0-9]{8}$",
-    hint: "The phone number as 11 digits, country code first and no plus sign: 26771234567",
+    hint: Some("The phone number as 11 digits, country code first and no plus sign: 26771234567"),
 };
 
 /// All of them, in the order of the specification.
@@ -66,7 +67,7 @@ impl Office {
             self.store.put_provider(provider, act()).await?;
             let (least, most) = stall.length;
             let format = SubscriberFormat::new(Some(least), Some(most), Some(stall.pattern))?;
-            self.store.put_product(stall.product, format, Some(stall.hint.to_owned()), act()).await?;
+            self.store.put_product(stall.product, format, stall.hint.map(str::to_owned), act()).await?;
         }
         Ok(())
     }

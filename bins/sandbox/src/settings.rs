@@ -106,6 +106,7 @@ currency = "BWP"
 client = {{ ean = "2670000000015" }}
 terminal = {{ id = "sandbox" }}
 credentials = {{ op_name = "vendgate", password = "sandbox1" }}
+lines = {{ levy = ["Electrification levy"], regulatory_fee = ["Regulatory fee"] }}
 {questions}
 [providers.{water}.xmlvend]
 endpoint = "{simulator_url}/xmlvend"

@@ -137,7 +137,7 @@ async fn change_the_key(
     let pairs = pairs(&bought)?;
     Surprise::unless_equal("the tokens of a key change", &3, &pairs.len())?;
     if let Some((_, credit)) = pairs.last() {
-        story.typed("Credit Token, too early", credit)?;
+        story.typed("Credit token, too early", credit)?;
         story.verdict(&utility.enters(meter, credit).await?, Some("wrong_key"))?;
     }
     for (description, token) in pairs {

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::{
     account, allow_list, audit, client, default_provider, incidents, offer, organisation, outbox, parse,
-    product, provider, purchases, role, secret, user, wallet,
+    product, provider, purchases, refusals, role, secret, user, wallet,
 };
 
 const EXAMPLES: &str = "\
@@ -140,6 +140,12 @@ pub(crate) enum Errand {
     Purchases {
         #[command(subcommand)]
         verb: purchases::Verb,
+    },
+    /// Confirms that were refused before a purchase was made
+    #[command(visible_alias = "refusal")]
+    Refusals {
+        #[command(subcommand)]
+        verb: refusals::Verb,
     },
     /// Vends that came to light when nobody paid for them any more
     #[command(visible_alias = "incident")]

@@ -20,6 +20,7 @@ mod parse;
 mod product;
 mod provider;
 mod purchases;
+mod refusals;
 mod report;
 mod role;
 mod secret;
@@ -89,6 +90,7 @@ async fn do_errand(desk: &Desk, errand: &Errand) -> Result<Report, VendctlError>
         Errand::DefaultProvider { verb } => default_provider::run(desk, verb).await,
         Errand::AllowList { verb } => allow_list::run(desk, verb).await,
         Errand::Purchases { verb } => purchases::run(desk, verb).await,
+        Errand::Refusals { verb } => refusals::run(desk, verb).await,
         Errand::Incidents { verb } => incidents::run(desk, verb).await,
         Errand::Outbox { verb } => outbox::run(desk, verb).await,
         Errand::Audit { verb } => audit::run(desk, verb).await,

@@ -111,10 +111,9 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("amount"),
-            meaning: "The amount is not a positive plain decimal number with at most two decimals and \
+            meaning: "The amount is not a positive number whose value has at most two decimals and \
                  twelve digits before the point.",
-            remedy: "Send amount as a JSON number such as 100 or 100.50: no quotes, no sign, no \
-                 exponent.",
+            remedy: "Send amount as a JSON number such as 100 or 100.50: no quotes and no sign.",
         },
         ErrorCode::AmountBelowMinimum => Row {
             name: "amount_below_minimum",
@@ -165,7 +164,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::NotFound,
             retryable: Never,
             param: None,
-            meaning: "The provider does not know the meter or customer, or has disconnected it.",
+            meaning: "The provider does not know the meter, phone number or customer, or has disconnected the meter. \
+                 The message says which.",
             remedy: "Check the number with the consumer.",
         },
         ErrorCode::TransactionNotFound => Row {

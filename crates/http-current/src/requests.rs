@@ -20,7 +20,10 @@ pub const CHANNELS: [SourceChannel; 5] = [
     SourceChannel::Batch,
 ];
 
-const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: "meter_number" };
+/// The field with the subscriber identifier.
+pub const SUBSCRIBER: &str = "meter_number";
+
+const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: SUBSCRIBER };
 
 /// What validate and confirm are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

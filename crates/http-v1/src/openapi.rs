@@ -30,6 +30,9 @@ use crate::{Endpoint, wire};
 /// The name under which the document knows access tokens.
 const ACCESS_TOKEN: &str = "access_token";
 
+/// The name under which it knows clients that prove themselves by HTTP Basic.
+const CLIENT: &str = "client";
+
 /// The document of the server that integrators reach at `public_url`.
 pub fn document(public_url: &str) -> OpenApi {
     let server = ServerBuilder::new().url(public_url).description(Some("This server."));
@@ -90,8 +93,10 @@ fn components() -> Components {
     add::<wire::FiledPurchase>(&mut schemas);
     add::<wire::PurchasePage>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
+    let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()
         .schemas_from_iter(schemas)
+        .security_scheme(CLIENT, SecurityScheme::Http(basic.build()))
         .security_scheme(ACCESS_TOKEN, SecurityScheme::Http(bearer.build()));
     headers::all()
         .into_iter()

@@ -11,7 +11,7 @@ use http_v1::{
     Endpoint, openapi,
     requests::{login_request, purchase_request, refresh_request, retry_question},
 };
-use web::{ApiError, Fields};
+use web::{ApiError, ClientHeader, Fields};
 
 fn document() -> Value {
     serde_json::from_str(&openapi("https://api.example.com").to_json().unwrap()).unwrap()
@@ -41,10 +41,15 @@ fn bodies() -> [(&'static str, Value, Reader); 4] {
     let example = |name| schema(&document, name)["examples"][0].clone();
     [
         ("LoginRequest", example("LoginRequest"), |fields| login_request(fields).map(drop)),
-        ("RefreshRequest", example("RefreshRequest"), |fields| refresh_request(fields).map(drop)),
+        ("RefreshRequest", example("RefreshRequest"), |fields| refresh_request(fields, &bearer()).map(drop)),
         ("PurchaseRequest", example("PurchaseRequest"), |fields| purchase_request(fields).map(drop)),
         ("RetryRequest", example("RetryRequest"), |fields| retry_question(fields).map(drop)),
     ]
+}
+
+/// What proves a client that sends no secret.
+fn bearer() -> ClientHeader {
+    ClientHeader::Bearer("vg_test_at_x".to_owned())
 }
 
 fn code_told(body: &Value, read: Reader) -> Option<&'static str> {
@@ -177,6 +182,56 @@ fn a_text_of_the_documented_length_is_read_and_one_longer_is_refused() {
             }
         }
     }
+}
+
+#[test]
+fn the_documented_pattern_of_a_language_tag_is_what_is_read() {
+    let document = document();
+    let (name, example, read) = bodies().into_iter().find(|(name, ..)| *name == "RetryRequest").unwrap();
+    let pattern = schema(&document, name)["properties"]["language"]["pattern"].as_str().unwrap();
+    let pattern = regex::Regex::new(pattern).unwrap();
+    let agree = |tag: &str| {
+        let mut body = example.clone();
+        body["language"] = json!(tag);
+        (pattern.is_match(tag), code_told(&body, read).is_none())
+    };
+    for tag in [
+        "en-BW",
+        "fr_CM",
+        "en-US-u-hc-h12",
+        "x-whatever-1",
+        "i-klingon",
+        "I_Klingon",
+        "en-GB-oed",
+        "sgn-BE-FR",
+        "zh-min-nan",
+        "zh-cmn-Hans-CN",
+        "pt-Latn-MZ-1990-a-bbb-u-nu-latn-x-a",
+        "en-a-bbb-a-ccc",
+        "abcd",
+        "es-419",
+    ] {
+        assert_eq!(agree(tag), (true, true), "{tag}");
+    }
+    for tag in [
+        "e",
+        "x",
+        "en-",
+        "en-u",
+        "en--US",
+        "i-nothing",
+        "en-US-GB",
+        "x-123456789",
+        "en.US",
+        "en-a-b",
+        "abcdefghi",
+    ] {
+        assert_eq!(agree(tag), (false, false), "{tag}");
+    }
+    proptest::proptest!(|(tag in "[a-zA-Z0-9]{1,9}([-_][a-zA-Z0-9]{1,9}){0,5}|([a-z]{2}|x|i)(-[a-zA-Z0-9]{1,8}){0,6}")| {
+        let (documented, accepted) = agree(&tag);
+        proptest::prop_assert_eq!(documented, accepted, "{}", tag);
+    });
 }
 
 #[test]

@@ -264,7 +264,7 @@ fn a_product_speaks_the_callers_language() {
         &wire::Product::listed(listing, Language::French, &front()),
         r#"{"product_type":"ELECTRICITY","display_name":"Électricité","subscriber_id_label":"Numéro de compteur",
         "subscriber_id_min_length":11,"subscriber_id_max_length":13,"subscriber_id_pattern":"^[0-9]+$",
-        "subscriber_id_hint":null,"providers":[{"code":"BPC","name":"Power Corporation"}]}"#,
+        "subscriber_id_hint":"11 à 13 caractères","providers":[{"code":"BPC","name":"Power Corporation"}]}"#,
     );
 }
 
@@ -284,13 +284,16 @@ fn a_product_is_called_what_the_operator_says_in_that_language_only() {
     };
     let shown = |listing: ProductListing, language| {
         let json = serde_json::to_value(wire::Product::listed(listing, language, &front())).unwrap();
-        [json["display_name"].clone(), json["subscriber_id_label"].clone()]
+        ["display_name", "subscriber_id_label", "subscriber_id_hint"].map(|name| json[name].clone())
     };
-    assert_eq!(shown(listing.clone(), Language::French), ["Eau potable", "Numéro de client"]);
-    assert_eq!(shown(listing.clone(), Language::English), ["Water", "Meter number"]);
+    assert_eq!(shown(listing.clone(), Language::French), ["Eau potable", "Numéro de client", "WM-…"]);
+    assert_eq!(shown(listing.clone(), Language::English), ["Water", "Meter number", "WM-…"]);
     let mut half = listing;
     half.texts[0].display_name = None;
-    assert_eq!(shown(half, Language::French), ["Eau", "Numéro de client"]);
+    half.hint = None;
+    let [name, label, hint] = shown(half, Language::French);
+    assert_eq!([name, label], ["Eau", "Numéro de client"]);
+    assert!(hint.is_null(), "no length is known: {hint}");
 }
 
 #[test]

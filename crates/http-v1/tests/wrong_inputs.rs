@@ -6,7 +6,7 @@ use http_v1::requests::{login_request, purchase_request, refresh_request, retry_
 use ledger::AccountId;
 use purchase::{NotificationFlags, PurchaseRequest, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
-use web::{ApiError, Fields};
+use web::{ApiError, ClientHeader, Fields};
 
 const RIGHT: &str = r#"{
     "source_channel": "WEB",
@@ -158,11 +158,15 @@ fn an_unknown_value_is_an_invalid_argument_of_that_field() {
 }
 
 #[test]
-fn only_a_plain_positive_decimal_number_is_an_amount() {
+fn only_a_positive_number_of_two_decimals_is_an_amount() {
     for raw in [
         "\"100\"",
         "1e400",
-        "1e2",
+        "1e99999999999999999999",
+        "1e-3",
+        "1e-99999999999999999999",
+        "-1e2",
+        "\"1e2\"",
         "-0",
         "-0.0",
         "-1",
@@ -177,10 +181,13 @@ fn only_a_plain_positive_decimal_number_is_an_amount() {
     ] {
         assert_told(&with("amount", raw), "invalid_amount", "amount");
     }
-    for raw in ["NaN", "01", "1.", ".5", "+1", "-", "Infinity", "-Infinity", "0x10", "1_000"] {
+    for raw in ["NaN", "01", "1.", ".5", "+1", "-", "Infinity", "-Infinity", "0x10", "1_000", "1e", "1E+"] {
         assert_told(&with("amount", raw), "invalid_amount", "amount");
         let in_the_middle = RIGHT.replace("100.50", raw);
         assert_told(&in_the_middle, "invalid_amount", "amount");
+    }
+    for hundred in ["100", "100.000", "1E2", "1e+2", "10e1", "0.1e3", "10000e-2"] {
+        assert_eq!(read(&with("amount", hundred)).unwrap().amount.to_string(), "BWP 100.00", "{hundred}");
     }
     assert_eq!(read(&with("amount", "999999999999.990")).unwrap().amount.to_string(), "BWP 999999999999.99");
 }
@@ -315,6 +322,7 @@ fn a_refresh_has_a_grant_of_its_own() {
     let body = json!({
         "client_id": "c", "client_secret": "s", "grant_type": "password", "refresh_token": "r",
     });
-    let outcome = Fields::parse(body.to_string().as_bytes()).and_then(|fields| refresh_request(&fields));
+    let outcome = Fields::parse(body.to_string().as_bytes())
+        .and_then(|fields| refresh_request(&fields, &ClientHeader::Absent));
     assert_eq!(told(outcome), ("invalid_argument".to_owned(), Some("grant_type".to_owned())));
 }

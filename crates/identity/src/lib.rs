@@ -28,7 +28,7 @@ pub use login::{IssuedTokens, LoginCredentials, LoginError};
 pub use onboarding::{ClientCredentials, Onboarding, OnboardingError, RotatedSecret, UserDetails};
 pub use password::HashError;
 pub use permission::{Permission, scope};
-pub use refresh::RefreshCredentials;
+pub use refresh::{ClientProof, RefreshCredentials};
 pub use settings::{IdentitySettings, IdentitySettingsError};
 pub use store::identity::{
     Act, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status, UserRecord,

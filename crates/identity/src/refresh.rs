@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use secrecy::{ExposeSecret, SecretString};
-use store::identity::{Exchange, Exchanged, exchange};
+use store::identity::{Environment, Exchange, Exchanged, Proof, exchange};
 
 use crate::{
     AccessToken, ClientSecret, Identity, IssuedTokens, LoginError, RefreshToken, login::unstorable,
@@ -12,9 +12,36 @@ use crate::{
 /// What a client presents to get its next pair of tokens.
 #[derive(Debug, Clone)]
 pub struct RefreshCredentials {
-    pub client_id: String,
-    pub client_secret: SecretString,
+    pub client: ClientProof,
     pub refresh_token: SecretString,
+}
+
+/// How a client proves who it is.
+#[derive(Debug, Clone)]
+pub enum ClientProof {
+    /// By its secret (RFC 6749, section 2.3.1).
+    Secret { client_id: String, client_secret: SecretString },
+    /// By an access token of the session that is to be refreshed. One that has expired or was revoked proves nothing.
+    /// A client that is named beside it must be the session's own.
+    AccessToken { client_id: Option<String>, access_token: SecretString },
+}
+
+impl ClientProof {
+    /// As the store looks for it; none of what cannot be found.
+    fn to_look_for(&self, environment: Environment) -> Option<Proof> {
+        match self {
+            Self::Secret { client_id, client_secret } => {
+                let secret = ClientSecret::parse(client_secret.expose_secret(), environment)?;
+                let proof = Proof::Secret { client_id: client_id.clone(), secret_hash: secret.hash() };
+                (!unstorable(client_id)).then_some(proof)
+            }
+            Self::AccessToken { client_id, access_token } => {
+                let token = AccessToken::parse(access_token.expose_secret(), environment)?;
+                let proof = Proof::AccessToken { client_id: client_id.clone(), access_hash: token.hash() };
+                (!client_id.as_deref().is_some_and(unstorable)).then_some(proof)
+            }
+        }
+    }
 }
 
 impl Identity {
@@ -32,19 +59,15 @@ impl Identity {
 
     async fn try_refresh(&self, credentials: RefreshCredentials) -> Result<IssuedTokens, LoginError> {
         let environment = self.settings.environment;
-        let secret = ClientSecret::parse(credentials.client_secret.expose_secret(), environment);
+        let proof = credentials.client.to_look_for(environment);
         let presented = RefreshToken::parse(credentials.refresh_token.expose_secret(), environment);
-        let (Some(secret), Some(presented)) = (secret, presented) else {
+        let (Some(proof), Some(presented)) = (proof, presented) else {
             return Err(LoginError::InvalidCredentials);
         };
-        if unstorable(&credentials.client_id) {
-            return Err(LoginError::InvalidCredentials);
-        }
         let (access_token, refresh_token) = self.successor_key.successors(&presented, environment);
         let at = self.clock.now();
         let wanted = Exchange {
-            client_id: credentials.client_id,
-            secret_hash: secret.hash(),
+            proof,
             presented: presented.hash(),
             access_hash: access_token.hash(),
             refresh_hash: refresh_token.hash(),

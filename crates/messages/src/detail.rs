@@ -87,6 +87,18 @@ pub enum Detail {
     EarlierAttemptFailed,
     /// A question that moves no money went unanswered.
     OnQuote,
+    /// The provider knows the meter and has disconnected it.
+    Disconnected,
+    /// The provider does not know the phone number.
+    PhoneNotFound,
+    /// The provider does not sell to the phone number.
+    PhoneBlocked,
+    /// The provider cannot top up the phone number.
+    PhoneUnsupported,
+    /// The provider calls the phone number wrong. `field`.
+    PhoneInvalid,
+    /// The phone number is not on the organisation's allow-list. `field`.
+    PhoneNotAllowed,
     /// A retry has just given a final answer about the external reference.
     ReferenceRests,
     /// The caller closed its connection before the purchase began.
@@ -97,7 +109,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 50] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -139,6 +151,12 @@ impl Detail {
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
         Self::OnQuote,
+        Self::Disconnected,
+        Self::PhoneNotFound,
+        Self::PhoneBlocked,
+        Self::PhoneUnsupported,
+        Self::PhoneInvalid,
+        Self::PhoneNotAllowed,
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,
@@ -185,6 +203,11 @@ impl Detail {
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::OnQuote => ErrorCode::ProviderTimeout,
+            Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
+            Self::PhoneBlocked => ErrorCode::MeterBlocked,
+            Self::PhoneUnsupported => ErrorCode::MeterUnsupported,
+            Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
+            Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
             Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
@@ -234,6 +257,12 @@ impl Detail {
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",
             Self::OnQuote => "on_quote",
+            Self::Disconnected => "disconnected",
+            Self::PhoneNotFound
+            | Self::PhoneBlocked
+            | Self::PhoneUnsupported
+            | Self::PhoneInvalid
+            | Self::PhoneNotAllowed => "phone",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",
             Self::NeverReached => "never_reached",

@@ -1,6 +1,9 @@
 //! Which language to answer in, read from the tag that a request carries.
 
-use unic_langid::LanguageIdentifier;
+use language_tags::LanguageTag;
+
+/// Longest subtag (RFC 5646, section 2.1).
+const SUBTAG_MAX: usize = 8;
 
 /// A language that the service speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -14,7 +17,7 @@ pub enum Language {
     Portuguese,
 }
 
-/// Not a language tag (BCP 47).
+/// Not a well-formed language tag (BCP 47).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a language tag")]
 pub struct MalformedTag(pub String);
@@ -58,12 +61,13 @@ impl Language {
 }
 
 impl Locale {
-    /// Reads a tag such as `en-BW`. Any well-formed tag is accepted, whatever its language.
+    /// Reads a tag such as `en-BW`. Any well-formed tag is accepted (RFC 5646, section 2.2.9), whatever its language:
+    /// with extensions, for private use, grandfathered. Underscores are read as hyphens.
     pub fn parse(tag: &str) -> Result<Self, MalformedTag> {
-        let read: LanguageIdentifier = tag.parse().map_err(|_not_a_tag| MalformedTag(tag.to_owned()))?;
+        let read = well_formed(tag).ok_or_else(|| MalformedTag(tag.to_owned()))?;
         Ok(Self {
-            language: Language::spoken(read.language.as_str()).unwrap_or_default(),
-            region: read.region.map(|region| region.as_str().to_owned()),
+            language: Language::spoken(read.primary_language()).unwrap_or_default(),
+            region: read.region().map(str::to_owned),
         })
     }
 
@@ -78,12 +82,20 @@ impl Locale {
     }
 }
 
+/// The tag, where it is well-formed.
+fn well_formed(tag: &str) -> Option<LanguageTag> {
+    let tag = tag.replace('_', "-");
+    // The parser does not count the characters of a tag that is for private use as a whole.
+    let fits = tag.split('-').all(|subtag| (1..=SUBTAG_MAX).contains(&subtag.len()));
+    LanguageTag::parse(&tag).ok().filter(|_| fits)
+}
+
 /// One choice of an `Accept-Language` header with its weight in thousandths, unless refused or unspoken.
 fn weighted(choice: &str) -> Option<(u16, Language)> {
     let (tag, weight) = choice.split_once(';').unwrap_or((choice, "q=1"));
-    let read: LanguageIdentifier = tag.trim().parse().ok()?;
+    let read = well_formed(tag.trim())?;
     let thousandths = thousandths(weight.trim().strip_prefix("q=")?)?;
-    Language::spoken(read.language.as_str())
+    Language::spoken(read.primary_language())
         .filter(|_| thousandths > 0)
         .map(|language| (thousandths, language))
 }
@@ -112,8 +124,53 @@ mod tests {
         ] {
             assert_eq!(Language::negotiate(tag), Ok(language), "{tag}");
         }
-        for tag in ["", "e", "english-please-now-yes", "12", "en BW", "en-", "fr;q=1", "en\u{0}"] {
+        for tag in
+            ["", "e", "english-please-now-yes", "12", "en BW", "en-", "fr;q=1", "en\u{0}", "fr--CM", "é"]
+        {
             assert_eq!(Language::negotiate(tag), Err(MalformedTag(tag.to_owned())), "{tag:?}");
+        }
+    }
+
+    #[test]
+    fn every_well_formed_tag_is_accepted() {
+        for (tag, language, region) in [
+            ("en-US-u-hc-h12", Language::English, Some("US")),
+            ("fr-CM-x-till-7", Language::French, Some("CM")),
+            ("pt-Latn-MZ-1990-a-bbb-u-nu-latn-x-a", Language::Portuguese, Some("MZ")),
+            ("fr_CM", Language::French, Some("CM")),
+            ("fr-419", Language::French, Some("419")),
+            ("x-whatever-1", Language::English, None),
+            ("i-klingon", Language::English, None),
+            ("I-DEFAULT", Language::English, None),
+            ("zh-min-nan", Language::English, None),
+            ("zh-cmn-Hans-CN", Language::English, Some("CN")),
+            ("en-a-bbb-a-ccc", Language::English, None),
+            ("abcd", Language::English, None),
+        ] {
+            let read = Locale::parse(tag).unwrap();
+            assert_eq!((read.language(), read.region()), (language, region), "{tag}");
+        }
+    }
+
+    #[test]
+    fn an_extension_or_a_private_part_that_is_incomplete_or_too_long_is_refused() {
+        for tag in [
+            "en-u",
+            "en-u-",
+            "en-a-b",
+            "en-x",
+            "x",
+            "x-",
+            "x-a-",
+            "x-a--b",
+            "x-123456789",
+            "en-x-123456789",
+            "en-a-123456789",
+            "i-nothing",
+            "en-US-GB",
+            "x-é",
+        ] {
+            assert_eq!(Locale::parse(tag), Err(MalformedTag(tag.to_owned())), "{tag:?}");
         }
     }
 
@@ -134,6 +191,7 @@ mod tests {
             ("", Language::English),
             ("fr;q=abc;;, ,", Language::English),
             ("fr;q=2, pt", Language::Portuguese),
+            ("i-klingon, fr-u-ca-gregory;q=0.9, pt;q=0.8", Language::French),
         ] {
             assert_eq!(Language::accepted(header), language, "{header:?}");
         }

@@ -54,8 +54,29 @@ impl Messages {
         values: &[(&str, &str)],
         wording: &str,
     ) -> String {
+        self.error_and(language, sentence, values, ("provider-says", &[("wording", wording)]))
+    }
+
+    /// [`Messages::error`], followed by whose refusal it is, for a provider that gave no reason.
+    pub fn error_refused_by(
+        &self,
+        language: Language,
+        sentence: Sentence,
+        values: &[(&str, &str)],
+        provider: &str,
+    ) -> String {
+        self.error_and(language, sentence, values, ("provider-refused", &[("provider", provider)]))
+    }
+
+    fn error_and(
+        &self,
+        language: Language,
+        sentence: Sentence,
+        values: &[(&str, &str)],
+        (id, of_the_other): (&str, &[(&str, &str)]),
+    ) -> String {
         let ours = self.error(language, sentence, values);
-        match self.text(language, "provider-says", None, &[("wording", wording)]) {
+        match self.text(language, id, None, of_the_other) {
             Some(theirs) => format!("{ours} {theirs}"),
             None => ours,
         }
@@ -69,6 +90,19 @@ impl Messages {
     /// What the input for the subscriber of a product type is called, such as "Meter number".
     pub fn subscriber_label(&self, language: Language, product_type: &str) -> Option<String> {
         self.text(language, product_type, Some("subscriber"), &[])
+    }
+
+    /// How many characters the identifier of a subscriber has; none where no limit is known.
+    pub fn length_hint(&self, language: Language, least: Option<u16>, most: Option<u16>) -> Option<String> {
+        let id = match (least, most) {
+            (Some(least), Some(most)) if least == most => "length-exactly",
+            (Some(_), Some(_)) => "length-between",
+            (Some(_), None) => "length-at-least",
+            (None, Some(_)) => "length-at-most",
+            (None, None) => return None,
+        };
+        let [least, most] = [least, most].map(|length| length.unwrap_or_default().to_string());
+        self.text(language, id, None, &[("least", &least), ("most", &most)])
     }
 
     /// A line of a message to somebody.

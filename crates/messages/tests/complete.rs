@@ -91,6 +91,18 @@ fn the_wording_of_the_provider_follows_our_own() {
 }
 
 #[test]
+fn a_refusal_without_a_reason_says_whose_it_is_in_every_language() {
+    let messages = Messages::new();
+    for language in Language::ALL {
+        let sentence = ErrorCode::MeterBlocked.into();
+        let ours = messages.error(language, sentence, &[]);
+        let attributed = messages.error_refused_by(language, sentence, &[], "BPC");
+        let rest = attributed.strip_prefix(&ours).unwrap();
+        assert!(rest.starts_with(' ') && rest.contains("BPC") && rest.ends_with('.'), "{attributed}");
+    }
+}
+
+#[test]
 fn products_and_their_subscribers_have_a_name_in_every_language() {
     let messages = Messages::new();
     let names = |language| {
@@ -105,6 +117,31 @@ fn products_and_their_subscribers_have_a_name_in_every_language() {
     assert_eq!(names(Language::French)[0], ("Électricité".to_owned(), "Numéro de compteur".to_owned()));
     assert_eq!(names(Language::Portuguese)[1].1, "Número de telefone");
     assert_eq!(messages.product_name(Language::English, "GAS"), None);
+}
+
+#[test]
+fn the_length_of_an_identifier_is_told_in_every_language() {
+    let messages = Messages::new();
+    let told = |language| {
+        [(Some(8), Some(8)), (Some(11), Some(13)), (Some(6), None), (None, Some(20)), (None, None)]
+            .map(|(least, most)| messages.length_hint(language, least, most))
+    };
+    let texts = |texts: [&str; 4]| {
+        let [exactly, between, at_least, at_most] = texts.map(|text| Some(text.to_owned()));
+        [exactly, between, at_least, at_most, None]
+    };
+    assert_eq!(
+        told(Language::English),
+        texts(["8 characters", "11 to 13 characters", "At least 6 characters", "At most 20 characters"])
+    );
+    assert_eq!(
+        told(Language::French),
+        texts(["8 caractères", "11 à 13 caractères", "Au moins 6 caractères", "Au plus 20 caractères"])
+    );
+    assert_eq!(
+        told(Language::Portuguese),
+        texts(["8 caracteres", "11 a 13 caracteres", "Pelo menos 6 caracteres", "No máximo 20 caracteres"])
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ mod set;
 
 use std::fmt;
 
-pub use set::{DescribedToken, TokenSet};
+pub use set::{DescribedToken, TokenSet, TypicalDescription};
 
 /// Why a text is not a meter token or a set of them. Never carries the text: it may be worth money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

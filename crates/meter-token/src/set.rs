@@ -7,14 +7,55 @@ use crate::{MeterToken, MeterTokenError};
 const BETWEEN_PAIRS: char = '|';
 const BETWEEN_DESCRIPTION_AND_TOKEN: char = ':';
 
-/// A token with the provider's word for it, kept exactly as issued.
+/// Longest description, in characters: XMLVend allows no more (its type `Msg`).
+const DESCRIPTION_MAX: usize = 160;
+
+/// A token with the provider's description of it, kept exactly as issued.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DescribedToken {
     description: String,
     token: MeterToken,
 }
 
+/// The typical descriptions (specification, section 2.2), for tokens that were issued without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypicalDescription {
+    /// The token that carries credit.
+    Credit,
+    /// The first half of a key change.
+    FirstKeyChange,
+    /// The second half of a key change.
+    SecondKeyChange,
+}
+
+impl TypicalDescription {
+    /// The text on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Credit => "Credit Token",
+            Self::FirstKeyChange => "KeyChange Token1",
+            Self::SecondKeyChange => "KeyChange Token2",
+        }
+    }
+}
+
 impl DescribedToken {
+    /// A token that a provider issued, under the provider's own description.
+    ///
+    /// A description never costs the token. So what the wire format cannot carry is replaced, one character for one:
+    /// `:` by `;`, `|` by `/`, a control character by a blank. Blanks around the description belong to the layout of
+    /// the reply and are dropped, and so is what follows 160 characters. Where nothing is left, the typical description
+    /// is used.
+    pub fn issued(description: Option<&str>, typical: TypicalDescription, token: MeterToken) -> Self {
+        let representable: String =
+            description.unwrap_or_default().trim().chars().map(representable).take(DESCRIPTION_MAX).collect();
+        let description = match representable.trim() {
+            "" => typical.as_str(),
+            described => described,
+        };
+        Self { description: description.to_owned(), token }
+    }
+
     /// The description may hold anything but the two separators of the wire format.
     pub fn new(description: &str, token: MeterToken) -> Result<Self, MeterTokenError> {
         let breaks_the_format =
@@ -31,7 +72,7 @@ impl DescribedToken {
         Self::new(description, MeterToken::parse(token)?)
     }
 
-    /// The provider's word, such as `Credit Token`.
+    /// The provider's description, such as `Credit Token`.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -39,6 +80,16 @@ impl DescribedToken {
     /// The token itself.
     pub fn token(&self) -> &MeterToken {
         &self.token
+    }
+}
+
+/// The character that stands for this one in a description on the wire.
+fn representable(character: char) -> char {
+    match character {
+        BETWEEN_PAIRS => '/',
+        BETWEEN_DESCRIPTION_AND_TOKEN => ';',
+        control if control.is_control() => ' ',
+        other => other,
     }
 }
 
@@ -153,6 +204,52 @@ mod tests {
         }
     }
 
+    fn issued(description: &str) -> DescribedToken {
+        let token = MeterToken::parse("1234").unwrap();
+        DescribedToken::issued(Some(description), TypicalDescription::Credit, token)
+    }
+
+    #[test]
+    fn a_description_is_kept_exactly_as_it_was_issued() {
+        for description in
+            ["Key Change", "Normal  Sale (14%)", "Jeton de crédit n° 2", "KCT-1; 2/2", "\u{202e}x"]
+        {
+            assert_eq!(issued(description).description(), description);
+        }
+    }
+
+    #[test]
+    fn what_the_wire_format_cannot_carry_is_replaced_one_character_for_one() {
+        for (as_issued, on_the_wire) in [
+            ("Key change: part 1|2", "Key change; part 1/2"),
+            ("Normal\r\nSale", "Normal  Sale"),
+            ("\t Free units \n", "Free units"),
+            ("::", ";;"),
+        ] {
+            assert_eq!(issued(as_issued).description(), on_the_wire);
+        }
+        assert_eq!(issued(&"é".repeat(161)).description(), "é".repeat(160));
+    }
+
+    #[test]
+    fn a_token_without_a_description_gets_the_typical_one() {
+        for blank in ["", " ", "\n", "\u{0}"] {
+            assert_eq!(issued(blank).description(), "Credit Token");
+        }
+        let token = MeterToken::parse("1234").unwrap();
+        let undescribed = DescribedToken::issued(None, TypicalDescription::SecondKeyChange, token);
+        assert_eq!(undescribed.description(), "KeyChange Token2");
+    }
+
+    #[test]
+    fn tokens_under_the_same_description_stay_apart_by_their_order() {
+        let wire = "Key Change: 111|Key Change: 222|Normal Sale: 333";
+        let set = TokenSet::parse(wire).unwrap();
+        assert_eq!(set.wire_form(), wire);
+        let texts: Vec<&str> = set.tokens().into_iter().map(MeterToken::expose).collect();
+        assert_eq!(texts, ["111", "222", "333"]);
+    }
+
     #[test]
     fn a_broken_wire_form_is_refused() {
         assert_eq!(TokenSet::parse("a: 1|b"), Err(MeterTokenError::NoColon));
@@ -167,6 +264,24 @@ mod tests {
             let described = pairs.iter().map(|(words, digits)| DescribedToken::parse(words, digits).unwrap()).collect();
             let set = TokenSet::in_order(described).unwrap();
             prop_assert_eq!(TokenSet::parse(&set.wire_form()).unwrap(), set);
+        }
+
+        #[test]
+        fn whatever_the_descriptions_every_token_comes_out_of_the_wire_form(
+            pairs in prop::collection::vec((".{0,20}", "[0-9]{20}"), 2..5),
+        ) {
+            let issued = |(description, digits): &(String, String)| {
+                let token = MeterToken::parse(digits).unwrap();
+                DescribedToken::issued(Some(description), TypicalDescription::Credit, token)
+            };
+            let set = TokenSet::in_order(pairs.iter().map(issued).collect()).unwrap();
+            let wire = set.wire_form();
+            prop_assert_eq!(TokenSet::parse(&wire).unwrap(), set);
+            // As a client reads it (specification, section 2.2).
+            let read: Vec<&str> =
+                wire.split('|').map(|pair| pair.split_once(':').unwrap().1.trim()).collect();
+            let digits: Vec<&str> = pairs.iter().map(|(_, digits)| digits.as_str()).collect();
+            prop_assert_eq!(read, digits);
         }
 
         #[test]

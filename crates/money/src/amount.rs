@@ -5,10 +5,13 @@ use crate::{Currency, Money};
 /// Twelve integer digits in minor units stay far inside `i64`.
 const INTEGER_DIGITS_MAX: usize = 12;
 
+/// Decimals of an amount.
+const DECIMALS: i64 = 2;
+
 /// Why a number in a request is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
-    /// Not a plain JSON number: a string, an exponent, a sign, a leading zero, NaN.
+    /// Not a number as asked for: a string, a sign, a leading zero, NaN.
     #[error("the amount is not a plain decimal number")]
     NotAPlainNumber,
     /// More than twelve digits before the point.
@@ -22,26 +25,73 @@ pub enum AmountError {
     NotPositive,
 }
 
-/// Reads the text of a JSON number as a positive amount: digits, at most two decimals (more only if
-/// they are zeros), no sign, no exponent, at most twelve integer digits.
+/// Reads a text as a positive amount: digits, at most two decimals (more only if they are zeros), no sign, no exponent,
+/// at most twelve integer digits.
 pub fn parse_amount(text: &str, currency: Currency) -> Result<Money, AmountError> {
+    digits_of(text)?.times_ten_to(0, currency)
+}
+
+/// Reads the text of a JSON number (RFC 8259, section 6) as a positive amount. An exponent is only another spelling:
+/// `1E2` is one hundred. What counts is the value, which must have at most two decimals and twelve integer digits.
+pub fn parse_json_amount(text: &str, currency: Currency) -> Result<Money, AmountError> {
+    match text.split_once(['e', 'E']) {
+        None => parse_amount(text, currency),
+        Some((number, exponent)) => digits_of(number)?.times_ten_to(exponent_of(exponent)?, currency),
+    }
+}
+
+/// The digits of a number that is written without an exponent.
+struct Digits<'a> {
+    units: &'a str,
+    fraction: &'a str,
+}
+
+fn digits_of(text: &str) -> Result<Digits<'_>, AmountError> {
     let (units, fraction) = text.split_once('.').map_or((text, None), |(units, rest)| (units, Some(rest)));
     if !is_json_integer(units) || fraction.is_some_and(|digits| !is_digits(digits)) {
         return Err(AmountError::NotAPlainNumber);
     }
-    if units.len() > INTEGER_DIGITS_MAX {
-        return Err(AmountError::TooLarge);
+    Ok(Digits { units, fraction: fraction.unwrap_or_default() })
+}
+
+/// More than any request has digits, so that an exponent beyond it is as good as any larger one.
+const EXPONENT_MAX: i64 = 1_000_000_000;
+
+fn exponent_of(text: &str) -> Result<i64, AmountError> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if !is_digits(digits) {
+        return Err(AmountError::NotAPlainNumber);
     }
-    let mut minor_digits = units.to_owned();
-    let mut fraction_digits = fraction.unwrap_or_default().chars();
-    for _decimal in 0..2 {
-        minor_digits.push(fraction_digits.next().unwrap_or('0'));
+    // What does not fit is bounded here, before anything is computed with it.
+    let size = digits.parse().unwrap_or(EXPONENT_MAX).min(EXPONENT_MAX);
+    Ok(if text.starts_with('-') { -size } else { size })
+}
+
+impl Digits<'_> {
+    /// The number with its point moved. Only digits are counted and none computed with, however many there are.
+    fn times_ten_to(&self, exponent: i64, currency: Currency) -> Result<Money, AmountError> {
+        let all = [self.units, self.fraction].concat();
+        let significant = all.trim_matches('0');
+        if significant.is_empty() {
+            return Err(AmountError::NotPositive);
+        }
+        let leading_zeros = all.len().saturating_sub(all.trim_start_matches('0').len());
+        // Where the point stands, counted from the first significant digit.
+        let integer_digits =
+            count(self.units.len()).saturating_sub(count(leading_zeros)).saturating_add(exponent);
+        if integer_digits > count(INTEGER_DIGITS_MAX) {
+            return Err(AmountError::TooLarge);
+        }
+        let zeros = integer_digits.saturating_add(DECIMALS).saturating_sub(count(significant.len()));
+        let zeros = usize::try_from(zeros).map_err(|_negative| AmountError::TooFine)?;
+        let minor = format!("{significant}{}", "0".repeat(zeros));
+        let minor = minor.parse().expect("fourteen digits fit an i64");
+        Ok(Money::from_minor(minor, currency))
     }
-    if fraction_digits.any(|digit| digit != '0') {
-        return Err(AmountError::TooFine);
-    }
-    let minor: i64 = minor_digits.parse().expect("fourteen digits fit an i64");
-    if minor == 0 { Err(AmountError::NotPositive) } else { Ok(Money::from_minor(minor, currency)) }
+}
+
+fn count(digits: usize) -> i64 {
+    i64::try_from(digits).unwrap_or(i64::MAX)
 }
 
 fn is_json_integer(text: &str) -> bool {
@@ -62,6 +112,10 @@ mod tests {
         parse_amount(text, Currency::parse("BWP").unwrap()).map(Money::minor)
     }
 
+    fn read_json(text: &str) -> Result<i64, AmountError> {
+        parse_json_amount(text, Currency::parse("BWP").unwrap()).map(Money::minor)
+    }
+
     #[test]
     fn plain_decimals_are_amounts() {
         for (text, minor) in [
@@ -73,6 +127,57 @@ mod tests {
             ("999999999999.99", 99_999_999_999_999),
         ] {
             assert_eq!(read(text), Ok(minor), "{text}");
+            assert_eq!(read_json(text), Ok(minor), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_exponent_is_another_spelling_of_the_same_amount() {
+        for (text, minor) in [
+            ("1E2", 10_000),
+            ("1e2", 10_000),
+            ("1e+2", 10_000),
+            ("1e0", 100),
+            ("1.5e1", 1_500),
+            ("0.1e1", 100),
+            ("0.015e3", 1_500),
+            ("10050e-2", 10_050),
+            ("100.000e-1", 1_000),
+            ("1e-2", 1),
+            ("1e0000000000000000000000000000000002", 10_000),
+            ("9.9999999999999e11", 99_999_999_999_999),
+            ("99999999999999000e-5", 99_999_999_999_999),
+        ] {
+            assert_eq!(read_json(text), Ok(minor), "{text}");
+            assert_eq!(read(text), Err(AmountError::NotAPlainNumber), "{text}");
+        }
+        let spelled_out = format!("0.{}1e10001", "0".repeat(10_000));
+        assert_eq!(read_json(&spelled_out), Ok(100));
+    }
+
+    #[test]
+    fn an_exponent_is_bounded_before_anything_is_computed_with_it() {
+        for (text, why) in [
+            ("1e400", AmountError::TooLarge),
+            ("1e12", AmountError::TooLarge),
+            ("1e99999999999999999999999999", AmountError::TooLarge),
+            ("1e-3", AmountError::TooFine),
+            ("1.5e-2", AmountError::TooFine),
+            ("1e-99999999999999999999999999", AmountError::TooFine),
+            ("1e-9223372036854775808", AmountError::TooFine),
+            ("0e400", AmountError::NotPositive),
+            ("0.00e-400", AmountError::NotPositive),
+            ("-0", AmountError::NotAPlainNumber),
+            ("-1e2", AmountError::NotAPlainNumber),
+            ("1e", AmountError::NotAPlainNumber),
+            ("1e+", AmountError::NotAPlainNumber),
+            ("1e2.0", AmountError::NotAPlainNumber),
+            ("1e1e1", AmountError::NotAPlainNumber),
+            ("1e+-2", AmountError::NotAPlainNumber),
+            ("e2", AmountError::NotAPlainNumber),
+            ("\"1e2\"", AmountError::NotAPlainNumber),
+        ] {
+            assert_eq!(read_json(text), Err(why), "{text}");
         }
     }
 
@@ -93,9 +198,20 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_without_panic_and_what_is_read_is_positive(text in "[-+0-9.eE_ \"]{0,20}") {
-            if let Ok(minor) = read(&text) {
+            for minor in [read(&text), read_json(&text)].into_iter().flatten() {
                 prop_assert!(minor > 0);
             }
+        }
+
+        #[test]
+        fn an_amount_is_the_same_however_its_point_is_moved(
+            minor in 1_i64..100_000_000_000_000,
+            moved in 0_usize..40,
+        ) {
+            prop_assert_eq!(read_json(&format!("{minor}e-2")), Ok(minor));
+            let zeros = "0".repeat(moved);
+            prop_assert_eq!(read_json(&format!("{minor}{zeros}e-{}", moved + 2)), Ok(minor));
+            prop_assert_eq!(read_json(&format!("0.{zeros}{minor:014}E+{}", moved + 12)), Ok(minor));
         }
 
         #[test]

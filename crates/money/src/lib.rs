@@ -23,7 +23,7 @@ use std::fmt;
 
 use rust_decimal::Decimal;
 
-pub use amount::{AmountError, parse_amount};
+pub use amount::{AmountError, parse_amount, parse_json_amount};
 pub use currency::Currency;
 pub use rate::Rate;
 

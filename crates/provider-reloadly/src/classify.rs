@@ -40,7 +40,7 @@ pub(crate) fn vend(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> VendOu
         },
         Reply::Error(error) => match rules.fault_codes.meaning(error.error_code.as_deref()) {
             Meaning::Refused(reason) if is_refusal(reply.status) => {
-                VendOutcome::Refused(worded(reason, error.message.as_deref()))
+                VendOutcome::Refused(worded(reason, error.error_code.as_deref(), error.message.as_deref()))
             }
             Meaning::RepeatedReference => unknown(Doubt::RepeatedReference),
             Meaning::Refused(_) | Meaning::Unlisted => unknown(Doubt::UnlistedFault),
@@ -86,7 +86,7 @@ pub(crate) fn operator(reply: &HttpReply, rules: &Rules) -> Result<Operator, Una
     let meaning = error.as_ref().map(|error| (rules.fault_codes.meaning(error.error_code.as_deref()), error));
     match meaning {
         Some((Meaning::Refused(reason), error)) if is_refusal(reply.status) => {
-            Err(Unanswered::Refused(worded(reason, error.message.as_deref())))
+            Err(Unanswered::Refused(worded(reason, error.error_code.as_deref(), error.message.as_deref())))
         }
         Some(_) | None if reply.status == 404 => Err(refused(RefusalReason::UnknownSubscriber)),
         Some(_) | None => Err(Unanswered::NoAnswer(not_answered(reply))),
@@ -125,7 +125,7 @@ fn failed(top_up: &TopUp<'_>, rules: &Rules) -> Result<Refusal, Doubt> {
         Meaning::Unlisted => RefusalReason::Other,
         Meaning::RepeatedReference => return Err(Doubt::RepeatedReference),
     };
-    Ok(worded(reason, top_up.error_message.as_deref()))
+    Ok(worded(reason, top_up.error_code.as_deref(), top_up.error_message.as_deref()))
 }
 
 /// What was asked for, and whether the top-up is that; none where it does not say.
@@ -198,7 +198,9 @@ fn not_answered(reply: &HttpReply) -> Doubt {
     }
 }
 
-fn worded(reason: RefusalReason, message: Option<&str>) -> Refusal {
+/// With the vendor's wording. Code or wording may say more than the table knows: that the refusal is transient.
+fn worded(reason: RefusalReason, code: Option<&str>, message: Option<&str>) -> Refusal {
+    let reason = [code, message].into_iter().flatten().fold(reason, RefusalReason::refined_by);
     Refusal { reason, wording: message.and_then(one_line) }
 }
 

@@ -70,6 +70,8 @@ pub(crate) fn about_a_question(fault: &FaultReply, texts: &FaultTexts) -> Meanin
     }
 }
 
+/// A text may say more than the type: that the refusal is transient, or that the meter is known and disconnected.
 fn refused(fault: &FaultReply, reason: RefusalReason) -> Meaning {
+    let reason = fault.texts().fold(reason, RefusalReason::refined_by);
     Meaning::Refused(Refusal { reason, wording: fault.wording() })
 }

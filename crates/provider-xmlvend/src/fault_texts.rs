@@ -32,7 +32,7 @@ pub(crate) struct FaultTexts(Vec<(String, TextMeaning)>);
 
 /// "duplicate" alone is taken for our own reference coming back, which is doubt; only a text that speaks
 /// of the sale is the rule against selling the same twice.
-const BUILT_IN: [(&str, TextMeaning); 14] = [
+const BUILT_IN: [(&str, TextMeaning); 15] = [
     ("duplicate sale", TextMeaning::Refused(RefusalReason::DuplicateSale)),
     ("duplicate", TextMeaning::RepeatedReference),
     ("still being processed", TextMeaning::StillOpen),
@@ -47,6 +47,7 @@ const BUILT_IN: [(&str, TextMeaning); 14] = [
     ("try again", TextMeaning::Refused(RefusalReason::Busy)),
     ("busy", TextMeaning::Refused(RefusalReason::Busy)),
     ("meter not found", TextMeaning::Refused(RefusalReason::UnknownSubscriber)),
+    ("meter disconnected", TextMeaning::Refused(RefusalReason::Disconnected)),
 ];
 
 impl FaultTexts {

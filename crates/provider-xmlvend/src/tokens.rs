@@ -1,6 +1,6 @@
 //! The tokens of a vend, in the order in which the meter wants them.
 
-use meter_token::{DescribedToken, MeterToken, TokenSet};
+use meter_token::{DescribedToken, MeterToken, TokenSet, TypicalDescription};
 
 use crate::reply::{KeyChange, SaleReply};
 
@@ -11,8 +11,8 @@ const DIGITS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadTokens;
 
-/// Key-change tokens first, then credit; none where the reply issues none. A key change is worth nothing
-/// in halves, and to a meter that then gets no credit.
+/// Key-change tokens first, then credit, each under the gateway's own description; none where the reply issues none. A
+/// key change is worth nothing in halves, and to a meter that then gets no credit.
 pub(crate) fn tokens(reply: &SaleReply) -> Result<Option<TokenSet>, BadTokens> {
     in_order(reply, is_real)
 }
@@ -38,7 +38,12 @@ fn in_order(reply: &SaleReply, accepted: fn(&str) -> bool) -> Result<Option<Toke
             key_change.extend(key_change_tokens(change, accepted)?);
         }
         if let Some(token) = &issue.token {
-            credit.push(described("Credit Token", token, accepted)?);
+            credit.push(described(
+                issue.description.as_deref(),
+                TypicalDescription::Credit,
+                token,
+                accepted,
+            )?);
         }
     }
     match (key_change.is_empty(), credit.is_empty()) {
@@ -51,21 +56,24 @@ fn in_order(reply: &SaleReply, accepted: fn(&str) -> bool) -> Result<Option<Toke
     }
 }
 
+/// XMLVend has one description for both halves of a key change. Their order tells them apart.
 fn key_change_tokens(
     change: &KeyChange,
     accepted: fn(&str) -> bool,
 ) -> Result<[DescribedToken; 2], BadTokens> {
+    let issued = change.description.as_deref();
     match (&change.first, &change.second) {
         (Some(first), Some(second)) => Ok([
-            described("KeyChange Token1", first, accepted)?,
-            described("KeyChange Token2", second, accepted)?,
+            described(issued, TypicalDescription::FirstKeyChange, first, accepted)?,
+            described(issued, TypicalDescription::SecondKeyChange, second, accepted)?,
         ]),
         (Some(_) | None, Some(_) | None) => Err(BadTokens),
     }
 }
 
 fn described(
-    description: &str,
+    issued: Option<&str>,
+    typical: TypicalDescription,
     token: &MeterToken,
     accepted: fn(&str) -> bool,
 ) -> Result<DescribedToken, BadTokens> {
@@ -73,7 +81,8 @@ fn described(
     if !accepted(&digits) {
         return Err(BadTokens);
     }
-    DescribedToken::parse(description, &digits).map_err(|_not_a_token| BadTokens)
+    let token = MeterToken::parse(&digits).map_err(|_not_a_token| BadTokens)?;
+    Ok(DescribedToken::issued(issued, typical, token))
 }
 
 /// A token may come in groups.

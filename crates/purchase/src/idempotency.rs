@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn a_passing_failure_lets_go_of_the_key_and_every_other_end_keeps_it() {
         for reason in RefusalReason::ALL {
-            let kept = !matches!(reason, RefusalReason::Busy | RefusalReason::NeverSent);
+            let passes = [RefusalReason::Busy, RefusalReason::NeverSent, RefusalReason::OtherTransient];
+            let kept = !passes.contains(&reason);
             for ended_ago in [None, Some(TimeDelta::zero())] {
                 let held = holds(StateName::Failed, Some(&refused(reason)), ended_ago);
                 assert_eq!(held, kept, "{reason:?}");

@@ -1,7 +1,7 @@
 //! Housekeeping: what has done its duty and protects nobody any more is cleared away, a little at a time.
 //!
 //! Nothing about money is ever cleared away. What goes are sessions, a week after nothing of them can be presented any
-//! more, and closings, long after every confirm that they could stop.
+//! more, closings, long after every confirm that they could stop, and refused confirms after 30 days.
 
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -26,6 +26,8 @@ pub struct Purged {
     pub closed_references: u64,
     /// Closed keys older than an hour, of clients that close no others.
     pub closed_keys: u64,
+    /// Refused confirms older than 30 days.
+    pub refused_confirms: u64,
 }
 
 /// Most that one transaction clears away.
@@ -107,6 +109,15 @@ WHERE (client_id, idempotency_key) IN (
 ) AND closed_at < now() - interval '1 hour'";
 }
 
+struct PurgeRefusedConfirms;
+
+impl Statement for PurgeRefusedConfirms {
+    const SQL: &str = "-- purge_refused_confirms
+DELETE FROM refused_confirms WHERE id IN (
+    SELECT id FROM refused_confirms WHERE refused_at < now() - interval '30 days' ORDER BY refused_at LIMIT $1
+)";
+}
+
 impl Store {
     /// Clears away what has done its duty, in small transactions. Where another process is at it, nothing.
     ///
@@ -119,6 +130,7 @@ impl Store {
             token_families: self.purge::<PurgeTokenFamilies>().await?,
             closed_references: self.purge::<PurgeClosedReferences>().await?,
             closed_keys: self.purge::<PurgeClosedKeys>().await?,
+            refused_confirms: self.purge::<PurgeRefusedConfirms>().await?,
         })
     }
 

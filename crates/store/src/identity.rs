@@ -20,7 +20,7 @@ pub use onboarding::{
     find_organisation, find_user, list_clients, list_organisations, list_users, replace_password,
     revoke_secret, rotate_secret, set_role, set_status,
 };
-pub use refresh::{Exchange, Exchanged, exchange};
+pub use refresh::{Exchange, Exchanged, Proof, exchange};
 pub use words::{Environment, Role, Status};
 
 use chrono::{DateTime, Utc};

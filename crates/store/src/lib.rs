@@ -33,6 +33,7 @@ mod oversight;
 mod pool;
 mod purchases;
 mod records;
+mod refused_confirms;
 mod role;
 mod row;
 mod rule;
@@ -72,6 +73,7 @@ pub use purchases::{
     PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict,
 };
 pub use records::{ClosingOutcome, ForRetry, RetryKey};
+pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use rule::Rule;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
 pub use settings::StoreSettings;

@@ -72,6 +72,7 @@ impl<M: Falsify> Answer<M> {
             | Mishap::WrongReference
             | Mishap::NoToken
             | Mishap::OutOfOrder
+            | Mishap::OddDescriptions
             | Mishap::UnprefixedFault
             | Mishap::FaultWithoutDetail => {
                 let mut message = M::clone(&response.message);

@@ -38,6 +38,7 @@
 //! | `wrong_meter`, `wrong_amount`, `wrong_currency`, `wrong_reference`, `no_token` | after vending: an answer with that wrong; a wrong meter is also a wrong telephone |
 //! | `swapped` | the answer of another vend that is to be swapped and comes within `delay_ms` |
 //! | `out_of_order` | a true answer with its elements in another order (XMLVend only) |
+//! | `odd_descriptions` | a true answer whose descriptions of tokens hold `:`, `|` and a line break (XMLVend only) |
 //! | `busy`, `refuse` | a refusal: that it is busy, or the `exception` (of airtime the error code) and `text` given |
 //! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or that it is busy) written so; of airtime the latter is an error without its code |
 //! | `missing_then_present` | on an enquiry: that there is no such transaction, although there is |

@@ -5,9 +5,9 @@
 pub enum Scenario {
     /// Vends.
     Active,
-    /// Vends, less a small fixed charge.
+    /// Vends, less a small fixed charge, a levy and a regulator's fee.
     TariffCharge,
-    /// Vends, less a small fixed charge and a tenth of the rest for a debt.
+    /// Vends, less a small fixed charge, a tenth of the rest for a debt, a levy and a regulator's fee.
     TariffChargeSubAccount,
     /// The customer is blocked: said at once when asked about the customer.
     BlockedCustomer,

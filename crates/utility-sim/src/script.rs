@@ -49,6 +49,8 @@ pub(crate) enum Mishap {
     Swapped,
     /// Writes elements in another order, after.
     OutOfOrder,
+    /// Describes tokens with the characters that separate them in other formats, after.
+    OddDescriptions,
     /// Refuses with a fault in no namespace: the meter's own refusal, or that it is busy.
     UnprefixedFault,
     /// Refuses with a fault without detail: the meter's own refusal, or that it is busy.
@@ -146,6 +148,7 @@ impl Misbehaviour {
             | Mishap::NoToken
             | Mishap::Swapped
             | Mishap::OutOfOrder
+            | Mishap::OddDescriptions
             | Mishap::MissingThenPresent
             | Mishap::Processing
             | Mishap::ProcessingThenFailed

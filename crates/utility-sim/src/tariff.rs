@@ -13,6 +13,10 @@ pub(crate) const VAT_PERCENT: i64 = 14;
 const TARIFF_CHARGE_MINOR: i64 = 500;
 /// The share of what is left that goes to the debt on the sub-account, per cent.
 const SUB_ACCOUNT_PERCENT: i64 = 10;
+/// The levy on what such meters then have left, per cent.
+const LEVY_PERCENT: i64 = 2;
+/// The regulator's fee on the same, per cent.
+const REGULATORY_FEE_PERCENT: i64 = 1;
 /// What fixed-charge meters pay on each purchase (specification, section 8): 1000.00.
 const FIXED_CHARGE_MINOR: i64 = 100_000;
 /// The most that the maximum-vend meter may buy at once (specification, section 8): 100000.00.
@@ -45,6 +49,10 @@ pub(crate) struct Split {
     pub(crate) fixed_charge: Option<Money>,
     /// What went to the debt on the sub-account, if the meter has one.
     pub(crate) debt_recovery: Option<Money>,
+    /// The levy, if the meter's tariff has one.
+    pub(crate) levy: Option<Money>,
+    /// The regulator's fee, if the meter's tariff has one.
+    pub(crate) regulatory_fee: Option<Money>,
     /// What the meter will be credited with.
     pub(crate) units: CreditAmount,
 }
@@ -101,13 +109,19 @@ impl Tariff {
         let fixed_charge = fixed_charge(scenario);
         let after_fixed_charge = tender.minor() - fixed_charge.unwrap_or(0);
         let debt_recovery = debt_recovery(scenario, after_fixed_charge);
-        let credit = self.money(after_fixed_charge - debt_recovery.unwrap_or(0));
+        let taxable = after_fixed_charge - debt_recovery.unwrap_or(0);
+        let [levy, regulatory_fee] = [LEVY_PERCENT, REGULATORY_FEE_PERCENT]
+            .map(|percent| has_tariff_charge(scenario).then(|| self.money(taxable * percent / 100)));
+        let taken = [levy, regulatory_fee].into_iter().flatten().map(Money::minor).sum::<i64>();
+        let credit = self.money(taxable - taken);
         Ok(Split {
             tender,
             credit,
             vat: self.money(vat_within(credit.minor())),
             fixed_charge: fixed_charge.map(|minor| self.money(minor)),
             debt_recovery: debt_recovery.map(|minor| self.money(minor)),
+            levy,
+            regulatory_fee,
             units: self.units_for(service, credit)?,
         })
     }
@@ -140,19 +154,25 @@ impl Split {
             vat: change(self.vat),
             fixed_charge: self.fixed_charge.map(&change),
             debt_recovery: self.debt_recovery.map(&change),
+            levy: self.levy.map(&change),
+            regulatory_fee: self.regulatory_fee.map(&change),
             units: self.units,
         }
     }
 }
 
 fn fixed_charge(scenario: Scenario) -> Option<i64> {
-    if matches!(scenario, Scenario::TariffCharge | Scenario::TariffChargeSubAccount) {
+    if has_tariff_charge(scenario) {
         Some(TARIFF_CHARGE_MINOR)
     } else if matches!(scenario, Scenario::KeyChange | Scenario::FixedCharge) {
         Some(FIXED_CHARGE_MINOR)
     } else {
         None
     }
+}
+
+const fn has_tariff_charge(scenario: Scenario) -> bool {
+    matches!(scenario, Scenario::TariffCharge | Scenario::TariffChargeSubAccount)
 }
 
 fn debt_recovery(scenario: Scenario, after_fixed_charge: i64) -> Option<i64> {
@@ -195,7 +215,8 @@ mod tests {
     fn the_lines_add_up_to_what_was_tendered() {
         for minor in [501, 1_000, 10_001, 99_999] {
             let split = split(Scenario::TariffChargeSubAccount, minor).unwrap();
-            let charges = [split.fixed_charge, split.debt_recovery].map(|line| line.unwrap().minor());
+            let charges = [split.fixed_charge, split.debt_recovery, split.levy, split.regulatory_fee]
+                .map(|line| line.unwrap().minor());
             assert_eq!(split.credit.minor() + charges.iter().sum::<i64>(), minor);
             assert!(split.credit.is_positive());
         }

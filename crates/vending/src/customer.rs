@@ -77,10 +77,11 @@ impl Desk {
     ) -> Result<Customer, Rejection> {
         let call = self.call_id(&request.provider_code).await.ok_or(Rejection::Internal)?;
         let customer = provider.check(call, request.product, &request.subscriber).await;
-        let customer = customer.map_err(Rejection::Check)?;
-        match customer.barred {
-            Some(refusal) => Err(Rejection::Check(Unanswered::Refused(refusal))),
-            None => Ok(customer),
+        let not_admitted = Rejection::of_check(&request.provider_code);
+        match customer {
+            Err(unanswered) => Err(not_admitted(unanswered)),
+            Ok(Customer { barred: Some(refusal), .. }) => Err(not_admitted(Unanswered::Refused(refusal))),
+            Ok(customer) => Ok(customer),
         }
     }
 

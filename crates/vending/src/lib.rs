@@ -19,6 +19,7 @@ mod pricing;
 mod quote;
 mod reads;
 mod refusals;
+mod refused_confirms;
 mod replay;
 mod resolve;
 mod retry;
@@ -51,6 +52,7 @@ use calls::CallIds;
 use catalogue::Catalogues;
 use customer::PassedChecks;
 use leases::Leases;
+use refused_confirms::RefusedConfirms;
 
 /// Connections to providers, by the code of the catalogue.
 pub type Providers = HashMap<String, Arc<dyn Provider>>;
@@ -69,6 +71,7 @@ struct Desk {
     catalogues: Catalogues,
     passed_checks: PassedChecks,
     calls: CallIds,
+    refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
 }
 
@@ -94,6 +97,7 @@ impl Vending {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
             calls: CallIds::default(),
+            refused_confirms: RefusedConfirms::default(),
             leases,
             store,
             providers: measured::measured(providers, &clock),

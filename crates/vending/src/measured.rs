@@ -52,6 +52,7 @@ impl Measured {
                 tracing::error!(provider = self.code, "the provider refuses our credentials or settings");
             }
             RefusalReason::UnknownSubscriber
+            | RefusalReason::Disconnected
             | RefusalReason::WrongCheckDigit
             | RefusalReason::Blocked
             | RefusalReason::Unsupported
@@ -60,7 +61,8 @@ impl Measured {
             | RefusalReason::DuplicateSale
             | RefusalReason::Busy
             | RefusalReason::NeverSent
-            | RefusalReason::Other => {}
+            | RefusalReason::Other
+            | RefusalReason::OtherTransient => {}
         }
     }
 

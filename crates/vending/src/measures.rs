@@ -16,6 +16,29 @@ const PROVIDER_SECONDS: &str = "vendgate_provider_seconds";
 const CREDIT_EXHAUSTED: &str = "vendgate_merchant_credit_exhausted_total";
 const CLAIMS: &str = "vendgate_worker_claims_total";
 const MISCONFIGURED: &str = "vendgate_provider_misconfigured_total";
+const REFUSED_KEPT: &str = "vendgate_refused_confirms_kept_total";
+const REFUSED_NOT_KEPT: &str = "vendgate_refused_confirms_dropped_total";
+
+/// Why a refused confirm is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotKept {
+    /// Its organisation had as many as are kept in a minute.
+    TooMany,
+    /// As many wait as may wait.
+    QueueFull,
+    /// The database did not take it.
+    Unwritten,
+}
+
+impl NotKept {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::TooMany => "too_many",
+            Self::QueueFull => "queue_full",
+            Self::Unwritten => "unwritten",
+        }
+    }
+}
 
 /// Which request of a purchase leaves for its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +84,11 @@ pub fn describe_metrics() {
         MISCONFIGURED,
         "Refusals because of our credentials, certificate or settings at the provider."
     );
+    describe_counter!(REFUSED_KEPT, "Refused confirms that were written down for the operator.");
+    describe_counter!(
+        REFUSED_NOT_KEPT,
+        "Refused confirms that were not: `too_many` of one organisation in a minute, `queue_full`, or `unwritten`."
+    );
 }
 
 /// A provider is connected: what must be noticed the first time that it happens is counted from zero on.
@@ -103,6 +131,16 @@ pub(crate) fn provider_took(provider: &str, call: &'static str, took: Duration) 
 /// A worker has taken on so many.
 pub(crate) fn claimed(purchases: usize) {
     counter!(CLAIMS).increment(u64::try_from(purchases).unwrap_or(u64::MAX));
+}
+
+/// So many refused confirms are on file.
+pub(crate) fn refused_kept(number: usize) {
+    counter!(REFUSED_KEPT).increment(u64::try_from(number).unwrap_or(u64::MAX));
+}
+
+/// So many refused confirms were dropped.
+pub(crate) fn refused_not_kept(why: NotKept, number: usize) {
+    counter!(REFUSED_NOT_KEPT, "why" => why.as_str()).increment(u64::try_from(number).unwrap_or(u64::MAX));
 }
 
 /// Our float is exhausted.

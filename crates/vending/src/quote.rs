@@ -66,7 +66,7 @@ impl Desk {
             Rehearsal::Quote => provider.quote(call, &sale).await,
             Rehearsal::Trial => provider.trial(call, &sale).await,
         };
-        let quotation = quotation.map_err(Rejection::Check)?;
+        let quotation = quotation.map_err(Rejection::of_check(&request.provider_code))?;
         let at = self.clock.now();
         let (id, reference) = self.next_purchase(at).await.ok_or(Rejection::Internal)?;
         Ok(Quote {

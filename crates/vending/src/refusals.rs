@@ -55,8 +55,13 @@ pub enum Rejection {
         limit: Money,
     },
     /// The provider's check, quote or trial gave no yes.
-    #[error("the provider's check did not pass")]
-    Check(Unanswered),
+    #[error("the check at {provider_code} did not pass")]
+    Check {
+        /// Which provider was asked.
+        provider_code: String,
+        /// What came of it.
+        unanswered: Unanswered,
+    },
     /// Too little is available.
     #[error("the balance is {gap} too low")]
     Insufficient {
@@ -109,6 +114,19 @@ pub enum ConfirmError {
     Unknown(Recovery),
 }
 
+impl ConfirmError {
+    /// Whether there is no purchase, and not for want of room: that is worth keeping for whoever asks about it.
+    pub const fn is_refusal(&self) -> bool {
+        match self {
+            Self::Rejected(Rejection::Overloaded)
+            | Self::Failed(_)
+            | Self::FailedBefore(_)
+            | Self::Unknown(_) => false,
+            Self::Rejected(_) => true,
+        }
+    }
+}
+
 /// How a retry ends without success.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RetryError {
@@ -142,6 +160,11 @@ pub enum ReadError {
 }
 
 impl Rejection {
+    /// A question to the provider of this code has no good answer.
+    pub(crate) fn of_check(provider_code: &str) -> impl FnOnce(Unanswered) -> Self {
+        move |unanswered| Self::Check { provider_code: provider_code.to_owned(), unanswered }
+    }
+
     /// Why a reserve was refused; `open` is what is known of the purchase that is in its way, where one is.
     pub(crate) fn of(refusal: ReserveRefusal, open: Recovery) -> Self {
         match refusal {

@@ -129,7 +129,7 @@ impl Ending {
                 | Rejection::SubscriberNotAllowed
                 | Rejection::Price(_)
                 | Rejection::Limit { .. }
-                | Rejection::Check(_)
+                | Rejection::Check { .. }
                 | Rejection::Insufficient { .. }
                 | Rejection::KeyReused
                 | Rejection::TooLate

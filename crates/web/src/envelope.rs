@@ -14,6 +14,9 @@ use error_codes::{ErrorCode, ErrorType};
 
 use crate::{ApiError, Front, NextStep, REPLAYED, Surface, ToldError, Visit};
 
+/// How a client proves itself at refresh (RFC 7617).
+const BASIC: &str = "Basic realm=\"vendgate\", charset=\"UTF-8\"";
+
 /// The versioned surface.
 #[derive(Debug)]
 pub(crate) struct Versioned;
@@ -130,7 +133,8 @@ impl Envelope {
 fn headers(error: &ApiError) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::new();
     if error.code().error_type() == ErrorType::Authentication {
-        headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+        let scheme = if error.asks_for_basic() { BASIC } else { "Bearer" };
+        headers.push((WWW_AUTHENTICATE, HeaderValue::from_static(scheme)));
     }
     if let Some(pause) = error.retry_after() {
         // Whole seconds only, and never earlier than meant.

@@ -112,9 +112,9 @@ impl Fields {
         Currency::parse(&code).map_err(|bad| ApiError::new(Detail::BadCurrency).about(name).because(bad))
     }
 
-    /// A positive plain decimal number; see [`money::parse_amount`].
+    /// A positive number; see [`money::parse_json_amount`].
     pub fn required_amount(&self, name: &'static str, currency: Currency) -> Result<Money, ApiError> {
-        money::parse_amount(self.required(name)?.get(), currency)
+        money::parse_json_amount(self.required(name)?.get(), currency)
             .map_err(|why| amount_error(why).about(name).because(why))
     }
 

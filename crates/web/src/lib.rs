@@ -17,6 +17,7 @@
 
 mod body;
 mod caller;
+mod client_header;
 mod dates;
 mod document;
 mod endpoint;
@@ -32,6 +33,7 @@ mod next_step;
 mod outcomes;
 mod phone;
 mod refusals;
+mod refused_confirms;
 mod request_id;
 pub mod requests;
 mod settings;
@@ -44,6 +46,7 @@ pub use messages::{Detail, Language};
 
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
+pub use client_header::ClientHeader;
 pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{get, post};
@@ -56,7 +59,8 @@ pub use limits::{LimitSettings, RateSettings};
 pub use measures::describe_metrics;
 pub use next_step::NextStep;
 pub use outcomes::{not_confirmed, not_read, not_resolved, rejected, why_failed};
-pub use refusals::{Asked, failed, failed_before, impossible_subscriber, refused, unanswered};
+pub use refusals::{Asked, Requested, failed, failed_before, impossible_subscriber, refused, unanswered};
+pub use refused_confirms::Confirming;
 pub use request_id::RequestId;
 pub use settings::{WebSettings, WebSettingsError};
 pub use stranger::Stranger;

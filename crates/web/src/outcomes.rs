@@ -10,8 +10,8 @@ use vend::{Product, RefusalReason};
 use vending::{ConfirmError, ReadError, Rejection, RetryError, RetryScope};
 
 use crate::{
-    ApiError, Asked, OVERLOAD_PAUSE, failed, failed_before, idempotency_key, impossible_subscriber,
-    unanswered,
+    ApiError, Asked, OVERLOAD_PAUSE, Requested, failed, failed_before, idempotency_key,
+    impossible_subscriber, unanswered,
 };
 
 /// How long to wait for a confirm that was under way to be turned away.
@@ -33,10 +33,15 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
         Rejection::UnknownProvider => ApiError::new(Detail::UnknownProvider).about("provider_code"),
         Rejection::NoDefaultProvider => ApiError::new(Detail::NoDefaultProvider),
         Rejection::SubscriberFormat(why) => impossible_subscriber(product).because(*why),
-        Rejection::SubscriberNotAllowed => ApiError::new(ErrorCode::MeterNotAllowed),
+        Rejection::SubscriberNotAllowed => match product {
+            Product::Electricity | Product::Water => ApiError::new(ErrorCode::MeterNotAllowed),
+            Product::Airtime => ApiError::new(Detail::PhoneNotAllowed),
+        },
         Rejection::Price(why) => no_price(why),
         Rejection::Limit { reason, limit } => outside_limit(*reason).with("limit", limit),
-        Rejection::Check(silence) => unanswered(silence, asked),
+        Rejection::Check { provider_code, unanswered: silence } => {
+            unanswered(silence, asked, Requested { product, provider_code })
+        }
         Rejection::Insufficient { gap } => ApiError::new(ErrorCode::InsufficientBalance).with("gap", gap),
         Rejection::Pending(recovery) => ApiError::new(ErrorCode::TransactionPending).recovered_by(*recovery),
         Rejection::KeyClosed => ApiError::new(ErrorCode::TransactionPending).after(CLOSED_PAUSE),
@@ -65,7 +70,7 @@ pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
 /// word, unless somebody else found out, who has told it in his.
 fn why_not_confirmed(record: &Record) -> ApiError {
     if record.life.is_unclaimed() {
-        record.failure.as_ref().map_or_else(unexplained, failed)
+        record.failure.as_ref().map_or_else(unexplained, |failure| failed(failure, record.into()))
     } else {
         why_failed(record)
     }
@@ -99,7 +104,7 @@ fn not_found(among: RetryScope) -> ApiError {
 /// Why a purchase has failed, to whoever asks later: the same whether it is retried or read.
 pub fn why_failed(record: &Record) -> ApiError {
     match &record.failure {
-        Some(failure) => failed_before(failure),
+        Some(failure) => failed_before(failure, record.into()),
         None => unexplained().never_retryable(),
     }
 }

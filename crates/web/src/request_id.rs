@@ -14,7 +14,7 @@ const LENGTH_MAX: usize = 128;
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The given name, if it has 1 to 128 visible ASCII characters; else a fresh one.
+    /// The given name, if it has 1 to 128 visible ASCII characters or blanks between such; else a fresh one.
     pub fn accept_or_generate(given: Option<&HeaderValue>) -> Self {
         given.and_then(Self::accept).unwrap_or_else(Self::generate)
     }
@@ -25,12 +25,16 @@ impl RequestId {
     }
 
     pub(crate) fn header_value(&self) -> HeaderValue {
-        HeaderValue::from_str(&self.0).expect("a request id is visible ASCII")
+        HeaderValue::from_str(&self.0).expect("a request id is printable ASCII")
     }
 
     fn accept(given: &HeaderValue) -> Option<Self> {
         let bytes = given.as_bytes();
-        let fits = (1..=LENGTH_MAX).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+        let printable = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+        let ends = [bytes.first(), bytes.last()];
+        let fits = (1..=LENGTH_MAX).contains(&bytes.len())
+            && bytes.iter().all(printable)
+            && ends.into_iter().flatten().all(u8::is_ascii_graphic);
         fits.then(|| Self(bytes.iter().copied().map(char::from).collect()))
     }
 
@@ -57,15 +61,17 @@ mod tests {
     }
 
     #[test]
-    fn a_visible_ascii_name_is_echoed() {
-        for name in ["a", "ORDER-42/7:x~", &"x".repeat(128)] {
+    fn a_visible_ascii_name_is_echoed_and_may_have_blanks_in_it() {
+        for name in ["a", "ORDER-42/7:x~", "two words", "till 7,  sale 3", &"x".repeat(128)] {
             assert_eq!(id_for(name.as_bytes()), name);
         }
     }
 
     #[test]
     fn any_other_name_is_replaced_by_a_random_one() {
-        for name in [&b""[..], b"two words", b"\xff\xfe", b"tab\there", "x".repeat(129).as_bytes()] {
+        for name in
+            [&b""[..], b" ", b" ends", b"ends ", b"\xff\xfe", b"tab\there", "x".repeat(129).as_bytes()]
+        {
             let id = id_for(name);
             assert_eq!(id.len(), 32, "{name:?}");
             assert_ne!(id, id_for(name));

@@ -7,7 +7,7 @@ use identity::{Identity, IssuedTokens, LoginCredentials, LoginError, RefreshCred
 use messages::Detail;
 
 use crate::{
-    ApiError, Front,
+    ApiError, ClientHeader, Front,
     caller::not_issued,
     limits::{Network, Turn, admit_stranger},
 };
@@ -19,12 +19,14 @@ use crate::{
 pub struct Stranger {
     origin: Network,
     front: Data<Front>,
+    uses_basic: bool,
 }
 
 impl Stranger {
     /// Whoever sends this request. To be asked before its body is read.
     pub fn admitted(request: &HttpRequest) -> Result<Self, ApiError> {
-        Ok(Self { origin: admit_stranger(request)?, front: Front::of(request) })
+        let uses_basic = ClientHeader::of(request).is_basic();
+        Ok(Self { origin: admit_stranger(request)?, front: Front::of(request), uses_basic })
     }
 
     /// Logs them in, when it is their turn.
@@ -57,7 +59,10 @@ impl Stranger {
         identity: &Identity,
         credentials: RefreshCredentials,
     ) -> Result<IssuedTokens, ApiError> {
-        identity.refresh(credentials).await.map_err(|error| not_issued(error, Detail::Refresh))
+        identity.refresh(credentials).await.map_err(|error| {
+            let refused = not_issued(error, Detail::Refresh);
+            if self.uses_basic { refused.asking_for_basic() } else { refused }
+        })
     }
 
     async fn turn(&self, credentials: &LoginCredentials) -> Result<Option<Turn>, ApiError> {

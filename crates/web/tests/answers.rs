@@ -104,7 +104,9 @@ async fn a_request_id_is_echoed_and_a_bad_one_replaced_on_every_kind_of_answer()
     for path in ["/well", "/nowhere", "/busy", "/panic"] {
         let echoed = answer_to(reading(path).insert_header(("X-Request-Id", "order-42"))).await;
         assert_eq!(echoed.header("x-request-id"), Some("order-42"), "{path}");
-        let ours = answer_to(reading(path).insert_header(("X-Request-Id", "two words"))).await;
+        let spaced = answer_to(reading(path).insert_header(("X-Request-Id", "two words"))).await;
+        assert_eq!(spaced.header("x-request-id"), Some("two words"), "{path}");
+        let ours = answer_to(reading(path).insert_header(("X-Request-Id", "a\ttab"))).await;
         assert_eq!(ours.header("x-request-id").unwrap().len(), 32, "{path}");
         assert_eq!(ours.header("x-content-type-options"), Some("nosniff"));
     }

@@ -38,6 +38,10 @@ fn on_quote(rejection: &Rejection) -> ApiError {
     rejected(rejection, Product::Electricity, Asked::ForAQuote)
 }
 
+fn of_check(unanswered: Unanswered) -> Rejection {
+    Rejection::Check { provider_code: "BPC".to_owned(), unanswered }
+}
+
 #[test]
 fn every_rejection_has_its_code_and_names_its_field() {
     for (rejection, code, param) in [
@@ -70,7 +74,7 @@ fn what_passes_by_itself_is_retryable() {
         (Rejection::CallerGone, "transaction_pending"),
         (Rejection::Overloaded, "rate_limited"),
         (Rejection::TooLate, "provider_unavailable"),
-        (Rejection::Check(Unanswered::Unreachable), "provider_unavailable"),
+        (of_check(Unanswered::Unreachable), "provider_unavailable"),
     ] {
         assert_eq!(told(&on_quote(&rejection)), (code, None, true));
     }
@@ -119,9 +123,22 @@ fn figures_are_told_where_they_help() {
 #[test]
 fn a_refused_check_speaks_with_the_providers_words() {
     let refusal = Refusal { reason: RefusalReason::Blocked, wording: Some("Debt of P40".to_owned()) };
-    let error = on_quote(&Rejection::Check(Unanswered::Refused(refusal)));
+    let error = on_quote(&of_check(Unanswered::Refused(refusal)));
     assert_eq!(told(&error), ("meter_blocked", None, false));
     assert!(said(&error).ends_with("The provider says: Debt of P40"));
+}
+
+#[test]
+fn a_refused_check_without_words_says_whose_refusal_it_is() {
+    let error = on_quote(&of_check(Unanswered::Refused(Refusal::because(RefusalReason::Blocked))));
+    assert!(said(&error).ends_with("This is a refusal of BPC, which gave no reason."), "{}", said(&error));
+}
+
+#[test]
+fn a_phone_outside_of_the_allow_list_is_called_a_phone() {
+    let error = rejected(&Rejection::SubscriberNotAllowed, Product::Airtime, Asked::ForAQuote);
+    assert_eq!(told(&error), ("meter_not_allowed", Some("subscriber_identifier"), false));
+    assert!(said(&error).contains("test phone numbers"), "{}", said(&error));
 }
 
 #[test]
@@ -129,10 +146,10 @@ fn an_unknown_outcome_sends_the_integrator_to_retry_and_a_silent_quote_does_not(
     let unknown = not_confirmed(&ConfirmError::Unknown(recovery()), Product::Electricity);
     assert_eq!(told(&unknown), ("provider_timeout", None, true));
     assert!(said(&unknown).contains("Do not buy again"));
-    let quote = on_quote(&Rejection::Check(Unanswered::NoAnswer(Doubt::TimedOut)));
+    let quote = on_quote(&of_check(Unanswered::NoAnswer(Doubt::TimedOut)));
     assert_eq!(told(&quote), ("provider_timeout", None, true));
     assert!(said(&quote).contains("Nothing was charged"));
-    let check = ConfirmError::Rejected(Rejection::Check(Unanswered::NoAnswer(Doubt::TimedOut)));
+    let check = ConfirmError::Rejected(of_check(Unanswered::NoAnswer(Doubt::TimedOut)));
     assert_eq!(told(&not_confirmed(&check, Product::Electricity)), ("provider_unavailable", None, true));
 }
 

@@ -204,7 +204,8 @@ async fn stumble(shop: &Shop) {
     let meter = town().meter();
     for (field, value) in [
         ("amount", SLIP),
-        ("language", SLIP),
+        // Without its end it is a well-formed language tag.
+        ("language", &format!("{SLIP}-")),
         ("source_channel", SLIP),
         (shop.surface.subscriber_field(), SLIP),
         ("beneficiary_phone_number", SLIP),

@@ -74,12 +74,11 @@ fn parse(text: &SecretString, product: Product) -> Result<TokenSet, TokenFault> 
 fn electricity(set: &TokenSet) -> Result<TokenSet, TokenFault> {
     let wire = set.wire_form();
     let pairs: Vec<&str> = wire.split('|').collect();
+    // Descriptions are the provider's own. Where they speak of keys, the order can be checked.
     let changes_key = |pair: &&str| pair.trim_start().to_ascii_lowercase().starts_with("key");
-    let credit_is_last = pairs.len() == 1
-        || pairs
-            .split_last()
-            .is_some_and(|(last, before)| !changes_key(last) && before.iter().all(changes_key));
-    if !credit_is_last {
+    let is_in_order = pairs.is_sorted_by_key(|pair| !changes_key(pair));
+    let ends_with_credit = pairs.len() == 1 || pairs.last().is_some_and(|last| !changes_key(last));
+    if !(is_in_order && ends_with_credit) {
         return Err(TokenFault::Order);
     }
     let plain = pairs.iter().map(|pair| match pair.split_once(':') {
@@ -137,6 +136,8 @@ mod tests {
         assert_eq!(in_order, "KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587");
         assert_eq!(of(Product::Electricity, &format!("{credit}|{change}")), Err(TokenFault::Order));
         assert_eq!(of(Product::Electricity, &format!("{change}|{change}")), Err(TokenFault::Order));
+        let own_words = "KCT 1: 50193837188098045115|KCT 2: 50193837188098045116|Sale: 08086259498974263587";
+        assert_eq!(of(Product::Electricity, own_words).unwrap(), own_words);
     }
 
     #[test]

@@ -34,6 +34,7 @@ const fn of_doubt(doubt: Doubt) -> &'static str {
 const fn of_reason(reason: RefusalReason) -> &'static str {
     match reason {
         RefusalReason::UnknownSubscriber => "no such meter, phone or customer",
+        RefusalReason::Disconnected => "the meter is disconnected",
         RefusalReason::WrongCheckDigit => "the number's check digit is wrong",
         RefusalReason::Blocked => "the meter or the customer is blocked",
         RefusalReason::Unsupported => "the meter cannot get a token",
@@ -45,6 +46,7 @@ const fn of_reason(reason: RefusalReason) -> &'static str {
         RefusalReason::NeverSent => "the order never left us",
         RefusalReason::Misconfigured => "the provider does not accept our access or our message",
         RefusalReason::Other => "a rule of the provider's",
+        RefusalReason::OtherTransient => "a rule of the provider's, for the time being",
     }
 }
 

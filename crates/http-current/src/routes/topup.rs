@@ -10,7 +10,8 @@ use purchase::Record;
 use vend::Product;
 use vending::{ConfirmError, Rejection, Vending};
 use web::{
-    ApiError, Asked, Visit, authorised, authority, not_confirmed, not_resolved, read_fields, rejected,
+    ApiError, Asked, Confirming, Visit, authorised, authority, not_confirmed, not_resolved, read_fields,
+    rejected,
 };
 
 use crate::{requests, surface, wire};
@@ -43,16 +44,23 @@ pub async fn confirm(
     vending: Data<Vending>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesConfirm).await?;
-    let top_up = requests::top_up(&read_fields(&request, payload).await?)?;
-    let wanted = top_up.from(default_provider(&caller, &vending).await?);
+    let fields = read_fields(&request, payload).await?;
+    let confirming = Confirming {
+        request: &request,
+        vending: vending.as_ref(),
+        authority: authority(&caller),
+        fields: &fields,
+        subscriber: requests::SUBSCRIBER,
+        product: Some(Product::Electricity),
+    };
+    let top_up = requests::top_up(&fields).map_err(|error| confirming.refused(error))?;
+    let provider = default_provider(&caller, &vending).await.map_err(|error| confirming.refused(error))?;
     let visit = Visit::of(&request);
     visit.money_may_move();
-    let confirmed = vending.confirm(authority(&caller), wanted, visit.arrival()).await;
-    let record = confirmed.map_err(|error| match &error {
-        ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
-        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
-            not_confirmed(&error, Product::Electricity)
-        }
+    let confirmed = vending.confirm(authority(&caller), top_up.from(provider), visit.arrival()).await;
+    let record = confirmed.map_err(|error| {
+        let told = why_not_confirmed(&error);
+        if error.is_refusal() { confirming.refused(told) } else { told }
     })?;
     Ok(made(&record, &caller))
 }
@@ -79,6 +87,15 @@ fn made(record: &Record, caller: &Caller) -> HttpResponse {
         response.insert_header(surface::recovery(recovery));
     }
     response.json(wire::Transaction::made(record, caller))
+}
+
+fn why_not_confirmed(error: &ConfirmError) -> ApiError {
+    match error {
+        ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
+        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
+            not_confirmed(error, Product::Electricity)
+        }
+    }
 }
 
 async fn default_provider(caller: &Caller, vending: &Vending) -> Result<String, ApiError> {

@@ -55,8 +55,13 @@ fn login() -> ObjectBuilder {
 }
 
 fn refresh() -> ObjectBuilder {
-    let body =
-        client(ObjectBuilder::new().description(Some("The OAuth 2.0 refresh grant (RFC 6749, section 6).")));
+    let body = ObjectBuilder::new()
+        .description(Some(REFRESH))
+        .property(
+            "client_id",
+            optional_credential("The OAuth client. Beside a header, it must be the same one."),
+        )
+        .property("client_secret", optional_credential("Its secret, where no header proves the client."));
     let body = with(body, "grant_type", constant("refresh_token"));
     with(body, "refresh_token", credential("As the last login or refresh gave it. It can be used once."))
 }
@@ -107,6 +112,13 @@ const CHARGES_ON_TOP: &str =
 const EXTERNAL_REFERENCE: &str = "Your own reference, new for every sale. Without one, a purchase whose answer was \
     lost cannot be asked about through retry.";
 
+const REFRESH: &str = "The OAuth 2.0 refresh grant (RFC 6749, section 6). The client proves itself by `client_id` and \
+    `client_secret` here, by the same two in HTTP Basic, or by a live access token of the same session.";
+
+fn optional_credential(description: &str) -> ObjectBuilder {
+    texts::optional(limits::CREDENTIAL_MAX, description)
+}
+
 fn credential(description: &str) -> ObjectBuilder {
     texts::required(limits::CREDENTIAL_MAX, description)
 }
@@ -146,7 +158,8 @@ fn amount() -> ObjectBuilder {
         .exclusive_minimum(Some(0))
         .maximum(Some(999_999_999_999.99))
         .description(Some(
-            "In units of the currency, at most two decimals; written without sign and exponent.",
+            "In units of the currency. The value counts, not the spelling: `1E2` is one hundred. It has at most two \
+            decimals and twelve digits before the point, and is read exactly, never as a binary float.",
         ))
 }
 

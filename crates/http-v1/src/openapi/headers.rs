@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<(&'static str, Header)> {
         ("RateLimitRemaining", of_number("How many of them are left.")),
         ("RateLimitReset", of_number("In how many seconds all of them are there again.")),
         ("Allow", of_text("With `method_not_allowed`: the method that the path has.")),
-        ("WwwAuthenticate", of_text("`Bearer` (RFC 6750, section 3).")),
+        ("WwwAuthenticate", of_text("`Bearer` (RFC 6750, section 3); `Basic` to a refresh that used it.")),
         (
             "IdempotentReplayed",
             of_text("`true` where an earlier result is told again for the same `Idempotency-Key`."),
@@ -74,8 +74,8 @@ pub(super) fn request_id() -> Parameter {
         .name(REQUEST_ID)
         .parameter_in(ParameterIn::Header)
         .description(Some(
-            "Your own name for the request, echoed in the answer if it has 1 to 128 visible ASCII characters, \
-             and replaced otherwise.",
+            "Your own name for the request, echoed in the answer if it has 1 to 128 visible ASCII characters or blanks \
+             between them, and replaced otherwise.",
         ))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
         .build()

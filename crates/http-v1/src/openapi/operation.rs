@@ -6,7 +6,7 @@ use utoipa::openapi::{
     request_body::{RequestBody, RequestBodyBuilder},
 };
 
-use super::{ACCESS_TOKEN, bodies, parameters, prose, responses};
+use super::{ACCESS_TOKEN, CLIENT, bodies, parameters, prose, responses};
 use crate::{Access, Endpoint};
 
 pub(super) fn of(endpoint: Endpoint) -> Operation {
@@ -41,11 +41,14 @@ fn body(schema: &str) -> RequestBody {
         .build()
 }
 
-fn security(endpoint: Endpoint) -> Option<[SecurityRequirement; 1]> {
+fn security(endpoint: Endpoint) -> Option<Vec<SecurityRequirement>> {
+    let by = |scheme| SecurityRequirement::new(scheme, Vec::<String>::new());
     match endpoint.access() {
-        Access::WithCredentials => None,
-        Access::WithToken | Access::Permitted(_) => {
-            Some([SecurityRequirement::new(ACCESS_TOKEN, Vec::<String>::new())])
+        Access::WithCredentials if endpoint == Endpoint::Refresh => {
+            // The first one asks for nothing: the credentials are in the body.
+            Some(vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)])
         }
+        Access::WithCredentials => None,
+        Access::WithToken | Access::Permitted(_) => Some(vec![by(ACCESS_TOKEN)]),
     }
 }

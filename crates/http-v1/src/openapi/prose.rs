@@ -9,6 +9,7 @@ pub(super) const OVERVIEW: &str = "Prepaid electricity, water and airtime, paid 
     again to find out.**\n\n\
     The [guide](/docs/guide) goes through it step by step; every [error code](/docs/errors) has a page.";
 
+pub(super) const CLIENT: &str = "At refresh: `client_id` and `client_secret` (RFC 6749, section 2.3.1).";
 pub(super) const ACCESS_TOKEN: &str = "The `access_token` of login or refresh, for `access_in` seconds.";
 
 pub(super) const BODY: &str = "One JSON object of at most 16 KiB without repeated keys. Fields that are not listed \
@@ -51,7 +52,9 @@ pub(super) const fn about(endpoint: Endpoint) -> Words {
             summary: "Refresh the access token",
             description: "A refresh token is used once and brings its successor. Repeated within a minute, for instance \
                 because the answer was lost, it brings the same successor; used again later, it ends the session, \
-                because somebody else may hold it.",
+                because somebody else may hold it. The client proves itself by its secret, in the body or in HTTP \
+                Basic, or by an access token of the same session that has not ended; a secret in the body counts \
+                before any header.",
         },
         Endpoint::Me => Words {
             operation_id: "me",

@@ -7,8 +7,34 @@ use crate::requests::limits;
 /// Everything but control characters and the marks that reorder what a person reads.
 const VISIBLE: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$";
 
-/// A BCP 47 tag: language, script, region, variants.
-const LANGUAGE_TAG: &str = "^([A-Za-z]{2,3}|[A-Za-z]{5,8})([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?([-_]([0-9A-Za-z]{5,8}|[0-9][0-9A-Za-z]{3}))*$";
+/// The parts of a BCP 47 tag in their order (RFC 5646, section 2.1): language, script, region, variants, extensions,
+/// private use. Hyphens only; the pattern of the document allows underscores in their place.
+const LANGUAGE_TAG: &str = "([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?\
+    (-([0-9A-Za-z]{5,8}|[0-9][0-9A-Za-z]{3}))*(-[0-9A-WY-Za-wy-z](-[0-9A-Za-z]{2,8})+)*(-[Xx](-[0-9A-Za-z]{1,8})+)?";
+
+/// A tag that is for private use as a whole.
+const PRIVATE_TAG: &str = "[Xx](-[0-9A-Za-z]{1,8})+";
+
+/// The grandfathered tags that have a form of their own.
+const IRREGULAR_TAGS: [&str; 17] = [
+    "en-gb-oed",
+    "i-ami",
+    "i-bnn",
+    "i-default",
+    "i-enochian",
+    "i-hak",
+    "i-klingon",
+    "i-lux",
+    "i-mingo",
+    "i-navajo",
+    "i-pwn",
+    "i-tao",
+    "i-tay",
+    "i-tsu",
+    "sgn-be-fr",
+    "sgn-be-nl",
+    "sgn-ch-de",
+];
 
 /// A text of 1 to `max` visible characters.
 pub(super) fn required(max: usize, description: &str) -> ObjectBuilder {
@@ -32,13 +58,26 @@ pub(super) fn optional(max: usize, description: &str) -> ObjectBuilder {
 /// A language tag.
 pub(super) fn language() -> ObjectBuilder {
     of_form(
-        LANGUAGE_TAG,
-        "Locale tag such as `en-BW`. Errors are told in this language where it is spoken \
-        here (English, French, Portuguese), and a phone number without country code is read by the customs \
-        of its region.",
+        &language_tag(),
+        "Locale tag such as `en-BW`: any well-formed BCP 47 tag, extensions and private use included. Errors are told in \
+        this language where it is spoken here (English, French, Portuguese), and a phone number without country code is \
+        read by the customs of its region.",
     )
     .max_length(Some(limits::LANGUAGE_MAX))
     .examples(["en-BW"])
+}
+
+/// Every well-formed language tag. Patterns in a document know no flags, so both cases of every letter are spelled out.
+fn language_tag() -> String {
+    let both_cases = |letter: char| match letter {
+        'a'..='z' => format!("[{}{letter}]", letter.to_ascii_uppercase()),
+        other => other.to_string(),
+    };
+    let irregular = IRREGULAR_TAGS.map(|tag| tag.chars().map(both_cases).collect::<String>());
+    let hyphened = format!("({LANGUAGE_TAG}|{PRIVATE_TAG}|{})", irregular.join("|"));
+    // Between tokens a hyphen stands after a bracket; within a class, between two characters.
+    let separated = hyphened.replace("(-", "([-_]").replace("]-[", "][-_][");
+    format!("^{separated}$")
 }
 
 /// A text of this form.

@@ -1,7 +1,5 @@
-//! The bodies of validate, confirm and retry (specification, section 4.1), and the account in a path.
+//! The bodies of validate, confirm and retry (specification, section 4.1).
 
-use error_codes::ErrorCode;
-use ledger::AccountId;
 use purchase::PurchaseRequest;
 use vend::Product;
 use vending::{RetryQuestion, RetryScope};
@@ -9,7 +7,10 @@ use web::{ApiError, Fields, requests::Vocabulary};
 
 use super::limits::{CHANNELS, PROVIDER_CODE_MAX};
 
-const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: "subscriber_identifier" };
+/// The field with the subscriber identifier.
+pub const SUBSCRIBER: &str = "subscriber_identifier";
+
+const VOCABULARY: Vocabulary = Vocabulary { channels: &CHANNELS, subscriber: SUBSCRIBER };
 
 /// The body of validate and confirm.
 pub fn purchase_request(fields: &Fields) -> Result<PurchaseRequest, ApiError> {
@@ -22,9 +23,4 @@ pub fn purchase_request(fields: &Fields) -> Result<PurchaseRequest, ApiError> {
 /// The body of retry.
 pub fn retry_question(fields: &Fields) -> Result<RetryQuestion, ApiError> {
     VOCABULARY.retry_question(fields, RetryScope::AnyProduct)
-}
-
-/// The account named in a path, or nothing at all.
-pub fn account_in_path(segment: &str) -> Result<AccountId, ApiError> {
-    segment.parse().map(AccountId).map_err(|_no_number| ApiError::new(ErrorCode::ResourceNotFound))
 }

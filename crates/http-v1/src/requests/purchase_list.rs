@@ -4,7 +4,7 @@
 use actix_web::web::Query;
 use chrono::TimeZone;
 use error_codes::ErrorCode;
-use purchase::{Place, PurchaseId, Selection};
+use purchase::{Place, Selection};
 use web::{ApiError, Detail, Fields};
 
 use super::cursor::Cursor;
@@ -44,13 +44,6 @@ pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, 
     }
     let limit = limit.unwrap_or(cursor.limit);
     Ok(PurchaseList { selection: cursor.selection, after: Some(cursor.place), limit })
-}
-
-/// The purchase named in a path, or nothing at all.
-pub fn purchase_in_path(segment: &str) -> Result<PurchaseId, ApiError> {
-    let digits = Some(segment).filter(|segment| segment.bytes().all(|byte| byte.is_ascii_digit()));
-    let number = digits.and_then(|digits| digits.parse().ok()).map(PurchaseId);
-    number.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))
 }
 
 /// A query as the members of an object, so that one reader serves both.

@@ -6,7 +6,7 @@ use actix_web::{
 };
 
 use identity::Identity;
-use web::{ApiError, Stranger, authenticated, read_fields};
+use web::{ApiError, ClientHeader, Stranger, authenticated, read_fields};
 
 use crate::{requests, wire};
 
@@ -29,7 +29,8 @@ pub async fn refresh(
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
     let stranger = Stranger::admitted(&request)?;
-    let credentials = requests::refresh_request(&read_fields(&request, payload).await?)?;
+    let header = ClientHeader::of(&request);
+    let credentials = requests::refresh_request(&read_fields(&request, payload).await?, &header)?;
     let issued = stranger.refreshes(&identity, credentials).await?;
     Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
 }

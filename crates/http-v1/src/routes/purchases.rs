@@ -8,8 +8,8 @@ use actix_web::{
 use identity::{Identity, Permission};
 use vending::{Confirmed, Vending};
 use web::{
-    ApiError, Asked, Front, REPLAYED, Visit, authorised, authority, idempotency_key, not_confirmed,
-    not_resolved, read_fields, rejected,
+    ApiError, Asked, Confirming, Front, REPLAYED, Visit, authorised, authority, idempotency_key,
+    not_confirmed, not_resolved, read_fields, rejected,
 };
 
 use crate::{requests, wire};
@@ -39,15 +39,23 @@ pub async fn confirm(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesConfirm).await?;
     let key = idempotency_key(&request)?;
-    let wanted = requests::purchase_request(&read_fields(&request, payload).await?)?;
+    let fields = read_fields(&request, payload).await?;
+    let authority = authority(&caller);
+    let (vending, subscriber) = (vending.as_ref(), requests::SUBSCRIBER);
+    let confirming =
+        Confirming { request: &request, vending, authority, fields: &fields, subscriber, product: None };
+    let wanted = requests::purchase_request(&fields).map_err(|error| confirming.refused(error))?;
     let (visit, product) = (Visit::of(&request), wanted.product);
     visit.money_may_move();
-    let (authority, arrival) = (authority(&caller), visit.arrival());
+    let arrival = visit.arrival();
     let outcome = match key {
         None => vending.confirm(authority, wanted, arrival).await.map(Confirmed::Now),
         Some(key) => vending.confirm_once(authority, key, wanted, arrival).await,
     };
-    let confirmed = outcome.map_err(|error| not_confirmed(&error, product))?;
+    let confirmed = outcome.map_err(|error| {
+        let told = not_confirmed(&error, product);
+        if error.is_refusal() { confirming.refused(told) } else { told }
+    })?;
     let mut response = HttpResponse::Ok();
     let record = match confirmed {
         Confirmed::Now(record) => record,

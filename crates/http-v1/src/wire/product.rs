@@ -29,7 +29,8 @@ pub struct Product {
     /// A regular expression that JavaScript understands.
     #[schema(required)]
     subscriber_id_pattern: Option<String>,
-    /// What to tell people; where there is none, derive it from the lengths.
+    /// What to tell people beside the input: the operator's own hint, or one made from the lengths in the language of the
+    /// request. Null only where neither is known.
     #[schema(required)]
     subscriber_id_hint: Option<String>,
     #[schema(inline)]
@@ -51,15 +52,16 @@ impl Product {
         let own = listing.texts.into_iter().find(|text| text.language == language.as_str());
         let (own_name, own_label) =
             own.map(|text| (text.display_name, text.subscriber_id_label)).unwrap_or_default();
+        let (least, most) = (listing.format.length_min(), listing.format.length_max());
         let usual_name = || messages.product_name(language, kind).unwrap_or_else(|| kind.to_owned());
         Self {
             kind,
             display_name: own_name.unwrap_or_else(usual_name),
             subscriber_id_label: own_label.or_else(|| messages.subscriber_label(language, kind)),
-            subscriber_id_min_length: listing.format.length_min(),
-            subscriber_id_max_length: listing.format.length_max(),
+            subscriber_id_min_length: least,
+            subscriber_id_max_length: most,
             subscriber_id_pattern: listing.format.pattern().map(ToOwned::to_owned),
-            subscriber_id_hint: listing.hint,
+            subscriber_id_hint: listing.hint.or_else(|| messages.length_hint(language, least, most)),
             providers: listing.providers.into_iter().map(Provider::from).collect(),
         }
     }

@@ -78,7 +78,8 @@ struct Product {
     r#type: &'static str,
     /// The provider's code.
     provider: String,
-    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order.
+    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order. The descriptions
+    /// are the provider's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token: Option<String>,

@@ -111,7 +111,7 @@ async fn what_another_organisation_bought_does_not_exist() {
         let page = house.reads(&phaka, &query).await;
         assert_eq!((page.status, page.body), (200, json!({ "data": [], "next_cursor": null })), "{query}");
     }
-    for nonsense in ["0", "-1", "+1", "abc", "99999999999999999999", "1%2F2", "1.0", "%00", " 1"] {
+    for nonsense in ["0", "-1", "+1", "01", "abc", "99999999999999999999", "1%2F2", "1.0", "%00", " 1"] {
         let nonsense = nonsense.replace(' ', "%20");
         let answer = house.reads(&kgale, &format!("/{nonsense}")).await;
         assert_eq!(answer.told(), (404, "resource_not_found", None), "{nonsense}");

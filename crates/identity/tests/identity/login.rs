@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use clock::{Clock, SystemClock};
 use identity::{Environment, LoginCredentials, LoginError, Party, Permission, Role, Status, UserDetails};
 
-use crate::office::{Office, PASSWORD, act, settings, till, wrong};
+use crate::office::{Office, PASSWORD, act, refresh_by, settings, till, wrong};
 
 #[tokio::test]
 async fn the_right_credentials_are_exchanged_for_tokens_that_stand_for_their_user() {
@@ -137,8 +137,7 @@ async fn a_secret_is_replaced_without_an_interruption() {
     assert!(wrong(&office.identity.login(office.credentials()).await));
     office.identity.login(new.clone()).await.unwrap();
 
-    let mut with_new = office.refresh_with(&before);
-    with_new.client_secret = new.client_secret;
+    let with_new = refresh_by(&office.client.client_id, rotated.secret.expose(), &before);
     office.identity.refresh(with_new).await.expect("what the old secret opened goes on under the new one");
 }
 
@@ -154,8 +153,7 @@ async fn a_revoked_secret_ends_with_every_token_that_was_obtained_with_it() {
     assert!(wrong(&office.identity.login(office.credentials()).await));
     assert!(!office.knows(&stolen).await);
     assert!(office.knows(&own).await);
-    let mut with_new = office.refresh_with(&stolen);
-    with_new.client_secret = rotated.secret.expose().into();
+    let with_new = refresh_by(client_id, rotated.secret.expose(), &stolen);
     assert!(wrong(&office.identity.refresh(with_new).await));
 
     let twice = office.onboarding.revoke_secret(office.client.secret_id, act()).await;

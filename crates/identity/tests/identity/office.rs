@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use clock::ManualClock;
 use identity::{
-    Act, ClientCredentials, Entropy, Environment, Identity, IdentitySettings, IssuedTokens, LoginCredentials,
-    LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy, UserDetails,
+    Act, ClientCredentials, ClientProof, Entropy, Environment, Identity, IdentitySettings, IssuedTokens,
+    LoginCredentials, LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy, UserDetails,
 };
 use local_postgres::{Database, LocalPostgres};
 use store::{SealingKey, SealingKeys, Store, StoreSettings, migrate};
@@ -78,11 +78,21 @@ impl Office {
     }
 
     pub fn refresh_with(&self, tokens: &IssuedTokens) -> RefreshCredentials {
-        RefreshCredentials {
-            client_id: self.client.client_id.clone(),
-            client_secret: self.client.secret.expose().into(),
-            refresh_token: tokens.refresh_token.expose().into(),
-        }
+        let (client_id, secret) = (&self.client.client_id, self.client.secret.expose());
+        refresh_by(client_id, secret, tokens)
+    }
+
+    /// Refreshes one session, and shows an access token instead of the client's secret.
+    pub async fn refreshes_by_token(
+        &self,
+        tokens: &IssuedTokens,
+        shown: &IssuedTokens,
+        client_id: Option<&str>,
+    ) -> Result<IssuedTokens, LoginError> {
+        let access_token = shown.access_token.expose().into();
+        let client = ClientProof::AccessToken { client_id: client_id.map(str::to_owned), access_token };
+        let refresh_token = tokens.refresh_token.expose().into();
+        self.identity.refresh(RefreshCredentials { client, refresh_token }).await
     }
 
     /// Whether the access token still has a caller.
@@ -98,6 +108,12 @@ impl Office {
     pub fn count(&self, from: &str) -> u32 {
         self.database.run_sql(&format!("SELECT count(*) FROM {from}")).unwrap().parse().unwrap()
     }
+}
+
+/// What a client of this name presents that knows this secret.
+pub fn refresh_by(client_id: &str, client_secret: &str, tokens: &IssuedTokens) -> RefreshCredentials {
+    let client = ClientProof::Secret { client_id: client_id.to_owned(), client_secret: client_secret.into() };
+    RefreshCredentials { client, refresh_token: tokens.refresh_token.expose().into() }
 }
 
 /// The settings of a deployment that refuses at once, which most tests cannot wait for otherwise.

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use identity::{Environment, LoginError, Party, Status};
 
-use crate::office::{Office, act, settings, texts, wrong};
+use crate::office::{Office, act, refresh_by, settings, texts, wrong};
 
 #[tokio::test]
 async fn a_refresh_token_is_exchanged_for_the_next_pair() {
@@ -82,24 +82,67 @@ async fn nobody_without_the_clients_secret_can_use_a_token_or_get_it_revoked() {
     let next = office.refreshes(&first).await.unwrap();
     office.passes(TimeDelta::minutes(5));
     let other = office.onboarding.create_client("KGALE", "thief", act()).await.unwrap();
-    let (mut stolen, other_id) = (office.refresh_with(&first), other.client_id.clone());
-    (stolen.client_id, stolen.client_secret) = (other.client_id, other.secret.expose().into());
-    assert!(wrong(&office.identity.refresh(stolen).await));
-    let mut misnamed = office.refresh_with(&first);
-    misnamed.client_id = other_id;
-    assert!(wrong(&office.identity.refresh(misnamed).await));
-    let mut guessed = office.refresh_with(&first);
-    guessed.client_secret = "vg_test_cs_guessed".into();
-    assert!(wrong(&office.identity.refresh(guessed).await));
-    let mut garbled = office.refresh_with(&first);
-    garbled.client_id = "vg_test_\0".into();
-    assert!(wrong(&office.identity.refresh(garbled).await));
+    let (own_id, own_secret) = (&office.client.client_id, office.client.secret.expose());
+    for (client_id, secret) in [
+        (other.client_id.as_str(), other.secret.expose()),
+        (&other.client_id, own_secret),
+        (own_id, other.secret.expose()),
+        (own_id, "vg_test_cs_guessed"),
+        ("vg_test_\0", own_secret),
+    ] {
+        assert!(wrong(&office.identity.refresh(refresh_by(client_id, secret, &first)).await), "{client_id}");
+    }
     let mut as_access = office.refresh_with(&first);
     as_access.refresh_token = first.access_token.expose().into();
     assert!(wrong(&office.identity.refresh(as_access).await));
 
     assert!(office.knows(&next).await);
     office.refreshes(&next).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_live_access_token_of_the_same_session_proves_the_client() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    let next = office.refreshes_by_token(&first, &first, None).await.unwrap();
+    assert!(office.knows(&next).await);
+    let own = Some(office.client.client_id.as_str());
+    let third = office.refreshes_by_token(&next, &first, own).await.unwrap();
+    let again = office.refreshes_by_token(&next, &third, own).await.unwrap();
+    assert_eq!(texts(&again), texts(&third), "an answer that was lost");
+    office.refreshes(&third).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_access_token_that_has_ended_or_is_of_another_session_proves_nothing() {
+    let office = Office::open().await;
+    let (first, other) = (office.logs_in().await, office.logs_in().await);
+    assert!(wrong(&office.refreshes_by_token(&first, &other, None).await), "another session");
+    for client_id in ["vg_test_nobody", "vg_test_\0", ""] {
+        let refused = office.refreshes_by_token(&first, &first, Some(client_id)).await;
+        assert!(wrong(&refused), "{client_id:?} is not the session's client");
+    }
+    office.passes(TimeDelta::minutes(15));
+    assert!(wrong(&office.refreshes_by_token(&first, &first, None).await), "expired");
+    assert!(wrong(&office.refreshes_by_token(&other, &first, None).await), "expired, and another session");
+    let next = office.refreshes(&first).await.unwrap();
+    office
+        .database
+        .run_sql("UPDATE token_families SET revoked_at = now(), revoked_because = 'SECRET_REVOKED'")
+        .unwrap();
+    assert!(wrong(&office.refreshes_by_token(&next, &next, None).await), "revoked");
+}
+
+#[tokio::test]
+async fn whoever_shows_a_token_that_comes_back_too_late_ends_the_session_by_any_proof() {
+    let office = Office::open().await;
+    let first = office.logs_in().await;
+    let next = office.refreshes_by_token(&first, &first, None).await.unwrap();
+    office.passes(TimeDelta::seconds(61));
+    assert!(wrong(&office.refreshes_by_token(&first, &next, None).await));
+    assert!(!office.knows(&next).await);
+    let audit = "SELECT details->>'client_id' FROM audit_log WHERE action = 'token_family.revoked'";
+    assert_eq!(office.database.run_sql(audit).unwrap(), office.client.client_id);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 # and what to do next.
 
 provider-says = The provider says: { $wording }
+provider-refused = This is a refusal of { $provider }, which gave no reason.
 
 invalid_credentials = The access token is missing, malformed, expired or revoked. Log in or refresh it, then send it in the Authorization header as a Bearer token.
     .login = These credentials were not accepted. Check client_id, client_secret, org_code, identifier and secret_pass, and that they belong to this environment.
@@ -12,6 +13,7 @@ forbidden = This is not allowed at present. Contact the operator.
     .account_not_debitable = The account in { $field } cannot be debited. Choose an account of category CURRENT or TOPUP.
     .no_default_provider = Your organisation has no provider of this product to buy from by default. Ask the operator to set one.
 meter_not_allowed = The number in { $field } is not among the ones your organisation may use here. Use one of your test meters.
+    .phone = The number in { $field } is not among the ones your organisation may use here. Use one of your test phone numbers.
 retries_disabled = Retries are switched off for this transaction. Wait until it is settled, or contact the operator.
 missing_field = The field { $field } is required. Add it and send the request again.
 invalid_argument = The value of { $field } is not acceptable. Correct it and send the request again.
@@ -43,7 +45,8 @@ invalid_argument = The value of { $field } is not acceptable. Correct it and sen
     .idempotency_key_reused = The Idempotency-Key was used before for another request. Send a new key with a new purchase, and the same body with the same key.
 invalid_msisdn = The value of { $field } is not a valid phone number. Send the country code and the number as digits, for example 26771234567.
 invalid_meter_number = The value of { $field } is not a valid meter number. Read it again on the meter.
-invalid_amount = The value of { $field } must be a plain number such as 100 or 100.50: no quotes, no sign, no exponent. Correct it.
+    .phone = The value of { $field } is not a valid phone number. Check the number.
+invalid_amount = The value of { $field } must be a number such as 100 or 100.50, without quotes and without a sign. Correct it.
     .amount_too_large = The value of { $field } has more than 12 digits before the point. Buy for less.
     .amount_too_fine = The value of { $field } has more than two decimals. Round it to two.
     .amount_not_positive = The value of { $field } must be greater than zero. Correct it.
@@ -57,6 +60,8 @@ method_not_allowed = This address does not accept the method { $method }. Use { 
 resource_not_found = Nothing of yours is found here. Check the address and the id.
     .account = The account in { $field } is not found among yours. Use an id from the list of accounts.
 meter_not_found = The provider does not know this meter. Check the number.
+    .disconnected = The provider has disconnected this meter, so it cannot be bought for. The customer must have it reconnected first.
+    .phone = The provider does not know this phone number. Check the number.
 transaction_not_found = No earlier transaction has this subscriber and external reference. Check both; if they are right, nothing was charged and a new purchase may be made.
     .no_electricity_transaction = No earlier purchase of electricity has this meter and external reference. Check both; if they are right, no electricity was charged and a new purchase may be made.
 insufficient_balance = The balance is short by { $gap }. Top up the account or buy for less.
@@ -65,7 +70,9 @@ transaction_pending = An earlier transaction for this subscriber is still being 
     .reference_rests = Retry has just answered about this external reference, and nothing was bought now. Buy under a new reference, or wait and send the same request again.
     .caller_gone = The connection was closed before the purchase began. Nothing was charged. Send the same request again.
 meter_blocked = The provider does not sell to this meter at present. Nothing was charged. The customer must settle this with the provider.
+    .phone = The provider does not sell to this phone number at present. Nothing was charged. The customer must settle this with the provider.
 meter_unsupported = The provider cannot issue a token for this meter. Nothing was charged. The customer must ask the provider to correct the meter's data.
+    .phone = The provider cannot top up this phone number. Nothing was charged. The customer must ask the provider.
 merchant_credit_exhausted = Purchases from this provider are not possible at the moment. Nothing was charged. The operator has been alerted; try again later.
 provider_busy = The provider is busy. Nothing was charged. Try again in a moment.
 provider_error = The provider refused this purchase. Nothing was charged. Act on its reason, or ask the operator.

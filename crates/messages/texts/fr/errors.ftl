@@ -1,6 +1,7 @@
 # Un message par code d'erreur, un attribut par détail : ce qui s'est passé, dans quel champ, que faire.
 
 provider-says = Le fournisseur indique : { $wording }
+provider-refused = Ce refus vient de { $provider }, qui n'a pas donné de motif.
 
 invalid_credentials = Le jeton d'accès est absent, mal formé, expiré ou révoqué. Connectez-vous ou renouvelez-le, puis envoyez-le dans l'en-tête Authorization comme jeton Bearer.
     .login = Ces identifiants n'ont pas été acceptés. Vérifiez client_id, client_secret, org_code, identifier et secret_pass, et qu'ils appartiennent à cet environnement.
@@ -11,6 +12,7 @@ forbidden = Cette opération n'est pas autorisée actuellement. Contactez l'opé
     .account_not_debitable = Le compte indiqué dans { $field } ne peut pas être débité. Choisissez un compte de catégorie CURRENT ou TOPUP.
     .no_default_provider = Votre organisation n'a pas de fournisseur par défaut pour ce produit. Demandez à l'opérateur d'en définir un.
 meter_not_allowed = Le numéro indiqué dans { $field } ne fait pas partie de ceux que votre organisation peut utiliser ici. Utilisez l'un de vos compteurs de test.
+    .phone = Le numéro indiqué dans { $field } ne fait pas partie de ceux que votre organisation peut utiliser ici. Utilisez l'un de vos numéros de téléphone de test.
 retries_disabled = Les relances sont désactivées pour cette transaction. Attendez qu'elle soit réglée ou contactez l'opérateur.
 missing_field = Le champ { $field } est obligatoire. Ajoutez-le et renvoyez la requête.
 invalid_argument = La valeur de { $field } n'est pas acceptable. Corrigez-la et renvoyez la requête.
@@ -42,7 +44,8 @@ invalid_argument = La valeur de { $field } n'est pas acceptable. Corrigez-la et 
     .idempotency_key_reused = La clé Idempotency-Key a déjà servi pour une autre requête. Envoyez une nouvelle clé pour un nouvel achat, et le même corps avec la même clé.
 invalid_msisdn = La valeur de { $field } n'est pas un numéro de téléphone valide. Envoyez l'indicatif du pays et le numéro en chiffres, par exemple 26771234567.
 invalid_meter_number = La valeur de { $field } n'est pas un numéro de compteur valide. Relisez-le sur le compteur.
-invalid_amount = La valeur de { $field } doit être un nombre simple comme 100 ou 100.50 : sans guillemets, sans signe, sans exposant. Corrigez-la.
+    .phone = La valeur de { $field } n'est pas un numéro de téléphone valide. Vérifiez le numéro.
+invalid_amount = La valeur de { $field } doit être un nombre comme 100 ou 100.50, sans guillemets et sans signe. Corrigez-la.
     .amount_too_large = La valeur de { $field } a plus de 12 chiffres avant le point. Achetez pour moins.
     .amount_too_fine = La valeur de { $field } a plus de deux décimales. Arrondissez-la à deux.
     .amount_not_positive = La valeur de { $field } doit être supérieure à zéro. Corrigez-la.
@@ -56,6 +59,8 @@ method_not_allowed = Cette adresse n'accepte pas la méthode { $method }. Utilis
 resource_not_found = Rien qui vous appartienne ne se trouve ici. Vérifiez l'adresse et l'identifiant.
     .account = Le compte indiqué dans { $field } ne figure pas parmi les vôtres. Utilisez un identifiant de la liste des comptes.
 meter_not_found = Le fournisseur ne connaît pas ce compteur. Vérifiez le numéro.
+    .disconnected = Le fournisseur a déconnecté ce compteur, aucun achat n'est donc possible. Le client doit d'abord le faire reconnecter.
+    .phone = Le fournisseur ne connaît pas ce numéro de téléphone. Vérifiez le numéro.
 transaction_not_found = Aucune transaction antérieure n'a cet abonné et cette référence externe. Vérifiez les deux ; s'ils sont justes, rien n'a été débité et un nouvel achat est possible.
     .no_electricity_transaction = Aucun achat antérieur d'électricité n'a ce compteur et cette référence externe. Vérifiez les deux ; s'ils sont justes, aucune électricité n'a été débitée et un nouvel achat est possible.
 insufficient_balance = Il manque { $gap } au solde. Approvisionnez le compte ou achetez pour moins.
@@ -64,7 +69,9 @@ transaction_pending = Une transaction antérieure pour cet abonné est encore en
     .reference_rests = Une réponse vient d'être donnée sur cette référence externe, et rien n'a été acheté maintenant. Achetez sous une nouvelle référence, ou attendez et renvoyez la même requête.
     .caller_gone = La connexion a été fermée avant le début de l'achat. Rien n'a été débité. Renvoyez la même requête.
 meter_blocked = Le fournisseur ne vend pas à ce compteur actuellement. Rien n'a été débité. Le client doit régler cela avec le fournisseur.
+    .phone = Le fournisseur ne vend pas à ce numéro de téléphone actuellement. Rien n'a été débité. Le client doit régler cela avec le fournisseur.
 meter_unsupported = Le fournisseur ne peut pas émettre de code pour ce compteur. Rien n'a été débité. Le client doit demander au fournisseur de corriger les données du compteur.
+    .phone = Le fournisseur ne peut pas recharger ce numéro de téléphone. Rien n'a été débité. Le client doit s'adresser au fournisseur.
 merchant_credit_exhausted = Les achats auprès de ce fournisseur sont impossibles pour le moment. Rien n'a été débité. L'opérateur est prévenu ; réessayez plus tard.
 provider_busy = Le fournisseur est occupé. Rien n'a été débité. Réessayez dans un instant.
 provider_error = Le fournisseur a refusé cet achat. Rien n'a été débité. Suivez son motif ou demandez à l'opérateur.

@@ -1,6 +1,7 @@
 # Uma mensagem por código de erro, um atributo por pormenor: o que aconteceu, em que campo, o que fazer.
 
 provider-says = O fornecedor indica: { $wording }
+provider-refused = Esta recusa é de { $provider }, que não indicou o motivo.
 
 invalid_credentials = O token de acesso falta, está malformado, expirou ou foi revogado. Inicie sessão ou renove-o e envie-o no cabeçalho Authorization como token Bearer.
     .login = Estas credenciais não foram aceites. Verifique client_id, client_secret, org_code, identifier e secret_pass, e que pertencem a este ambiente.
@@ -11,6 +12,7 @@ forbidden = Esta operação não é permitida neste momento. Contacte o operador
     .account_not_debitable = A conta indicada em { $field } não pode ser debitada. Escolha uma conta de categoria CURRENT ou TOPUP.
     .no_default_provider = A sua organização não tem um fornecedor predefinido para este produto. Peça ao operador que defina um.
 meter_not_allowed = O número indicado em { $field } não está entre os que a sua organização pode usar aqui. Use um dos seus contadores de teste.
+    .phone = O número em { $field } não está entre os que a sua organização pode usar aqui. Use um dos seus números de telefone de teste.
 retries_disabled = As novas tentativas estão desativadas para esta transação. Espere que seja resolvida ou contacte o operador.
 missing_field = O campo { $field } é obrigatório. Acrescente-o e envie o pedido de novo.
 invalid_argument = O valor de { $field } não é aceitável. Corrija-o e envie o pedido de novo.
@@ -42,7 +44,8 @@ invalid_argument = O valor de { $field } não é aceitável. Corrija-o e envie o
     .idempotency_key_reused = A chave Idempotency-Key já foi usada para outro pedido. Envie uma chave nova para uma compra nova, e o mesmo corpo com a mesma chave.
 invalid_msisdn = O valor de { $field } não é um número de telefone válido. Envie o indicativo do país e o número em algarismos, por exemplo 26771234567.
 invalid_meter_number = O valor de { $field } não é um número de contador válido. Leia-o de novo no contador.
-invalid_amount = O valor de { $field } deve ser um número simples como 100 ou 100.50: sem aspas, sem sinal, sem expoente. Corrija-o.
+    .phone = O valor de { $field } não é um número de telefone válido. Verifique o número.
+invalid_amount = O valor de { $field } deve ser um número como 100 ou 100.50, sem aspas e sem sinal. Corrija-o.
     .amount_too_large = O valor de { $field } tem mais de 12 algarismos antes do ponto. Compre por menos.
     .amount_too_fine = O valor de { $field } tem mais de duas casas decimais. Arredonde-o a duas.
     .amount_not_positive = O valor de { $field } deve ser maior do que zero. Corrija-o.
@@ -56,6 +59,8 @@ method_not_allowed = Este endereço não aceita o método { $method }. Use { $al
 resource_not_found = Nada que lhe pertença se encontra aqui. Verifique o endereço e o identificador.
     .account = A conta indicada em { $field } não está entre as suas. Use um identificador da lista de contas.
 meter_not_found = O fornecedor não conhece este contador. Verifique o número.
+    .disconnected = O fornecedor desligou este contador, por isso não se pode comprar para ele. O cliente deve primeiro pedir a religação.
+    .phone = O fornecedor não conhece este número de telefone. Verifique o número.
 transaction_not_found = Nenhuma transação anterior tem este assinante e esta referência externa. Verifique ambos; se estiverem certos, nada foi debitado e pode fazer-se uma nova compra.
     .no_electricity_transaction = Nenhuma compra anterior de eletricidade tem este contador e esta referência externa. Verifique ambos; se estiverem certos, nenhuma eletricidade foi debitada e pode fazer-se uma nova compra.
 insufficient_balance = Faltam { $gap } no saldo. Carregue a conta ou compre por menos.
@@ -64,7 +69,9 @@ transaction_pending = Uma transação anterior para este assinante ainda está a
     .reference_rests = Foi dada agora uma resposta sobre esta referência externa, e nada foi comprado. Compre com uma nova referência, ou espere e envie o mesmo pedido de novo.
     .caller_gone = A ligação foi fechada antes de a compra começar. Nada foi debitado. Envie o mesmo pedido de novo.
 meter_blocked = O fornecedor não vende a este contador neste momento. Nada foi debitado. O cliente deve resolver isto com o fornecedor.
+    .phone = O fornecedor não vende a este número de telefone de momento. Nada foi cobrado. O cliente deve resolver isto com o fornecedor.
 meter_unsupported = O fornecedor não pode emitir um código para este contador. Nada foi debitado. O cliente deve pedir ao fornecedor que corrija os dados do contador.
+    .phone = O fornecedor não pode carregar este número de telefone. Nada foi cobrado. O cliente deve contactar o fornecedor.
 merchant_credit_exhausted = De momento não é possível comprar a este fornecedor. Nada foi debitado. O operador foi avisado; tente mais tarde.
 provider_busy = O fornecedor está ocupado. Nada foi debitado. Tente de novo dentro de momentos.
 provider_error = O fornecedor recusou esta compra. Nada foi debitado. Siga o motivo indicado ou pergunte ao operador.

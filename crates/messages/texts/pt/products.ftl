@@ -6,3 +6,9 @@ AIRTIME = Crédito telefónico
     .subscriber = Número de telefone
 WATER = Água
     .subscriber = Número do contador
+
+# O comprimento do identificador de um assinante, quando o catálogo não tem indicação própria.
+length-exactly = { $most } caracteres
+length-between = { $least } a { $most } caracteres
+length-at-least = Pelo menos { $least } caracteres
+length-at-most = No máximo { $most } caracteres

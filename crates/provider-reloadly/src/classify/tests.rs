@@ -279,6 +279,23 @@ fn only_listed_codes_under_a_status_of_the_400_class_are_refusals() {
 }
 
 #[test]
+fn a_hint_in_code_or_wording_makes_a_refusal_without_a_reason_transient() {
+    let mut failed = with("status", json!("FAILED"));
+    failed["errorCode"] = json!("TRANSACTION_CANNOT_BE_PROCESSED_AT_THE_MOMENT");
+    let transient = |wording| VendOutcome::Refused(refusal(RefusalReason::OtherTransient, wording));
+    assert_eq!(judged(200, &failed), transient(None));
+    failed["errorCode"] = json!("TOPUP_TRANSACTION_FAILED");
+    failed["errorMessage"] = json!("Network temporarily down");
+    assert_eq!(judged(200, &failed), transient(Some("Network temporarily down")));
+    failed["errorCode"] = json!("INVALID_RECIPIENT_PHONE");
+    let unknown = refusal(RefusalReason::UnknownSubscriber, Some("Network temporarily down"));
+    assert_eq!(judged(200, &failed), VendOutcome::Refused(unknown));
+
+    let refused = json!({"errorCode": "INVALID_AMOUNT", "message": "Amounts are temporarily restricted"});
+    assert_eq!(judged(400, refused), transient(Some("Amounts are temporarily restricted")));
+}
+
+#[test]
 fn a_deployment_may_list_a_code_and_may_unlist_one() {
     let own = |code: &str, means: &str| FaultCode { code: code.to_owned(), means: means.to_owned() };
     let codes = [own("TOO_MANY_REQUESTS", "busy"), own("INVALID_AMOUNT", "unlisted")];

@@ -150,13 +150,34 @@ fn optional_things_may_be_missing() {
 
 #[test]
 fn key_change_tokens_come_before_the_credit_token() {
-    let vend = proven_by(&with_key_change(KEY_CHANGE));
     assert_eq!(
-        vend.tokens.unwrap().wire_form(),
-        format!(
-            "KeyChange Token1: 10293847561029384756|KeyChange Token2: 56473829105647382910|Credit Token: {TOKEN}"
-        )
+        wire_form_of(&with_key_change(KEY_CHANGE)),
+        format!("New key: 10293847561029384756|New key: 56473829105647382910|Prepaid sale: {TOKEN}")
     );
+}
+
+fn wire_form_of(reply: &str) -> String {
+    proven_by(reply).tokens.unwrap().wire_form()
+}
+
+#[test]
+fn no_description_of_a_token_costs_the_token() {
+    let both = with_key_change(KEY_CHANGE);
+    for (key_change, credit, wire_form) in [
+        ("<b:desc>K&#10;1:2|3</b:desc>", "<b:desc>S: a</b:desc>", "K 1;2/3: 1029|K 1;2/3: 5647|S; a: 6172"),
+        (
+            "<b:desc/>",
+            "<b:desc> </b:desc>",
+            "KeyChange Token1: 1029|KeyChange Token2: 5647|Credit Token: 6172",
+        ),
+        ("", "", "KeyChange Token1: 1029|KeyChange Token2: 5647|Credit Token: 6172"),
+        ("<b:desc/><b:desc>A</b:desc>", "<b:desc>B</b:desc><b:desc>C</b:desc>", "A: 1029|A: 5647|B: 6172"),
+    ] {
+        let reply = with(&both, "<b:desc>New key</b:desc>", key_change);
+        let told = wire_form_of(&with(&reply, "<b:desc>Prepaid sale</b:desc>", credit));
+        let short: Vec<String> = told.split('|').map(|pair| pair[..pair.len() - 16].to_owned()).collect();
+        assert_eq!(short.join("|"), wire_form, "{key_change}{credit}");
+    }
 }
 
 #[test]

@@ -55,6 +55,11 @@ impl FaultReply {
         self.texts.first().cloned()
     }
 
+    /// Everything that it says.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(String::as_str)
+    }
+
     /// Whether any of its texts contains this one, without regard to case.
     pub(crate) fn says(&self, lower_case_text: &str) -> bool {
         self.texts.iter().any(|text| text.to_lowercase().contains(lower_case_text))

@@ -29,7 +29,7 @@ pub(crate) struct Transaction {
 /// What the line is for.
 pub(crate) enum Line {
     /// The part that bought units.
-    Credit { issue: CreditIssue, key_change: Option<KeyChange> },
+    Credit { issue: CreditIssue, key_change: Option<Box<KeyChange>> },
     /// A charge, a debt, a tax.
     Other { description: Option<String> },
 }
@@ -37,6 +37,8 @@ pub(crate) enum Line {
 /// What was issued for the part that bought units.
 #[derive(Default)]
 pub(crate) struct CreditIssue {
+    /// The gateway's description of the token.
+    pub(crate) description: Option<String>,
     pub(crate) meter: Option<String>,
     pub(crate) token: Option<MeterToken>,
     pub(crate) quantity: Option<Decimal>,
@@ -47,6 +49,8 @@ pub(crate) struct CreditIssue {
 
 /// The two tokens that give the meter a new key; both are entered before the credit token.
 pub(crate) struct KeyChange {
+    /// The gateway's description of both tokens.
+    pub(crate) description: Option<String>,
     pub(crate) meter: Option<String>,
     pub(crate) first: Option<MeterToken>,
     pub(crate) second: Option<MeterToken>,
@@ -69,7 +73,7 @@ impl SaleReply {
     /// What was issued, line by line.
     pub(crate) fn issues(&self) -> impl Iterator<Item = (&CreditIssue, Option<&KeyChange>)> {
         self.transactions.iter().filter_map(|transaction| match &transaction.line {
-            Line::Credit { issue, key_change } => Some((issue, key_change.as_ref())),
+            Line::Credit { issue, key_change } => Some((issue, key_change.as_deref())),
             Line::Other { .. } => None,
         })
     }
@@ -84,7 +88,7 @@ impl Transaction {
         let line = if tx.kind() == Some("CreditVendTx") || issue.is_some() || key_change.is_some() {
             Line::Credit {
                 issue: issue.map(CreditIssue::read).transpose()?.unwrap_or_default(),
-                key_change: key_change.map(KeyChange::read).transpose()?,
+                key_change: key_change.map(KeyChange::read).transpose()?.map(Box::new),
             }
         } else {
             let description = tx.only("accDesc")?.and_then(Element::text).and_then(one_line);
@@ -101,6 +105,7 @@ impl CreditIssue {
         let token = issue.only("token")?;
         let resource = issue.only("resource")?;
         Ok(Self {
+            description: description(issue),
             meter: meter_number(issue)?,
             token: token.map(cipher).transpose()?.flatten(),
             quantity: quantity.map(|text| decimal(text).ok_or(Malformed::BadValue("units"))).transpose()?,
@@ -120,11 +125,17 @@ impl KeyChange {
         }
         let slot = |name| token.only(name)?.map(cipher).transpose().map(Option::flatten);
         Ok(Self {
+            description: description(issue),
             meter: meter_number(issue)?,
             first: slot("set1stMeterKey")?,
             second: slot("set2ndMeterKey")?,
         })
     }
+}
+
+/// The first one that says anything. No oddity of a description may cost the token.
+fn description(issue: &Element) -> Option<String> {
+    issue.all("desc").find_map(Element::text).map(str::to_owned)
 }
 
 fn cipher(holder: &Element) -> Result<Option<MeterToken>, Malformed> {

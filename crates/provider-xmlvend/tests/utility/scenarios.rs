@@ -65,7 +65,7 @@ async fn every_scenario_ends_as_the_specification_says() {
         ("debt_unpaid", "BWP 100.00", Fate::RefusedAtQuote(RefusalReason::Blocked)),
         ("account_blocked", "BWP 100.00", Fate::RefusedAtVend(RefusalReason::Blocked)),
         ("not_found", "BWP 100.00", Fate::RefusedAtCheck(RefusalReason::UnknownSubscriber)),
-        ("disconnected", "BWP 100.00", Fate::RefusedAtCheck(RefusalReason::UnknownSubscriber)),
+        ("disconnected", "BWP 100.00", Fate::RefusedAtCheck(RefusalReason::Disconnected)),
         ("key_change", "BWP 1000.00", Fate::RefusedAtQuote(RefusalReason::BelowMinimum)),
         ("key_change", "BWP 1000.01", Fate::Vended),
         ("fixed_charge", "BWP 1000.00", Fate::RefusedAtQuote(RefusalReason::BelowMinimum)),
@@ -116,7 +116,19 @@ async fn a_key_change_meter_gets_three_tokens_in_the_order_of_the_log() {
     let log = town.vends().await;
     let tokens: Vec<&str> = log[0]["tokens"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
     let [first, second, credit] = tokens[..] else { panic!("{} tokens", tokens.len()) };
-    assert_eq!(wire, format!("KeyChange Token1: {first}|KeyChange Token2: {second}|Credit Token: {credit}"));
+    assert_eq!(wire, format!("Key Change: {first}|Key Change: {second}|Normal Sale: {credit}"));
+}
+
+#[tokio::test]
+async fn a_description_with_separators_in_it_costs_no_token() {
+    let town = open_town();
+    town.script(json!({"fault": "odd_descriptions"})).await;
+    let wire = vend(&town, "key_change", "BWP 1500.00").await.tokens.unwrap().wire_form();
+    let log = town.vends().await;
+    let tokens: Vec<&str> = log[0]["tokens"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
+    let [first, second, credit] = tokens[..] else { panic!("{} tokens", tokens.len()) };
+    let key = "Key change; 1/2";
+    assert_eq!(wire, format!("{key}: {first}|{key}: {second}|Sale; normal/prepaid: {credit}"));
 }
 
 #[tokio::test]
@@ -124,10 +136,11 @@ async fn the_split_of_a_sub_account_meter_is_exact() {
     let town = open_town();
     let vend = vend(&town, "tariff_charge_sub_account", "BWP 100.00").await;
     let parts = vend.breakdown.unwrap();
-    // 5.00 fixed charge, then a tenth of 95.00 for the debt; of 85.50, 14/114 is tax.
+    // 5.00 fixed charge, then a tenth of 95.00 for the debt; of 85.50, 2% is a levy and 1% the regulator's fee; of the
+    // other 82.94, 14/114 is tax.
     assert_eq!(parts.charge.minor(), 1_450);
-    assert_eq!((parts.vat.minor(), parts.cost.minor()), (1_050, 7_500));
-    assert_eq!((parts.levy.minor(), parts.regulatory_fee.minor()), (0, 0));
+    assert_eq!((parts.levy.minor(), parts.regulatory_fee.minor()), (171, 85));
+    assert_eq!((parts.vat.minor(), parts.cost.minor()), (1_019, 7_275));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use chrono::{TimeZone, Utc};
 use clock::SystemClock;
 use money::Money;
 use provider::Gate;
-use provider_xmlvend::{Credentials, SoapVersion, XmlVend, XmlVendSettings};
+use provider_xmlvend::{Credentials, LineDescriptions, SoapVersion, XmlVend, XmlVendSettings};
 use serde_json::Value;
 use utility_sim::{Simulator, SimulatorSettings};
 use vend::{CallId, Product, ProviderReference, Sale, SubscriberIdentifier, VendOrder};
@@ -69,5 +69,7 @@ pub fn open() -> Gate {
 pub fn connection_to(endpoint: &str, simulator: &SimulatorSettings) -> XmlVendSettings {
     let password = simulator.password.expose().into();
     let credentials = Credentials { op_name: simulator.op_name.clone(), password };
-    XmlVendSettings { credentials: Some(credentials), ..settings(endpoint) }
+    let lines =
+        LineDescriptions { levy: vec!["Electrification levy".to_owned()], ..LineDescriptions::default() };
+    XmlVendSettings { credentials: Some(credentials), lines, ..settings(endpoint) }
 }

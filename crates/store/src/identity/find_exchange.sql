@@ -1,4 +1,5 @@
--- find_exchange: the presented refresh token, everybody behind it, and the pair that it was exchanged for.
+-- find_exchange: the presented refresh token, everybody behind it, and the pair that it was exchanged for; if the client
+-- has shown who it is, by a live secret of its own ($3) or by a live access token of the same family ($5).
 SELECT r.generation         AS generation,
        r.expires_at         AS expires_at,
        r.exchanged_at       AS exchanged_at,
@@ -6,6 +7,7 @@ SELECT r.generation         AS generation,
        f.expires_at         AS family_expires_at,
        f.revoked_at         AS revoked_at,
        f.organisation_id    AS organisation_id,
+       c.client_id          AS client_id,
        c.status             AS client_status,
        o.status             AS organisation_status,
        u.status             AS user_status,
@@ -18,13 +20,17 @@ SELECT r.generation         AS generation,
 FROM refresh_tokens r
 JOIN token_families f ON f.id = r.family_id
 JOIN oauth_clients c ON c.id = f.oauth_client_id
-JOIN client_secrets s
-  ON s.oauth_client_id = c.id AND s.secret_hash = $3 AND s.revoked_at IS NULL
- AND (s.expires_at IS NULL OR s.expires_at > $4)
 JOIN organisations o ON o.id = f.organisation_id
 JOIN users u ON u.id = f.user_id
 LEFT JOIN refresh_tokens next_refresh
        ON next_refresh.family_id = f.id AND next_refresh.generation = r.generation + 1
 LEFT JOIN access_tokens next_access
        ON next_access.family_id = f.id AND next_access.generation = r.generation + 1
-WHERE r.token_hash = $1 AND c.client_id = $2
+WHERE r.token_hash = $1 AND ($2 IS NULL OR c.client_id = $2)
+  AND (EXISTS (
+           SELECT FROM client_secrets s
+           WHERE s.oauth_client_id = c.id AND s.secret_hash = $3 AND s.revoked_at IS NULL
+             AND (s.expires_at IS NULL OR s.expires_at > $4))
+       OR EXISTS (
+           SELECT FROM access_tokens a
+           WHERE a.family_id = f.id AND a.token_hash = $5 AND a.expires_at > $4))

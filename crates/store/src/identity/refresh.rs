@@ -17,8 +17,7 @@ mod row;
 /// A refresh token, presented by a client for its successors.
 #[derive(Debug, Clone)]
 pub struct Exchange {
-    pub client_id: String,
-    pub secret_hash: CredentialHash,
+    pub proof: Proof,
     pub presented: CredentialHash,
     /// Derived from the presented token, so the same at every repetition.
     pub access_hash: CredentialHash,
@@ -29,6 +28,15 @@ pub struct Exchange {
     pub idle_lifetime: TimeDelta,
     /// How long after an exchange it may be repeated by somebody who missed the answer.
     pub grace: TimeDelta,
+}
+
+/// What shows that it is the session's own client that presents the token.
+#[derive(Debug, Clone)]
+pub enum Proof {
+    /// A live secret of the client.
+    Secret { client_id: String, secret_hash: CredentialHash },
+    /// A live access token of the same session, and of this client where one is named.
+    AccessToken { client_id: Option<String>, access_hash: CredentialHash },
 }
 
 /// What presenting a refresh token led to.
@@ -164,7 +172,7 @@ async fn revoke(
         action: "token_family.revoked",
         organisation_id: Some(presented.organisation_id),
         subject: format!("token_family:{family_id}"),
-        details: json!({ "client_id": exchange.client_id, "user": presented.user_id }),
+        details: json!({ "client_id": presented.client_id, "user": presented.user_id }),
     };
     append(transaction, entry).await?;
     Ok(Exchanged::Reused { family_id })

@@ -218,7 +218,7 @@ async fn a_passing_failure_frees_the_key_and_no_other_does_and_the_database_agre
         assert!(town.forges_use(&order, 2).unwrap_err().contains("is held"), "{reason:?} while it is open");
         town.records(&order, refused(reason)).await;
         let again = town.order_under(key, &shop, &meter, 1_000).await;
-        if matches!(reason, RefusalReason::Busy | RefusalReason::NeverSent) {
+        if reason.is_transient() {
             assert_eq!(town.holder(&shop, key).await, None, "{reason:?}");
             assert_eq!(town.forges_use(&order, 2), Ok(String::new()));
             town.store.reserve(again.clone()).await.unwrap();

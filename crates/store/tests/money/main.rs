@@ -26,6 +26,7 @@ mod proxy;
 mod reading;
 mod recording;
 mod references;
+mod refused_confirms;
 mod reserving;
 mod town;
 mod trouble;

@@ -44,6 +44,7 @@ impl Reception {
             | Mishap::NoToken
             | Mishap::Swapped
             | Mishap::OutOfOrder
+            | Mishap::OddDescriptions
             | Mishap::UnprefixedFault
             | Mishap::FaultWithoutDetail
             | Mishap::MissingThenPresent

@@ -13,6 +13,8 @@ impl Falsify for Message {
     fn falsify(&mut self, mishap: Mishap) {
         if mishap == Mishap::OutOfOrder {
             self.style.out_of_order = true;
+        } else if mishap == Mishap::OddDescriptions {
+            self.style.odd_descriptions = true;
         } else if mishap == Mishap::UnprefixedFault {
             self.style.unprefixed_fault = true;
         } else if mishap == Mishap::FaultWithoutDetail {

@@ -17,6 +17,8 @@ const SERVER_EAN: &str = "6004708000029";
 pub(crate) struct Style {
     /// `utility` before `clientStatus`, the tendered amount before the transactions.
     pub(crate) out_of_order: bool,
+    /// Descriptions of tokens with a colon, a bar and a line break in them.
+    pub(crate) odd_descriptions: bool,
     /// A fault's detail in no namespace at all, without a server id.
     pub(crate) unprefixed_fault: bool,
     /// A fault without any detail.

@@ -38,13 +38,19 @@ async fn charges_are_lines_of_their_own_and_all_lines_add_up() {
     let counter = Counter::open();
     let charged = counter.vend(meter("tariff_charge"), "100.00").await;
     assert!(charged.says(FIXED_CHARGE_LINE));
-    assert!(charged.says(r#"<r:amt value="95.00" symbol="BWP"/><r:tax xsi:type="b:VAT" rate="14"><b:amt value="11.67" symbol="BWP"/>"#));
+    // Of the 95.00 that the fixed charge leaves, 2% is a levy and 1% a fee; of the other 92.15, 14/114 is tax.
+    for (line, amount) in [("Electrification levy", "1.90"), ("Regulatory fee", "0.95")] {
+        let expected =
+            format!(r#"<r:amt value="{amount}" symbol="BWP"/><r:accDesc>{line}</r:accDesc></r:tx>"#);
+        assert!(charged.says(&expected), "{line}");
+    }
+    assert!(charged.says(r#"<r:amt value="92.15" symbol="BWP"/><r:tax xsi:type="b:VAT" rate="14"><b:amt value="11.32" symbol="BWP"/>"#));
     assert!(charged.says(r#"<r:tenderAmt value="100.00" symbol="BWP"/>"#));
 
     let split = counter.vend(meter("tariff_charge_sub_account"), "100.00").await;
     assert!(split.says(FIXED_CHARGE_LINE));
     assert!(split.says(r#"<r:tx xsi:type="r:DebtRecoveryTx"><r:amt value="9.50" symbol="BWP"/>"#));
-    assert!(split.says(r#"<r:amt value="85.50" symbol="BWP"/>"#));
+    assert!(split.says(r#"<r:amt value="82.94" symbol="BWP"/>"#));
 }
 
 #[tokio::test]

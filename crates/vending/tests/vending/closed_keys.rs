@@ -10,7 +10,7 @@ use purchase::PurchaseRequest;
 use vend::{Refusal, RefusalReason, Unanswered};
 use vending::{ConfirmError, Confirmed, Rejection, Vending};
 
-use crate::town::{Lost, OtherDesk, Shop, Town, assert_pending, assert_unknown, meter, until};
+use crate::town::{Lost, OtherDesk, Shop, Town, assert_pending, assert_unknown, meter, unchecked, until};
 
 const KEY: &str = "till-3/0001";
 
@@ -22,7 +22,7 @@ fn unknown_meter() -> Unanswered {
 }
 
 fn refused() -> Result<Confirmed, ConfirmError> {
-    Err(ConfirmError::Rejected(Rejection::Check(unknown_meter())))
+    Err(ConfirmError::Rejected(unchecked(unknown_meter())))
 }
 
 fn closed() -> Result<Confirmed, ConfirmError> {
@@ -182,7 +182,7 @@ async fn nothing_is_closed_without_a_key_or_by_an_answer_that_says_come_again() 
     let shop = town.shop_with("500.00").await;
     town.utility.will_leave_unanswered([unknown_meter()]);
     let keyless = shop.buys("100.00").await;
-    assert_eq!(keyless, Err(ConfirmError::Rejected(Rejection::Check(unknown_meter()))));
+    assert_eq!(keyless, Err(ConfirmError::Rejected(unchecked(unknown_meter()))));
 
     let answer = Latch::closed();
     town.utility.will([VendsAndAnswersOnceOpened(answer.clone())]);

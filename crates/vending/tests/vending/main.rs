@@ -12,6 +12,7 @@ mod keys;
 mod lost_database;
 mod managed;
 mod memory;
+mod refused_confirms;
 mod rejections;
 mod repeats;
 mod retries;

@@ -12,7 +12,7 @@ use store::identity::{Party, Status};
 use vend::{Customer, Doubt, Product, Refusal, RefusalReason, Unanswered};
 use vending::{ConfirmError, Rejection};
 
-use crate::town::{METER, Shop, Town, act, assert_pending, meter, pula, terms};
+use crate::town::{METER, Shop, Town, act, assert_pending, meter, pula, terms, unchecked};
 
 impl Shop<'_> {
     /// Asserts that the request is rejected so, and that nothing came of it.
@@ -137,7 +137,7 @@ async fn a_check_that_is_not_passed_or_cannot_be_made_rejects_the_purchase() {
         Unanswered::NoAnswer(Doubt::Unreadable),
     ] {
         town.utility.will_leave_unanswered([unanswered.clone()]);
-        shop.is_rejected(shop.request("100.00"), Rejection::Check(unanswered)).await;
+        shop.is_rejected(shop.request("100.00"), unchecked(unanswered)).await;
     }
     town.utility.saw(["check"; 4]);
     town.nothing_came_of_it();
@@ -151,7 +151,7 @@ async fn a_barred_customer_is_rejected_and_asked_about_again_each_time() {
     let blocked = Refusal { reason: RefusalReason::Blocked, wording: Some("Debt unpaid".into()) };
     town.utility.knows(meter(METER), Customer { barred: Some(blocked.clone()), ..anybody() });
     for _ in 0..2 {
-        let barred = Rejection::Check(Unanswered::Refused(blocked.clone()));
+        let barred = unchecked(Unanswered::Refused(blocked.clone()));
         shop.is_rejected(shop.request("100.00"), barred).await;
     }
     town.utility.saw(["check", "check"]);

@@ -41,6 +41,11 @@ pub use wire::{Lost, Wire};
 
 /// The provider of every offer.
 pub const PROVIDER: &str = "BPC";
+
+/// The rejection of whoever asked about a customer, a price or a trial and got this from the provider.
+pub fn unchecked(unanswered: vend::Unanswered) -> vending::Rejection {
+    vending::Rejection::Check { provider_code: PROVIDER.to_owned(), unanswered }
+}
 /// Connected too, and offers nothing until a test says so.
 pub const NEIGHBOUR: &str = "WUC";
 

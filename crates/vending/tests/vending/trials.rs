@@ -4,7 +4,7 @@ use purchase::PurchaseRequest;
 use vend::{Customer, Doubt, Refusal, RefusalReason, Unanswered};
 use vending::{Quote, Rejection};
 
-use crate::town::{METER, Town, meter, pula};
+use crate::town::{METER, Town, meter, pula, unchecked};
 
 #[tokio::test]
 async fn a_trial_asks_for_a_trial_alone_and_moves_and_stores_nothing() {
@@ -50,7 +50,7 @@ async fn a_trial_that_the_provider_does_not_pass_is_rejected() {
         Unanswered::NoAnswer(Doubt::Mismatched),
     ] {
         town.utility.will_leave_unanswered([unanswered.clone()]);
-        assert_eq!(shop.tries("100.00").await, Err(Rejection::Check(unanswered)));
+        assert_eq!(shop.tries("100.00").await, Err(unchecked(unanswered)));
     }
     town.utility.saw(["check", "quote", "trial", "trial", "trial"]);
     assert_eq!(town.count("purchases"), 0);

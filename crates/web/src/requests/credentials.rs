@@ -1,10 +1,11 @@
 //! The bodies of login and refresh (specification, section 5).
 
-use identity::{LoginCredentials, RefreshCredentials};
+use identity::{ClientProof, LoginCredentials, RefreshCredentials};
+use messages::Detail;
 use purchase::SourceChannel;
 
 use super::lengths::CREDENTIAL_MAX;
-use crate::{ApiError, Fields};
+use crate::{ApiError, ClientHeader, Fields};
 
 /// The body of login. The channel may be left out: nothing depends on it.
 pub fn login_request(fields: &Fields, channels: &[SourceChannel]) -> Result<LoginCredentials, ApiError> {
@@ -19,12 +20,45 @@ pub fn login_request(fields: &Fields, channels: &[SourceChannel]) -> Result<Logi
     Ok(LoginCredentials { client_id, client_secret, organisation_code, username, password })
 }
 
-/// The body of refresh.
-pub fn refresh_request(fields: &Fields) -> Result<RefreshCredentials, ApiError> {
-    let credential = |name| fields.required_text(name, CREDENTIAL_MAX);
-    let client_id = credential("client_id")?;
-    let client_secret = credential("client_secret")?.into();
+/// The body of refresh, and the header in which the client may prove itself instead.
+pub fn refresh_request(fields: &Fields, header: &ClientHeader) -> Result<RefreshCredentials, ApiError> {
+    let client = client_proof(fields, header)?;
     fields.one_of("grant_type", &["refresh_token"], |grant| grant)?;
-    let refresh_token = credential("refresh_token")?.into();
-    Ok(RefreshCredentials { client_id, client_secret, refresh_token })
+    let refresh_token = fields.required_text("refresh_token", CREDENTIAL_MAX)?.into();
+    Ok(RefreshCredentials { client, refresh_token })
+}
+
+/// Name and secret in the body count before any header. Without a header they are required.
+fn client_proof(fields: &Fields, header: &ClientHeader) -> Result<ClientProof, ApiError> {
+    if let ClientHeader::Absent = header {
+        let required = |name| fields.required_text(name, CREDENTIAL_MAX);
+        let client_id = required("client_id")?;
+        return Ok(ClientProof::Secret { client_id, client_secret: required("client_secret")?.into() });
+    }
+    let optional = |name| fields.optional_text(name, CREDENTIAL_MAX);
+    match (optional("client_id")?, optional("client_secret")?) {
+        (Some(client_id), Some(client_secret)) => {
+            Ok(ClientProof::Secret { client_id, client_secret: client_secret.into() })
+        }
+        (named, _) => by_header(header, named),
+    }
+}
+
+/// A client that the body names beside a header must be the same.
+fn by_header(header: &ClientHeader, named: Option<String>) -> Result<ClientProof, ApiError> {
+    match header {
+        ClientHeader::Basic { client_id, client_secret }
+            if named.as_ref().is_none_or(|it| it == client_id) =>
+        {
+            let client_secret = client_secret.as_str().into();
+            Ok(ClientProof::Secret { client_id: client_id.clone(), client_secret })
+        }
+        ClientHeader::Bearer(access_token) => {
+            Ok(ClientProof::AccessToken { client_id: named, access_token: access_token.as_str().into() })
+        }
+        ClientHeader::Basic { .. } | ClientHeader::MalformedBasic => {
+            Err(ApiError::new(Detail::Refresh).asking_for_basic())
+        }
+        ClientHeader::Absent => Err(ApiError::new(Detail::Refresh)),
+    }
 }

@@ -8,5 +8,5 @@ pub const CREDENTIAL_MAX: usize = 256;
 pub const COMMENT_MAX: usize = 500;
 /// Longest external reference, in characters.
 pub const EXTERNAL_REFERENCE_MAX: usize = 100;
-/// Longest language tag, in characters (RFC 5646, section 4.4.1).
-pub const LANGUAGE_MAX: usize = 35;
+/// Longest language tag, in characters. RFC 5646, section 4.4.1, knows no limit, and wants at least 35.
+pub const LANGUAGE_MAX: usize = 100;

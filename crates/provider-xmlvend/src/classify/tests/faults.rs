@@ -106,6 +106,9 @@ fn a_business_rule_without_a_type_is_told_by_its_text() {
         ("Server busy", RefusalReason::Busy),
         ("Please try again later", RefusalReason::Busy),
         ("Closed for stocktaking", RefusalReason::Other),
+        ("Vending is temporarily suspended", RefusalReason::OtherTransient),
+        ("This meter cannot be served at the moment", RefusalReason::OtherTransient),
+        ("Meter disconnected", RefusalReason::Disconnected),
     ] {
         assert_eq!(judged(&fault("BusinessRuleEx", OURS, text)), refused(reason, text), "{text}");
         assert_eq!(judged(&fault("BusinessRuleEx", NOBODYS, text)), unknown(Doubt::Mismatched), "{text}");
@@ -114,6 +117,19 @@ fn a_business_rule_without_a_type_is_told_by_its_text() {
             Ok(true),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn a_text_refines_a_type_that_leaves_something_open() {
+    for (kind, text, reason) in [
+        ("UnknownMeterEx", "Meter disconnected", RefusalReason::Disconnected),
+        ("ConfirmCustomerEx", "Customer was disconnected in May", RefusalReason::Disconnected),
+        ("UnknownMeterEx", "Meter not found", RefusalReason::UnknownSubscriber),
+        ("BlockedMeterEx", "Temporarily blocked", RefusalReason::Blocked),
+        ("XMLVendSchemaEx", "Temporarily not well-formed", RefusalReason::Misconfigured),
+    ] {
+        assert_eq!(judged(&fault(kind, OURS, text)), refused(reason, text), "{kind} {text}");
     }
 }
 

@@ -7,7 +7,7 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 
-use super::Exchange;
+use super::{Exchange, Proof};
 use crate::{
     StoreError,
     identity::{CredentialHash, Role, Status, words::Word},
@@ -17,6 +17,8 @@ use crate::{
 
 /// A refresh token that the presenting client may present.
 pub(super) struct Presented {
+    /// The client's name on the wire.
+    pub(super) client_id: String,
     pub(super) family_id: i64,
     pub(super) organisation_id: i64,
     pub(super) user_id: i64,
@@ -48,16 +50,22 @@ pub(super) async fn lock_family(
     Ok(locked.await? == 1)
 }
 
-/// The presented token, if it is of this client and the secret is the client's and live.
+/// The presented token, if the client has shown that it is the session's own.
 pub(super) async fn find(
     transaction: &mut Transaction,
     exchange: &Exchange,
 ) -> Result<Option<Presented>, StoreError> {
+    let (client_id, secret, access_token) = match &exchange.proof {
+        Proof::Secret { client_id, secret_hash } => (Some(client_id), Some(secret_hash), None),
+        Proof::AccessToken { client_id, access_hash } => (client_id.as_ref(), None, Some(access_hash)),
+    };
+    let bytes = |hash: Option<&CredentialHash>| hash.map(|hash| hash.0.to_vec());
     let row = prepared::<FindExchange>()
         .bind::<Bytea, _>(exchange.presented.0.as_slice())
-        .bind::<Text, _>(&exchange.client_id)
-        .bind::<Bytea, _>(exchange.secret_hash.0.as_slice())
+        .bind::<Nullable<Text>, _>(client_id)
+        .bind::<Nullable<Bytea>, _>(bytes(secret))
         .bind::<Timestamptz, _>(exchange.at)
+        .bind::<Nullable<Bytea>, _>(bytes(access_token))
         .get_result::<Row>(transaction);
     row.await.optional()?.map(Presented::try_from).transpose()
 }
@@ -94,6 +102,8 @@ struct Row {
     organisation_status: String,
     #[diesel(sql_type = BigInt)]
     oauth_client_id: i64,
+    #[diesel(sql_type = Text)]
+    client_id: String,
     #[diesel(sql_type = Text)]
     client_status: String,
     #[diesel(sql_type = BigInt)]
@@ -132,6 +142,7 @@ impl TryFrom<Row> for Presented {
             _ => None,
         };
         Ok(Self {
+            client_id: row.client_id,
             family_id: row.family_id,
             organisation_id: organisation,
             user_id: user,

@@ -9,6 +9,11 @@ use super::{
 };
 use crate::{meter::KeyChange, product::in_units, tariff::VAT_PERCENT};
 
+/// The utility's descriptions of its tokens; XMLVend has one for both halves of a key change. The second of each pair is
+/// for clients whose own formats give a meaning to some of its characters.
+const CREDIT: [&str; 2] = ["Normal Sale", "Sale: normal|prepaid"];
+const KEY_CHANGE: [&str; 2] = ["Key Change", "Key change:\n1|2"];
+
 /// Writes all that a vend response, or a trial's, holds.
 pub(super) fn write(xml: &mut Xml, to: &Header, display: &str, receipt: &Receipt, style: Style) {
     header(xml, to, display);
@@ -26,9 +31,9 @@ pub(super) fn write(xml: &mut Xml, to: &Header, display: &str, receipt: &Receipt
             if style.out_of_order {
                 amount(xml, "r:tenderAmt", receipt.split.tender);
                 charges(xml, receipt);
-                credit(xml, receipt);
+                credit(xml, receipt, style);
             } else {
-                credit(xml, receipt);
+                credit(xml, receipt, style);
                 charges(xml, receipt);
                 amount(xml, "r:tenderAmt", receipt.split.tender);
             }
@@ -44,7 +49,7 @@ fn utility(xml: &mut Xml) {
     xml.leaf("b:utility", &[("name", "Test Utility"), ("address", "Gaborone"), ("taxRef", "0000000001")]);
 }
 
-fn credit(xml: &mut Xml, receipt: &Receipt) {
+fn credit(xml: &mut Xml, receipt: &Receipt, style: Style) {
     let attributes = [("xsi:type", "r:CreditVendTx"), ("receiptNo", &receipt.number)];
     xml.within("r:tx", &attributes, |xml| {
         amount(xml, "r:amt", receipt.split.credit);
@@ -52,17 +57,17 @@ fn credit(xml: &mut Xml, receipt: &Receipt) {
         xml.within("r:tax", &[("xsi:type", "b:VAT"), ("rate", &rate)], |xml| {
             amount(xml, "b:amt", receipt.split.vat);
         });
-        credit_token(xml, receipt);
+        credit_token(xml, receipt, described(CREDIT, style));
         if let Some(change) = &receipt.issue.key_change {
-            key_change_tokens(xml, receipt, change);
+            key_change_tokens(xml, receipt, change, described(KEY_CHANGE, style));
         }
         xml.within("r:tariff", &[], |xml| xml.text("b:name", "Domestic"));
     });
 }
 
-fn credit_token(xml: &mut Xml, receipt: &Receipt) {
+fn credit_token(xml: &mut Xml, receipt: &Receipt, description: &str) {
     xml.within("r:creditTokenIssue", &[("xsi:type", "b:SaleCredTokenIssue")], |xml| {
-        xml.text("b:desc", "Normal Sale");
+        xml.text("b:desc", description);
         meter_detail(xml, "b:meterDetail", &receipt.issue.meter);
         if let Some(token) = &receipt.issue.credit {
             xml.within("b:token", &[("xsi:type", "b:STS1Token")], |xml| {
@@ -77,9 +82,9 @@ fn credit_token(xml: &mut Xml, receipt: &Receipt) {
     });
 }
 
-fn key_change_tokens(xml: &mut Xml, receipt: &Receipt, change: &KeyChange) {
+fn key_change_tokens(xml: &mut Xml, receipt: &Receipt, change: &KeyChange, description: &str) {
     xml.within("r:kcTokenIssue", &[], |xml| {
-        xml.text("b:desc", "Key Change");
+        xml.text("b:desc", description);
         meter_detail(xml, "b:meterDetail", &receipt.issue.meter);
         xml.within("b:token", &[("xsi:type", "b:KCToken")], |xml| {
             for (name, token) in [("b:set1stMeterKey", &change.first), ("b:set2ndMeterKey", &change.second)] {
@@ -100,6 +105,10 @@ fn key_change_tokens(xml: &mut Xml, receipt: &Receipt, change: &KeyChange) {
     });
 }
 
+fn described([usual, odd]: [&'static str; 2], style: Style) -> &'static str {
+    if style.odd_descriptions { odd } else { usual }
+}
+
 fn names(key: &KeyParameters) -> [String; 3] {
     [key.supply_group.to_string(), key.revision.to_string(), key.tariff_index.to_string()]
 }
@@ -112,10 +121,16 @@ fn charges(xml: &mut Xml, receipt: &Receipt) {
             xml.text("r:accNo", "D1");
         });
     }
-    if let Some(charge) = receipt.split.fixed_charge {
+    let split = &receipt.split;
+    for (line, description) in [
+        (split.fixed_charge, "Fixed charge"),
+        (split.levy, "Electrification levy"),
+        (split.regulatory_fee, "Regulatory fee"),
+    ] {
+        let Some(charge) = line else { continue };
         xml.within("r:tx", &[("xsi:type", "r:ServiceChrgTx")], |xml| {
             amount(xml, "r:amt", charge);
-            xml.text("r:accDesc", "Fixed charge");
+            xml.text("r:accDesc", description);
         });
     }
 }

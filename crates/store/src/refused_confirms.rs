@@ -1,0 +1,197 @@
+//! Confirms that made no purchase: written in the background, many at a time, and listed for an operator who is asked
+//! about one.
+
+use chrono::{DateTime, Utc};
+use diesel::QueryableByName;
+use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
+use diesel_async::RunQueryDsl;
+use money::Money;
+use purchase::{OrganisationId, RefusedConfirm};
+use vend::Product;
+
+use crate::row::read_currency;
+use crate::statement::{Statement, prepared};
+use crate::{Store, StoreError};
+
+/// Which refused confirms are asked for; what is absent is not asked about.
+#[derive(Clone, Debug, Default)]
+pub struct RefusedQuery {
+    /// Whose.
+    pub organisation: Option<OrganisationId>,
+    /// For whom.
+    pub subscriber: Option<String>,
+    /// The integrator's own name for it.
+    pub external_reference: Option<String>,
+    /// The `X-Request-Id` of the confirm.
+    pub request_id: Option<String>,
+    /// Only lines before this one.
+    pub before: Option<i64>,
+    /// At most so many.
+    pub limit: u16,
+}
+
+/// A refused confirm as it is on file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedRecord {
+    /// Its number in the list.
+    pub id: i64,
+    /// When it was refused.
+    pub refused_at: DateTime<Utc>,
+    /// The code of whose it is.
+    pub organisation: Option<String>,
+    /// The name of the OAuth client.
+    pub client: Option<String>,
+    /// The name of the user.
+    pub user: Option<String>,
+    /// The meter, phone or account.
+    pub subscriber: Option<String>,
+    /// The integrator's own name for the purchase.
+    pub external_reference: Option<String>,
+    /// What was to be bought.
+    pub product: Option<String>,
+    /// From whom.
+    pub provider_code: Option<String>,
+    /// For how much.
+    pub amount: Option<Money>,
+    /// The error code that was told.
+    pub code: String,
+    /// The field that was to blame.
+    pub param: Option<String>,
+    /// The `X-Request-Id` of the confirm.
+    pub request_id: String,
+}
+
+struct InsertRefusedConfirms;
+
+impl Statement for InsertRefusedConfirms {
+    const SQL: &str = "-- insert_refused_confirms
+INSERT INTO refused_confirms (refused_at, organisation_id, client_id, user_id, subscriber_identifier, external_reference,
+    product, provider_code, currency, amount, code, param, request_id)
+SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+}
+
+struct ListRefusedConfirms;
+
+impl Statement for ListRefusedConfirms {
+    const SQL: &str = "-- list_refused_confirms
+SELECT r.id, r.refused_at, o.code AS organisation, c.client_id AS client, u.username AS \"user\", r.subscriber_identifier,
+    r.external_reference, r.product, r.provider_code, r.currency, r.amount, r.code, r.param, r.request_id
+FROM refused_confirms r
+LEFT JOIN organisations o ON o.id = r.organisation_id
+LEFT JOIN oauth_clients c ON c.id = r.client_id
+LEFT JOIN users u ON u.id = r.user_id
+WHERE ($1::bigint IS NULL OR r.organisation_id = $1) AND ($2::text IS NULL OR r.subscriber_identifier = $2)
+    AND ($3::text IS NULL OR r.external_reference = $3) AND ($4::text IS NULL OR r.request_id = $4)
+    AND ($5::bigint IS NULL OR r.id < $5)
+ORDER BY r.id DESC LIMIT $6";
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    refused_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Text>)]
+    organisation: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    client: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    user: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    subscriber_identifier: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    external_reference: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    product: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    provider_code: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    currency: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    amount: Option<i64>,
+    #[diesel(sql_type = Text)]
+    code: String,
+    #[diesel(sql_type = Nullable<Text>)]
+    param: Option<String>,
+    #[diesel(sql_type = Text)]
+    request_id: String,
+}
+
+impl Store {
+    /// Writes them, all or none.
+    pub async fn keep_refused_confirms(&self, refused: Vec<RefusedConfirm>) -> Result<(), StoreError> {
+        let written = self.operate(move |transaction| {
+            Box::pin(async move {
+                let all = refused.as_slice();
+                prepared::<InsertRefusedConfirms>()
+                    .bind::<Array<Timestamptz>, _>(each(all, |it| it.at))
+                    .bind::<Array<BigInt>, _>(each(all, |it| it.authority.organisation.0))
+                    .bind::<Array<BigInt>, _>(each(all, |it| it.authority.client.0))
+                    .bind::<Array<BigInt>, _>(each(all, |it| it.authority.user.0))
+                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.subscriber.as_deref()))
+                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.external_reference.as_deref()))
+                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.product.map(Product::as_str)))
+                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.provider_code.as_deref()))
+                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| {
+                        it.amount.map(|amount| amount.currency().to_string())
+                    }))
+                    .bind::<Array<Nullable<BigInt>>, _>(each(all, |it| it.amount.map(Money::minor)))
+                    .bind::<Array<Text>, _>(each(all, |it| it.code))
+                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.param.as_deref()))
+                    .bind::<Array<Text>, _>(each(all, |it| it.request_id.as_str()))
+                    .execute(&mut **transaction)
+                    .await?;
+                Ok(())
+            })
+        });
+        written.await
+    }
+
+    /// The newest that are asked for, the newest first.
+    pub async fn list_refused_confirms(&self, query: RefusedQuery) -> Result<Vec<RefusedRecord>, StoreError> {
+        let listed = self.read(move |connection| {
+            Box::pin(async move {
+                let rows: Vec<Row> = prepared::<ListRefusedConfirms>()
+                    .bind::<Nullable<BigInt>, _>(query.organisation.map(|organisation| organisation.0))
+                    .bind::<Nullable<Text>, _>(query.subscriber)
+                    .bind::<Nullable<Text>, _>(query.external_reference)
+                    .bind::<Nullable<Text>, _>(query.request_id)
+                    .bind::<Nullable<BigInt>, _>(query.before)
+                    .bind::<BigInt, _>(i64::from(query.limit))
+                    .load(connection)
+                    .await?;
+                Ok(rows)
+            })
+        });
+        listed.await?.into_iter().map(RefusedRecord::try_from).collect()
+    }
+}
+
+impl TryFrom<Row> for RefusedRecord {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let currency =
+            row.currency.map(|code| read_currency("refused_confirms", row.id, &code)).transpose()?;
+        Ok(Self {
+            id: row.id,
+            refused_at: row.refused_at,
+            organisation: row.organisation,
+            client: row.client,
+            user: row.user,
+            subscriber: row.subscriber_identifier,
+            external_reference: row.external_reference,
+            product: row.product,
+            provider_code: row.provider_code,
+            amount: currency.zip(row.amount).map(|(currency, minor)| Money::from_minor(minor, currency)),
+            code: row.code,
+            param: row.param,
+            request_id: row.request_id,
+        })
+    }
+}
+
+fn each<'a, T>(all: &'a [RefusedConfirm], part: impl Fn(&'a RefusedConfirm) -> T) -> Vec<T> {
+    all.iter().map(part).collect()
+}

@@ -1,0 +1,77 @@
+//! A confirm that made no purchase, found by the operator when the integrator asks about it.
+
+use acceptance::surface::Surface;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    operator::Operator,
+    order::Order,
+    shop::Shop,
+    town::{eventually, town},
+};
+
+/// The lines that `vendctl refusals list` shows, once there are so many.
+async fn listed(operator: &Operator, number: usize, words: &str) -> Vec<Value> {
+    let list = || operator.shows(&format!("refusals list {words}")).as_array().unwrap().clone();
+    eventually("the refusals are written down", async || list().len() >= number).await;
+    let lines = list();
+    assert_eq!(lines.len(), number, "{lines:?}");
+    lines
+}
+
+async fn confirm(shop: &Shop, order: &Order, request_id: &str) {
+    let headers = [("X-Request-Id", request_id)];
+    let answer = shop.send(Method::POST, shop.surface.confirm(), Some(&order.body()), &headers).await;
+    assert!((400..500).contains(&answer.status), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn the_operator_finds_a_refused_confirm_by_its_reference_and_its_subscriber() {
+    let operator = Operator::at_the_prompt();
+    for surface in Surface::ALL {
+        let shop = town().open_shop_on(surface).await;
+        let (unknown, meter, code) = (town().scenario("not_found"), town().meter(), shop.code.clone());
+        confirm(&shop, &shop.order(unknown).reference(&format!("lost-{code}")), "till 7, sale 1").await;
+        let too_much = shop.order(&meter).reference(&format!("dear-{code}")).amount("2000000");
+        confirm(&shop, &too_much, "sale-2").await;
+        confirm(&shop, &shop.order(&meter).reference(&format!("odd-{code}")).amount("-1"), "sale-3").await;
+        shop.validate(&shop.order(unknown)).await.expect(404);
+        assert_eq!(shop.rows(), "0|0|0|0|0");
+
+        let [lost] = &listed(&operator, 1, &format!("--reference lost-{code}")).await[..] else { panic!() };
+        let provider = match surface {
+            Surface::V1 => json!("BPC"),
+            Surface::Current => Value::Null,
+        };
+        let expected = [
+            ("organisation", json!(code)),
+            ("client", json!(shop.credentials.client_id)),
+            ("user", json!(shop.credentials.identifier)),
+            ("subscriber", json!(unknown)),
+            ("product", json!("ELECTRICITY")),
+            ("provider", provider),
+            ("amount", json!("BWP 100.00")),
+            ("code", json!("meter_not_found")),
+            ("param", Value::Null),
+            ("request_id", json!("till 7, sale 1")),
+        ];
+        for (name, value) in expected {
+            assert_eq!(lost[name], value, "{name} of {lost}");
+        }
+        let told: Vec<Value> = listed(&operator, 2, &format!("-o {code} --subscriber {meter}")).await;
+        let codes: Vec<&Value> = told.iter().map(|line| &line["code"]).collect();
+        assert_eq!(codes, [&json!("invalid_amount"), &json!("insufficient_balance")]);
+        assert_eq!((&told[0]["amount"], &told[0]["param"]), (&Value::Null, &json!("amount")));
+    }
+}
+
+#[tokio::test]
+async fn what_made_a_purchase_is_no_refused_confirm() {
+    let (operator, shop) = (Operator::at_the_prompt(), town().open_shop().await);
+    shop.confirm(&shop.order(&town().meter()).reference("bought")).await.expect(200);
+    shop.confirm(&shop.order(town().scenario("account_blocked")).reference("failed")).await.expect(422);
+    confirm(&shop, &shop.order(town().scenario("not_found")).reference("refused"), "the last").await;
+    let lines = listed(&operator, 1, &format!("-o {}", shop.code)).await;
+    assert_eq!(lines[0]["external_reference"], "refused");
+}
