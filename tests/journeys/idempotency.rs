@@ -126,7 +126,7 @@ async fn a_final_failure_is_told_again_as_the_confirm_told_it_whatever_retry_say
     let shop = town().open_shop().await;
     for (scenario, told, by_retry) in [
         ("account_blocked", (422, "meter_blocked"), (422, "meter_blocked")),
-        ("credit_exhausted", (502, "merchant_credit_exhausted"), (422, "provider_error")),
+        ("credit_exhausted", (502, "merchant_credit_exhausted"), (422, "merchant_credit_exhausted")),
     ] {
         let meter = town().scenario(scenario);
         let order = shop.order(meter).reference("failed-1");
@@ -167,9 +167,9 @@ async fn a_lost_reply_is_pending_under_its_key_until_retry_has_settled_it() {
     shop.confirm_under("key-1", &order).await.expect(504);
     let pending = shop.confirm_under("key-1", &order).await;
     assert_eq!(pending.refusal(), (409, "transaction_pending", None));
-    assert_eq!((pending.header("retry-after"), pending.header(REPLAYED)), (Some("5"), None));
+    assert_eq!((pending.header("retry-after"), pending.header(REPLAYED)), (Some("1"), None));
     assert_eq!(pending.body["error"]["retryable"], true);
-    let settled = shop.retry(&meter, "lost-1").await.expect(200);
+    let settled = shop.retry_until_settled(&meter, "lost-1").await.expect(200);
     let again = shop.confirm_under("key-1", &order).await.expect(200);
     assert_eq!((again.text.as_str(), again.header(REPLAYED)), (settled.text.as_str(), Some("true")));
     assert_eq!(street.vended(&meter).await, 1);

@@ -48,7 +48,7 @@ async fn a_failed_purchase_is_told_for_good_in_the_400_class_and_a_fresh_confirm
     let failures = [
         ("busy", (422, "provider_busy"), (422, "provider_busy")),
         ("account_blocked", (422, "meter_blocked"), (422, "meter_blocked")),
-        ("credit_exhausted", (502, "merchant_credit_exhausted"), (422, "provider_error")),
+        ("credit_exhausted", (502, "merchant_credit_exhausted"), (422, "merchant_credit_exhausted")),
         ("duplicate", (409, "duplicate_request"), (409, "duplicate_request")),
     ];
     let shop = town().open_shop().await;
@@ -99,7 +99,7 @@ async fn a_request_that_never_arrived_is_sent_again_under_its_own_reference() {
     };
     let sent_at_first = attempts(&shop);
 
-    let found = shop.retry(&meter, "lost-1").await.expect(200);
+    let found = shop.retry_until_settled(&meter, "lost-1").await.expect(200);
     assert_eq!(street.enters(&meter, found.str("/product/token")).await, Ok("credit".to_owned()));
     assert_eq!(attempts(&shop), sent_at_first, "a new reference was used while the old one was unresolved");
     let vends = street.vends(&meter).await;
@@ -137,7 +137,7 @@ async fn a_provider_that_cannot_be_asked_leaves_the_question_open() {
     let unreachable = shop.retry(&meter, "deaf-1").await;
     assert_eq!(unreachable.refusal(), (504, "provider_timeout", None));
     assert_eq!(shop.newest_state(), "IN_DOUBT");
-    let found = shop.retry(&meter, "deaf-1").await.expect(200);
+    let found = shop.retry_until_settled(&meter, "deaf-1").await.expect(200);
     assert_eq!(street.vended(&meter).await, 1);
     shop.has_spent(&[found.str("/total")]).await;
 }

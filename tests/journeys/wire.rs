@@ -88,6 +88,21 @@ impl Answer {
         (self.status, code, self.surface.param(&self.body))
     }
 
+    /// Whether it says how an open purchase is recovered, and of a failed one whether it may be bought again.
+    pub fn next_step(&self) -> (bool, Option<bool>) {
+        match self.surface {
+            Surface::V1 => {
+                let error = self.body.get("error").unwrap_or(&self.body);
+                let failure = error.get("failure").and_then(|failure| failure["buy_again"].as_bool());
+                (error.get("recovery").is_some_and(Value::is_object), failure)
+            }
+            Surface::Current => {
+                let failure = self.header("failure").map(|told| told == "buy-again");
+                (self.header("recovery").is_some(), failure)
+            }
+        }
+    }
+
     /// The sentence of a refusal.
     #[track_caller]
     pub fn sentence(&self) -> &str {

@@ -103,10 +103,12 @@ impl LifeRow {
 
     fn sending(&self, id: i64) -> Result<Sending, StoreError> {
         let copies = self.copies.and_then(|copies| u16::try_from(copies).ok());
+        let last_sent_at = self.last_sent_at.ok_or_else(|| corrupt(id, "last_sent_at"))?;
         Ok(Sending {
             copies: copies.ok_or_else(|| corrupt(id, "copies"))?,
-            last_sent_at: self.last_sent_at.ok_or_else(|| corrupt(id, "last_sent_at"))?,
-            ended_at: self.send_ended_at,
+            last_sent_at,
+            // A server of the version before leaves the end of an earlier copy here when it sends another.
+            ended_at: self.send_ended_at.filter(|ended_at| *ended_at >= last_sent_at),
             earlier_ended_by: self.earlier_sends_ended_by,
             no_record_since: self.no_record_since,
         })

@@ -22,7 +22,7 @@ impl Seen {
     pub fn expect(&self, code: ErrorCode, endpoint: Endpoint, answer: &Answer) {
         let (status, told, _) = answer.refusal();
         assert_eq!(told, code.as_str(), "{}: {}", endpoint.path(), answer.text);
-        assert_eq!(status, code.status(), "{}", answer.text);
+        assert_eq!(status, endpoint.status(code), "{}", answer.text);
         assert_eq!(answer.str("/error/type"), code.error_type().as_str(), "{}", answer.text);
         assert!(answer.str("/error/message").contains('.'), "no sentence: {}", answer.text);
         assert!(answer.str("/error/doc_url").ends_with(&format!("/docs/errors/{code}")), "{}", answer.text);

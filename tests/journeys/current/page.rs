@@ -226,7 +226,12 @@ fn header(name: &str, value: &str, url: &str) -> String {
     match name {
         "link" => value.replace(url, "<public url>"),
         // How many are left and for how long depends on the moment; that they are numbers does not.
-        "ratelimit-remaining" | "ratelimit-reset" => number(value, "<number>"),
+        "ratelimit-remaining" | "ratelimit-reset" | "retry-after" => number(value, "<number>"),
+        "recovery" => {
+            let parts =
+                value.split('@').map(|part| part.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+            parts.collect::<Vec<_>>().join("@<moment>")
+        }
         _other => value.to_owned(),
     }
 }

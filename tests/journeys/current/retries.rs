@@ -90,6 +90,7 @@ async fn doubtful(page: &mut Page, shop: &Shop) {
     page.keep("a confirm whose outcome is not known", Question::confirm(shop, &order)).await.expect(504);
     page.keep("a provider that cannot be asked", asked(shop, &meter, "lost-1")).await.expect(504);
     page.keep("a confirm meanwhile", Question::confirm(shop, &order)).await.expect(409);
+    shop.retry_until_settled(&meter, "lost-1").await.expect(200);
     page.keep("a purchase that was found", asked(shop, &meter, "lost-1")).await.expect(200);
 }
 

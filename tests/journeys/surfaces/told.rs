@@ -7,8 +7,8 @@ use acceptance::surface::Surface;
 use crate::wire::Answer;
 
 /// What differs between any two answers, or marks the surface. A connection is closed where a body was not read in time.
-const OF_THE_ANSWER: [&str; 6] =
-    ["date", "content-length", "connection", "x-request-id", "deprecation", "link"];
+const OF_THE_ANSWER: [&str; 8] =
+    ["date", "content-length", "connection", "x-request-id", "deprecation", "link", "recovery", "failure"];
 
 /// What the versioned surface tells of a quote, and the frozen one does not (contract of the answer to validate).
 const OF_A_VERSIONED_QUOTE: [&str; 9] = [
@@ -48,6 +48,7 @@ fn said(answer: &Answer) -> Said {
         .map(|(name, value)| (format!("header {name}"), header(name.as_str(), value.to_str().unwrap())))
         .collect();
     said.insert("status".to_owned(), answer.status.to_string());
+    said.insert("next step".to_owned(), format!("{:?}", answer.next_step()));
     if answer.status >= 400 {
         refused(answer, &mut said);
     } else {
@@ -58,7 +59,8 @@ fn said(answer: &Answer) -> Said {
 
 fn header(name: &str, value: &str) -> String {
     // How much is left depends on the moment.
-    if name == "ratelimit-remaining" || name == "ratelimit-reset" { "a number" } else { value }.to_owned()
+    let is_of_the_moment = ["ratelimit-remaining", "ratelimit-reset", "retry-after"].contains(&name);
+    if is_of_the_moment { "a number" } else { value }.to_owned()
 }
 
 fn refused(answer: &Answer, said: &mut Said) {
