@@ -206,7 +206,7 @@ fn retry_is_asked_until_it_says_something_final_about_the_purchase() {
 }
 
 #[test]
-fn confirm_is_sent_again_only_after_retry_has_found_nothing_and_under_a_new_reference() {
+fn confirm_is_sent_again_only_after_retry_found_nothing_and_under_a_new_reference() {
     let nothing = || [Reply::HangsUp, Reply::error(404, "transaction_not_found")];
     let told = calls(&[&nothing()[..], &nothing()[..], &[Reply::bought()]].concat());
     assert_eq!(told.0.code, WELL, "{told:?}");
@@ -217,7 +217,7 @@ fn confirm_is_sent_again_only_after_retry_has_found_nothing_and_under_a_new_refe
 }
 
 #[test]
-fn a_failure_that_confirm_tells_is_final_whatever_its_status_and_is_not_asked_about() {
+fn a_failure_that_confirm_tells_is_final_whatever_its_status() {
     let told = calls(&[Reply::failed(502, "merchant_credit_exhausted")]);
     assert_eq!((told.0.code, told.1.len()), (NOT_BOUGHT, 2), "{told:?}");
 }
@@ -230,7 +230,7 @@ fn nothing_is_asked_before_the_moment_that_the_answer_names_and_its_end_is_told(
 }
 
 #[test]
-fn a_confirm_that_was_turned_away_is_known_to_have_done_nothing_though_the_wait_is_too_long() {
+fn a_confirm_that_was_turned_away_did_nothing_though_the_wait_is_too_long() {
     let told = calls(&[Reply::open_for_hours(), Reply::error(404, "transaction_not_found")]);
     assert_eq!((told.0.code, told.1.len()), (NOT_BOUGHT, 3), "{told:?}");
 }

@@ -30,7 +30,7 @@ fn the_limits_on_the_page_are_those_that_hold_when_nothing_is_set() {
 }
 
 #[test]
-fn the_times_on_the_page_are_those_that_hold_when_nothing_is_set_and_all_of_them() {
+fn the_times_on_the_page_are_those_that_hold_when_nothing_is_set() {
     let page = include_str!("../../../docs/operations/TIMES.md");
     let shown: Times = boot::load(Some(&settings_of(page, "times.toml"))).unwrap();
     let default = format!("{:?}", VendingSettings::default());
