@@ -66,7 +66,8 @@ fn table() -> String {
     let mut text = String::from(
         "# Errors by endpoint\n\nWhich endpoint of `/public/v1` can answer which code. A test provokes every pair \
          marked here with a real request, fails at an answer that is not marked, and compares this file with what \
-         the code declares. What each code means and what to do about it is served at `/docs/errors`.\n\n",
+         the code declares. What each code means and what to do about it is served at `/docs/errors`. Retry tells of \
+         failures that are final: with 422 where the status here is 502.\n\n",
     );
     for (number, endpoint) in (1..).zip(Endpoint::ALL) {
         writeln!(text, "{number}. `{} {}`", endpoint.method(), endpoint.path()).unwrap();

@@ -197,7 +197,7 @@ fn retry_is_asked_until_it_says_something_final_about_the_purchase() {
     assert_eq!(told.0.tokens(), [("Token".to_owned(), "11112222333344445555".to_owned())], "{told:?}");
     assert_eq!(told.1, ["login", "confirm sale-1", "retry", "retry", "retry", "retry"]);
 
-    let failed = calls(&[Reply::HangsUp, Reply::error(422, "provider_error")]);
+    let failed = calls(&[Reply::HangsUp, Reply::failed(422, "provider_unavailable")]);
     assert_eq!((failed.0.code, failed.1.len()), (NOT_BOUGHT, 3), "{failed:?}");
     for about_the_question in ["retries_disabled", "invalid_argument", "a_code_of_tomorrow"] {
         let told = calls(&[Reply::HangsUp, Reply::error(400, about_the_question)]);
@@ -206,12 +206,33 @@ fn retry_is_asked_until_it_says_something_final_about_the_purchase() {
 }
 
 #[test]
-fn confirm_is_sent_again_only_after_retry_has_found_nothing_and_under_the_same_key() {
-    let told = calls(&[Reply::HangsUp, Reply::error(404, "transaction_not_found"), Reply::bought()]);
+fn confirm_is_sent_again_only_after_retry_found_nothing_and_under_a_new_reference() {
+    let nothing = || [Reply::HangsUp, Reply::error(404, "transaction_not_found")];
+    let told = calls(&[&nothing()[..], &nothing()[..], &[Reply::bought()]].concat());
     assert_eq!(told.0.code, WELL, "{told:?}");
-    assert_eq!(told.1, ["login", "confirm sale-1", "retry", "confirm sale-1"]);
+    let confirms = ["confirm sale-1", "confirm sale-1/2", "confirm sale-1/3"];
+    assert_eq!(told.1, ["login", confirms[0], "retry", confirms[1], "retry", confirms[2]]);
     let not_ours = calls(&[Reply::HangsUp, Reply::error(404, "resource_not_found")]);
     assert_eq!((not_ours.0.code, not_ours.1.len()), (UNSETTLED, 3), "{not_ours:?}");
+}
+
+#[test]
+fn a_failure_that_confirm_tells_is_final_whatever_its_status() {
+    let told = calls(&[Reply::failed(502, "merchant_credit_exhausted")]);
+    assert_eq!((told.0.code, told.1.len()), (NOT_BOUGHT, 2), "{told:?}");
+}
+
+#[test]
+fn nothing_is_asked_before_the_moment_that_the_answer_names_and_its_end_is_told() {
+    let told = calls(&[Reply::HangsUp, Reply::open_for_hours(), Reply::bought()]);
+    assert_eq!((told.0.code, told.1.len()), (UNSETTLED, 3), "{told:?}");
+    assert!(told.0.err.contains("known by 2026-11-20T03:00:00Z"), "{told:?}");
+}
+
+#[test]
+fn a_confirm_that_was_turned_away_did_nothing_though_the_wait_is_too_long() {
+    let told = calls(&[Reply::open_for_hours(), Reply::error(404, "transaction_not_found")]);
+    assert_eq!((told.0.code, told.1.len()), (NOT_BOUGHT, 3), "{told:?}");
 }
 
 #[test]

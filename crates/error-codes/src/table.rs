@@ -175,8 +175,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             param: None,
             meaning: "No earlier transaction has this subscriber_identifier and external_reference, so \
                  there is nothing to retry and nothing was charged under them.",
-            remedy: "Check both values. If they are right, the confirm never took effect: a fresh one \
-                 may be sent.",
+            remedy: "Check both values. If they are right, the confirm never took effect. Buy under a new \
+                 external_reference: the old one rests for a minute.",
         },
         ErrorCode::InsufficientBalance => Row {
             name: "insufficient_balance",
@@ -203,7 +203,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Conflict,
             retryable: Always,
             param: None,
-            meaning: "An earlier transaction for the same subscriber is still being settled.",
+            meaning: "An earlier transaction for the same subscriber is still being settled, or retry \
+                 has just told that nothing was bought under this external_reference.",
             remedy: "Wait for the time in the Retry-After header, then send the same request again.",
         },
         ErrorCode::MeterBlocked => Row {

@@ -6,13 +6,16 @@
     purchase = client.buy(order)                 # returns a purchase, or raises NotBought or Unsettled
 
 Its one concern beside the calls themselves: a confirm whose answer is lost is never simply sent again. What becomes
-of a sale is written to a journal before anything is sent, and is asked for until there is a final answer.
+of a sale is written to a journal before anything is sent, and is asked for until there is a final answer, at the pace
+that the answers ask for. Only a sale that is known not to have been made is tried again, under a new reference.
 """
 
 from __future__ import annotations
 
 import argparse
+import email.utils
 import http.client
+import itertools
 import json
 import os
 import random
@@ -22,6 +25,7 @@ import time
 import urllib.parse
 import uuid
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Any, Iterator, NamedTuple, Optional
 
@@ -33,34 +37,64 @@ class VendgateError(Exception):
 class ApiError(VendgateError):
     """The service refused, and said why. Branch on `type`, then on `code`."""
 
-    def __init__(self, status: int, error: dict, retry_after: Optional[float] = None):
+    def __init__(self, status: int, error: dict, advice: Advice):
         super().__init__(f"{error['code']}: {error['message']} (request {error['request_id']})")
         self.status = status
         self.type, self.code, self.message = error["type"], error["code"], error["message"]
         self.param, self.retryable, self.request_id = error["param"], error["retryable"], error["request_id"]
-        self.retry_after = retry_after
+        failure = error.get("failure")
+        # A purchase was made and has failed for good; what else is refused is not about the end of a purchase.
+        self.purchase_failed = isinstance(failure, dict)
+        self.buy_again = self.purchase_failed and failure.get("buy_again") is True
+        self.advice = advice
 
 
 class NoAnswer(VendgateError):
     """Nothing came back, or something that is not from the service: a timeout, a lost connection, a proxy's page."""
 
-    retry_after: Optional[float] = None
-
 
 class NotBought(VendgateError):
-    """Final: nothing was vended under this reference and nothing was charged."""
+    """Final: nothing was vended under this reference and nothing was charged.
+
+    `buy_again` says whether the same may be bought, under a new reference, with a chance of success.
+    """
 
     def __init__(self, reference: str, reason: object):
         super().__init__(f"{reference} was not bought: {reason}")
         self.reference, self.reason = reference, reason
+        self.buy_again = not isinstance(reason, ApiError) or reason.buy_again or reason.retryable
 
 
 class Unsettled(VendgateError):
-    """Nobody knows yet. The sale stays in the journal; settle it later. Do not sell it again."""
+    """The outcome is not known yet. The sale stays in the journal; settle it later. Do not sell it again.
 
-    def __init__(self, reference: str, reason: object):
-        super().__init__(f"{reference} is not settled yet: {reason}")
-        self.reference, self.reason = reference, reason
+    `resolved_by` is the moment by which it is known in the worst case; None where the service cannot tell.
+    """
+
+    def __init__(self, reference: str, reason: object, resolved_by: Optional[str] = None):
+        known = f"; it is known by {resolved_by} at the latest" if resolved_by else ""
+        super().__init__(f"{reference} is not settled yet: {reason}{known}")
+        self.reference, self.reason, self.resolved_by = reference, reason, resolved_by
+
+
+class Advice(NamedTuple):
+    """What an answer says about the next call."""
+
+    # In seconds; None where the answer asks for no pause.
+    pause: Optional[float] = None
+    resolved_by: Optional[str] = None
+
+    @classmethod
+    def read(cls, response: http.client.HTTPResponse, recovery: Optional[dict]) -> Advice:
+        recovery = recovery if isinstance(recovery, dict) else {}
+        seconds = response.getheader("Retry-After", "")
+        pause = float(seconds) if seconds.isdigit() else None
+        if pause is None and recovery.get("not_before"):
+            # By the clock of the service alone: that of this machine may be wrong.
+            now = email.utils.parsedate_to_datetime(response.getheader("Date", ""))
+            not_before = datetime.fromisoformat(recovery["not_before"].replace("Z", "+00:00"))
+            pause = max((not_before - now).total_seconds(), 0.0)
+        return cls(pause, recovery.get("resolved_by"))
 
 
 class Money(NamedTuple):
@@ -128,11 +162,12 @@ class Order:
 
 @dataclass(frozen=True)
 class Transaction:
-    """A quote (`ON_GOING`) or a purchase."""
+    """A quote (`ON_GOING`) or a purchase. `reference` is the service's own; `external_reference` is what it was bought under."""
 
     id: int
     status: str
     reference: str
+    external_reference: Optional[str]
     product_type: str
     total: Money
     subscriber_details: Optional[str]
@@ -141,12 +176,13 @@ class Transaction:
     everything: dict
 
     @classmethod
-    def read(cls, envelope: dict) -> Transaction:
+    def read(cls, envelope: dict, external_reference: Optional[str] = None) -> Transaction:
         product = envelope["product"]
         return cls(
             id=envelope["id"],
             status=envelope["status"],
             reference=envelope["reference"],
+            external_reference=external_reference,
             product_type=product["type"],
             total=Money.parse(envelope["total"]),
             subscriber_details=envelope.get("subscriber_details"),
@@ -209,30 +245,20 @@ class Journal:
             self._open.pop(fact["ended"], None)
 
 
-# With these, retry tells how the purchase itself failed. Everything else that it refuses with is about the question.
-FAILED = {
-    "amount_above_maximum",
-    "amount_below_minimum",
-    "duplicate_request",
-    "invalid_meter_number",
-    "meter_blocked",
-    "meter_not_found",
-    "meter_unsupported",
-    "provider_busy",
-    "provider_error",
-    "upstream_error",
-}
-
-# With these, a confirm was not accepted just now: what it was about must be asked for, or tried again later.
+# With these, a confirm or a retry was not served just now.
 NOT_NOW = {"transaction_pending", "rate_limited"}
 
 
 class _Doubt(Exception):
     """A confirm or a retry after which nothing is certain."""
 
-    def __init__(self, reason: object, retry_after: Optional[float] = None):
+    def __init__(self, reason: object, advice: Advice = Advice()):
         super().__init__(str(reason))
-        self.retry_after = retry_after
+        self.advice = advice
+
+
+class _TurnedAway(_Doubt):
+    """A confirm that was told to come again, because another purchase is open. Retry can say at once that it did nothing."""
 
 
 class _NothingFound(Exception):
@@ -240,20 +266,32 @@ class _NothingFound(Exception):
 
 
 class _Patience:
-    """Pauses that grow, until it is spent."""
+    """Pauses until it is spent: those that an answer asks for, and growing ones where there was none."""
 
     def __init__(self, seconds: float):
         self._ends = time.monotonic() + seconds
         self._pause = 0.5
 
-    def wait(self, retry_after: Optional[float]) -> bool:
-        """Sleeps, never less than the service asked for; false if that would be longer than there is patience."""
-        pause = max(self._pause * random.uniform(0.8, 1.2), retry_after or 0.0)
-        self._pause = min(self._pause * 2, 30.0)
+    def is_spent(self) -> bool:
+        return time.monotonic() > self._ends
+
+    def wait(self, advice: Advice) -> bool:
+        """Sleeps; false if that would be longer than there is patience."""
+        pause = advice.pause
+        if not pause:
+            pause = self._pause * random.uniform(0.8, 1.2)
+            self._pause = min(self._pause * 2, 30.0)
         if time.monotonic() + pause > self._ends:
             return False
         time.sleep(pause)
         return True
+
+
+def _references(first: str) -> Iterator[str]:
+    """The names of a sale that is tried again and again: sale-1, sale-1/2, sale-1/3 …"""
+    yield first
+    for number in itertools.count(2):
+        yield f"{first}/{number}"
 
 
 class Vendgate:
@@ -293,26 +331,33 @@ class Vendgate:
         return Transaction.read(self._call("POST", "/purchases/validate", order.body()))
 
     def buy(self, order: Order, reference: Optional[str] = None) -> Transaction:
-        """Buys once. `reference` must be new for every sale; raises NotBought or Unsettled."""
+        """Buys once. `reference` must be new for every sale; raises NotBought or Unsettled.
+
+        After the service has said that nothing was bought under a reference, that one rests, and the sale goes on under
+        a new one: `reference` and /2, /3 … `external_reference` of the purchase says which it became.
+        """
         reference = reference or str(uuid.uuid4())
-        if len(reference) > 100 or not all("!" <= character <= "~" for character in reference):
-            raise ValueError("a reference is at most 100 visible ASCII characters")
-        self._access_token()  # Whoever cannot even log in has begun nothing.
-        self.journal.begin(reference, order)
+        if len(reference) > 96 or not all("!" <= character <= "~" for character in reference):
+            raise ValueError("a reference is at most 96 visible ASCII characters; four more are kept for /2, /3 …")
+        self._access_token()  # A client that cannot even log in has begun nothing.
         patience = _Patience(self._patience)
-        while True:
+        for attempt in _references(reference):
+            self.journal.begin(attempt, order)
             try:
-                return self._ended(reference, self._confirm(reference, order))
+                return self._ended(attempt, *self._confirm(attempt, order))
             except _Doubt as doubt:
                 reason = doubt  # `doubt` itself ends with its clause.
-            if not patience.wait(reason.retry_after):
-                raise Unsettled(reference, reason)
+            is_turned_away = isinstance(reason, _TurnedAway)
+            if not is_turned_away and not patience.wait(reason.advice):
+                raise Unsettled(attempt, reason, reason.advice.resolved_by)
             try:
-                return self._asked_until_settled(reference, order, patience)
+                return self._asked_until_settled(attempt, order, patience)
             except _NothingFound:
-                # The one case in which confirm may be sent again. The Idempotency-Key is the same.
-                if not patience.wait(reason.retry_after):
-                    raise self._not_bought(reference, reason) from None
+                outcome = self._not_bought(attempt, reason)
+            # The one case in which confirm is sent again: it is known that nothing was bought.
+            if patience.is_spent() or (is_turned_away and not patience.wait(reason.advice)):
+                raise outcome
+        raise AssertionError("there is always another reference")
 
     def settle(self, reference: str, order: Order) -> Transaction:
         """What became of a sale, however it was interrupted; raises NotBought or Unsettled. Never buys."""
@@ -332,52 +377,60 @@ class Vendgate:
     def _asked_until_settled(self, reference: str, order: Order, patience: _Patience) -> Transaction:
         while True:
             try:
-                return self._ended(reference, self._retry(reference, order))
+                return self._ended(reference, *self._retry(reference, order))
             except _Doubt as doubt:
-                if not patience.wait(doubt.retry_after):
-                    raise Unsettled(reference, doubt) from None
+                if not patience.wait(doubt.advice):
+                    raise Unsettled(reference, doubt, doubt.advice.resolved_by) from None
 
-    def _confirm(self, reference: str, order: Order) -> dict:
+    def _confirm(self, reference: str, order: Order) -> tuple[Any, Advice]:
         """Sends it, once. The key makes even a copy that a proxy sends again harmless."""
         body = order.body(external_reference=reference)
         try:
-            return self._call("POST", "/purchases/confirm", body, {"Idempotency-Key": reference})
+            return self._answer("POST", "/purchases/confirm", body, {"Idempotency-Key": reference})
         except ApiError as error:
-            if error.status >= 500 or error.code in NOT_NOW:
-                raise _Doubt(error, error.retry_after) from None
-            raise self._not_bought(reference, error) from None
+            if error.purchase_failed or (error.status < 500 and error.code not in NOT_NOW):
+                raise self._not_bought(reference, error) from None
+            kind = _TurnedAway if error.code == "transaction_pending" else _Doubt
+            raise kind(error, error.advice) from None
         except NoAnswer as silence:
             raise _Doubt(silence) from None
 
-    def _retry(self, reference: str, order: Order) -> dict:
+    def _retry(self, reference: str, order: Order) -> tuple[Any, Advice]:
         try:
-            return self._call("POST", "/purchases/retry", order.question(reference))
+            return self._answer("POST", "/purchases/retry", order.question(reference))
         except ApiError as error:
             if error.code == "transaction_not_found":
                 raise _NothingFound from None
-            if error.status >= 500 or error.code in NOT_NOW:
-                raise _Doubt(error, error.retry_after) from None
-            if error.code in FAILED:
+            if error.purchase_failed:
                 raise self._not_bought(reference, error) from None
+            if error.status >= 500 or error.code in NOT_NOW:
+                raise _Doubt(error, error.advice) from None
+            # About the question, and not about the purchase.
             raise Unsettled(reference, error) from None
         except NoAnswer as silence:
             raise _Doubt(silence) from None
 
-    def _ended(self, reference: str, envelope: dict) -> Transaction:
+    def _ended(self, reference: str, envelope: Any, advice: Advice) -> Transaction:
         status = envelope.get("status") if isinstance(envelope, dict) else None
         if status == "SUCCESSFUL":
-            purchase = Transaction.read(envelope)
+            purchase = Transaction.read(envelope, reference)
             self.journal.end(reference, "SUCCESSFUL")
             return purchase
         if status == "FAILED":
             raise self._not_bought(reference, "the purchase failed")
-        raise _Doubt(f"the purchase is {status}")
+        raise _Doubt(f"the purchase is {status}", advice)
 
     def _not_bought(self, reference: str, reason: object) -> NotBought:
         self.journal.end(reference, "NOT_BOUGHT")
         return NotBought(reference, reason)
 
-    def _call(self, method: str, path: str, body: Optional[str] = None, headers: Optional[dict] = None) -> Any:
+    def _call(self, method: str, path: str, body: Optional[str] = None) -> Any:
+        answer, _advice = self._answer(method, path, body)
+        return answer
+
+    def _answer(
+        self, method: str, path: str, body: Optional[str] = None, headers: Optional[dict] = None
+    ) -> tuple[Any, Advice]:
         """One authorised call. A 401 did nothing, so after it the same may be sent with a new token, once."""
         token = self._access_token()
         try:
@@ -412,10 +465,10 @@ class Vendgate:
 
     def _open_session(self, path: str, body: dict) -> None:
         began = time.monotonic()
-        self._session = self._exchange("POST", path, json.dumps(body), {})
+        self._session, _advice = self._exchange("POST", path, json.dumps(body), {})
         self._renew_at = began + 0.8 * self._session["access_in"]
 
-    def _exchange(self, method: str, path: str, body: Optional[str], headers: dict) -> Any:
+    def _exchange(self, method: str, path: str, body: Optional[str], headers: dict) -> tuple[Any, Advice]:
         """One request on a connection of its own, since a kept one may be closed under a confirm. No redirects."""
         kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._url.netloc, timeout=self._read_timeout)
@@ -432,16 +485,17 @@ class Vendgate:
         return self._read(response, text)
 
     @staticmethod
-    def _read(response: http.client.HTTPResponse, text: bytes) -> Any:
+    def _read(response: http.client.HTTPResponse, text: bytes) -> tuple[Any, Advice]:
         try:
             answer = json.loads(text)
             if response.status == 200:
-                return answer
-            seconds = response.getheader("Retry-After", "")
-            error = ApiError(response.status, answer["error"], float(seconds) if seconds.isdigit() else None)
-        except (ValueError, KeyError, TypeError):
+                recovery = answer.get("recovery") if isinstance(answer, dict) else None
+                return answer, Advice.read(response, recovery)
+            error = answer["error"]
+            refusal = ApiError(response.status, error, Advice.read(response, error.get("recovery")))
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise NoAnswer(f"HTTP {response.status} with something that the service did not write") from None
-        raise error
+        raise refusal
 
 
 def main() -> int:

@@ -35,11 +35,32 @@ impl Reply {
     }
 
     pub fn error(status: u16, code: &str) -> Self {
-        let error = json!({
-            "type": "some_error", "code": code, "message": "A sentence.", "param": null, "retryable": true,
+        Self::error_with(status, code, "Retry-After: 1", &json!({}))
+    }
+
+    /// A purchase was made, and has failed for good.
+    pub fn failed(status: u16, code: &str) -> Self {
+        Self::error_with(status, code, "Server: impostor", &json!({ "failure": { "buy_again": true } }))
+    }
+
+    /// An answer that is not final, of a service that wants to be asked again in two hours and knows the outcome in three.
+    pub fn open_for_hours() -> Self {
+        let recovery = json!({
+            "call": "retry", "not_before": "2026-11-20T02:00:00Z", "resolved_by": "2026-11-20T03:00:00Z",
+        });
+        let now = "Date: Fri, 20 Nov 2026 00:00:00 GMT";
+        Self::error_with(409, "transaction_pending", now, &json!({ "recovery": recovery }))
+    }
+
+    fn error_with(status: u16, code: &str, header: &'static str, more: &Value) -> Self {
+        let mut error = json!({
+            "type": "some_error", "code": code, "message": "A sentence.", "param": null, "retryable": false,
             "doc_url": "http://localhost/", "request_id": "1",
         });
-        Self::Says(status, "Retry-After: 1", json!({ "error": error }).to_string())
+        let fields =
+            more.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+        error.as_object_mut().unwrap().extend(fields);
+        Self::Says(status, header, json!({ "error": error }).to_string())
     }
 
     pub fn page_of_a_proxy(status: u16) -> Self {
