@@ -6,6 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::RetryPlan;
 
+/// How long what retry has closed is kept: the store clears nothing away sooner.
+const CLOSINGS_KEPT: Duration = Duration::from_hours(24);
+
 /// How long each part of a purchase may take. Scaled down in tests, never reordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
@@ -72,7 +75,8 @@ impl Timing {
 
     /// Checked at start-up: `gate < intake < provider_timeout < window`. A request leaves within the first lease, and is
     /// over before the window closes. There is a gap between two enquiries and between two answers of "no record", which
-    /// fits the window. The plan is in order, and fits it too.
+    /// fits the window. A reference rests for some time, and for less than its closing is kept. The plan is in order, and
+    /// fits the window too.
     pub fn checked(self) -> Result<Self, TimingError> {
         let ordered = [
             (("gate", self.gate), ("intake", self.intake)),
@@ -81,6 +85,8 @@ impl Timing {
             (("gate and provider_timeout together", self.longest_send()), ("window", self.window)),
             (("enquiry_gap", self.enquiry_gap), ("window", self.window)),
             (("not_found_gap", self.not_found_gap), ("window", self.window)),
+            (("reference_rest", self.reference_rest), ("a day, for which closings are kept", CLOSINGS_KEPT)),
+            (("nothing", Duration::ZERO), ("reference_rest", self.reference_rest)),
             (("nothing", Duration::ZERO), ("enquiry_gap", self.enquiry_gap)),
             (("nothing", Duration::ZERO), ("not_found_gap", self.not_found_gap)),
         ];
@@ -139,5 +145,13 @@ mod tests {
         assert!(timing.checked().is_err());
         let timing = Timing { enquiry_gap: Duration::ZERO, ..Timing::default() };
         assert!(timing.checked().is_err());
+    }
+
+    #[test]
+    fn a_reference_rests_for_some_time_and_for_less_than_its_closing_is_kept() {
+        for reference_rest in [Duration::ZERO, Duration::from_hours(24)] {
+            let timing = Timing { reference_rest, ..Timing::default() };
+            assert!(timing.checked().is_err(), "{reference_rest:?}");
+        }
     }
 }
