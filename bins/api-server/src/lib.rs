@@ -42,10 +42,10 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn s
 }
 
 fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
-    let settings: Settings = boot::load(file)?;
+    connections::use_ring_for_tls();
+    let settings = boot::load_checked(file, |settings: &Settings, review| settings.review(&clock, review))?;
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
-    connections::use_ring_for_tls();
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let served = actix_web::rt::System::new().block_on(async {
         let stop = boot::stop_requested()?;

@@ -1,5 +1,5 @@
 //! `api-server [migrate] [settings.toml]`
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    api_server::main(std::env::args().skip(1))
+fn main() -> std::process::ExitCode {
+    boot::exit_code("api-server", api_server::main(std::env::args().skip(1)))
 }

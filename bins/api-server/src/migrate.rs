@@ -5,7 +5,7 @@ use std::path::Path;
 use boot::TelemetrySettings;
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::StoreError;
+use store::{StoreError, StoreSettings};
 
 /// What the errand is told. The rest of a server's settings may stand beside it.
 #[derive(Debug, Deserialize)]
@@ -32,7 +32,11 @@ pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError
 
 #[expect(clippy::print_stdout, reason = "the operator who typed the command reads it there")]
 pub(crate) fn run(file: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
-    let settings: MigrateSettings = boot::load(file)?;
+    let settings = boot::load_checked(file, |settings: &MigrateSettings, review| {
+        let database_url = settings.migrate.database_url.clone();
+        review.section("migrate", || StoreSettings::for_database(database_url).checked());
+        review.section("telemetry", || settings.telemetry.checked());
+    })?;
     boot::telemetry::start(&settings.telemetry)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let applied = runtime.block_on(migrate(&settings.migrate.database_url))?;

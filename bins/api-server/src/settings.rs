@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use boot::{ObserveSettings, TelemetrySettings};
+use boot::{ObserveSettings, Review, TelemetrySettings};
+use clock::SharedClock;
 use connections::ProviderSettings;
 use identity::IdentitySettings;
 use serde::Deserialize;
@@ -54,6 +55,24 @@ pub struct Settings {
     /// For `api-server migrate` alone, which may read the same file.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,
+}
+
+impl Settings {
+    /// Checks every section. The process must have chosen its TLS provider.
+    pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
+        review.section("http", || boot::check_listen_address(&self.http.listen));
+        review.section("web", || self.web.checked());
+        review.section("store", || self.store.checked());
+        review.section("sealing", || self.sealing.keys().map(drop));
+        review.section("identity", || self.identity.checked());
+        let timing = self.vending.timing();
+        review.section("vending", || timing.checked().map(drop));
+        connections::review(&self.providers, timing.provider_timeout, clock, |key, error| {
+            review.sections(&[key, "vending"], || Err(error));
+        });
+        review.section("telemetry", || self.telemetry.checked());
+        review.section("observe", || self.observe.checked());
+    }
 }
 
 /// Where a server listens.

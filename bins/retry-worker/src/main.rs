@@ -1,5 +1,5 @@
 //! `retry-worker [settings.toml]`
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    retry_worker::main(std::env::args().skip(1))
+fn main() -> std::process::ExitCode {
+    boot::exit_code("retry-worker", retry_worker::main(std::env::args().skip(1)))
 }

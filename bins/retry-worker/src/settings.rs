@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use boot::{ObserveSettings, TelemetrySettings};
+use boot::{ObserveSettings, Review, TelemetrySettings};
+use clock::SharedClock;
 use connections::ProviderSettings;
 use notify::NotifySettings;
 use serde::Deserialize;
@@ -59,6 +60,23 @@ pub struct Settings {
     /// For `vendctl` alone.
     #[serde(default)]
     pub operator: Option<IgnoredAny>,
+}
+
+impl Settings {
+    /// Checks every section. The process must have chosen its TLS provider.
+    pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
+        review.section("worker", || self.worker.checked());
+        review.section("notify", || self.notify.checked());
+        review.section("store", || self.store.checked());
+        review.section("sealing", || self.sealing.keys().map(drop));
+        let timing = self.vending.timing();
+        review.section("vending", || timing.checked().map(drop));
+        connections::review(&self.providers, timing.provider_timeout, clock, |key, error| {
+            review.sections(&[key, "vending"], || Err(error));
+        });
+        review.section("telemetry", || self.telemetry.checked());
+        review.section("observe", || self.observe.checked());
+    }
 }
 
 const fn two() -> usize {

@@ -34,7 +34,10 @@ pub enum RunError {
 /// Whatever kept it from serving, with its causes.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn Error>> {
     let file = arguments.into_iter().next().map(PathBuf::from);
-    let settings: Settings = boot::load(file.as_deref())?;
+    let settings = boot::load_checked(file.as_deref(), |settings: &Settings, review| {
+        review.section("simulator", || settings.simulator.checked());
+        review.section("telemetry", || settings.telemetry.checked());
+    })?;
     boot::telemetry::start(&settings.telemetry)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(run(&settings, Arc::new(SystemClock)))?;

@@ -1,5 +1,5 @@
 //! `utility-sim-server [settings.toml]`
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    utility_sim_server::main(std::env::args().skip(1))
+fn main() -> std::process::ExitCode {
+    boot::exit_code("utility-sim-server", utility_sim_server::main(std::env::args().skip(1)))
 }

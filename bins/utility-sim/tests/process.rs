@@ -38,12 +38,18 @@ fn it_prints_its_addresses_serves_there_and_ends_well_when_asked_to_stop() {
 }
 
 #[test]
-fn a_misspelt_setting_stops_it_before_it_listens() {
+fn mistaken_settings_stop_it_before_it_listens_and_are_named_in_one_line() {
     let output = Command::new(env!("CARGO_BIN_EXE_utility-sim-server"))
         .env("VENDGATE__SIMULATOR__POPULASHUN", "5")
+        .env("VENDGATE__SIMULATOR__LISTEN", "here")
+        .env("VENDGATE__TELEMETRY__FILTER", "store=loud")
         .output()
         .unwrap();
     assert!(!output.status.success());
     assert!(output.stdout.is_empty());
-    assert!(String::from_utf8(output.stderr).unwrap().contains("populashun"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for key in ["`simulator.populashun` is unknown", "`simulator.listen` is wrong", "`telemetry` is wrong"] {
+        assert!(said.contains(key), "{key} is not in {said}");
+    }
 }

@@ -64,12 +64,12 @@ fn run(arguments: &Arguments) -> Result<String, VendctlError> {
         Command::Errand(errand) => errand,
     };
     let settings = settings::Settings::load(arguments.settings.as_deref())?;
-    let operator = settings.operator(arguments.settings.as_deref())?;
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(VendctlError::Threads)?;
     let report = runtime.block_on(async {
         let engine = runtime.handle().clone();
-        let desk = Desk::open(operator, settings.sealing(), arguments.actor.clone(), engine).await?;
+        let (operator, sealing) = (&settings.operator, settings.sealing.as_ref());
+        let desk = Desk::open(operator, sealing, arguments.actor.clone(), engine).await?;
         do_errand(&desk, errand).await
     })?;
     Ok(if arguments.json { report.json() } else { report.text() })

@@ -5,14 +5,14 @@ use std::path::Path;
 use boot::SettingsError;
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::SealingSettings;
+use store::{SealingSettings, StoreSettings};
 
 /// The tool's part of a settings file. What other programs are told may stand beside it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Settings {
-    operator: Option<OperatorSettings>,
+    pub(crate) operator: OperatorSettings,
     /// As the servers have it. Only a decision that enters a token needs it.
-    sealing: Option<SealingSettings>,
+    pub(crate) sealing: Option<SealingSettings>,
 }
 
 /// The operator's way into the database.
@@ -29,19 +29,12 @@ pub(crate) struct OperatorSettings {
 impl Settings {
     /// Reads them from `file`, if there is one, and from the environment, which wins.
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, SettingsError> {
-        boot::load(file)
-    }
-
-    /// The way into the database.
-    pub(crate) fn operator(&self, file: Option<&Path>) -> Result<&OperatorSettings, SettingsError> {
-        self.operator.as_ref().ok_or_else(|| SettingsError::Missing {
-            key: "operator.database_url".to_owned(),
-            file: file.map(Path::to_owned),
+        boot::load_checked(file, |settings: &Self, review| {
+            let database_url = settings.operator.database_url.clone();
+            review.section("operator", || StoreSettings::for_database(database_url).checked());
+            if let Some(sealing) = &settings.sealing {
+                review.section("sealing", || sealing.keys().map(drop));
+            }
         })
-    }
-
-    /// What tokens are sealed with, if the tool was told.
-    pub(crate) const fn sealing(&self) -> Option<&SealingSettings> {
-        self.sealing.as_ref()
     }
 }

@@ -31,6 +31,8 @@
 //! # }
 //! ```
 
+mod exit;
+mod listen;
 pub mod metrics;
 pub mod observe;
 pub mod panics;
@@ -38,8 +40,10 @@ mod settings;
 mod stop;
 pub mod telemetry;
 
+pub use exit::exit_code;
+pub use listen::{BadListenAddress, check_listen_address};
 pub use metrics::{Metrics, MetricsError};
 pub use observe::{Observatory, ObserveError, ObserveSettings};
-pub use settings::{SettingsError, load};
+pub use settings::{Mistake, MistakeKind, Review, SettingsError, load, load_checked};
 pub use stop::stop_requested;
 pub use telemetry::{LogFormat, TelemetryError, TelemetrySettings};

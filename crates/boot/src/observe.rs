@@ -19,7 +19,7 @@ use clock::SharedClock;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::Metrics;
+use crate::{BadListenAddress, Metrics, check_listen_address};
 
 use readiness::{NotReady, Readiness};
 
@@ -69,6 +69,14 @@ impl ObserveSettings {
     /// On loopback.
     pub fn on_port(port: u16) -> Self {
         Self { listen: format!("127.0.0.1:{port}") }
+    }
+
+    /// Checked at start-up.
+    ///
+    /// # Errors
+    /// When nobody can listen at such an address.
+    pub fn checked(&self) -> Result<(), BadListenAddress> {
+        check_listen_address(&self.listen)
     }
 }
 

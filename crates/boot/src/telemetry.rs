@@ -34,7 +34,7 @@ pub enum LogFormat {
 #[derive(Debug, Error)]
 pub enum TelemetryError {
     /// The filter cannot be understood.
-    #[error("the setting `telemetry.filter` is wrong")]
+    #[error("telemetry.filter is no list of levels such as info,store=debug")]
     Filter(#[source] ParseError),
     /// This process has a log already.
     #[error("the log was started before")]
@@ -44,6 +44,16 @@ pub enum TelemetryError {
 impl Default for TelemetrySettings {
     fn default() -> Self {
         Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+impl TelemetrySettings {
+    /// Checked at start-up.
+    ///
+    /// # Errors
+    /// When the filter cannot be understood.
+    pub fn checked(&self) -> Result<(), TelemetryError> {
+        EnvFilter::try_new(&self.filter).map(drop).map_err(TelemetryError::Filter)
     }
 }
 

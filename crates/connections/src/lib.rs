@@ -95,6 +95,24 @@ pub fn connect<'a>(
     Ok(connections)
 }
 
+/// Tells of every provider whose settings cannot be used, by the full name of its section, and then of two that cannot
+/// be used together. Connects to nobody.
+pub fn review<'a>(
+    settings: impl IntoIterator<Item = (&'a String, &'a ProviderSettings)> + Clone,
+    vend_timeout: Duration,
+    clock: &SharedClock,
+    mut found: impl FnMut(&str, ProviderSettingsError),
+) {
+    for one in settings.clone() {
+        if let Err(error) = connect([one], vend_timeout, clock) {
+            found(&format!("providers.{}", one.0), error);
+        }
+    }
+    if let Err(error) = connect(settings, vend_timeout, clock) {
+        found("providers", error);
+    }
+}
+
 impl ProviderSettings {
     /// Who we are at which vendor: its address, and our name there.
     fn client(&self) -> (String, String) {
@@ -209,6 +227,27 @@ mod tests {
         let refused = connected([("one", reloadly("a")), ("other", reloadly(""))]);
         let Err(ProviderSettingsError::Reloadly { code, .. }) = refused else { panic!("connected") };
         assert_eq!(code, "OTHER");
+    }
+
+    #[test]
+    fn a_review_tells_of_every_provider_and_of_two_that_are_the_same_client() {
+        use_ring_for_tls();
+        let found = |settings: [(&str, ProviderSettings); 3]| {
+            let settings: Vec<_> = settings.map(|(code, settings)| (code.to_owned(), settings)).into();
+            let clock: SharedClock = Arc::new(SystemClock);
+            let mut found = Vec::new();
+            let pairs = settings.iter().map(|(code, settings)| (code, settings));
+            review(pairs, Duration::from_mins(2), &clock, |key, error| found.push(format!("{key}: {error}")));
+            found
+        };
+        let bad = found([("one", reloadly("a")), ("two", reloadly("")), ("THREE", reloadly("c"))]);
+        assert!(bad[0].starts_with("providers.two: the settings of provider TWO"), "{bad:?}");
+        assert!(
+            bad[1].starts_with("providers.THREE: the provider THREE must stand in lower case"),
+            "{bad:?}"
+        );
+        let same = found([("one", reloadly("a")), ("two", reloadly("b")), ("three", reloadly("a"))]);
+        assert_eq!(same, ["providers: provider THREE is the same client at the same vendor as another one"]);
     }
 
     #[test]

@@ -7,6 +7,8 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use store::identity::Environment;
 
+use crate::successors::SuccessorKey;
+
 /// Longer than this, a revoked token would be honoured for longer than the documentation promises.
 const CACHE_MS_MAX: u64 = 5_000;
 
@@ -73,6 +75,15 @@ impl IdentitySettings {
             cache_max: default::cache_max(),
             password_queue_max: default::password_queue_max(),
         }
+    }
+
+    /// Checked at start-up.
+    ///
+    /// # Errors
+    /// When they contradict themselves, or their key is malformed.
+    pub fn checked(&self) -> Result<(), IdentitySettingsError> {
+        SuccessorKey::from_hex(&self.refresh_key)?;
+        self.check()
     }
 
     pub(crate) fn check(&self) -> Result<(), IdentitySettingsError> {

@@ -76,7 +76,7 @@ pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use rule::Rule;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
-pub use settings::StoreSettings;
+pub use settings::{StoreSettings, StoreSettingsError};
 
 use connection::Purpose;
 use house::HouseAccounts;

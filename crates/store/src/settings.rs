@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 /// The store's part of a binary's settings. Only the address has no default.
@@ -50,7 +50,25 @@ pub struct StoreSettings {
     pub operation_deadline_ms: u64,
 }
 
+/// Why settings describe no usable store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreSettingsError {
+    /// The driver cannot read it. What it says is not repeated, since the address holds a password.
+    #[error("database_url is no address such as postgres://login:password@host/name")]
+    BadAddress,
+}
+
 impl StoreSettings {
+    /// Checked at start-up.
+    ///
+    /// # Errors
+    /// When there cannot be a database at the address.
+    pub fn checked(&self) -> Result<(), StoreSettingsError> {
+        let parsed = self.database_url.expose_secret().parse::<tokio_postgres::Config>();
+        let has_host = parsed.is_ok_and(|parsed| !parsed.get_hosts().is_empty());
+        if has_host { Ok(()) } else { Err(StoreSettingsError::BadAddress) }
+    }
+
     /// The defaults, on the database at `database_url`.
     pub fn for_database(database_url: impl Into<SecretString>) -> Self {
         Self {

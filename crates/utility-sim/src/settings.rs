@@ -127,6 +127,17 @@ impl Default for SimulatorSettings {
 }
 
 impl SimulatorSettings {
+    /// Checked at start-up.
+    ///
+    /// # Errors
+    /// When they describe no possible world.
+    pub fn checked(&self) -> Result<(), SettingsError> {
+        self.price_per_kwh()?;
+        self.price_per_cubic_metre()?;
+        self.vendor_credit()?;
+        self.airtime_balance().map(drop)
+    }
+
     pub(crate) fn currency(&self) -> Result<Currency, SettingsError> {
         Currency::parse(&self.currency).map_err(SettingsError::Currency)
     }

@@ -3,7 +3,7 @@
 use chrono_tz::Tz;
 use serde::{Deserialize, Deserializer};
 
-use crate::LimitSettings;
+use crate::{LimitSettings, limits::Limits};
 
 /// Plain settings; [`crate::Front::new`] checks them.
 #[derive(Clone, Debug, Deserialize)]
@@ -58,6 +58,16 @@ pub enum WebSettingsError {
 }
 
 impl WebSettings {
+    /// Checked at start-up.
+    ///
+    /// # Errors
+    /// The first that cannot be used.
+    pub fn checked(&self) -> Result<(), WebSettingsError> {
+        self.zone()?;
+        self.checked_url()?;
+        Limits::new(&self.limits, &self.trusted_proxies).map(drop)
+    }
+
     pub(crate) fn zone(&self) -> Result<Tz, WebSettingsError> {
         self.time_zone.parse().map_err(|_unknown| WebSettingsError::UnknownTimeZone(self.time_zone.clone()))
     }

@@ -94,6 +94,20 @@ fn without_settings_it_says_which_one_is_missing_and_where_to_set_it() {
 }
 
 #[test]
+fn all_mistakes_of_its_settings_are_named_at_once() {
+    let file = std::env::temp_dir().join(format!("vendctl-mistaken-{}.toml", std::process::id()));
+    let sealing = "[sealing.current]\nid = 1\nkey = \"hunter2\"\n";
+    std::fs::write(&file, format!("[operator]\ndatabase_url = \"hunter2\"\nactr = \"naledi\"\n{sealing}"))
+        .unwrap();
+    let outcome = run_bare(&["organisation", "list", "--settings", file.to_str().unwrap()]);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!((outcome.code, outcome.stderr.lines().count()), (1, 1), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("`operator.actr` is unknown: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("; `sealing` is wrong: "), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("hunter2"), "{}", outcome.stderr);
+}
+
+#[test]
 fn settings_come_from_a_file_too_beside_those_of_other_programs() {
     let office = Office::open();
     let file = std::env::temp_dir().join(format!("vendctl-{}.toml", std::process::id()));

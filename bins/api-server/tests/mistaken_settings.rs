@@ -1,0 +1,114 @@
+//! A server with mistaken settings ends at once, and says in one line all that is wrong with them.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+use std::{fs, path::Path, process::Command};
+
+const MISTAKEN: &str = r#"
+[http]
+listen = "127.0.0.1"
+workrs = 4
+
+[web]
+time_zone = "Africa/Nowhere"
+
+[store]
+pool_size = "many"
+
+[sealing.current]
+id = 1
+key = "hunter2"
+
+[identity]
+environment = "STAGNG"
+refresh_key = "hunter2"
+
+[vending]
+gate_ms = 600000
+
+[providers.bpc.xmlvend]
+endpoint = "http://127.0.0.1:1/xmlvend"
+currency = "pula"
+client = { ean = "2670000000015" }
+terminal = { id = "till" }
+
+[providers.swsc.xmlvend]
+endpoint = "http://127.0.0.1:1/xmlvend"
+currency = "BWP"
+client = { ean = "2670000000022" }
+
+[telemetry]
+filter = "store=loud"
+"#;
+
+/// What a program says on standard error, which must be one line.
+fn complaint(arguments: &[&Path]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_api-server"));
+    let output = command.args(arguments).env_clear().output().unwrap();
+    assert!(!output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+    said
+}
+
+fn written(name: &str, settings: &str) -> std::path::PathBuf {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&file, settings).unwrap();
+    file
+}
+
+#[test]
+fn a_server_names_the_mistakes_of_all_sections_at_once() {
+    let file = written("mistaken.toml", MISTAKEN);
+    let said = complaint(&[&file]);
+    let begins =
+        format!("api-server: 9 settings are to be mended in {}, or in the environment ", file.display());
+    assert!(said.starts_with(&begins), "{said}");
+    for mistake in [
+        "`http.workrs` is unknown: what can be set here is listen, workers, ",
+        "`identity.environment` is wrong: one of STAGING, PRODUCTION is expected",
+        "`providers.swsc.xmlvend.terminal` is missing",
+        "`sealing` is wrong: ",
+        "`store.database_url` is missing",
+        "`store.pool_size` is wrong: an integer is expected",
+        "`telemetry` is wrong: telemetry.filter is no list of levels",
+        "`vending` is wrong: gate must be shorter than intake",
+        "`web` is wrong: \"Africa/Nowhere\" is not the IANA name of a time zone",
+    ] {
+        assert!(said.contains(mistake), "{mistake} is not in {said}");
+    }
+    assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn what_another_mistake_hid_is_named_once_that_is_mended() {
+    let mended =
+        MISTAKEN.replace("workrs = 4\n", "").replace("\"many\"", "4\ndatabase_url = \"postgres://a:b@c/d\"");
+    let mended = mended.replace("STAGNG", "STAGING").replace("loud", "info").replace("Nowhere", "Gaborone");
+    let mended = mended.replace("000022\" }", "000022\" }\nterminal = { id = \"till\" }");
+    let said = complaint(&[&written("half-mended.toml", &mended)]);
+    for mistake in [
+        "`http` is wrong: listen is no address and port such as 127.0.0.1:8080",
+        "`identity` is wrong: refresh_key is not 64 hexadecimal digits",
+        "`sealing` is wrong: ",
+        "`vending` is wrong: ",
+    ] {
+        assert!(said.contains(mistake), "{mistake} is not in {said}");
+    }
+    let said = complaint(&[&written("late.toml", &mended.replace("gate_ms = 600000", ""))]);
+    assert!(
+        said.contains("`providers.bpc` is wrong: the settings of provider BPC cannot be used: "),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_errand_of_migrating_looks_at_its_own_settings_alone() {
+    let file = written(
+        "migrate.toml",
+        "[migrate]\ndatabase_url = \"hunter2\"\n[telemetry]\nfilter = 5.5\nfile = 1\n",
+    );
+    let said = complaint(&[Path::new("migrate"), &file]);
+    assert!(said.contains("`migrate` is wrong: database_url is no address such as postgres://"), "{said}");
+    assert!(said.contains("`telemetry.file` is unknown: "), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+}
