@@ -53,15 +53,29 @@ impl Directory {
         &self.path
     }
 
-    /// Whether the server says that it takes connections, in the last line of its lock file.
+    /// Whether the server says that it takes connections, in the last line of its lock file. A file that another server
+    /// left behind, which was killed, begins with another process id.
     pub(crate) fn server_is_ready(&self) -> bool {
-        fs::read_to_string(self.path.join("data/postmaster.pid"))
-            .is_ok_and(|lock_file| lock_file.lines().nth(7).is_some_and(|line| line.trim() == "ready"))
+        let read = |name: &str| fs::read_to_string(self.path.join(name)).unwrap_or_default();
+        let (server, lock_file) = (read("server"), read("data/postmaster.pid"));
+        let is_its_own = lock_file.lines().next().is_some_and(|id| id.trim() == server.trim());
+        is_its_own && lock_file.lines().nth(7).is_some_and(|line| line.trim() == "ready")
     }
 
     /// Whether the watcher wrote that the server, or its preparation, ended.
     pub(crate) fn server_has_ended(&self) -> bool {
         self.path.join("ended").exists()
+    }
+
+    /// Forgets the server that ended, so that the next one is not taken for it.
+    pub(crate) fn forget_server(&self) -> io::Result<()> {
+        for name in ["server", "ended"] {
+            match fs::remove_file(self.path.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
     }
 
     /// The last lines of the server's log.

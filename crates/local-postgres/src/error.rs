@@ -61,6 +61,9 @@ pub enum LocalPostgresError {
         /// The end of its log.
         log: String,
     },
+    /// The shell that runs the server was killed, and the server has ended.
+    #[error("PostgreSQL cannot be started again: the shell that ran it was killed too")]
+    WatcherKilled,
     /// A database name that would need quoting.
     #[error("{name:?} is no database name: 1 to 50 lower-case letters, digits and underscores")]
     BadName {

@@ -5,6 +5,8 @@
 //! 127.0.0.1 behind a random password. The server and its directory go when the value is dropped, and
 //! also when the process that owns it ends in any other way, `kill -9` included.
 //!
+//! A server that was killed alone can be started again on the same data, by [`LocalPostgres::start_again`].
+//!
 //! Never part of a server that handles money: nothing here survives its owner.
 //!
 //! ```no_run
@@ -29,5 +31,5 @@ mod wire;
 
 pub use database::Database;
 pub use error::LocalPostgresError;
-pub use server::{Durability, LocalPostgres};
+pub use server::{Durability, LocalPostgres, ServerState};
 pub use wire::{Cut, Wire};

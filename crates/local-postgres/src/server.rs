@@ -2,7 +2,7 @@
 
 use std::{
     fmt, io,
-    net::{Ipv4Addr, TcpListener},
+    net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     sync::{OnceLock, atomic::AtomicU64},
     thread,
@@ -36,6 +36,17 @@ pub enum Durability {
     Throwaway,
 }
 
+/// What a server does at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerState {
+    /// It takes no connections yet.
+    Starting,
+    /// It takes connections.
+    Ready,
+    /// It has ended, or was ended.
+    Ended,
+}
+
 /// A running private Postgres. Dropping it ends the server and removes everything it stored.
 pub struct LocalPostgres {
     pub(crate) psql: Psql,
@@ -44,7 +55,7 @@ pub struct LocalPostgres {
     installation: Installation,
     directory: Directory,
     // Its drop is the end of the server.
-    _watcher: Watcher,
+    watcher: Watcher,
 }
 
 impl LocalPostgres {
@@ -71,6 +82,40 @@ impl LocalPostgres {
             #[expect(clippy::panic, reason = "the end of a test, and of every other one in its process")]
             Err(error) => panic!("{}", chain(error)),
         }
+    }
+
+    /// What the server does now. Does not wait.
+    pub fn state(&mut self) -> ServerState {
+        if self.directory.server_has_ended() {
+            ServerState::Ended
+        } else if self.watcher.has_ended() {
+            // Nobody writes down any more how the server fares.
+            let answers = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port())).is_ok();
+            if answers { ServerState::Ready } else { ServerState::Ended }
+        } else if self.directory.server_is_ready() {
+            ServerState::Ready
+        } else {
+            ServerState::Starting
+        }
+    }
+
+    /// Has a server that ended run again: on the same data, at the same port, with the same passwords. What was committed
+    /// is still there, as after any crash of a Postgres. Does not wait; [`state`](Self::state) tells how it goes.
+    ///
+    /// # Errors
+    /// When its watcher was killed too: then nothing can be started in its place.
+    pub fn start_again(&mut self) -> Result<(), LocalPostgresError> {
+        let failed = |source| LocalPostgresError::System { what: "another start of PostgreSQL", source };
+        if self.watcher.has_ended() {
+            return Err(LocalPostgresError::WatcherKilled);
+        }
+        self.directory.forget_server().map_err(failed)?;
+        self.watcher.run_again().map_err(failed)
+    }
+
+    /// The last lines of its log, on one.
+    pub fn last_words(&self) -> String {
+        self.directory.log_tail()
     }
 
     /// The port on 127.0.0.1.
@@ -120,7 +165,7 @@ impl LocalPostgres {
             databases_made: AtomicU64::new(0),
             installation: installation.clone(),
             directory,
-            _watcher: watcher,
+            watcher,
         })
     }
 }

@@ -3,7 +3,8 @@
 //! `Drop` does not run when a process is killed, nor for a `static`; a pipe that closes always does.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     os::unix::process::CommandExt,
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
@@ -46,6 +47,19 @@ impl Watcher {
         })?;
         let leash = process.stdin.take();
         Ok(Self { process, leash })
+    }
+
+    /// Has the server run once more, after it has ended.
+    pub(crate) fn run_again(&mut self) -> io::Result<()> {
+        match &mut self.leash {
+            Some(leash) => leash.write_all(b"again\n"),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    /// Whether somebody ended the watcher itself.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
     }
 }
 

@@ -4,6 +4,7 @@
 #
 # The owner may vanish at any moment, by kill -9 too: the system then closes its end of the pipe, which is
 # the only sign this script waits for. Signals to a terminal or a service group are not meant for it.
+# A server that ended before its owner is started again, on the same data, when the owner writes a line.
 trap '' HUP INT TERM
 bin=$1 directory=$2
 shift 2
@@ -14,18 +15,27 @@ wait_for_the_end_of_the_owner() { while read -r _ <&3; do :; done; }
 # Again and again, because a server that has hardly begun does not listen to signals yet.
 end_the_server() { while kill -QUIT "$server"; do sleep 0.1; done; }
 
+# The process id tells the lock file of this server from one that a killed server left behind.
+serve() {
+    "$bin/postgres" -D "$directory/data" "$@" &
+    server=$!
+    echo "$server" >"$directory/server.part" && mv "$directory/server.part" "$directory/server"
+    { wait_for_the_end_of_the_owner; end_the_server; } &
+    sentinel=$!
+    wait "$server"
+    kill -KILL "$sentinel"
+    : >"$directory/ended"
+}
+
 # Nothing is synced here: a cluster that dies with its owner need not outlive the machine either.
 if "$bin/initdb" --pgdata="$directory/data" --username=postgres --pwfile="$directory/password" \
     --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync --no-instructions
 then
     rm -f "$directory/password"
-    "$bin/postgres" -D "$directory/data" "$@" &
-    server=$!
-    { wait_for_the_end_of_the_owner; end_the_server; } &
-    sentinel=$!
-    wait "$server"
-    kill -KILL "$sentinel"
+    serve "$@"
+    while read -r _ <&3; do serve "$@"; done
+else
+    : >"$directory/ended"
 fi
-: >"$directory/ended"
 wait_for_the_end_of_the_owner
 rm -rf "$directory"

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use local_postgres::{Durability, LocalPostgres, LocalPostgresError};
+use local_postgres::{Durability, LocalPostgres, LocalPostgresError, ServerState};
 
 #[test]
 fn a_server_takes_connections_with_its_password_and_with_no_other() {
@@ -62,6 +62,59 @@ fn dropping_the_server_ends_it_and_removes_what_it_stored() {
     drop(postgres);
     assert!(!directory.exists());
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn a_server_that_was_killed_is_started_again_with_all_that_was_committed() {
+    let mut postgres = LocalPostgres::start(Durability::Durable).unwrap();
+    let shop = postgres.create_database("shop").unwrap();
+    shop.run_sql("CREATE TABLE sales (id int)").unwrap();
+    assert_eq!(postgres.state(), ServerState::Ready);
+    for sale in 0..3 {
+        shop.run_sql(&format!("INSERT INTO sales VALUES ({sale})")).unwrap();
+        kill(&server_id(&postgres));
+        reaches(&mut postgres, ServerState::Ended);
+        assert!(shop.run_sql("SELECT 1").is_err());
+        // The rest of the server may hold its memory for a moment, and then another start ends too.
+        while postgres.state() != ServerState::Ready {
+            if postgres.state() == ServerState::Ended {
+                postgres.start_again().unwrap();
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+    assert_eq!(shop.run_sql("SELECT count(*) FROM sales").unwrap(), "3");
+    let (directory, port) = (postgres.directory().to_owned(), postgres.port());
+    drop(postgres);
+    assert!(!directory.exists() && TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn an_owner_that_is_killed_after_its_server_was_leaves_nothing() {
+    let mut owner = Owner::start(&std::env::current_exe().unwrap(), None);
+    kill(fs::read_to_string(owner.directory.join("server")).unwrap().trim());
+    let ended = owner.directory.join("ended");
+    wait_until("the watcher says that the server has ended", || ended.exists());
+    owner.process.kill().unwrap();
+    owner.process.wait().unwrap();
+    owner.leaves_nothing();
+}
+
+#[test]
+fn without_its_watcher_a_server_cannot_be_started_again_and_that_is_said() {
+    let mut postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
+    let server = server_id(&postgres);
+    let status = fs::read_to_string(format!("/proc/{server}/status")).unwrap();
+    let watcher = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().to_owned();
+    kill(&watcher);
+    assert_eq!(postgres.state(), ServerState::Ready);
+    kill(&server);
+    reaches(&mut postgres, ServerState::Ended);
+    assert!(matches!(postgres.start_again(), Err(LocalPostgresError::WatcherKilled)));
+    let directory = postgres.directory().to_owned();
+    drop(postgres);
+    // Nobody is left to clear up.
+    fs::remove_dir_all(directory).unwrap();
 }
 
 #[test]
@@ -209,6 +262,26 @@ impl Drop for Owner {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+fn server_id(postgres: &LocalPostgres) -> String {
+    fs::read_to_string(postgres.directory().join("server")).unwrap().trim().to_owned()
+}
+
+fn kill(process: &str) {
+    assert!(Command::new("kill").args(["-KILL", process]).status().unwrap().success());
+}
+
+fn reaches(postgres: &mut LocalPostgres, state: ServerState) {
+    wait_until("the server changes its state", || postgres.state() == state);
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(20), "{what}: not within 20 s");
+        thread::sleep(Duration::from_millis(10));
     }
 }
 
