@@ -62,10 +62,16 @@
 //! With `missing_then_present`, "no record" does not count for as long as it lasts; after `DELETE /memory` nothing that
 //! came before may be repeated, and nothing counts.
 //!
+//! With `vend_log` and `event_log` set, a simulator that was killed and is started again remembers all that it had
+//! answered to vends, what was typed into meters, and what it was told of its memory. Its script of faults and its inbox
+//! are empty then, and access tokens must be asked for anew.
+//!
 //! [`subscribers`] lists everybody who has a name here; [`Scenario`] says what happens to whoever buys for a meter.
 #![warn(missing_docs)]
 
 mod answer;
+mod event_log;
+mod lines;
 mod local_time;
 mod memory;
 mod messaging;

@@ -73,6 +73,13 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
         Recollection::Fresh(fresh)
     }
 
+    /// Takes the answer of a vend from an earlier life.
+    pub(crate) fn recall(&self, name: N, answer: A) {
+        if self.keeps(&answer) {
+            self.slots().insert(name, slot(Use::Vend(Arc::new(answer))));
+        }
+    }
+
     /// Notes the name of a request that is no vend; false if it was used before.
     pub(crate) fn note(&self, name: &N) -> bool {
         let strict = Habits { remembers: Remembers::Everything, on_repeat: OnRepeat::Reject };

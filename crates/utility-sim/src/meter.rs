@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chrono::NaiveDateTime;
+use serde::{Deserialize, Serialize};
 use sts::{
     Acceptance, BaseDate, CreditAmount, EncryptionAlgorithm, Entry, KeyExpiry, KeyParameters, KeyRevision,
     KeyType, MeterNumber, MeterPan, Rnd, StsToken, SupplyGroupCode, TariffIndex, Tid, TokenIssuer,
@@ -68,6 +69,13 @@ pub(crate) struct KeyChange {
     pub(crate) from: KeyParameters,
 }
 
+/// Which key of its meter one is: all else about it is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeyName {
+    revision: u8,
+    tariff_index: u8,
+}
+
 /// Why no token can be made: the meter's time has run out.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IssueError {
@@ -84,6 +92,10 @@ impl Meter {
         let on_the_wall = VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &services);
         let state = State { on_the_wall, last_tid: None, begun_key_changes: 0, vends_asked: 0 };
         Self { number, service, scenario, issuer, state: Mutex::new(state) }
+    }
+
+    pub(crate) fn number(&self) -> &str {
+        self.number.as_str()
     }
 
     pub(crate) fn service(&self) -> Service {
@@ -123,6 +135,30 @@ impl Meter {
         };
         state.last_tid = Some(tid);
         Ok(issue)
+    }
+
+    /// The tokens of a vend of an earlier life, in the order in which they are entered, and the keys of its key change.
+    pub(crate) fn restore(
+        &self,
+        local: NaiveDateTime,
+        tokens: &[String],
+        keys: Option<[KeyName; 2]>,
+    ) -> Option<Issue> {
+        let mut state = self.state();
+        state.last_tid = Some(next_tid(state.last_tid, local, BaseDate::Year2014).ok()?);
+        let tokens = tokens.iter().map(|digits| StsToken::parse(digits).ok()).collect::<Option<Vec<_>>>()?;
+        match (tokens.as_slice(), keys) {
+            ([], None) => Some(Issue { meter: self.data_with(first_key()), credit: None, key_change: None }),
+            ([credit], None) => {
+                Some(Issue { meter: self.data_with(first_key()), credit: Some(*credit), key_change: None })
+            }
+            ([first, second, credit], Some([from, to])) => Some(Issue {
+                meter: self.data_with(to.key()?),
+                credit: Some(*credit),
+                key_change: Some(KeyChange { first: *first, second: *second, from: from.key()? }),
+            }),
+            _ => None,
+        }
     }
 
     /// Tokens of zeros, as a trial vend shows them where the vend would show tokens. The meter stays as it is.
@@ -208,6 +244,18 @@ impl State {
         let from = *self.on_the_wall.parameters();
         let to = (0..=self.begun_key_changes).fold(from, |key, _change| key_after(key));
         (from, to)
+    }
+}
+
+impl KeyName {
+    pub(crate) fn of(key: &KeyParameters) -> Self {
+        Self { revision: key.revision.get(), tariff_index: key.tariff_index.get() }
+    }
+
+    fn key(self) -> Option<KeyParameters> {
+        let revision = KeyRevision::try_new(self.revision).ok()?;
+        let tariff_index = TariffIndex::try_new(self.tariff_index).ok()?;
+        Some(KeyParameters { revision, tariff_index, ..first_key() })
     }
 }
 

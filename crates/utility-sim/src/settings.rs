@@ -10,7 +10,7 @@ use std::{fmt, net::SocketAddr, path::PathBuf};
 
 use money::{Currency, Money, MoneyError};
 use rust_decimal::Decimal;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Everything that can be set; the defaults are a well-behaved utility on a free loopback port.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,8 +44,12 @@ pub struct SimulatorSettings {
     pub remembers: Remembers,
     /// What happens when a vend comes again under a remembered reference.
     pub on_repeat: OnRepeat,
-    /// A file to which each vend is appended, one JSON line, before its answer is sent.
+    /// A file to which each vend is appended, one JSON line, before its answer is sent. What it holds at the start is
+    /// remembered, as if the world had never ended.
     pub vend_log: Option<PathBuf>,
+    /// A file to which all else is appended that must be remembered beside the vends: what was typed into meters, and
+    /// what was said about memory. It belongs to the vend log.
+    pub event_log: Option<PathBuf>,
     /// Whether each line is also forced to the disk.
     pub vend_log_fsync: bool,
     /// The airtime aggregator.
@@ -55,7 +59,7 @@ pub struct SimulatorSettings {
 }
 
 /// Which replies to vends the world remembers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remembers {
     /// Successes and refusals.
@@ -68,7 +72,7 @@ pub enum Remembers {
 }
 
 /// What is done with a vend whose reference is remembered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnRepeat {
     /// Refuses it as a duplicate, without saying what became of the first.
@@ -119,6 +123,7 @@ impl Default for SimulatorSettings {
             remembers: Remembers::Everything,
             on_repeat: OnRepeat::Reject,
             vend_log: None,
+            event_log: None,
             vend_log_fsync: false,
             airtime: AirtimeSettings::default(),
             messages: MessageSettings::default(),

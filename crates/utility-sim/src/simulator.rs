@@ -40,9 +40,12 @@ pub enum StartError {
     /// The settings describe no possible world.
     #[error("the simulator's settings are wrong")]
     Settings(#[source] SettingsError),
-    /// The file for the vend log cannot be opened.
-    #[error("the vend log cannot be opened")]
+    /// The file for the vend log cannot be opened, or holds something else.
+    #[error("the vend log cannot be carried on with")]
     VendLog(#[source] io::Error),
+    /// The file for the event log cannot be opened, or holds something else.
+    #[error("the event log cannot be carried on with")]
+    EventLog(#[source] io::Error),
     /// The address is taken, or the thread cannot be made.
     #[error("the simulator cannot listen on {address}")]
     Listen {
@@ -60,6 +63,7 @@ impl Simulator {
         let world = World::open(settings, clock).map_err(|why| match why {
             OpeningError::Settings(source) => StartError::Settings(source),
             OpeningError::VendLog(source) => StartError::VendLog(source),
+            OpeningError::EventLog(source) => StartError::EventLog(source),
         })?;
         let failed = |source| StartError::Listen { address: settings.listen, source };
         let (http, address) = listen(settings.listen)?;

@@ -1,6 +1,7 @@
 //! The utility at its counter: what it answers to each operation, and how.
 
 mod house_rules;
+mod past;
 mod sale;
 
 use std::{
@@ -16,8 +17,10 @@ use house_rules::Stage;
 
 use crate::{
     answer::Answer,
+    event_log::{Event, EventLog},
     local_time::in_gaborone,
     memory::{Memory, SharedHabits},
+    meter::Meter,
     meters::Meters,
     refusal::Refusal,
     scenario::Scenario,
@@ -35,6 +38,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Utility {
     log: Arc<VendLog>,
+    events: Arc<EventLog>,
     op_name: String,
     password: Password,
     delayed: Duration,
@@ -53,12 +57,14 @@ impl Utility {
         settings: &SimulatorSettings,
         habits: SharedHabits,
         log: Arc<VendLog>,
+        events: Arc<EventLog>,
         clock: SharedClock,
     ) -> Result<Self, SettingsError> {
         let prices =
             Prices { per_kwh: settings.price_per_kwh()?, per_cubic_metre: settings.price_per_cubic_metre()? };
         Ok(Self {
             log,
+            events,
             op_name: settings.op_name.clone(),
             password: settings.password.clone(),
             delayed: Duration::from_millis(settings.delayed_ms),
@@ -123,7 +129,12 @@ impl Utility {
     pub(crate) fn enter(&self, meter: &str, digits: &str) -> Option<(Entry, String)> {
         let meter = self.meters.find(meter).ok()?;
         let (entry, tenths) = meter.enter(digits);
+        self.note_entry(meter, digits);
         Some((entry, meter.service().shown(tenths)))
+    }
+
+    fn note_entry(&self, meter: &Meter, digits: &str) {
+        self.events.append(&Event::Entered { meter: meter.number().to_owned(), token: digits.to_owned() });
     }
 
     /// Forgets everything that it answered so far, and which names were used.

@@ -5,14 +5,17 @@ use std::{io, sync::Arc};
 use clock::SharedClock;
 
 use crate::{
+    event_log::{Event, EventLog},
+    lines,
     memory::{Habits, SharedHabits},
     messaging::PostOffice,
+    product::Product,
     reloadly::{Aggregator, Message as AirtimeMessage},
     script::Script,
     settings::{SettingsError, SimulatorSettings},
     swap::SwapDesk,
     utility::Utility,
-    vend_log::VendLog,
+    vend_log::{Past, VendLog},
     xmlvend::Message,
 };
 
@@ -22,6 +25,7 @@ pub(crate) struct World {
     pub(crate) script: Arc<Script>,
     pub(crate) habits: SharedHabits,
     pub(crate) log: Arc<VendLog>,
+    events: Arc<EventLog>,
     pub(crate) utility: Arc<Utility>,
     pub(crate) swap_desk: SwapDesk<Message>,
     pub(crate) aggregator: Arc<Aggregator>,
@@ -36,29 +40,79 @@ pub(crate) struct World {
 pub(crate) enum OpeningError {
     #[error("the settings describe no possible world")]
     Settings(#[from] SettingsError),
-    #[error("the vend log cannot be opened")]
+    #[error("the vend log cannot be carried on with")]
     VendLog(#[from] io::Error),
+    #[error("the event log cannot be carried on with")]
+    EventLog(#[source] io::Error),
 }
 
 impl World {
     pub(crate) fn open(settings: &SimulatorSettings, clock: SharedClock) -> Result<Self, OpeningError> {
-        let log = Arc::new(VendLog::open(settings.vend_log.as_deref(), settings.vend_log_fsync)?);
+        let (log, earlier) = VendLog::open(settings.vend_log.as_deref(), settings.vend_log_fsync)?;
+        let (events, happened) =
+            EventLog::open(settings.event_log.as_deref()).map_err(OpeningError::EventLog)?;
+        let (log, events) = (Arc::new(log), Arc::new(events));
         let habits =
             SharedHabits::new(Habits { remembers: settings.remembers, on_repeat: settings.on_repeat });
-        let utility = Utility::open(settings, habits.clone(), Arc::clone(&log), Arc::clone(&clock))?;
-        let aggregator = Aggregator::open(settings, habits.clone(), Arc::clone(&log), Arc::clone(&clock))?;
+        let (books, notes) = (|| Arc::clone(&log), Arc::clone(&events));
+        let utility = Utility::open(settings, habits.clone(), books(), notes, Arc::clone(&clock))?;
+        let aggregator = Aggregator::open(settings, habits.clone(), books(), Arc::clone(&clock))?;
         let script = Arc::new(Script::default());
         let post = PostOffice::open(&settings.messages, Arc::clone(&script), clock);
-        Ok(Self {
+        let world = Self {
             script,
             habits,
             log,
+            events,
             utility: Arc::new(utility),
             swap_desk: SwapDesk::default(),
             aggregator: Arc::new(aggregator),
             airtime_swap_desk: SwapDesk::default(),
             post: Arc::new(post),
             gzip: settings.gzip,
-        })
+        };
+        world.recall(&earlier, &happened)?;
+        Ok(world)
+    }
+
+    /// How repeats and questions are met from now on.
+    pub(crate) fn set_habits(&self, habits: Habits) {
+        self.habits.set(habits);
+        self.events.append(&Event::Habits(habits));
+    }
+
+    /// Forgets everything that was answered so far, but not the log.
+    pub(crate) fn forget(&self) {
+        self.events.append(&Event::Forgotten { vends: self.log.len() });
+        self.utility.forget();
+        self.aggregator.forget();
+    }
+
+    /// Carries on with what an earlier life has left.
+    fn recall(&self, past: &[Past], happened: &[Event]) -> io::Result<()> {
+        let mut forgotten = 0;
+        for event in happened {
+            match event {
+                Event::Habits(habits) => self.habits.set(*habits),
+                Event::Forgotten { vends } => forgotten = *vends,
+                Event::Entered { .. } => {}
+            }
+        }
+        for (index, past) in past.iter().enumerate() {
+            let is_forgotten = index < forgotten;
+            let recalled = if past.record.product_type == Product::Airtime.as_str() {
+                self.aggregator.recall(past, is_forgotten)
+            } else {
+                self.utility.recall(past, is_forgotten)
+            };
+            recalled.ok_or_else(|| lines::unreadable("vend log", index))?;
+        }
+        for (index, event) in happened.iter().enumerate() {
+            if let Event::Entered { meter, token } = event {
+                let entered = self.utility.enter_again(meter, token);
+                entered.ok_or_else(|| lines::unreadable("event log", index))?;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The aggregator at its counter: what it answers to each operation, and how.
 
+mod past;
 mod sale;
 
 use std::{

@@ -3,6 +3,7 @@
 use chrono::{DateTime, FixedOffset};
 use clock::Monotonic;
 use money::Money;
+use serde::{Deserialize, Serialize};
 
 use super::{Order, Refusal};
 use crate::memory::Remembered;
@@ -32,7 +33,8 @@ pub(super) enum Course {
 }
 
 /// How a top-up ends that was under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Ending {
     Successful,
     Failed,

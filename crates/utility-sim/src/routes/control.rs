@@ -71,7 +71,7 @@ pub(super) async fn clear(world: Data<World>) -> HttpResponse {
 pub(super) async fn habits(world: Data<World>, body: Bytes) -> HttpResponse {
     match serde_json::from_slice::<Habits>(&body) {
         Ok(habits) => {
-            world.habits.set(habits);
+            world.set_habits(habits);
             HttpResponse::NoContent().finish()
         }
         Err(why) => bad_request(&why),
@@ -80,8 +80,7 @@ pub(super) async fn habits(world: Data<World>, body: Bytes) -> HttpResponse {
 
 /// `DELETE /memory`: everything that was answered so far is forgotten, but not the log.
 pub(super) async fn forget(world: Data<World>) -> HttpResponse {
-    world.utility.forget();
-    world.aggregator.forget();
+    world.forget();
     HttpResponse::NoContent().finish()
 }
 

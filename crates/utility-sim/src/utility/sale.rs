@@ -7,6 +7,7 @@ use sts::Rnd;
 use super::{
     Utility,
     house_rules::{self, Stage},
+    past::Kept,
 };
 use crate::{
     answer::Answer,
@@ -69,7 +70,12 @@ impl Utility {
             Refusal::unsupported_meter()
         })?;
         let available_credit = self.float.take(split.tender).ok_or_else(Refusal::credit_exhausted)?;
+        let issued = issue.credit;
         let issue = meter.credit_over_the_network(issue);
+        // What the customer does not get was typed in for them.
+        if let (Some(typed), None) = (issued, &issue.credit) {
+            self.note_entry(meter, typed.digits());
+        }
         let number = format!("R{}", self.next_receipt.fetch_add(1, Ordering::Relaxed));
         Ok(Box::new(Receipt { number, split, issue, available_credit }))
     }
@@ -84,15 +90,15 @@ impl Utility {
         let currency = self.tariff.currency();
         let record = VendRecord {
             reference: sender.msg_id.to_string(),
-            subscriber: &order.meter,
-            product_type: order.service.product().as_str(),
-            amount: &order.amount,
-            currency: order.currency.as_deref().unwrap_or(currency.as_str()),
+            subscriber: order.meter.clone(),
+            product_type: order.service.product().as_str().to_owned(),
+            amount: order.amount.clone(),
+            currency: order.currency.clone().unwrap_or_else(|| currency.as_str().to_owned()),
             tokens: sale.as_ref().map(|receipt| receipt.issue.digits()).unwrap_or_default(),
             at: self.now().to_rfc3339(),
             outcome: if sale.is_ok() { VendResult::Vended } else { VendResult::Refused },
         };
-        self.log.append(&record).map_err(|why| {
+        self.log.append(&record, &Kept::of(sender, &sale)).map_err(|why| {
             tracing::error!(%why, "the vend log cannot be written");
             Refusal::system_failure()
         })?;

@@ -3,11 +3,13 @@
 use std::fmt;
 
 use chrono::{DateTime, FixedOffset};
+use serde::{Deserialize, Serialize};
 
 use super::{element::Element, namespace::Namespace};
 
 /// A device as XMLVend names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum DeviceId {
     Ean(String),
     Generic(String),
@@ -49,8 +51,16 @@ impl DeviceId {
 
 impl MsgId {
     pub(crate) fn read(element: &Element) -> Option<Self> {
-        let date_time = element.attribute("dateTime")?;
-        let number = element.attribute("uniqueNumber")?;
+        Self::of(element.attribute("dateTime")?, element.attribute("uniqueNumber")?)
+    }
+
+    /// Reads what `Display` writes.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (date_time, number) = text.split_once('-')?;
+        Self::of(date_time, number)
+    }
+
+    fn of(date_time: &str, number: &str) -> Option<Self> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         if date_time.len() != 14 || !digits(date_time) || number.len() > 6 || !digits(number) {
             return None;

@@ -1,7 +1,7 @@
 //! Airtime over the top-up interface.
 
 mod access;
-mod kiosk;
+pub mod kiosk;
 mod misbehaviour;
 mod questions;
 mod references;

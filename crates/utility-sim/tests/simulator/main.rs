@@ -13,6 +13,7 @@ mod messages;
 mod misbehaviour;
 mod references;
 mod scenarios;
+mod second_life;
 mod vend_log;
 mod water;
 mod wire;

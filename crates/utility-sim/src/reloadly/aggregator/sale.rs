@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use clock::Monotonic;
 use money::Money;
 
-use super::Aggregator;
+use super::{Aggregator, past::Kept};
 use crate::{
     answer::Answer,
     local_time::in_gaborone,
@@ -67,20 +67,22 @@ impl Aggregator {
         let currency = order.amount.currency();
         let record = VendRecord {
             reference: order.custom_identifier.clone(),
-            subscriber: &order.phone,
-            product_type: Product::Airtime.as_str(),
-            amount: &order.amount.amount().to_string(),
-            currency: currency.as_str(),
+            subscriber: order.phone.clone(),
+            product_type: Product::Airtime.as_str().to_owned(),
+            amount: order.amount.amount().to_string(),
+            currency: currency.as_str().to_owned(),
             tokens: Vec::new(),
             at: at.to_rfc3339(),
             outcome: if course.delivers() { VendResult::Vended } else { VendResult::Refused },
         };
-        let logged = self.log.append(&record).map_err(|why| {
-            tracing::error!(%why, "the vend log cannot be written");
-            Course::Refused(Refusal::system_failure())
-        });
-        let course = logged.map_or_else(|failed| failed, |()| course);
-        Topup { number, order: order.clone(), at, made, course, balances }
+        let topup = Topup { number, order: order.clone(), at, made, course, balances };
+        match self.log.append(&record, &Kept::of(&topup)) {
+            Ok(()) => topup,
+            Err(why) => {
+                tracing::error!(%why, "the vend log cannot be written");
+                Topup { course: Course::Refused(Refusal::system_failure()), ..topup }
+            }
+        }
     }
 
     /// All that can refuse an order, then the money; the balances are those before and after.

@@ -115,7 +115,8 @@ async fn a_lost_reply_leaves_a_top_up_behind_that_is_in_the_file_already() {
     assert!(kiosk.post(&order("a-1", BTC, phone("lost_reply"), "10.00")).await.is_err());
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
-    let line: Value = serde_json::from_str(text.trim_end()).unwrap();
+    let mut line: Value = serde_json::from_str(text.trim_end()).unwrap();
+    line.as_object_mut().unwrap().remove("answer").unwrap();
     assert_eq!(kiosk.vends(phone("lost_reply")).await, [line]);
     assert_eq!(kiosk.states("a-1").await, ["SUCCESSFUL"]);
 }
