@@ -7,7 +7,7 @@ use std::{process::Command, time::Duration};
 use acceptance::checker::{self, History, Moment};
 use clock::{Clock, SystemClock};
 use purchase::Handling;
-use sandbox::{Ended, Options, Sandbox, Shop, ShopPlan, Signal, WalletPlan};
+use sandbox::{Happening, Options, Sandbox, Shop, ShopPlan, Signal, WalletPlan};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -106,14 +106,15 @@ impl DarkTown {
     async fn loses_its_servers(&mut self) {
         self.sandbox.api_server().signal(Signal::KILL).unwrap();
         self.sandbox.retry_worker().unwrap().signal(Signal::KILL).unwrap();
-        let mut found: Vec<Ended> = Vec::new();
-        while found.len() < 2 {
-            found.extend(self.sandbox.tend().unwrap());
+        let mut again: Vec<&str> = Vec::new();
+        while again.len() < 2 {
+            let reports = self.sandbox.tend().into_iter();
+            let up = reports.filter(|report| matches!(report.happening, Happening::Up { .. }));
+            again.extend(up.map(|report| report.part));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let mut parts: Vec<&str> = found.iter().map(|ended| ended.part).collect();
-        parts.sort_unstable();
-        assert_eq!(parts, ["api-server", "retry-worker"]);
+        again.sort_unstable();
+        assert_eq!(again, ["api-server", "retry-worker"]);
     }
 
     /// What the operator sees of a purchase.

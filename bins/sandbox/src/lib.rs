@@ -6,6 +6,7 @@
 
 mod facts;
 mod http;
+mod launch;
 mod office;
 mod options;
 pub mod parts;
@@ -15,14 +16,17 @@ mod running;
 mod seed;
 mod settings;
 mod start;
+mod supervision;
 mod tour;
 
 pub use facts::{Credentials, Facts, Subscribers};
 pub use http::http_client;
+pub use launch::Door;
 pub use office::{Office, OfficeError, Shop, ShopPlan, WalletPlan};
 pub use options::{Options, Pace};
-pub use process::{Door, Process, ProcessError, Signal};
+pub use process::{Process, ProcessError, Signal};
 pub use programs::{Program, Programs};
 pub use running::{Ended, Sandbox};
 pub use start::{StartError, free_port};
+pub use supervision::{Happening, Pauses, Report};
 pub use tour::{Surprise, tour};

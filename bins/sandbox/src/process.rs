@@ -1,61 +1,53 @@
 //! One part as a process of its own: started, spoken to by signals, started again, and never left behind.
 
 use std::{
-    ffi::OsStr,
-    fs::{self, File},
-    io::{self, BufRead, BufReader},
-    os::unix::process::CommandExt,
+    io,
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    process::{Child, ChildStdin, ExitStatus},
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
     thread,
     time::Duration,
 };
 
-use crate::Program;
+use crate::launch::{Door, Launch, lines_of};
 
 /// Signals that a test or a person sends.
 pub use rustix::process::Signal;
 
 /// On a very busy machine.
-const START_PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const START_PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(10);
 
-/// A part that has said where it can be reached. Dropping it kills it.
+/// A part that was started. Dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    /// Known once somebody has asked after its end.
+    ended: Option<ExitStatus>,
     /// Closed when this process ends in any way, which ends the part.
     _lifeline: ChildStdin,
+    /// A mutex only so that a process can be shared between threads.
+    says: Mutex<Receiver<String>>,
     launch: Launch,
-    /// Where each of its doors is, in the order of the launch.
+    /// How long the log was when it began.
+    log_began_at: u64,
+    /// Where each of its doors is, in the order of the launch; fewer than that while it starts.
     addresses: Vec<String>,
 }
 
-/// How a part is started, and started again.
-#[derive(Clone, Debug)]
-pub(crate) struct Launch {
-    /// Which part it is, in what is said about it.
-    pub(crate) name: &'static str,
-    pub(crate) program: Program,
-    /// Its settings file.
-    pub(crate) settings: PathBuf,
-    /// Settings that win over the file.
-    pub(crate) environment: Vec<(String, String)>,
-    pub(crate) log: PathBuf,
-    /// What it says when it is ready.
-    pub(crate) doors: &'static [Door],
-}
-
-/// What a part can be reached for: each is a line that it prints when it is ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
-    /// Its own work, over HTTP: `http://127.0.0.1:4711`.
-    Http,
-    /// Whoever watches it: `observe http://127.0.0.1:4712`.
-    Observe,
-    /// Whoever brings mail: `smtp 127.0.0.1:4713`.
-    Smtp,
+/// What a part does at some moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// It has not said yet where it can be reached.
+    Starting,
+    /// It works.
+    Up,
+    /// It has ended; why, as far as is known.
+    Ended(String),
 }
 
 /// Why a part of the sandbox does not run.
@@ -75,7 +67,7 @@ pub enum ProcessError {
     Ended {
         /// Which part.
         name: &'static str,
-        /// The end of its log.
+        /// How, and the end of its log.
         said: String,
         /// The log.
         log: PathBuf,
@@ -96,20 +88,34 @@ impl Process {
     /// # Errors
     /// When it cannot be started, ends at once, or stays silent.
     pub(crate) fn start(launch: Launch) -> Result<Self, ProcessError> {
+        let mut process = Self::begin(launch)?;
+        while !process.is_up() {
+            match process.says().recv_timeout(START_PATIENCE) {
+                Ok(line) => process.hear(&line),
+                Err(RecvTimeoutError::Timeout) => {
+                    let (name, log) = (process.launch.name, process.launch.log.clone());
+                    return Err(ProcessError::Silent { name, log });
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(process.failed()),
+            }
+        }
+        Ok(process)
+    }
+
+    /// Starts a part, and does not wait.
+    ///
+    /// # Errors
+    /// When it cannot be started at all.
+    fn begin(launch: Launch) -> Result<Self, ProcessError> {
         let name = launch.name;
         let not_started = |source| ProcessError::NotStarted { name, source };
-        let command = command(&launch.program, [launch.settings.as_os_str()], &launch.log);
-        let spawned = command.and_then(|mut command| command.envs(launch.environment.clone()).spawn());
-        let mut child = spawned.map_err(not_started)?;
+        let log_began_at = launch.log_length();
+        let mut child = launch.command().and_then(|mut command| command.spawn()).map_err(not_started)?;
         let (Some(lifeline), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(not_started(io::Error::from(io::ErrorKind::BrokenPipe)));
         };
-        let mut process = Self { child, _lifeline: lifeline, launch, addresses: Vec::new() };
-        let said = lines_of(stdout);
-        for door in process.launch.doors {
-            process.addresses.push(process.waits_for(*door, &said)?);
-        }
-        Ok(process)
+        let (says, addresses) = (Mutex::new(lines_of(stdout)), Vec::new());
+        Ok(Self { child, ended: None, _lifeline: lifeline, says, launch, log_began_at, addresses })
     }
 
     /// The same part once more, where it was, after this one has ended.
@@ -120,6 +126,27 @@ impl Process {
         Self::start(self.launch.clone())
     }
 
+    /// Puts the same part in the place of this one, and does not wait until it is up.
+    ///
+    /// # Errors
+    /// When it cannot be started at all.
+    pub(crate) fn begin_again(&mut self) -> Result<(), ProcessError> {
+        *self = Self::begin(self.launch.clone())?;
+        Ok(())
+    }
+
+    /// What it does now. Does not wait.
+    pub(crate) fn condition(&mut self) -> Condition {
+        while let Ok(line) = self.says().try_recv() {
+            self.hear(&line);
+        }
+        match self.has_ended() {
+            Some(status) => Condition::Ended(self.how_it_ended(status)),
+            None if self.is_up() => Condition::Up,
+            None => Condition::Starting,
+        }
+    }
+
     /// Which part it is.
     pub const fn name(&self) -> &'static str {
         self.launch.name
@@ -128,6 +155,10 @@ impl Process {
     /// Where what it says of itself is written.
     pub fn log(&self) -> &Path {
         &self.launch.log
+    }
+
+    pub(crate) const fn forgets(&self) -> Option<&'static str> {
+        self.launch.forgets
     }
 
     /// Where one of its doors is; empty if it has no such door.
@@ -151,14 +182,19 @@ impl Process {
     /// # Errors
     /// When it has ended.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        // Its number may belong to somebody else by now.
+        if self.ended.is_some() {
+            return Err(gone());
+        }
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
-        Ok(rustix::process::kill_process(pid, signal)?)
+        Ok(rustix::process::kill_process(pid.ok_or_else(gone)?, signal)?)
     }
 
     /// How it ended, if it has.
     pub fn has_ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
+        self.ended = self.ended.or_else(|| self.child.try_wait().ok().flatten());
+        self.ended
     }
 
     /// Waits until it has ended, so long at most.
@@ -180,31 +216,39 @@ impl Process {
 }
 
 impl Process {
-    fn waits_for(&self, door: Door, said: &Receiver<String>) -> Result<String, ProcessError> {
-        let Launch { name, log, .. } = &self.launch;
-        loop {
-            match said.recv_timeout(START_PATIENCE) {
-                Ok(line) => {
-                    if let Some(address) = door.read(&line) {
-                        return Ok(address.to_owned());
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    return Err(ProcessError::Silent { name, log: log.clone() });
-                }
-                Err(RecvTimeoutError::Disconnected) => return Err(ended(name, log)),
-            }
-        }
+    fn is_up(&self) -> bool {
+        self.addresses.len() == self.launch.doors.len()
     }
-}
 
-impl Door {
-    /// The address in a line that tells of this door.
-    fn read(self, line: &str) -> Option<&str> {
-        match self {
-            Self::Http => Some(line).filter(|line| line.starts_with("http://")),
-            Self::Observe => line.strip_prefix("observe "),
-            Self::Smtp => line.strip_prefix("smtp "),
+    fn says(&mut self) -> &mut Receiver<String> {
+        self.says.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hear(&mut self, line: &str) {
+        let next = self.launch.doors.get(self.addresses.len());
+        let address = next.and_then(|door| door.read(line)).map(str::to_owned);
+        self.addresses.extend(address);
+    }
+
+    /// Why it is not up, when it has closed its standard output.
+    fn failed(&mut self) -> ProcessError {
+        let Launch { name, log, .. } = self.launch.clone();
+        let said = match self.ends_within(POLL.saturating_mul(100)) {
+            Some(status) => self.how_it_ended(status),
+            None => "it says nothing more".to_owned(),
+        };
+        ProcessError::Ended { name, said, log }
+    }
+
+    /// The status, and the last line that it wrote into its log: unless it was killed, of which it cannot have said
+    /// anything.
+    fn how_it_ended(&self, status: ExitStatus) -> String {
+        if status.signal() == Some(Signal::KILL.as_raw()) {
+            return status.to_string();
+        }
+        match self.launch.last_words(self.log_began_at) {
+            Some(words) => format!("{status}, after it said: {words}"),
+            None => format!("{status}, without a word"),
         }
     }
 }
@@ -214,50 +258,4 @@ impl Drop for Process {
         let _ended_before = self.child.kill();
         let _reaped_before = self.child.wait();
     }
-}
-
-/// Runs a program to its end.
-pub(crate) fn run_to_end(
-    name: &'static str,
-    program: &Program,
-    arguments: [&OsStr; 2],
-    log: &Path,
-) -> Result<(), ProcessError> {
-    let not_started = |source| ProcessError::NotStarted { name, source };
-    let mut child =
-        command(program, arguments, log).and_then(|mut command| command.spawn()).map_err(not_started)?;
-    let lifeline = child.stdin.take();
-    // What it prints is for people.
-    let _printed = child.stdout.take().map(lines_of).into_iter().flatten().count();
-    let status = child.wait().map_err(not_started)?;
-    drop(lifeline);
-    if status.success() { Ok(()) } else { Err(ended(name, log)) }
-}
-
-/// In a process group of its own, so that a Ctrl-C meant for the sandbox does not stop its parts out of order; and
-/// without this process's environment, whose settings are not meant for them.
-fn command<const N: usize>(program: &Program, arguments: [&OsStr; N], log: &Path) -> io::Result<Command> {
-    let mut command = Command::new(&program.path);
-    command.args(&program.leading_arguments).args(arguments);
-    command.env_clear().process_group(0);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    command.stderr(File::options().create(true).append(true).open(log)?);
-    Ok(command)
-}
-
-/// The lines that a process prints. They are read to the end even if nobody listens, so that it never waits.
-fn lines_of(stdout: ChildStdout) -> Receiver<String> {
-    let (says, hears) = channel();
-    thread::spawn(move || {
-        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let _nobody_listens = says.send(line);
-        }
-    });
-    hears
-}
-
-fn ended(name: &'static str, log: &Path) -> ProcessError {
-    let text = fs::read_to_string(log).unwrap_or_default();
-    let said = text.lines().next_back().unwrap_or("without a word").to_owned();
-    ProcessError::Ended { name, said, log: log.to_owned() }
 }

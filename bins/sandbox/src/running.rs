@@ -2,10 +2,14 @@
 
 use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
 
+use clock::{Clock, Monotonic, SystemClock};
 use local_postgres::{Database, LocalPostgres};
 use tokio::runtime::Runtime;
 
-use crate::{Facts, Office, Process, Program, Signal, StartError, settings::vend_log, start::Servers};
+use crate::{
+    Facts, Office, Process, Program, Report, Signal, StartError, process::Condition, settings::vend_log,
+    start::Servers, supervision::Watch,
+};
 
 /// Longer than anything on the engine may take.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(160);
@@ -25,6 +29,24 @@ pub struct Sandbox {
     pub(crate) engine: Runtime,
     pub(crate) database: Database,
     pub(crate) postgres: LocalPostgres,
+    pub(crate) watches: Watches,
+}
+
+/// What the supervision knows about each part.
+#[derive(Debug)]
+pub(crate) struct Watches {
+    postgres: Watch,
+    utility_sim: Watch,
+    api_server: Watch,
+    retry_worker: Watch,
+}
+
+impl Watches {
+    /// Of parts that are all up.
+    pub(crate) fn begin(now: Monotonic) -> Self {
+        let [postgres, utility_sim, api_server, retry_worker] = [(); 4].map(|()| Watch::begin(now));
+        Self { postgres, utility_sim, api_server, retry_worker }
+    }
 }
 
 /// A part that ended without being told to.
@@ -119,23 +141,21 @@ impl Sandbox {
         parts.find_map(Ended::look_at)
     }
 
-    /// Looks after the servers: what has ended, in whatever way, is started again where it was, as whoever supervises
-    /// them in production does. Says what that was.
-    ///
-    /// # Errors
-    /// When a server does not start again, or the simulated utility has ended: what it remembered is lost.
-    pub fn tend(&mut self) -> Result<Vec<Ended>, StartError> {
-        if let Some(ended) = Ended::look_at(&mut self.utility_sim) {
-            return Err(StartError::Lost(ended));
+    /// Looks after all parts, as whoever supervises them in production does: what has ended, in whatever way, is started
+    /// again where it was, after a pause that grows while that does not help. To be called again and again; it never
+    /// waits. Says what has changed since the last time.
+    pub fn tend(&mut self) -> Vec<Report> {
+        let now = SystemClock.monotonic();
+        let Self { watches, postgres, utility_sim, api_server, retry_worker, .. } = self;
+        let mut reports = vec![
+            watches.postgres.tend(postgres, now),
+            watches.utility_sim.tend(utility_sim, now),
+            watches.api_server.tend(api_server, now),
+        ];
+        if let Some(retry_worker) = retry_worker {
+            reports.push(watches.retry_worker.tend(retry_worker, now));
         }
-        let mut found = Vec::new();
-        for server in std::iter::once(&mut self.api_server).chain(&mut self.retry_worker) {
-            if let Some(ended) = Ended::look_at(server) {
-                *server = server.start_again()?;
-                found.push(ended);
-            }
-        }
-        Ok(found)
+        reports.into_iter().flatten().collect()
     }
 
     /// Stops everything in good order: purchases under way are brought to their end first. `hurry` is asked again
@@ -169,6 +189,10 @@ impl fmt::Display for Ended {
 
 fn stop_process(mut process: Process, patience: Duration, hurry: &impl Fn() -> bool) {
     const STEP: Duration = Duration::from_millis(100);
+    // Who is not up has nothing under way; going, it is killed.
+    if process.condition() != Condition::Up {
+        return;
+    }
     let _ended_before = process.signal(Signal::TERM);
     let mut waited = Duration::ZERO;
     while process.ends_within(STEP).is_none() && waited < patience && !hurry() {

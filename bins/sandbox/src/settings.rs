@@ -141,15 +141,19 @@ pub(crate) fn vendctl_toml(operator_url: &str, sealing_key: &str) -> String {
 }
 
 /// What the simulated utility is told.
-pub(crate) fn utility_sim_toml(pace: Pace, population: u32, directory: &Path) -> String {
+pub(crate) fn utility_sim_toml(pace: Pace, population: u32, ports: [u16; 2], directory: &Path) -> String {
+    let [http_port, smtp_port] = ports;
     let (delayed_ms, processing_ms, report_lag_ms) = match pace {
         Pace::Real => (95_000, 30_000, 2_000),
         Pace::Brisk | Pace::Breathless => (3_000, 2_000, 500),
     };
     let vend_log = vend_log(directory).display().to_string();
+    let event_log = directory.join("utility-sim.events").display().to_string();
     format!(
-        "[simulator]\ndelayed_ms = {delayed_ms}\npopulation = {population}\nvend_log = {vend_log:?}\n\n\
-         [simulator.airtime]\nprocessing_ms = {processing_ms}\nreport_lag_ms = {report_lag_ms}\n"
+        "[simulator]\nlisten = \"127.0.0.1:{http_port}\"\ndelayed_ms = {delayed_ms}\npopulation = {population}\n\
+         vend_log = {vend_log:?}\nevent_log = {event_log:?}\n\n\
+         [simulator.airtime]\nprocessing_ms = {processing_ms}\nreport_lag_ms = {report_lag_ms}\n\n\
+         [simulator.messages]\nsmtp_listen = \"127.0.0.1:{smtp_port}\"\n"
     )
 }
 

@@ -12,6 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clock::{Clock, SystemClock};
 use identity::EntropyError;
 use local_postgres::{LocalPostgres, LocalPostgresError};
 use purchase::{Handling, Timing};
@@ -21,11 +22,12 @@ use utility_sim::Product;
 use vend::{SubscriberIdentifier, SubscriberIdentifierError};
 
 use crate::{
-    Door, Ended, Facts, Office, OfficeError, Options, Pace, Process, ProcessError, Program, Programs,
-    Sandbox, Shop, ShopPlan, Subscribers, WalletPlan,
+    Door, Facts, Office, OfficeError, Options, Pace, Process, ProcessError, Program, Programs, Sandbox, Shop,
+    ShopPlan, Subscribers, WalletPlan,
     facts::write_private,
+    launch::{Launch, run_to_end},
     office::random_word,
-    process::{Launch, run_to_end},
+    running::Watches,
     settings::{migrate_toml, utility_sim_toml, vendctl_toml},
 };
 
@@ -82,12 +84,43 @@ pub enum StartError {
     /// There is no randomness for keys and passwords.
     #[error("no keys could be made")]
     Entropy(#[from] EntropyError),
-    /// The simulated utility went away, and everything that it remembered.
-    #[error("{0}: what it had vended is forgotten, so nothing here can be trusted any more")]
-    Lost(Ended),
     /// No threads.
     #[error("no threads can be started")]
     Threads(#[source] io::Error),
+}
+
+impl StartError {
+    /// Whether something has ended or failed that may do better at another start. What is left is the machine's or the
+    /// person's to change first: a port that is taken, a program that is not installed, a disk that cannot be written.
+    pub const fn may_pass(&self) -> bool {
+        match self {
+            Self::Process(ProcessError::Ended { .. } | ProcessError::Silent { .. })
+            | Self::Postgres(
+                LocalPostgresError::ProgramFailed { .. }
+                | LocalPostgresError::DidNotStart { .. }
+                | LocalPostgresError::WatcherKilled
+                | LocalPostgresError::Template { .. },
+            )
+            | Self::Store(_)
+            | Self::Seed(_) => true,
+            Self::Process(ProcessError::NotStarted { .. })
+            | Self::Postgres(
+                LocalPostgresError::NotInstalled { .. }
+                | LocalPostgresError::CannotRun { .. }
+                | LocalPostgresError::Directory { .. }
+                | LocalPostgresError::NobodyToRunIt
+                | LocalPostgresError::System { .. }
+                | LocalPostgresError::BadName { .. },
+            )
+            | Self::PortTaken { .. }
+            | Self::Port { .. }
+            | Self::File { .. }
+            | Self::Seal(_)
+            | Self::Subscriber(_)
+            | Self::Entropy(_)
+            | Self::Threads(_) => false,
+        }
+    }
 }
 
 impl Sandbox {
@@ -147,6 +180,7 @@ impl Sandbox {
             engine,
             database: town.database,
             postgres,
+            watches: Watches::begin(SystemClock.monotonic()),
         })
     }
 }
@@ -174,7 +208,7 @@ fn make_directory(path: &Path) -> Result<(), StartError> {
     fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
     for entry in fs::read_dir(path).map_err(failed)?.flatten() {
         let name = entry.file_name();
-        let ours = ["log", "toml", "json"].map(OsStr::new);
+        let ours = ["log", "toml", "json", "events"].map(OsStr::new);
         if Path::new(&name).extension().is_some_and(|extension| ours.contains(&extension)) {
             fs::remove_file(entry.path()).map_err(failed)?;
         }
@@ -221,7 +255,12 @@ async fn seed(office: &Office, pace: Pace) -> Result<(Shop, Shop), OfficeError> 
 
 fn start_simulator(program: &Program, options: &Options) -> Result<Process, StartError> {
     let settings = options.directory.join("utility-sim.toml");
-    write_settings(&settings, &utility_sim_toml(options.pace, options.population, &options.directory))?;
+    // Where it listens must not change when it is started again: the servers' settings say where it is.
+    let ports = [free_port(0)?, free_port(0)?];
+    write_settings(
+        &settings,
+        &utility_sim_toml(options.pace, options.population, ports, &options.directory),
+    )?;
     Ok(Process::start(Launch {
         name: "utility-sim",
         program: program.clone(),
@@ -229,6 +268,9 @@ fn start_simulator(program: &Program, options: &Options) -> Result<Process, Star
         environment: Vec::new(),
         log: options.directory.join("utility-sim.log"),
         doors: &[Door::Http, Door::Smtp],
+        forgets: Some(
+            "its inbox and its script of faults are empty; vends, meters and answers are as they were",
+        ),
     })?)
 }
 

@@ -100,11 +100,15 @@ impl LocalPostgres {
     }
 
     /// Has a server that ended run again: on the same data, at the same port, with the same passwords. What was committed
-    /// is still there, as after any crash of a Postgres. Does not wait; [`state`](Self::state) tells how it goes.
+    /// is still there, as after any crash of a Postgres. Does not wait; [`state`](Self::state) tells how it goes. Does
+    /// nothing to a server that has not ended.
     ///
     /// # Errors
     /// When its watcher was killed too: then nothing can be started in its place.
     pub fn start_again(&mut self) -> Result<(), LocalPostgresError> {
+        if self.state() != ServerState::Ended {
+            return Ok(());
+        }
         let failed = |source| LocalPostgresError::System { what: "another start of PostgreSQL", source };
         if self.watcher.has_ended() {
             return Err(LocalPostgresError::WatcherKilled);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::{free_port, write_settings};
 use crate::{
     Door, Pace, Process, Program, StartError,
-    process::Launch,
+    launch::Launch,
     settings::{ApiServerSettings, Shared, WorkerSettings},
 };
 
@@ -85,6 +85,7 @@ impl Servers {
             environment: environment.iter().map(own).collect(),
             log: self.directory.join(format!("{name}.log")),
             doors,
+            forgets: None,
         };
         Ok(Process::start(launch)?)
     }

@@ -1,0 +1,41 @@
+//! A first start that fails is told in one sentence, and leaves nothing running.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+use std::{fs, path::PathBuf};
+
+use sandbox::{Options, Program, Programs, Sandbox};
+
+/// The processes that this one has started, and that have not ended.
+fn children() -> Vec<String> {
+    let parent = format!("\nPPid:\t{}\n", std::process::id());
+    let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let status = processes.map(|process| fs::read_to_string(process.join("status")).unwrap_or_default());
+    status.filter(|status| status.contains(&parent)).collect()
+}
+
+// The only test of its process: its children are those of the sandbox.
+#[test]
+fn a_part_that_cannot_start_ends_all_that_was_started_before_it() {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("sandbox-first-start");
+    let part = |name: &str| Program {
+        leading_arguments: vec![name.into()],
+        ..Program::at(env!("CARGO_BIN_EXE_sandbox"))
+    };
+    let broken = Program {
+        leading_arguments: vec!["-c".into(), "echo 'retry-worker: the disk is full' >&2; exit 3".into()],
+        ..Program::at("/bin/sh")
+    };
+    let programs = Programs {
+        api_server: part(sandbox::parts::API_SERVER),
+        retry_worker: broken,
+        utility_sim: part(sandbox::parts::UTILITY_SIM),
+    };
+    let error = Sandbox::start(&Options::for_tests(directory.clone()), &programs).unwrap_err();
+    let log = directory.join("retry-worker.log");
+    let expected = format!(
+        "retry-worker ended: exit status: 3, after it said: the disk is full (see {})",
+        log.display()
+    );
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(children(), Vec::<String>::new());
+}
