@@ -52,6 +52,16 @@ impl XmlVend {
         })
     }
 
+    /// What this gateway does not sell is not sent to it. Live gateways often leave the currency out of their answers, and
+    /// some do not read it: an amount of another currency would be vended as one of theirs.
+    fn admit(&self, sale: &Sale) -> Result<(), Refusal> {
+        if classify::sells(sale.product) && sale.amount.currency() == self.rules.currency {
+            Ok(())
+        } else {
+            Err(Refusal::because(RefusalReason::Misconfigured))
+        }
+    }
+
     /// Puts a question that moves nothing.
     async fn ask(&self, message: Message) -> Result<Vec<u8>, NoReply> {
         self.questions.exchange(message, &Gate::while_true(|| true), self.enquiry_timeout).await
@@ -64,9 +74,7 @@ impl XmlVend {
         sale: &Sale,
         judge: fn(&[u8], CallId, &Sale, &Rules) -> Result<Rehearsed, Malformed>,
     ) -> Result<Quotation, Unanswered> {
-        if !classify::sells(sale.product) {
-            return Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
-        }
+        self.admit(sale).map_err(Unanswered::Refused)?;
         let raw = self.ask(self.sender.trial_credit_vend(call, sale)).await.map_err(NoReply::unanswered)?;
         let judged = judge(&raw, call, sale, &self.rules)
             .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call).into()));
@@ -126,8 +134,8 @@ impl Provider for XmlVend {
     }
 
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
-        if !classify::sells(order.sale.product) {
-            return VendOutcome::Refused(Refusal::because(RefusalReason::Misconfigured));
+        if let Err(refusal) = self.admit(&order.sale) {
+            return VendOutcome::Refused(refusal);
         }
         let started = self.clock.monotonic();
         let outcome = self.send(order, gate).await;
