@@ -16,8 +16,8 @@ use crate::connection::{adapter, settings};
 
 pub struct Town {
     pub provider: Reloadly,
-    simulator: Simulator,
-    web: reqwest::Client,
+    pub simulator: Simulator,
+    pub web: reqwest::Client,
     calls: AtomicU32,
 }
 
