@@ -2,7 +2,8 @@ DROP TABLE refused_confirms;
 DROP FUNCTION refuse_to_forget_a_refusal;
 
 -- As migration 4 has it.
-CREATE OR REPLACE FUNCTION refuse_a_held_key() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION refuse_a_held_key() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     last record;
 BEGIN

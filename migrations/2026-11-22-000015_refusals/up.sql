@@ -3,7 +3,8 @@
 
 -- As migration 4 has it, and a failure that the provider hinted to be transient frees the key too. It agrees with
 -- `vend::RefusalReason::is_transient`.
-CREATE OR REPLACE FUNCTION refuse_a_held_key() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION refuse_a_held_key() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     last record;
 BEGIN
@@ -63,7 +64,8 @@ GRANT SELECT ON refused_confirms TO vendgate_operator;
 GRANT SELECT (id, refused_at), DELETE ON refused_confirms TO vendgate_worker;
 
 -- They are kept for 30 days, whoever clears away.
-CREATE FUNCTION refuse_to_forget_a_refusal() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_to_forget_a_refusal() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'the confirm was refused within the last 30 days' USING ERRCODE = 'restrict_violation';
 END

@@ -25,12 +25,12 @@ const TOTAL: i64 = 10_150;
 /// Something like what an XMLVend reply has.
 const REPLY_BYTES: usize = 2_500;
 
+/// Past the trigger that has wallets begin empty.
 const SEED: &str = "
+    SET session_replication_role = replica;
     INSERT INTO providers (code, name) VALUES ('BPC', 'Botswana Power');
     INSERT INTO products (product) VALUES ('ELECTRICITY');
     INSERT INTO organisations (code, name, environment) SELECT 'S' || n, 'Shop', 'PRODUCTION' FROM generate_series(1, 1000) n;
-    INSERT INTO offers (organisation_id, product, provider_code, currency)
-        SELECT id, 'ELECTRICITY', 'BPC', 'BWP' FROM organisations ORDER BY id;
     INSERT INTO oauth_clients (organisation_id, client_id, name)
         SELECT id, 'vg_live_' || lpad(id::text, 16, '0'), 'tills' FROM organisations ORDER BY id;
     INSERT INTO client_secrets (oauth_client_id, secret_hash, created_at)
@@ -46,7 +46,9 @@ const SEED: &str = "
     INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
         SELECT id, 'Commission', 'BWP', 'COMMISSION', 0, 0 FROM organisations ORDER BY id;
     INSERT INTO accounts (house, name, currency)
-        SELECT h, h, 'BWP' FROM unnest(ARRAY['PROVIDER_PAYABLE', 'FEE_INCOME', 'COMMISSION_EXPENSE', 'FUNDING', 'SUSPENSE']) h;";
+        SELECT h, h, 'BWP' FROM unnest(ARRAY['PROVIDER_PAYABLE', 'FEE_INCOME', 'COMMISSION_EXPENSE', 'FUNDING', 'SUSPENSE']) h;
+    INSERT INTO offers (organisation_id, product, provider_code, currency, fee_fixed, commission_rate)
+        SELECT id, 'ELECTRICITY', 'BPC', 'BWP', 150, 0.01 FROM organisations;";
 
 /// The database of one measurement, and the purchases made in it.
 pub struct Market {

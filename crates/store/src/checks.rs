@@ -2,14 +2,20 @@
 //!
 //! What is open is little, and is looked at whole. History is not: each look takes what is new of it and a further
 //! stretch of what is old, and so comes round to everything. All of a look is one snapshot.
+//!
+//! What is compared is what nobody can forge who has a server's password alone: amounts, which no role can change; postings,
+//! which only the database's own triggers and the operator's function write; what our keys have sealed; and the chain of the
+//! audit log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use diesel_async::SimpleAsyncConnection;
 
 use crate::transaction::Transaction;
-use crate::{Store, StoreError};
+use crate::{SealingKeys, Store, StoreError};
 
+mod audit;
+mod ends;
 mod history;
 mod law;
 mod open;
@@ -26,6 +32,7 @@ pub struct Rounds {
     entries: Round,
     purchases: Round,
     wallets: Walk,
+    audit: audit::Round,
     /// What was broken when it was last looked at. Stays until it is looked at again and found right.
     broken: Broken,
 }
@@ -40,10 +47,10 @@ impl Store {
     /// # Errors
     /// [`StoreError`], when nobody can look; `rounds` is as it was.
     pub async fn check_books(&self, rounds: &mut Rounds) -> Result<Vec<Breach>, StoreError> {
-        let mut ahead = rounds.clone();
+        let (mut ahead, sealing) = (rounds.clone(), self.sealing.clone());
         let looked = self.operate(move |transaction| {
             Box::pin(async move {
-                let breaches = ahead.look(transaction).await?;
+                let breaches = ahead.look(transaction, &sealing).await?;
                 Ok((ahead, breaches))
             })
         });
@@ -54,10 +61,15 @@ impl Store {
 }
 
 impl Rounds {
-    async fn look(&mut self, transaction: &mut Transaction) -> Result<Vec<Breach>, StoreError> {
+    async fn look(
+        &mut self,
+        transaction: &mut Transaction,
+        sealing: &SealingKeys,
+    ) -> Result<Vec<Breach>, StoreError> {
         transaction.batch_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
         let mut breaches = open::look(transaction).await?;
-        history::look(transaction, &mut self.entries, &mut self.purchases, &mut self.broken).await?;
+        history::look(transaction, &mut self.entries, &mut self.purchases, sealing, &mut self.broken).await?;
+        self.audit.look(transaction, &mut self.broken).await?;
         self.wallets.look(transaction, &mut self.broken).await?;
         breaches.extend(self.broken.0.values().cloned());
         Ok(breaches)

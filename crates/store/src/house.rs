@@ -1,7 +1,4 @@
-//! The numbers of the house's accounts. They never change, so each is looked up once.
-
-use std::collections::HashMap;
-use std::sync::Mutex;
+//! The numbers of the house's accounts.
 
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -10,10 +7,6 @@ use money::Currency;
 
 use crate::StoreError;
 use crate::statement::{Statement, prepared};
-
-/// What has been looked up so far.
-#[derive(Debug, Default)]
-pub(crate) struct HouseAccounts(Mutex<HashMap<(HouseAccount, Currency), AccountId>>);
 
 struct FindHouseAccount;
 
@@ -27,26 +20,7 @@ struct Row {
     id: i64,
 }
 
-impl HouseAccounts {
-    /// The account of this role in this currency; it is opened with the first wallet of the currency.
-    pub(crate) async fn get(
-        &self,
-        connection: &AsyncPgConnection,
-        role: HouseAccount,
-        currency: Currency,
-    ) -> Result<AccountId, StoreError> {
-        let known = self.0.lock().expect(UNPOISONED).get(&(role, currency)).copied();
-        if let Some(id) = known {
-            return Ok(id);
-        }
-        let id = find(connection, role, currency).await?;
-        self.0.lock().expect(UNPOISONED).insert((role, currency), id);
-        Ok(id)
-    }
-}
-
-/// The same, found in the database: for a transaction that may have opened the account itself, and may yet be
-/// rolled back.
+/// The account of this role in this currency; it is opened with the first wallet of the currency.
 pub(crate) async fn find(
     mut connection: &AsyncPgConnection,
     role: HouseAccount,
@@ -60,5 +34,3 @@ pub(crate) async fn find(
     let missing = || StoreError::corrupt("accounts", "house", format!("{} {currency}", role.as_str()));
     Ok(AccountId(rows.into_iter().next().ok_or_else(missing)?.id))
 }
-
-const UNPOISONED: &str = "nothing panics while it holds this lock";

@@ -10,8 +10,11 @@ mod refresh;
 mod schema;
 mod words;
 
-pub use audit::{Act, AuditLine, AuditQuery, list_audit_log};
-pub(crate) use audit::{AuditEntry, append};
+pub use audit::{
+    Act, AuditFault, AuditLine, AuditMark, AuditMarkError, AuditQuery, AuditWhole, audit_head,
+    list_audit_log, verify_audit_log,
+};
+pub(crate) use audit::{AuditEntry, Walk, append, head, links_after};
 pub use caller::{CallerRecord, find_caller};
 pub use login::{FamilyOpened, LoginRecord, LoginUser, NewFamily, find_login, open_family};
 pub use onboarding::{

@@ -11,7 +11,6 @@ use purchase::{OrganisationId, Timing};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::house::HouseAccounts;
 use crate::measures;
 use crate::pool::Pool;
 use crate::purchases::{Entry, RecordError, Recorded, Reservation, ReserveError, Reserved};
@@ -63,7 +62,6 @@ struct Lane {
 #[derive(Clone)]
 pub(crate) struct LaneContext {
     pub(crate) pool: Pool,
-    pub(crate) house: Arc<HouseAccounts>,
     pub(crate) timing: Timing,
     /// Most reserves and records that one transaction takes.
     pub(crate) group_max: usize,

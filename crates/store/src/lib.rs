@@ -79,7 +79,6 @@ pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, Sea
 pub use settings::{StoreSettings, StoreSettingsError};
 
 use connection::Purpose;
-use house::HouseAccounts;
 use lanes::{LaneContext, Lanes};
 use pool::Pool;
 
@@ -122,7 +121,6 @@ impl Store {
         let (sealing, settings) = (Arc::new(sealing), Arc::new(settings));
         let context = LaneContext {
             pool: money.clone(),
-            house: Arc::<HouseAccounts>::default(),
             timing,
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),

@@ -20,7 +20,7 @@ use crate::{Aad, SealError, Sealed, Store, StoreError};
 /// Where a meter token is sealed for.
 pub(crate) const TOKEN_COLUMN: &str = "purchases.sealed_token";
 /// Where a provider's reply is sealed for.
-const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
+pub(crate) const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
 
 /// A purchase to be reserved: everything that is known before money is held. Run again with the same
 /// numbers after a lost acknowledgement.

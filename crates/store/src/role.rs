@@ -9,8 +9,8 @@ use diesel_async::RunQueryDsl;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Refuses a role that could rewrite the audit log, as the owner and every superuser could. A server that
-    /// handles money asks this before it serves.
+    /// Refuses a role that could rewrite the audit log or post what it likes, as the owner and every superuser could. A
+    /// server that handles money asks this before it serves.
     ///
     /// # Errors
     /// [`StoreError::Setting`], naming the role.
@@ -30,7 +30,8 @@ impl Store {
 }
 
 const ASK: &str = "SELECT current_user::text AS name,
-                          has_table_privilege('public.audit_log', 'UPDATE, DELETE, TRUNCATE') AS powerful";
+                          has_table_privilege('public.audit_log', 'UPDATE, DELETE, TRUNCATE')
+                              OR has_table_privilege('public.postings', 'INSERT, UPDATE, DELETE, TRUNCATE') AS powerful";
 
 #[derive(QueryableByName)]
 struct Role {

@@ -1,4 +1,4 @@
-//! Purchases as the servers would have left them, put into an office's database by hand.
+//! Purchases as the servers would have left them, put into an office's database by hand, past the triggers that move money.
 
 use crate::office::{Office, WHY};
 
@@ -37,7 +37,8 @@ impl Office {
         let sent = if *state == "RETRY_DUE" { "NULL, NULL" } else { "1, at" };
         let handling = if *state == "RETRY_DUE" { "MANAGED" } else { "SELF_MANAGED" };
         self.sql(&format!(
-            "INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
+            "SET session_replication_role = replica;
+             INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
                  product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,
                  commission, external_reference, source_tag, requester_sms, beneficiary_sms, requester_email, beneficiary_email,
                  subscriber_details, created_at, state, handling, fence, attempt, requests, window_closes_at, copies,
@@ -71,7 +72,8 @@ impl Office {
     /// A vend that came to light after its purchase had ended: the incident's number.
     pub fn finds_a_late_vend(&self, purchase: &str) -> String {
         self.sql(&format!(
-            "INSERT INTO incidents (purchase_id, kind, at, provider_transaction) VALUES ({purchase}, 'LATE_VEND', now(), 'LATE-1');
+            "SET session_replication_role = replica;
+             INSERT INTO incidents (purchase_id, kind, at, provider_transaction) VALUES ({purchase}, 'LATE_VEND', now(), 'LATE-1');
              WITH entry AS (
                  INSERT INTO journal_entries (kind, purchase_id, posted_at) VALUES ('INCIDENT', {purchase}, now()) RETURNING id)
              INSERT INTO postings (entry_id, debit_account_id, credit_account_id, currency, amount)

@@ -166,7 +166,7 @@ impl House {
         let format = SubscriberFormat::new(Some(11), Some(13), None).unwrap();
         self.store.put_product(Product::Electricity, format, None, act()).await.unwrap();
         let fees = FeeSchedule::free(pula(0).currency());
-        let terms = Terms { fees, commission: Rate::ZERO, minimum: None, maximum: None };
+        let terms = Terms { fees, commission: Rate::parse("0.01").unwrap(), minimum: None, maximum: None };
         let organisation = shop.authority.organisation;
         self.store
             .put_offer(organisation, Product::Electricity, "BPC".to_owned(), terms, act())
@@ -210,6 +210,7 @@ impl House {
             pending: Arc::new(JustCome),
             keyed: None,
         };
+        self.offers(shop).await;
         self.store.reserve(reservation).await.unwrap();
         if let Some(fact) = outcome {
             self.store.record(id, shop.authority.organisation, fact).await.unwrap();

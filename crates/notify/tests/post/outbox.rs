@@ -55,7 +55,9 @@ impl Outbox {
                 numbers.end - 1
             )
         });
-        let statements: Vec<String> = numbers.clone().map(purchase).chain(owed).collect();
+        // Past the triggers that would move the money of a purchase: nothing here is about it.
+        let past = std::iter::once("SET session_replication_role = replica;".to_owned());
+        let statements: Vec<String> = past.chain(numbers.clone().map(purchase)).chain(owed).collect();
         self.sql(&statements.join("\n"));
     }
 

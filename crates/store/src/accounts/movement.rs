@@ -1,6 +1,6 @@
 //! Which way an operator moves money, and what becomes of the wallet.
 
-use ledger::{AccountId, EntryKind, HouseAccount, LedgerError, Posting, Wallet};
+use ledger::{EntryKind, HouseAccount, LedgerError, Wallet};
 use money::Money;
 
 /// Where the money comes from or goes to.
@@ -36,18 +36,8 @@ impl Movement {
         }
     }
 
-    /// What remains of the wallet, and the move that makes it so.
-    pub(super) fn apply(
-        self,
-        wallet: Wallet,
-        house: AccountId,
-        amount: Money,
-    ) -> Result<(Wallet, Posting), LedgerError> {
-        if self.takes() {
-            let rest = wallet.place_hold(amount)?.capture_hold(amount)?;
-            Ok((rest, Posting::new(wallet.id(), house, amount)?))
-        } else {
-            Ok((wallet.credit(amount)?, Posting::new(house, wallet.id(), amount)?))
-        }
+    /// What becomes of the wallet.
+    pub(super) fn apply(self, wallet: Wallet, amount: Money) -> Result<Wallet, LedgerError> {
+        if self.takes() { wallet.place_hold(amount)?.capture_hold(amount) } else { wallet.credit(amount) }
     }
 }

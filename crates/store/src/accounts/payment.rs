@@ -1,14 +1,11 @@
 //! Money that an operator moves: paid in, or put right. Posted through the ledger, once per reference.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::RunQueryDsl;
-use ledger::{AccountId, LedgerError, Posting, Wallet};
+use ledger::{AccountId, LedgerError, Wallet};
 use money::{Currency, Money};
-use purchase::OrganisationId;
-use serde_json::json;
 
-use super::log;
 use super::movement::Movement;
 use super::status::AccountStatus;
 use crate::house;
@@ -124,8 +121,8 @@ pub(super) async fn pay(
     if !status.admits(payment.movement) {
         return Ok(Err(PaymentRefusal::NotActive { wallet: payment.wallet, status }));
     }
-    let (rest, posting) = match payment.movement.apply(wallet, house, payment.amount) {
-        Ok(applied) => applied,
+    let rest = match payment.movement.apply(wallet, payment.amount) {
+        Ok(rest) => rest,
         Err(LedgerError::Insufficient { .. }) => {
             let wallet = payment.wallet;
             return Ok(Err(PaymentRefusal::Insufficient { wallet, available, held }));
@@ -133,8 +130,7 @@ pub(super) async fn pay(
         Err(refusal) => return Ok(Err(PaymentRefusal::Ledger(refusal))),
     };
     let available = rest.available().map_err(|_overflow| corrupt())?;
-    let written = write(transaction, payment, &posting, rest.posted(), act).await?;
-    record(transaction, payment, written.id, OrganisationId(row.organisation_id), act).await?;
+    let written = write(transaction, payment, act).await?;
     Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
 }
 
@@ -143,14 +139,12 @@ struct LockWallet;
 impl Statement for LockWallet {
     const SQL: &str = "-- lock_wallet
 -- One row, so there is no order to keep with the lanes.
-SELECT organisation_id, currency, status, posted, held
+SELECT currency, status, posted, held
 FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR NO KEY UPDATE";
 }
 
 #[derive(diesel::QueryableByName)]
 struct WalletRow {
-    #[diesel(sql_type = BigInt)]
-    organisation_id: i64,
     #[diesel(sql_type = Text)]
     currency: String,
     #[diesel(sql_type = Text)]
@@ -234,45 +228,16 @@ struct Written {
     posted_at: DateTime<Utc>,
 }
 
-async fn write(
-    transaction: &mut Transaction,
-    payment: &Payment,
-    posting: &Posting,
-    posted: Money,
-    act: &Act,
-) -> Result<Written, StoreError> {
+async fn write(transaction: &mut Transaction, payment: &Payment, act: &Act) -> Result<Written, StoreError> {
     let written = prepared::<WritePayment>()
         .bind::<BigInt, _>(payment.wallet.0)
-        .bind::<BigInt, _>(posted.minor())
         .bind::<Text, _>(payment.movement.kind().as_str())
-        .bind::<Text, _>(act.reason.as_str())
+        .bind::<Text, _>(payment.movement.house().as_str())
+        .bind::<Bool, _>(payment.movement.takes())
+        .bind::<BigInt, _>(payment.amount.minor())
         .bind::<Nullable<Text>, _>(payment.reference.as_deref())
-        .bind::<BigInt, _>(posting.debit().0)
-        .bind::<BigInt, _>(posting.credit().0)
-        .bind::<Text, _>(posting.amount().currency().as_str().to_owned())
-        .bind::<BigInt, _>(posting.amount().minor())
+        .bind::<Text, _>(act.actor.as_str())
+        .bind::<Text, _>(act.reason.as_str())
         .get_result(transaction);
     Ok(written.await?)
-}
-
-async fn record(
-    transaction: &mut Transaction,
-    payment: &Payment,
-    entry: i64,
-    organisation: OrganisationId,
-    act: &Act,
-) -> Result<(), StoreError> {
-    let sign = if payment.movement.takes() { "-" } else { "" };
-    let amount = format!("{} {sign}{}", payment.amount.currency(), payment.amount.amount());
-    let action = match payment.movement {
-        Movement::TopUp => "account.topped_up",
-        Movement::AdjustUp(_) | Movement::AdjustDown(_) => "account.adjusted",
-    };
-    let details = json!({
-        "amount": amount,
-        "against": payment.movement.house().as_str(),
-        "entry": entry,
-        "reference": payment.reference,
-    });
-    log(transaction, action, payment.wallet, organisation, details, act).await
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::RunQueryDsl;
 
-use super::{Breach, Broken, Law};
-use crate::StoreError;
+use super::{Breach, Broken, Law, ends};
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
+use crate::{SealingKeys, StoreError};
 
 /// Most that a look takes of what is new. What it leaves out, the rounds come to.
 const NEW_MAX: i64 = 20_000;
@@ -29,9 +29,9 @@ pub(super) struct Round {
 
 /// Numbers after the first, up to the second of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretches {
-    new: (i64, i64),
-    old: (i64, i64),
+pub(super) struct Stretches {
+    pub(super) new: (i64, i64),
+    pub(super) old: (i64, i64),
 }
 
 impl Round {
@@ -71,10 +71,16 @@ impl Statement for CheckSettlements {
     const SQL: &str = include_str!("check_settlements.sql");
 }
 
-struct CheckSuccesses;
+struct CheckIncidents;
 
-impl Statement for CheckSuccesses {
-    const SQL: &str = include_str!("check_successes.sql");
+impl Statement for CheckIncidents {
+    const SQL: &str = include_str!("check_incidents.sql");
+}
+
+struct CheckPayments;
+
+impl Statement for CheckPayments {
+    const SQL: &str = include_str!("check_payments.sql");
 }
 
 /// What breaks a law, and how.
@@ -91,15 +97,16 @@ pub(super) async fn look(
     transaction: &mut Transaction,
     entries: &mut Round,
     purchases: &mut Round,
+    sealing: &SealingKeys,
     broken: &mut Broken,
 ) -> Result<(), StoreError> {
     let last: LastRow = prepared::<LastNumbers>().get_result(&mut **transaction).await?;
     let (entries, purchases) = (entries.advance(last.entry), purchases.advance(last.purchase));
-    entries.look::<CheckEntries>(transaction, Law::EntriesKeepToOneCurrency, "journal_entry", broken).await?;
-    entries
-        .look::<CheckSettlements>(transaction, Law::SettlementsHaveTheirSuccess, "journal_entry", broken)
-        .await?;
-    purchases.look::<CheckSuccesses>(transaction, Law::SuccessesArePaid, "purchase", broken).await
+    entries.look::<CheckEntries>(transaction, Law::EntriesKeepToOneCurrency, broken).await?;
+    entries.look::<CheckSettlements>(transaction, Law::SettlementsHaveTheirSuccess, broken).await?;
+    entries.look::<CheckIncidents>(transaction, Law::IncidentsAreOwed, broken).await?;
+    entries.look::<CheckPayments>(transaction, Law::PaymentsAreAudited, broken).await?;
+    ends::look(transaction, purchases, sealing, broken).await
 }
 
 impl Stretches {
@@ -107,7 +114,6 @@ impl Stretches {
         self,
         transaction: &mut Transaction,
         law: Law,
-        noun: &str,
         broken: &mut Broken,
     ) -> Result<(), StoreError> {
         let rows: Vec<FoundRow> = prepared::<S>()
@@ -119,7 +125,7 @@ impl Stretches {
             .load(&mut **transaction)
             .await?;
         let breach = |row: FoundRow| {
-            (row.id, Breach { law, subject: format!("{noun}:{}", row.id), finding: row.finding })
+            (row.id, Breach { law, subject: format!("journal_entry:{}", row.id), finding: row.finding })
         };
         broken.replace(law, rows.into_iter().map(breach).collect::<BTreeMap<_, _>>());
         Ok(())

@@ -19,6 +19,14 @@ pub enum Law {
     SuccessesArePaid,
     /// What was paid is vended.
     SettlementsHaveTheirSuccess,
+    /// What came to light after an end is owed, and nothing else is.
+    IncidentsAreOwed,
+    /// Money comes from outside by an operator's word only.
+    PaymentsAreAudited,
+    /// No purchase ends without something to show for it.
+    EndsHaveEvidence,
+    /// Nothing was changed in the audit log, and nothing taken out of it.
+    AuditLogIsWhole,
 }
 
 /// A law that is broken.
@@ -34,7 +42,7 @@ pub struct Breach {
 
 impl Law {
     /// Every law.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::HoldsEqualOpenPurchases,
         Self::OpenPurchasesAreDue,
         Self::DuePurchasesAreTakenUp,
@@ -42,6 +50,10 @@ impl Law {
         Self::EntriesKeepToOneCurrency,
         Self::SuccessesArePaid,
         Self::SettlementsHaveTheirSuccess,
+        Self::IncidentsAreOwed,
+        Self::PaymentsAreAudited,
+        Self::EndsHaveEvidence,
+        Self::AuditLogIsWhole,
     ];
 
     /// A stable name, for metrics and alerts.
@@ -54,6 +66,10 @@ impl Law {
             Self::EntriesKeepToOneCurrency => "entries_keep_to_one_currency",
             Self::SuccessesArePaid => "successes_are_paid",
             Self::SettlementsHaveTheirSuccess => "settlements_have_their_success",
+            Self::IncidentsAreOwed => "incidents_are_owed",
+            Self::PaymentsAreAudited => "payments_are_audited",
+            Self::EndsHaveEvidence => "ends_have_evidence",
+            Self::AuditLogIsWhole => "audit_log_is_whole",
         }
     }
 
@@ -69,8 +85,23 @@ impl Law {
             Self::EntriesKeepToOneCurrency => {
                 "a journal entry moves something, and only between accounts of its currency"
             }
-            Self::SuccessesArePaid => "a successful purchase is settled by one entry that takes its total",
+            Self::SuccessesArePaid => {
+                "a successful purchase is settled by one entry of the moves that follow from its amounts"
+            }
             Self::SettlementsHaveTheirSuccess => "an entry settles a successful purchase and no other",
+            Self::IncidentsAreOwed => {
+                "a vend after the end of a purchase is owed to its provider out of suspense, once"
+            }
+            Self::PaymentsAreAudited => {
+                "a payment or a correction has its line in the audit log, with the same figures"
+            }
+            Self::EndsHaveEvidence => {
+                "a success has its attempt, and a token or a reply that our keys have sealed; what a person decided has its \
+                 line in the audit log"
+            }
+            Self::AuditLogIsWhole => {
+                "each line of the audit log has the hash of its content and of the line before it"
+            }
         }
     }
 }

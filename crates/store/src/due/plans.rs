@@ -6,6 +6,7 @@ use crate::test_database::migrated;
 
 /// 20,000 open purchases of two providers, half of them due, among 40,000 that have ended.
 const PURCHASES: &str = "
+    SET session_replication_role = replica;
     INSERT INTO providers (code, name) VALUES ('BPC', 'Power'), ('WUC', 'Water');
     INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
         product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,

@@ -1,4 +1,5 @@
-//! The audit log: who did what, to whom and why, written in the transaction of the deed itself.
+//! The audit log: who did what, to whom and why, written in the transaction of the deed itself. The database adds when, by
+//! which login, and the hashes that chain the lines.
 
 use chrono::{DateTime, Utc};
 use diesel::{
@@ -7,6 +8,14 @@ use diesel::{
 };
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
+
+mod chain;
+mod verify;
+
+pub(crate) use chain::Walk;
+pub use chain::{AuditFault, AuditMark, AuditMarkError};
+pub use verify::{AuditWhole, audit_head, verify_audit_log};
+pub(crate) use verify::{head, links_after};
 
 use super::schema::audit_log;
 use crate::{
@@ -30,6 +39,10 @@ pub struct AuditLine {
     pub id: i64,
     #[diesel(sql_type = Timestamptz)]
     pub at: DateTime<Utc>,
+    /// The database login that wrote it; none for lines that are older than this column.
+    #[diesel(sql_type = Nullable<Text>)]
+    pub login: Option<String>,
+    /// Who it was, in the writer's own words.
     #[diesel(sql_type = Text)]
     pub actor: String,
     /// What was done, as `noun.past_participle`.
@@ -78,7 +91,7 @@ struct ListAuditLog;
 
 impl Statement for ListAuditLog {
     const SQL: &str = "-- list_audit_log
-SELECT l.id, l.at, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
+SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
 WHERE ($1::bigint IS NULL OR l.organisation_id = $1) AND ($2::text IS NULL OR l.subject = $2)
     AND ($3::timestamptz IS NULL OR l.at >= $3) AND ($4::bigint IS NULL OR l.id < $4)

@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use diesel_async::AsyncPgConnection;
 use failpoint::{Point, reach};
-use ledger::HouseAccount;
-use money::Currency;
 use purchase::{Incident, Life, PurchaseId};
 use tokio::time::timeout;
 
 use super::facts::{self, RequestNow};
 use super::on_file::{self, OnFile};
-use super::record::{House, Records};
+use super::record::Records;
 use super::reserve::Reserves;
 use super::wallets::Wallets;
 use super::{LaneContext, RecordJob, ReserveJob};
@@ -138,10 +136,9 @@ impl Group {
             facts::read(connection, &self.reserves, &asked_for),
         )?;
         let kept_before = self.kept_before(connection, &facts).await?;
-        let houses = houses(connection, context, &on_file).await?;
 
         let mut records = Records::default();
-        let record_answers = self.offer(&mut records, &mut on_file, &mut wallets, &houses, context)?;
+        let record_answers = self.offer(&mut records, &mut on_file, &mut wallets, context)?;
         let mut reserves = Reserves::new(&context.timing);
         let reserve_answers = self.reserves.iter().zip(&facts).map(|(job, facts)| {
             let kept = kept_before.get(&job.reservation.id).map(|kept| as_reserved(kept, context));
@@ -153,7 +150,6 @@ impl Group {
             biased;
             records.write(connection),
             reserves.write(connection),
-            wallets.write(connection),
         )?;
         let incidents = records.incidents.iter().map(|opened| (opened.of.id, opened.incident)).collect();
         Ok(Answers { records: record_answers, reserves: reserve_answers, incidents })
@@ -164,14 +160,11 @@ impl Group {
         records: &mut Records<'a>,
         on_file: &mut BTreeMap<PurchaseId, OnFile>,
         wallets: &mut Wallets,
-        houses: &BTreeMap<Currency, House>,
         context: &LaneContext,
     ) -> Result<Vec<Option<Recorded>>, StoreError> {
         let answers = self.records.iter().map(|job| {
             let purchase = on_file.get_mut(&job.entry.id);
-            purchase
-                .map(|purchase| records.offer(&job.entry, purchase, wallets, houses, &context.timing))
-                .transpose()
+            purchase.map(|purchase| records.offer(&job.entry, purchase, wallets, &context.timing)).transpose()
         });
         answers.collect()
     }
@@ -264,28 +257,6 @@ fn as_reserved(purchase: &OnFile, context: &LaneContext) -> Reserved {
 
 fn cause(error: &StoreError) -> &(dyn std::error::Error + 'static) {
     error
-}
-
-async fn houses(
-    connection: &AsyncPgConnection,
-    context: &LaneContext,
-    on_file: &BTreeMap<PurchaseId, OnFile>,
-) -> Result<BTreeMap<Currency, House>, StoreError> {
-    let currencies: BTreeSet<Currency> = on_file.values().map(OnFile::currency).collect();
-    let mut houses = BTreeMap::new();
-    for currency in currencies {
-        let house = House {
-            provider_payable: context.house.get(connection, HouseAccount::ProviderPayable, currency).await?,
-            fee_income: context.house.get(connection, HouseAccount::FeeIncome, currency).await?,
-            commission_expense: context
-                .house
-                .get(connection, HouseAccount::CommissionExpense, currency)
-                .await?,
-            suspense: context.house.get(connection, HouseAccount::Suspense, currency).await?,
-        };
-        houses.insert(currency, house);
-    }
-    Ok(houses)
 }
 
 fn blame(error: &StoreError) -> Blame {

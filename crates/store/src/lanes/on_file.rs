@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use ledger::{AccountId, Settlement};
-use money::{Currency, Money};
+use ledger::AccountId;
+use money::Money;
 use purchase::{Failure, Life, NotificationFlags, PurchaseId};
 use vend::{Capabilities, ProviderReference};
 
@@ -35,8 +35,6 @@ struct Row {
     currency: String,
     #[diesel(sql_type = BigInt)]
     net: i64,
-    #[diesel(sql_type = BigInt)]
-    charge: i64,
     #[diesel(sql_type = BigInt)]
     total: i64,
     #[diesel(sql_type = BigInt)]
@@ -72,8 +70,12 @@ pub(super) struct OnFile {
     pub(super) wallet: AccountId,
     pub(super) commission_account: Option<AccountId>,
     pub(super) provider_code: String,
-    pub(super) settlement: Settlement,
+    /// What the provider is asked to vend.
+    pub(super) net: Money,
+    /// What is held.
     pub(super) total: Money,
+    /// What the organisation earns by it.
+    pub(super) commission: Money,
     pub(super) life: Life,
     pub(super) provider_reference: ProviderReference,
     pub(super) failure: Option<Failure>,
@@ -86,12 +88,6 @@ pub(super) struct OnFile {
     pub(super) created_at: DateTime<Utc>,
     /// The database's time of the lock.
     pub(super) at: DateTime<Utc>,
-}
-
-impl OnFile {
-    pub(super) const fn currency(&self) -> Currency {
-        self.total.currency()
-    }
 }
 
 /// Locks these purchases, in the order of their numbers.
@@ -117,12 +113,9 @@ impl TryFrom<Row> for OnFile {
             id: PurchaseId(row.id),
             wallet: AccountId(row.account_id),
             commission_account: row.commission_account_id.map(AccountId),
-            settlement: Settlement {
-                net: amount(row.net),
-                charge: amount(row.charge),
-                commission: amount(row.commission),
-            },
+            net: amount(row.net),
             total: amount(row.total),
+            commission: amount(row.commission),
             life: row.life.life(row.id)?,
             provider_reference: read_provider_reference(row.id, &row.provider_reference)?,
             failure: row.failure.failure(row.id)?,

@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use ledger::{AccountId, EntryKind, JournalEntry, LedgerError, Posting, SettlementAccounts};
-use money::Currency;
 use purchase::{
     Effect, Event, Fact, Failure, Fence, Incident, Next, PurchaseId, Rules, StateName, Timing, step,
 };
@@ -17,15 +15,6 @@ use crate::outbox::Owed;
 use crate::purchases::{Entry, Recorded, SealedParts, Verdict};
 use crate::seal::Sealed;
 use crate::{MessageId, StoreError};
-
-/// The accounts of the house in one currency.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct House {
-    pub(super) provider_payable: AccountId,
-    pub(super) fee_income: AccountId,
-    pub(super) commission_expense: AccountId,
-    pub(super) suspense: AccountId,
-}
 
 /// A purchase that moved.
 #[derive(Debug)]
@@ -64,21 +53,12 @@ pub(super) struct KeptReply<'a> {
     pub(super) proves_nothing: bool,
 }
 
-/// A journal entry about a purchase.
-#[derive(Debug)]
-pub(super) struct PurchaseEntry {
-    pub(super) purchase: PurchaseId,
-    pub(super) at: DateTime<Utc>,
-    pub(super) journal: JournalEntry,
-}
-
 /// Everything that a group's facts do.
 #[derive(Debug, Default)]
 pub(super) struct Records<'a> {
     pub(super) changes: BTreeMap<PurchaseId, Change<'a>>,
     pub(super) history: Vec<HistoryLine<'a>>,
     pub(super) replies: Vec<KeptReply<'a>>,
-    pub(super) entries: Vec<PurchaseEntry>,
     pub(super) incidents: Vec<OpenedIncident<'a>>,
     pub(super) attempts: Vec<OnFile>,
     pub(super) owed: Vec<Owed>,
@@ -91,7 +71,6 @@ impl<'a> Records<'a> {
         entry: &'a Entry,
         on_file: &mut OnFile,
         wallets: &mut Wallets,
-        houses: &BTreeMap<Currency, House>,
         timing: &Timing,
     ) -> Result<Recorded, StoreError> {
         let event = Event { at: on_file.at, fact: entry.fact.clone() };
@@ -104,11 +83,8 @@ impl<'a> Records<'a> {
             Ok(Next::AlreadyThere) => Verdict::AlreadyThere,
             Ok(Next::Moved(_, effects)) if is_known(entry, &effects, on_file) => Verdict::AlreadyThere,
             Ok(Next::Moved(life, effects)) => {
-                let house = houses
-                    .get(&on_file.currency())
-                    .ok_or_else(|| StoreError::corrupt("accounts", "house", on_file.currency()))?;
                 for effect in effects {
-                    self.perform(effect, entry, on_file, wallets, house)?;
+                    self.perform(effect, entry, on_file, wallets)?;
                 }
                 self.move_on(entry, on_file, life, &rules);
                 self.keep_reply(entry, on_file);
@@ -118,13 +94,14 @@ impl<'a> Records<'a> {
         Ok(Recorded { life: on_file.life.clone(), at: on_file.at, verdict })
     }
 
+    /// Changes the wallets in memory as the database is about to change them, so that the reserves of the group see what
+    /// its records leave. The entries of the journal follow from the purchase's row, and the database writes them.
     fn perform(
         &mut self,
         effect: Effect,
         entry: &'a Entry,
         on_file: &mut OnFile,
         wallets: &mut Wallets,
-        house: &House,
     ) -> Result<(), StoreError> {
         let refused = |error| unkept(on_file.id, error);
         match effect {
@@ -132,24 +109,19 @@ impl<'a> Records<'a> {
                 wallets.apply(on_file.wallet, |wallet| wallet.release_hold(on_file.total)).map_err(refused)
             }
             Effect::CaptureHold => {
-                let journal =
-                    settlement(on_file, house).map_err(|error| refused(ApplyError::Ledger(error)))?;
                 wallets
                     .apply(on_file.wallet, |wallet| wallet.capture_hold(on_file.total))
                     .map_err(refused)?;
-                let commission = on_file.settlement.commission;
-                if let (Some(account), false) = (on_file.commission_account, commission.is_zero()) {
-                    wallets.apply(account, |wallet| wallet.credit(commission)).map_err(refused)?;
+                match on_file.commission_account {
+                    Some(account) if !on_file.commission.is_zero() => {
+                        wallets.apply(account, |wallet| wallet.credit(on_file.commission)).map_err(refused)
+                    }
+                    Some(_) | None => Ok(()),
                 }
-                self.entries.push(PurchaseEntry { purchase: on_file.id, at: on_file.at, journal });
-                Ok(())
             }
             Effect::OpenIncident(incident) => {
                 let Some((vend, sealed)) = evidence(entry) else { return Ok(()) };
                 on_file.incidents.push(vend.provider_transaction.clone());
-                let journal = suspense(on_file, house)
-                    .map_err(|error| unkept(on_file.id, ApplyError::Ledger(error)))?;
-                self.entries.push(PurchaseEntry { purchase: on_file.id, at: on_file.at, journal });
                 self.incidents.push(OpenedIncident { incident, of: on_file.clone(), vend, sealed });
                 Ok(())
             }
@@ -227,24 +199,6 @@ fn failure_after(fact: &Fact, after: &OnFile) -> Option<Failure> {
         StateName::Successful => None,
         StateName::InFlight | StateName::InDoubt | StateName::Review => after.failure.clone(),
     }
-}
-
-fn settlement(on_file: &OnFile, house: &House) -> Result<JournalEntry, LedgerError> {
-    let accounts = SettlementAccounts {
-        wallet: on_file.wallet,
-        // Without commission there is no move to it, and without an account there is no commission.
-        commission: on_file.commission_account.unwrap_or(on_file.wallet),
-        provider_payable: house.provider_payable,
-        fee_income: house.fee_income,
-        commission_expense: house.commission_expense,
-    };
-    on_file.settlement.entry(&accounts)
-}
-
-/// We owe the provider for a vend that nobody paid for.
-fn suspense(on_file: &OnFile, house: &House) -> Result<JournalEntry, LedgerError> {
-    let posting = Posting::new(house.suspense, house.provider_payable, on_file.settlement.net)?;
-    JournalEntry::new(EntryKind::Incident, vec![posting])
 }
 
 /// The ledger and the purchase contradict each other: a defect, and nothing is kept.

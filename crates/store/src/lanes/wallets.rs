@@ -1,6 +1,7 @@
-//! The wallets of a group: locked, changed in memory by the ledger's rules, written back once.
+//! The wallets of a group: locked, and changed in memory by the ledger's rules as the database changes them when the group
+//! is written. Nothing is written from here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -15,12 +16,6 @@ struct LockWallets;
 
 impl Statement for LockWallets {
     const SQL: &str = include_str!("../sql/lock_wallets.sql");
-}
-
-struct UpdateWallets;
-
-impl Statement for UpdateWallets {
-    const SQL: &str = include_str!("../sql/update_wallets.sql");
 }
 
 #[derive(diesel::QueryableByName)]
@@ -57,7 +52,6 @@ pub(super) struct LockedWallet {
 #[derive(Debug, Default)]
 pub(super) struct Wallets {
     locked: BTreeMap<AccountId, LockedWallet>,
-    changed: BTreeSet<AccountId>,
 }
 
 impl Wallets {
@@ -76,7 +70,7 @@ impl Wallets {
         for row in rows {
             locked.insert(AccountId(row.id), LockedWallet::try_from(row)?);
         }
-        Ok(Self { locked, changed: BTreeSet::new() })
+        Ok(Self { locked })
     }
 
     pub(super) fn get(&self, id: AccountId) -> Option<&LockedWallet> {
@@ -91,23 +85,7 @@ impl Wallets {
     ) -> Result<(), ApplyError> {
         let locked = self.locked.get_mut(&id).ok_or(ApplyError::NotLocked(id))?;
         locked.wallet = rule(locked.wallet).map_err(ApplyError::Ledger)?;
-        self.changed.insert(id);
         Ok(())
-    }
-
-    /// Writes back what changed.
-    pub(super) async fn write(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
-        let changed = || self.changed.iter().filter_map(|id| self.locked.get(id)).map(|locked| locked.wallet);
-        if self.changed.is_empty() {
-            return Ok(());
-        }
-        let rows = prepared::<UpdateWallets>()
-            .bind::<Array<BigInt>, _>(changed().map(|wallet| wallet.id().0).collect::<Vec<_>>())
-            .bind::<Array<BigInt>, _>(changed().map(|wallet| wallet.posted().minor()).collect::<Vec<_>>())
-            .bind::<Array<BigInt>, _>(changed().map(|wallet| wallet.held().minor()).collect::<Vec<_>>())
-            .execute(&mut connection)
-            .await?;
-        if rows == self.changed.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked wallet" }) }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use ledger::Posting;
 use money::Money;
 use purchase::{Fact, Sending};
 use vend::Breakdown;
@@ -26,28 +25,27 @@ macro_rules! statements {
 statements! {
     UpdatePurchases = "update_purchases.sql";
     InsertEvents = "insert_events.sql";
-    InsertEntries = "insert_entries.sql";
     InsertReplies = "insert_replies.sql";
     InsertAttempts = "insert_attempts.sql";
     InsertIncidents = "insert_incidents.sql";
 }
 
 impl Records<'_> {
-    /// Writes it all; the wallets are written by their keeper. The statements are sent together and run one
-    /// after the other.
+    /// Writes it all. The statements are sent together and run one after the other. The one that ends a purchase has the
+    /// database move its money; an incident must find the end of its purchase there, so it comes after them. The audit
+    /// log comes last: from there to the commit nobody else can add to it.
     pub(super) async fn write(&self, connection: &AsyncPgConnection) -> Result<(), StoreError> {
         tokio::try_join!(
             biased;
             self.update_purchases(connection),
             self.insert_attempts(connection),
             self.insert_events(connection),
-            self.insert_entries(connection),
             self.insert_replies(connection),
-            self.insert_incidents(connection),
-            self.insert_deeds(connection),
             outbox::insert(connection, &self.owed),
         )?;
-        self.refuse_vends_of_others(connection).await
+        self.insert_incidents(connection).await?;
+        self.refuse_vends_of_others(connection).await?;
+        self.insert_deeds(connection).await
     }
 
     async fn update_purchases(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
@@ -142,28 +140,6 @@ impl Records<'_> {
         Ok(())
     }
 
-    async fn insert_entries(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
-        if self.entries.is_empty() {
-            return Ok(());
-        }
-        let numbered = || (1_i64..).zip(&self.entries);
-        let moves: Vec<(i64, &Posting)> = numbered()
-            .flat_map(|(number, entry)| entry.journal.postings().iter().map(move |posting| (number, posting)))
-            .collect();
-        prepared::<InsertEntries>()
-            .bind::<Array<Text>, _>(each(&self.entries, |entry| entry.journal.kind().as_str()))
-            .bind::<Array<BigInt>, _>(each(&self.entries, |entry| entry.purchase.0))
-            .bind::<Array<Timestamptz>, _>(each(&self.entries, |entry| entry.at))
-            .bind::<Array<BigInt>, _>(each(&moves, |(number, _)| *number))
-            .bind::<Array<BigInt>, _>(each(&moves, |(_, posting)| posting.debit().0))
-            .bind::<Array<BigInt>, _>(each(&moves, |(_, posting)| posting.credit().0))
-            .bind::<Array<Text>, _>(each(&moves, |(_, posting)| posting.amount().currency().to_string()))
-            .bind::<Array<BigInt>, _>(each(&moves, |(_, posting)| posting.amount().minor()))
-            .execute(&mut connection)
-            .await?;
-        Ok(())
-    }
-
     async fn insert_replies(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
         if self.replies.is_empty() {
             return Ok(());
@@ -222,7 +198,7 @@ fn sealed_tokens<'a>(change: &Change<'a>) -> Option<&'a crate::Sealed> {
 
 /// A split that does not add up to what was vended is left out: it must not stop a vend from being kept.
 fn breakdown<'a>(change: &Change<'a>) -> Option<&'a Breakdown> {
-    let net = change.to.settlement.net;
+    let net = change.to.net;
     let parts = change.bought.and_then(|(vend, _)| vend.breakdown.as_ref())?;
     let sum = parts.parts().into_iter().try_fold(Money::zero(net.currency()), Money::plus);
     (sum == Ok(net)).then_some(parts)

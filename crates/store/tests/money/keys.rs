@@ -32,32 +32,27 @@ impl Town {
     /// Has every purchase that is over have been over for so much longer.
     fn lets_lie(&self, length: &str) {
         self.sql(&format!(
-            "ALTER TABLE purchases DISABLE TRIGGER purchases_end_once;
-             UPDATE purchases SET ended_at = ended_at - interval '{length}' WHERE ended_at IS NOT NULL;
-             ALTER TABLE purchases ENABLE TRIGGER purchases_end_once"
+            "SET session_replication_role = replica;
+             UPDATE purchases SET ended_at = ended_at - interval '{length}' WHERE ended_at IS NOT NULL"
         ));
     }
 
-    /// Writes a copy of a purchase as another use of its key, past everything that the program promises.
+    /// Tries to reserve a copy of a purchase as another use of its key, past everything that the program promises, and
+    /// leaves no trace of it.
     fn forges_use(&self, of: &Reservation, number: i32) -> Result<String, String> {
         let forged = self.database.run_sql(&format!(
-            "SET ROLE vendgate_api;
+            "BEGIN; SET LOCAL ROLE vendgate_api;
              CREATE TEMP TABLE forged AS SELECT * FROM purchases WHERE id = {};
              UPDATE forged SET id = id + 1000000, reserved_no = reserved_no + 1000000, idempotency_use = {number},
-                 subscriber_identifier = subscriber_identifier || '9';
-             INSERT INTO purchases OVERRIDING SYSTEM VALUE SELECT * FROM forged",
+                 subscriber_identifier = subscriber_identifier || '9', state = 'IN_FLIGHT', copies = 1,
+                 last_sent_at = created_at, due_at = created_at, ended_at = NULL, failure = NULL, failure_reason = NULL,
+                 failure_wording = NULL, sealed_token = NULL, token_key_id = NULL, provider_transaction = NULL;
+             INSERT INTO purchases OVERRIDING SYSTEM VALUE SELECT * FROM forged;
+             ROLLBACK",
             of.id.0
         ));
         match forged {
-            Ok(rows) => {
-                self.sql(&format!(
-                    "ALTER TABLE purchases DISABLE TRIGGER purchases_stay;
-                     DELETE FROM purchases WHERE id = {};
-                     ALTER TABLE purchases ENABLE TRIGGER purchases_stay",
-                    of.id.0 + 1_000_000
-                ));
-                Ok(rows)
-            }
+            Ok(rows) => Ok(rows),
             Err(LocalPostgresError::ProgramFailed { said, .. }) => Err(said),
             Err(other) => panic!("{other}"),
         }

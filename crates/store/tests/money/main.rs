@@ -19,6 +19,7 @@ mod keys;
 mod leases;
 mod listing;
 mod lost;
+mod moves;
 mod outbox;
 mod oversight;
 mod overtaken;

@@ -82,7 +82,11 @@ pub async fn connect_with(settings: StoreSettings, timing: &Timing) -> Store {
 
 impl Town {
     pub async fn open() -> Self {
-        let database = LocalPostgres::shared().database_from_template("money", prepare).unwrap();
+        Self::on(LocalPostgres::shared().database_from_template("money", prepare).unwrap()).await
+    }
+
+    /// A town in a database that is migrated already.
+    pub async fn on(database: Database) -> Self {
         database.run_sql(ROLES).unwrap();
         let mut as_operator = settings(&database);
         as_operator.database_url = database.url_as("test_operator", "test_operator").into();
@@ -197,13 +201,13 @@ impl Town {
         }
     }
 
-    /// Every product of the provider is offered to who orders from it.
-    fn offers_to(&self, organisation: OrganisationId) {
+    /// Every product of the provider is offered to who orders from it, with any commission that an order may name.
+    pub fn offers_to(&self, organisation: OrganisationId) {
         let mut offered_to = self.offered_to.lock().unwrap();
         if offered_to.insert(organisation.0) {
             self.sql(&format!(
-                "INSERT INTO offers (organisation_id, product, provider_code, currency)
-                 SELECT {}, product, '{PROVIDER}', 'BWP' FROM products ON CONFLICT DO NOTHING",
+                "INSERT INTO offers (organisation_id, product, provider_code, currency, commission_rate)
+                 SELECT {}, product, '{PROVIDER}', 'BWP', 1 FROM products ON CONFLICT DO NOTHING",
                 organisation.0
             ));
         }

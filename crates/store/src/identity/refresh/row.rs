@@ -17,11 +17,7 @@ use crate::{
 
 /// A refresh token that the presenting client may present.
 pub(super) struct Presented {
-    /// The client's name on the wire.
-    pub(super) client_id: String,
     pub(super) family_id: i64,
-    pub(super) organisation_id: i64,
-    pub(super) user_id: i64,
     pub(super) role: Role,
     pub(super) next_generation: i32,
     pub(super) expires_at: DateTime<Utc>,
@@ -103,8 +99,6 @@ struct Row {
     #[diesel(sql_type = BigInt)]
     oauth_client_id: i64,
     #[diesel(sql_type = Text)]
-    client_id: String,
-    #[diesel(sql_type = Text)]
     client_status: String,
     #[diesel(sql_type = BigInt)]
     user_id: i64,
@@ -142,10 +136,7 @@ impl TryFrom<Row> for Presented {
             _ => None,
         };
         Ok(Self {
-            client_id: row.client_id,
             family_id: row.family_id,
-            organisation_id: organisation,
-            user_id: user,
             role: Role::read(&row.role, "users", "role", user)?,
             next_generation: row.generation.checked_add(1).ok_or_else(|| corrupt("generation"))?,
             expires_at: row.expires_at,

@@ -114,7 +114,7 @@ struct ListDeeds;
 
 impl Statement for ListDeeds {
     const SQL: &str = "-- list_deeds
-SELECT l.id, l.at, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
+SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
 WHERE l.subject = $1
     OR l.subject IN (SELECT 'incident:' || i.id FROM incidents i WHERE i.purchase_id = $2)

@@ -1,0 +1,28 @@
+-- check_payments
+-- The function that posts a payment writes its line, and nobody else can write the entry. The line is held by the hash of the
+-- next one.
+SELECT e.id,
+    CASE WHEN l.id IS NULL THEN 'no line of the audit log is about it'
+        ELSE 'line ' || l.id || ' of the audit log tells of another payment'
+    END AS finding
+FROM journal_entries e
+LEFT JOIN audit_log l ON l.id = e.audit_id
+LEFT JOIN LATERAL (
+    SELECT count(*) AS moves, min(coalesce(d.house, c.house)) AS house, min(m.currency) AS currency, min(m.amount) AS amount,
+        bool_or(c.house IS NOT NULL) AS takes,
+        min(CASE WHEN d.house IS NULL THEN d.id ELSE c.id END) AS wallet
+    FROM postings m JOIN accounts d ON d.id = m.debit_account_id JOIN accounts c ON c.id = m.credit_account_id
+    WHERE m.entry_id = e.id AND num_nulls(d.house, c.house) = 1
+) m ON true
+WHERE (e.id > $1 AND e.id <= $2 OR e.id > $3 AND e.id <= $4 OR e.id = ANY ($5)) AND e.kind IN ('TOP_UP', 'ADJUST')
+    AND (
+        m.moves = 1
+        AND l.action = CASE e.kind WHEN 'TOP_UP' THEN 'account.topped_up' ELSE 'account.adjusted' END
+        AND l.subject = 'account:' || m.wallet
+        AND l.details ->> 'entry' = e.id::text
+        AND l.details ->> 'against' = m.house
+        AND l.details ->> 'reference' IS NOT DISTINCT FROM e.reference
+        AND l.details ->> 'amount' = format('%s %s%s.%s', m.currency, CASE WHEN m.takes THEN '-' ELSE '' END,
+            m.amount / 100, lpad((m.amount % 100)::text, 2, '0'))
+    ) IS NOT TRUE
+ORDER BY e.id LIMIT 100
