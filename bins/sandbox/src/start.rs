@@ -135,6 +135,7 @@ impl Sandbox {
         let postgres = LocalPostgres::start(options.durability)?;
         let town = Town::found(&postgres)?;
         migrate(&programs.api_server, &options.directory, &town.owner_url)?;
+        town.separate_worker()?;
         let sealing_key = random_word(32)?;
         let engine = Builder::new_multi_thread()
             .worker_threads(1)

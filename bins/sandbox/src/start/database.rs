@@ -38,6 +38,14 @@ impl Town {
             database,
         })
     }
+
+    /// Leaves the worker with its own rights, once they are there.
+    ///
+    /// # Errors
+    /// [`LocalPostgresError`], when the database refuses.
+    pub(super) fn separate_worker(&self) -> Result<(), LocalPostgresError> {
+        self.database.run_sql("REVOKE vendgate_api FROM vendgate_worker").map(drop)
+    }
 }
 
 struct Passwords {

@@ -1,0 +1,80 @@
+//! A database as INSTALL.md makes one: an owner who migrates and is no superuser, and a login for each of those who serve.
+
+use local_postgres::{Database, LocalPostgres};
+use store::{StoreError, migrate};
+use tokio::runtime::Builder;
+use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+
+use crate::town::Town;
+
+/// The logins of an installation: of a server, of the worker, and of an operator.
+pub const LOGINS: [&str; 3] = ["test_server", "test_worker", "test_operator"];
+
+const OWNED: &str = "
+    CREATE ROLE vendgate_api NOLOGIN;
+    CREATE ROLE vendgate_worker NOLOGIN IN ROLE vendgate_api;
+    CREATE ROLE vendgate_operator NOLOGIN IN ROLE vendgate_api;
+    CREATE ROLE test_owner LOGIN PASSWORD 'test_owner';
+    DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO test_owner', current_database()); END $$;";
+
+/// When all is migrated, the worker is left with its own rights.
+const MIGRATED: &str = "
+    REVOKE vendgate_api FROM vendgate_worker;
+    CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;";
+
+/// A town in a database of an installation.
+pub async fn town() -> Town {
+    Town::on(LocalPostgres::shared().database_from_template("installed", install).unwrap()).await
+}
+
+/// A connection of one of the logins.
+pub struct Login(Client);
+
+impl Login {
+    /// Connects as `login`, whose password is its name.
+    pub async fn of(database: &Database, login: &str) -> Self {
+        let (client, connection) =
+            tokio_postgres::connect(&database.url_as(login, login), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        Self(client)
+    }
+
+    /// Runs statements, in a transaction of their own: their rows, or what the database says.
+    pub async fn runs(&self, sql: &str) -> Result<Vec<Vec<String>>, String> {
+        let answers = self.0.simple_query(sql).await.map_err(|error| said(&error))?;
+        let rows = answers.into_iter().filter_map(|answer| {
+            let SimpleQueryMessage::Row(row) = answer else { return None };
+            Some((0..row.len()).map(|n| row.get(n).unwrap_or_default().to_owned()).collect())
+        });
+        Ok(rows.collect())
+    }
+
+    /// What the database says to statements that it must refuse.
+    pub async fn is_refused(&self, sql: &str) -> String {
+        match self.runs(sql).await {
+            Ok(rows) => panic!("allowed: {sql}: {rows:?}"),
+            Err(said) => said,
+        }
+    }
+}
+
+/// The message, and the constraint that it names.
+fn said(error: &tokio_postgres::Error) -> String {
+    let Some(error) = error.as_db_error() else { return error.to_string() };
+    format!("{} [{}]", error.message(), error.constraint().unwrap_or_default())
+}
+
+fn install(url: &str) -> Result<(), StoreError> {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (superuser, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+        let connection = tokio::spawn(connection);
+        superuser.batch_execute(OWNED).await.unwrap();
+        let (_, place) = url.split_once('@').unwrap();
+        migrate(&format!("postgres://test_owner:test_owner@{place}").into()).await?;
+        superuser.batch_execute(MIGRATED).await.unwrap();
+        drop(superuser);
+        connection.await.unwrap().unwrap();
+        Ok(())
+    })
+}
