@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_act_asks_for_a_reason_and_no_look_does() {
-        let looks = ["list", "show", "statement", "completions"];
+        let looks = ["list", "show", "statement", "verify", "head", "completions"];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_look = looks.iter().any(|look| path.split(' ').any(|word| word == *look));

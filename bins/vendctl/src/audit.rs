@@ -1,10 +1,10 @@
-//! `vendctl audit`: who did what, to whom and why.
+//! `vendctl audit`: who did what, to whom and why, and whether the log is as it was written.
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use serde::Serialize;
 use serde_json::Value;
-use store::identity::{AuditLine, AuditQuery, list_audit_log};
+use store::identity::{AuditLine, AuditMark, AuditQuery, audit_head, list_audit_log, verify_audit_log};
 
 use crate::{
     desk::Desk,
@@ -37,18 +37,42 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "ID")]
         before: Option<i64>,
     },
+    /// Check that no line was changed, added or taken out
+    ///
+    /// Every line carries the hash of its content and that of the line before it. Lines that were cut off the end show only
+    /// against a --head that was kept elsewhere.
+    #[command(
+        after_help = "Examples:\n  vendctl audit verify\n  vendctl audit verify --head $(cat last-month.head)"
+    )]
+    Verify {
+        /// A head that was printed before: the log must run through it
+        #[arg(long, value_name = "LINE:HASH")]
+        head: Option<AuditMark>,
+    },
+    /// Print the newest line's number and hash, to be kept elsewhere
+    #[command(after_help = "Example:\n  vendctl audit head")]
+    Head,
 }
 
 #[derive(Serialize)]
 struct View {
     id: i64,
     at: String,
+    login: Option<String>,
     actor: String,
     action: String,
     organisation: Option<String>,
     subject: String,
     reason: String,
     details: Value,
+}
+
+/// A log that is whole, or its end.
+#[derive(Serialize)]
+struct HeadView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<u64>,
+    head: Option<String>,
 }
 
 pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
@@ -63,6 +87,18 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
             let lines = list_audit_log(&desk.store, query).await?;
             Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))
         }
+        Verb::Verify { head } => {
+            let whole = verify_audit_log(&desk.store, *head).await??;
+            let facts = HeadView { lines: Some(whole.lines), head: whole.head.map(|mark| mark.to_string()) };
+            let head = or_dash(facts.head.as_deref());
+            let text = format!("The audit log is whole: {} lines. Its head is\n{head}\n", whole.lines);
+            Ok(Report::told(&facts, text))
+        }
+        Verb::Head => {
+            let head = audit_head(&desk.store).await?.map(|mark| mark.to_string());
+            let text = format!("{}\n", or_dash(head.as_deref()));
+            Ok(Report::told(&HeadView { lines: None, head }, text))
+        }
     }
 }
 
@@ -71,6 +107,7 @@ impl From<AuditLine> for View {
         Self {
             id: line.id,
             at: instant(line.at),
+            login: line.login,
             actor: line.actor,
             action: line.action,
             organisation: line.organisation,
@@ -83,12 +120,13 @@ impl From<AuditLine> for View {
 
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
-        &["id", "at", "actor", "action", "organisation", "subject", "reason", "details"];
+        &["id", "at", "login", "actor", "action", "organisation", "subject", "reason", "details"];
 
     fn cells(&self) -> Vec<String> {
         vec![
             self.id.to_string(),
             self.at.clone(),
+            or_dash(self.login.as_deref()),
             self.actor.clone(),
             self.action.clone(),
             or_dash(self.organisation.as_deref()),

@@ -6,6 +6,7 @@ use boot::SettingsError;
 use identity::{EntropyError, OnboardingError};
 use money::Money;
 use purchase::{PatternError, StateName};
+use store::identity::AuditFault;
 use store::{
     AccountRefusal, AllowError, DecisionError, IncidentError, PaymentError, Rule, SealError, StoreError,
 };
@@ -45,6 +46,8 @@ pub(crate) enum VendctlError {
     Decision(#[from] DecisionError),
     #[error(transparent)]
     Incident(#[from] IncidentError),
+    #[error("the audit log is not as it was written: {0}")]
+    Audit(#[from] AuditFault),
     #[error(
         "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
     )]
@@ -161,6 +164,11 @@ impl VendctlError {
         }
         if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
             return Some("wait for what is open, and empty it with `vendctl wallet adjust`");
+        }
+        if matches!(self, Self::Audit(_)) {
+            return Some(
+                "change nothing, copy the database, and go on as the runbook has it: VendgateInvariantBroken",
+            );
         }
         if matches!(self, Self::Allow(AllowError::Full)) {
             return Some("nothing was added; take others off with `vendctl allow-list remove`");

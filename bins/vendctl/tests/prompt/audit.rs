@@ -50,7 +50,8 @@ fn every_act_leaves_a_line_that_says_who_what_and_why() {
         let newest = "SELECT action FROM audit_log ORDER BY id DESC LIMIT 1";
         assert_eq!(office.sql(newest), *action, "{act}");
         let strange = format!(
-            "SELECT count(*) FROM audit_log WHERE id > {before} AND (actor <> 'naledi' OR reason <> 'contract 17')"
+            "SELECT count(*) FROM audit_log WHERE id > {before}
+                 AND (actor <> 'naledi' OR reason <> 'contract 17' OR login <> 'prompt_operator')"
         );
         assert_eq!(office.sql(&strange), "0", "{act}");
     }
@@ -72,6 +73,8 @@ fn looking_leaves_no_line() {
         "default-provider show -o KGALE",
         "allow-list list -o KGALE",
         "audit list",
+        "audit head",
+        "audit verify",
         "purchases list --open",
         "incidents list",
         "outbox list",
@@ -115,6 +118,61 @@ fn whoever_acts_is_the_one_named_at_the_prompt_else_in_the_settings() {
     assert_eq!(office.types(&[&by_name[..], &WHY].concat(), "").code, 0);
     let lines = office.sql("SELECT actor, reason FROM audit_log ORDER BY id");
     assert_eq!(lines, "naledi|contract 17\nkagiso|contract 17");
+    // Whoever calls himself something else still came in by this login.
+    let shown = office.shows(&["audit", "list"]);
+    let logins = shown.as_array().unwrap().iter().map(|line| (&line["login"], &line["actor"]));
+    let login = serde_json::Value::from("prompt_operator");
+    assert_eq!(logins.collect::<Vec<_>>(), [(&login, &"kagiso".into()), (&login, &"naledi".into())]);
+}
+
+#[test]
+fn the_log_is_verified_up_to_its_head_and_through_a_head_that_was_kept() {
+    let office = Office::open();
+    assert_eq!(office.shows(&["audit", "verify"]), serde_json::json!({ "lines": 0, "head": null }));
+    assert_eq!(office.types(&["audit", "head"], "").stdout, "-\n");
+    for code in ["KGALE", "PHAKA", "MOGO"] {
+        office.lets_in(code, "staging");
+    }
+    let head = office.types(&["audit", "head"], "").stdout;
+    let head = head.trim_end();
+    assert!(head.starts_with("3:") && head.len() == 66, "{head}");
+    assert_eq!(office.shows(&["audit", "verify"]), serde_json::json!({ "lines": 3, "head": head }));
+    office.lets_in("LATER", "staging");
+    let verified = office.types(&["audit", "verify", "--head", head], "");
+    assert!(verified.stdout.starts_with("The audit log is whole: 4 lines."), "{verified:?}");
+
+    let breaks = |sql: &str| {
+        office.sql(&format!("SET session_replication_role = replica; {sql}"));
+        let verified = office.types(&["audit", "verify", "--head", head], "");
+        assert_eq!((verified.code, verified.stdout.as_str(), verified.stderr.lines().count()), (1, "", 1));
+        verified.stderr
+    };
+    let cut = "CREATE TABLE kept AS SELECT * FROM audit_log; DELETE FROM audit_log WHERE id > 2;
+               UPDATE audit_head SET (id, hash) = (SELECT id, hash FROM audit_log WHERE id = 2)";
+    assert!(breaks(cut).contains("line 3 is not there with the hash that was kept"));
+    let whole = office.types(&["audit", "verify"], "");
+    assert_eq!(whole.code, 0, "only the kept head shows it");
+    let middle = "INSERT INTO audit_log OVERRIDING SYSTEM VALUE SELECT * FROM kept WHERE id > 2;
+                  UPDATE audit_head SET (id, hash) = (SELECT id, hash FROM kept WHERE id = 4);
+                  DELETE FROM audit_log WHERE id = 2";
+    assert!(breaks(middle).contains("a line before line 3 was removed"));
+    let said = breaks(
+        "INSERT INTO audit_log OVERRIDING SYSTEM VALUE SELECT * FROM kept WHERE id = 2; UPDATE audit_log SET actor = 'kagiso' WHERE id = 2",
+    );
+    assert!(said.contains("line 2 was changed after it was written"), "{said}");
+    assert!(said.contains("VendgateInvariantBroken"), "{said}");
+}
+
+#[test]
+fn a_head_that_is_none_is_told_at_the_prompt() {
+    let office = Office::open();
+    let outcome = office.types(&["audit", "verify", "--head", "3:abc"], "");
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("the number of a line, a colon, and 64 hexadecimal digits"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

@@ -55,7 +55,9 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
             "code name retries repeat_is_safe remembers_refusals not_found_counts settles_within_s",
         ),
         (&shows("default-provider show -o KGALE"), "product provider"),
-        (&shows("audit list"), "id at actor action organisation subject reason details"),
+        (&shows("audit list"), "id at login actor action organisation subject reason details"),
+        (&shows("audit verify"), "lines head"),
+        (&shows("audit head"), "head"),
         (
             &shows("purchases list"),
             "id reference state organisation product provider subscriber total handling attempt created_at due_at \
