@@ -65,7 +65,7 @@ impl Identity {
     ) -> Result<Self, IdentitySettingsError> {
         settings.check()?;
         let successor_key = SuccessorKey::from_hex(&settings.refresh_key)?;
-        let passwords = Passwords::new(settings.password_queue_max);
+        let passwords = Passwords::new(settings.password_checks_at_once, settings.password_queue_max);
         let callers = Callers::new(settings.cache(), settings.cache_max);
         Ok(Self { store, clock, entropy, settings, successor_key, passwords, callers })
     }
