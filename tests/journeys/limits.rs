@@ -134,7 +134,7 @@ async fn whoever_does_not_know_the_clients_secret_makes_nobody_wait_not_even_in_
 #[tokio::test]
 async fn an_address_that_logs_in_too_often_is_told_to_wait_before_its_body_is_read() {
     let one_a_second =
-        [("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "1"), ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "1")];
+        [("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "1"), ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "1")];
     let server = town().another_api_server_with("server-with-a-narrow-door", &one_a_second);
     // Each announces a body that never comes, so that whoever is let in hears nothing for ten seconds.
     let head = "POST /public/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";

@@ -6,6 +6,7 @@
 #![expect(clippy::panic, reason = "the helpers of a test may fail it")]
 #![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
 
+mod anonymous;
 mod books;
 mod caller;
 mod codes;
