@@ -8,8 +8,10 @@
 
 mod anonymous;
 mod books;
+mod broken_heads;
 mod caller;
 mod codes;
+mod conversation;
 mod crowds;
 mod current;
 mod delayed;

@@ -39,6 +39,14 @@ pub enum Detail {
     TooDeep,
     /// The header fields are too large. `limit`, in bytes.
     HeadTooLarge,
+    /// The request line or a header field is no HTTP/1.1.
+    HeadBroken,
+    /// A line of the head ends with a line feed alone.
+    BareLineFeed,
+    /// The head took too long.
+    HeadTooSlow,
+    /// A header field that must appear once appears twice. `field`.
+    RepeatedHeader,
     /// The body is too large. `limit`, in bytes.
     BodyTooLarge,
     /// The body took too long. `limit`, in seconds.
@@ -109,7 +117,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 54] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -127,6 +135,10 @@ impl Detail {
         Self::NotAnObject,
         Self::TooDeep,
         Self::HeadTooLarge,
+        Self::HeadBroken,
+        Self::BareLineFeed,
+        Self::HeadTooSlow,
+        Self::RepeatedHeader,
         Self::BodyTooLarge,
         Self::BodyTooSlow,
         Self::BodyBroken,
@@ -181,6 +193,10 @@ impl Detail {
             | Self::NotAnObject
             | Self::TooDeep
             | Self::HeadTooLarge
+            | Self::HeadBroken
+            | Self::BareLineFeed
+            | Self::HeadTooSlow
+            | Self::RepeatedHeader
             | Self::BodyTooLarge
             | Self::BodyTooSlow
             | Self::BodyBroken
@@ -233,6 +249,10 @@ impl Detail {
             Self::NotAnObject => "not_an_object",
             Self::TooDeep => "too_deep",
             Self::HeadTooLarge => "head_too_large",
+            Self::HeadBroken => "head_broken",
+            Self::BareLineFeed => "bare_line_feed",
+            Self::HeadTooSlow => "head_too_slow",
+            Self::RepeatedHeader => "repeated_header",
             Self::BodyTooLarge => "body_too_large",
             Self::BodyTooSlow => "body_too_slow",
             Self::BodyBroken => "body_broken",

@@ -10,7 +10,9 @@ use actix_web::{
     dev::{ServiceRequest, ServiceResponse},
     http::{
         StatusCode,
-        header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS},
+        header::{
+            ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+        },
     },
     middleware::Next,
 };
@@ -22,6 +24,7 @@ use messages::{Detail, Language};
 
 use crate::{
     ApiError, Front, RequestId, Visit,
+    connection::BrokenHead,
     envelope::Envelope,
     limits::{Counted, admit_address},
     measures, request_id,
@@ -56,9 +59,9 @@ async fn attend(
     front: &Front,
     visit: &Visit,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let outcome = match fits(&request, front) {
+    let outcome = match check_head(&request, front) {
         Ok(()) => AssertUnwindSafe(async { next.call(request).await }).catch_unwind().await,
-        Err(too_large) => Ok(Err(too_large.into())),
+        Err(refusal) => Ok(Err(refusal.into())),
     };
     let answer = match outcome {
         Ok(Ok(answer)) if answer.status().as_u16() < 400 => Ok(answer.map_into_boxed_body()),
@@ -82,14 +85,23 @@ async fn attend(
     }
 }
 
-/// The server itself refuses only what is far larger, and refuses it without a word.
-fn fits(request: &ServiceRequest, front: &Front) -> Result<(), ApiError> {
-    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
-    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
-    if fields.sum::<usize>() + address <= front.head_bytes_max {
-        return Ok(());
+/// What is wrong with a head that could be parsed, or with the one that this request stands in for.
+fn check_head(request: &ServiceRequest, front: &Front) -> Result<(), ApiError> {
+    let headers = request.headers();
+    if let Some(broken) = BrokenHead::told_by(headers) {
+        return Err(broken.error(front));
     }
-    Err(ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max).closing_the_connection())
+    let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if fields.sum::<usize>() + address > front.head_bytes_max {
+        let too_large = ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max);
+        return Err(too_large.closing_the_connection());
+    }
+    // Which of two credentials counts is not for us to guess.
+    if headers.get_all(AUTHORIZATION).nth(1).is_some() {
+        return Err(ApiError::new(Detail::RepeatedHeader).about("authorization"));
+    }
+    Ok(())
 }
 
 fn welcome(request: &ServiceRequest, front: &Front) -> Rc<Visit> {

@@ -26,7 +26,7 @@ use crate::{ApiError, Front, Visit, WebSettingsError};
 pub use settings::{LimitSettings, RateSettings};
 
 pub(crate) use guesses::{Guesses, Turn};
-pub(crate) use network::Network;
+pub(crate) use network::{FORWARDED_FOR, Network};
 pub(crate) use rate::Allowance;
 
 use buckets::Buckets;
