@@ -16,6 +16,7 @@ mod crowds;
 mod current;
 mod delayed;
 mod doors;
+mod full_queues;
 mod guide;
 mod hang_ups;
 mod idempotency;

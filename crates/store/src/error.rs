@@ -32,8 +32,8 @@ pub enum StoreError {
     /// The lane that had it has stopped: to be treated like [`StoreError::Unacknowledged`].
     #[error("the lane has stopped")]
     Stopped,
-    /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long):
-    /// nothing was kept, and running it again may succeed.
+    /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long, every
+    /// connection, every place in a queue): nothing was kept, and running it again may succeed.
     #[error("the database is too busy with others")]
     Busy {
         #[source]
