@@ -46,6 +46,7 @@ mod staging_table;
 mod stopping;
 mod street;
 mod surfaces;
+mod texts;
 mod town;
 mod wire;
 mod wrong_inputs;
