@@ -41,6 +41,7 @@ mod refreshing;
 mod refusals;
 mod refused_confirms;
 mod retry;
+mod sealed_tokens;
 mod shop;
 mod staging_table;
 mod stopping;

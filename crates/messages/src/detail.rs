@@ -113,11 +113,13 @@ pub enum Detail {
     CallerGone,
     /// The order of a purchase never reached its provider.
     NeverReached,
+    /// A purchase has succeeded, and its token cannot be opened here.
+    TokenUnreadable,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 55] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -172,6 +174,7 @@ impl Detail {
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,
+        Self::TokenUnreadable,
     ];
 
     /// The code that it belongs to.
@@ -218,12 +221,12 @@ impl Detail {
             Self::Account => ErrorCode::ResourceNotFound,
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
-            Self::OnQuote => ErrorCode::ProviderTimeout,
             Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
             Self::PhoneBlocked => ErrorCode::MeterBlocked,
             Self::PhoneUnsupported => ErrorCode::MeterUnsupported,
             Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
+            Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
             Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
@@ -283,6 +286,7 @@ impl Detail {
             | Self::PhoneUnsupported
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
+            Self::TokenUnreadable => "token_unreadable",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",
             Self::NeverReached => "never_reached",

@@ -64,6 +64,14 @@ pub enum StoreError {
         #[source]
         source: Option<Source>,
     },
+    /// The sealed token of a purchase does not open: the key that sealed it is missing here, or the row was changed. The
+    /// purchase has succeeded, whatever becomes of its token.
+    #[error("the token of purchase {purchase} cannot be opened")]
+    TokenUnreadable {
+        purchase: i64,
+        #[source]
+        source: Source,
+    },
     /// A statement failed for another reason: a defect on our side.
     #[error("a statement failed")]
     Query {

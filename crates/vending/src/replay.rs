@@ -95,7 +95,7 @@ impl Desk {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
-            ConfirmError::Unknown(self.nothing_is_known())
+            self.unread(&error)
         })
     }
 
@@ -156,9 +156,10 @@ impl Ending {
             ConfirmError::Failed(record) if record.failure.as_ref().is_some_and(Failure::is_transient) => {
                 Self::SaysNothingIsBought
             }
-            ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
-                Self::Stands
-            }
+            ConfirmError::Failed(_)
+            | ConfirmError::FailedBefore(_)
+            | ConfirmError::Unknown(_)
+            | ConfirmError::TokenUnreadable(_) => Self::Stands,
         }
     }
 }

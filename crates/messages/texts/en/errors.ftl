@@ -83,6 +83,7 @@ provider_error = The provider refused this purchase. Nothing was charged. Act on
     .earlier_attempt_failed = The earlier purchase failed. Nothing was vended and nothing was charged. A new purchase may be made.
 provider_timeout = The provider did not answer in time, and the outcome is not known yet. Do not buy again: ask for the result through retry, with the same subscriber and external reference.
     .on_quote = The provider did not answer in time. Nothing was charged. Try again in a moment.
+    .token_unreadable = The purchase succeeded, but its token cannot be shown at present. Do not buy again. Report the request id to the operator, and ask for the result through retry later.
 provider_unavailable = The provider cannot be reached. Nothing was charged. Try again in a moment.
     .never_reached = The order did not reach the provider. Nothing was charged. A new purchase may be made.
 upstream_error = The provider could not process our request. Nothing was charged. The operator has been alerted; try again later.

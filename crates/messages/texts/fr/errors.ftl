@@ -82,6 +82,7 @@ provider_error = Le fournisseur a refusé cet achat. Rien n'a été débité. Su
     .earlier_attempt_failed = L'achat précédent a échoué. Rien n'a été vendu et rien n'a été débité. Un nouvel achat est possible.
 provider_timeout = Le fournisseur n'a pas répondu à temps et le résultat n'est pas encore connu. N'achetez pas de nouveau : demandez le résultat par une relance, avec le même abonné et la même référence externe.
     .on_quote = Le fournisseur n'a pas répondu à temps. Rien n'a été débité. Réessayez dans un instant.
+    .token_unreadable = L'achat a réussi, mais son jeton ne peut pas être affiché pour le moment. N'achetez pas de nouveau. Communiquez l'identifiant de la requête à l'exploitant et demandez le résultat par retry plus tard.
 provider_unavailable = Le fournisseur est injoignable. Rien n'a été débité. Réessayez dans un instant.
     .never_reached = La commande n'est pas parvenue au fournisseur. Rien n'a été débité. Un nouvel achat est possible.
 upstream_error = Le fournisseur n'a pas pu traiter notre demande. Rien n'a été débité. L'opérateur est prévenu ; réessayez plus tard.

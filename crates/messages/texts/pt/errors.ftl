@@ -82,6 +82,7 @@ provider_error = O fornecedor recusou esta compra. Nada foi debitado. Siga o mot
     .earlier_attempt_failed = A compra anterior falhou. Nada foi vendido e nada foi debitado. Pode fazer-se uma nova compra.
 provider_timeout = O fornecedor não respondeu a tempo e o resultado ainda não é conhecido. Não compre de novo: peça o resultado por nova tentativa, com o mesmo assinante e a mesma referência externa.
     .on_quote = O fornecedor não respondeu a tempo. Nada foi debitado. Tente de novo dentro de momentos.
+    .token_unreadable = A compra foi bem-sucedida, mas o seu token não pode ser mostrado neste momento. Não compre de novo. Comunique o identificador do pedido ao operador e peça o resultado por retry mais tarde.
 provider_unavailable = Não é possível contactar o fornecedor. Nada foi debitado. Tente de novo dentro de momentos.
     .never_reached = O pedido não chegou ao fornecedor. Nada foi debitado. Pode fazer uma nova compra.
 upstream_error = O fornecedor não conseguiu tratar o nosso pedido. Nada foi debitado. O operador foi avisado; tente mais tarde.
