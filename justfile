@@ -35,6 +35,10 @@ sandbox *arguments:
 bench *arguments:
     cargo run --release --locked -p acceptance --bin bench -- {{arguments}}
 
+# What floods of anonymous requests take from the others: memory, correct logins, and how long a confirm takes.
+siege *arguments:
+    cargo run --release --locked -p acceptance --bin bench -- siege {{arguments}}
+
 # The long attacks: every order of events, a hundred thousand towns, real servers that are killed and stopped, races.
 # `just sweep 5000` crashes more.
 sweep rounds="700":

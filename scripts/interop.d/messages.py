@@ -3,6 +3,7 @@ arrives there is what was sent."""
 
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -26,7 +27,8 @@ def check_messages(place: Path, fake_centre: str) -> list[str]:
         while (set(texts()) != expected or not keeper.kept) and time.monotonic() < ends:
             time.sleep(0.2)
         complaints = outcomes(sent) + compare(expected, texts()) + named(sent, access()) + mail(sent, keeper.arrived())
-        return complaints + strangers(letters(url, "wrong", port, certificate))
+        complaints += strangers(letters(url, "wrong", port, certificate))
+        return complaints + addresses((place / "smsbox.log").read_text(errors="replace"))
 
 
 def letters(url: str, password: str, port: int, certificate: Path) -> list[dict]:
@@ -64,6 +66,12 @@ def named(sent: list[dict], access_log: str) -> list[str]:
     """Kannel logs each under our own name for it, by which a repeat is recognised."""
     names = [letter["id"] for letter in sent if is_text_message(letter)]
     return [f"Kannel did not log {name}" for name in names if access_log.count(f"[ACT:{name}]") != 1]
+
+
+def addresses(log: str) -> list[str]:
+    """Kannel logs the address of each request, in which nothing of the message may stand."""
+    seen = set(re.findall(r"Got HTTP request <(.*?)> from", log))
+    return [] if seen == {"/cgi-bin/sendsms"} else [f"Kannel was asked at {sorted(seen)!r}"]
 
 
 def mail(sent: list[dict], kept) -> list[str]:

@@ -69,8 +69,11 @@ def server(place: Path):
 RAISED = {
     "WEB__LIMITS__CLIENT__PER_SECOND": "100000",
     "WEB__LIMITS__CLIENT__BURST": "100000",
-    "WEB__LIMITS__ADDRESS__PER_SECOND": "100000",
-    "WEB__LIMITS__ADDRESS__BURST": "100000",
+    **{
+        f"WEB__LIMITS__{counted}__{setting}": "100000"
+        for counted in ("LOGIN", "REFRESH", "UNKNOWN_TOKEN", "MALFORMED")
+        for setting in ("PER_SECOND", "BURST")
+    },
     "WEB__LIMITS__GUESS_DELAY_MS": "0",
     "IDENTITY__REFUSAL_FLOOR_MS": "0",
     "VENDING__GATE_MS": "5000",

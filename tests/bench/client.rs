@@ -15,6 +15,8 @@ pub struct Client {
 pub struct Answer {
     pub status: u16,
     pub body: String,
+    /// Whether the connection ends with it.
+    pub closes: bool,
 }
 
 impl Client {
@@ -44,7 +46,8 @@ fn whole_answer(received: &[u8]) -> Option<Answer> {
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
     let length: usize = head.lines().find_map(content_length)?.parse().ok()?;
-    (body.len() >= length).then(|| Answer { status, body: body.to_owned() })
+    let closes = head.lines().any(|line| line.eq_ignore_ascii_case("connection: close"));
+    (body.len() >= length).then(|| Answer { status, body: body.to_owned(), closes })
 }
 
 fn content_length(line: &str) -> Option<&str> {

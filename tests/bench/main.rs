@@ -1,7 +1,8 @@
 //! What the money path can do on this machine: reserve and settle through the store, beside the same
 //! statements one at a time; whole confirms over HTTP; and doubt, ended by workers.
 //!
-//! `just bench`, or `just bench --seconds 10` for longer measurements. Ends non-zero where a target is missed.
+//! `just bench`, or `just bench --seconds 10` for longer measurements; `just siege` for what floods of anonymous requests
+//! take from the others. Ends non-zero where a target is missed.
 
 #![expect(clippy::print_stdout, reason = "it prints its findings for a person")]
 
@@ -14,6 +15,7 @@ mod market;
 mod measurement;
 mod money_path;
 mod report;
+mod siege;
 mod till;
 
 use std::error::Error;
@@ -33,7 +35,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if let Some(played) = part_of_a_sandbox() {
         return played.map(|()| ExitCode::SUCCESS);
     }
-    let length = Duration::from_secs(seconds()?);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let is_siege = arguments.next_if(|argument| argument == "siege").is_some();
+    let length = Duration::from_secs(seconds(arguments)?);
+    if is_siege {
+        return besieged(length);
+    }
     println!("Starting a Postgres that syncs every commit to disk.");
     let postgres = LocalPostgres::start(Durability::Durable)?;
     let engine = Builder::new_multi_thread().enable_all().build()?;
@@ -49,6 +56,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let all_reached =
         [one_wallet, many_wallets, confirms].iter().all(Comparison::is_reached) && drain.is_reached();
     Ok(if all_reached { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Floods of requests that prove nothing.
+fn besieged(length: Duration) -> Result<ExitCode, Box<dyn Error>> {
+    println!("Besieging a server: about {} seconds.", length.as_secs().saturating_mul(6).saturating_add(60));
+    let engine = Builder::new_multi_thread().enable_all().build()?;
+    let findings = siege::run(&engine, length)?;
+    println!("\n{findings}");
+    Ok(if findings.is_held() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Beside what the store alone does on one wallet without lanes: a sale costs more than its money.
@@ -81,8 +97,7 @@ fn part_of_a_sandbox() -> Option<Result<(), Box<dyn Error>>> {
 }
 
 /// The number after `--seconds`.
-fn seconds() -> Result<u64, Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+fn seconds(mut arguments: impl Iterator<Item = String>) -> Result<u64, Box<dyn Error>> {
     match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => Ok(SECONDS),
         (Some("--seconds"), Some(number)) => Ok(number.parse()?),

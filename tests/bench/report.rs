@@ -43,7 +43,8 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, measured: &Measurement) -> fmt::
     )
 }
 
-fn milliseconds(length: Duration) -> String {
+/// With one decimal.
+pub fn milliseconds(length: Duration) -> String {
     let tenths = length.as_micros().div_euclid(100);
     format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10))
 }

@@ -92,3 +92,22 @@ fn credentials(client: &Value, user: &Value, organisation: &str) -> Credentials 
         secret_pass: text(&user["password"]),
     }
 }
+
+/// The document says so too, and the siege of docs/operations/LIMITS.md has shown that it is several times what is taken.
+#[test]
+fn every_unit_bounds_the_memory_of_its_process() {
+    let operations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations");
+    let document = fs::read_to_string(operations.join("INSTALL.md")).unwrap();
+    assert!(document.contains("`MemoryMax` bounds each: 512 MB"));
+    let units = fs::read_dir(operations.join("systemd")).unwrap().map(|unit| unit.unwrap().path());
+    let services: Vec<_> =
+        units.filter(|unit| unit.extension().is_some_and(|kind| kind == "service")).collect();
+    assert_eq!(services.len(), 2);
+    for service in services {
+        let text = fs::read_to_string(&service).unwrap();
+        let (_unit, rest) = text.split_once("[Service]\n").unwrap();
+        let (settings, _install) = rest.split_once("[Install]\n").unwrap();
+        let bounds: Vec<_> = settings.lines().filter(|line| line.starts_with("MemoryMax=")).collect();
+        assert_eq!(bounds, ["MemoryMax=512M"], "{}", service.display());
+    }
+}

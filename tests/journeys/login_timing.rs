@@ -19,8 +19,8 @@ use crate::{shop::Shop, town::town, wire::Answer};
 
 /// The same address and the same user again and again, as fast as they come.
 const UNLIMITED: [(&str, &str); 3] = [
-    ("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "0"),
-    ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "0"),
+    ("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "0"),
+    ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "0"),
     ("VENDGATE__WEB__LIMITS__GUESS_DELAY_MS", "0"),
 ];
 

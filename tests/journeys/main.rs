@@ -6,13 +6,17 @@
 #![expect(clippy::panic, reason = "the helpers of a test may fail it")]
 #![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
 
+mod anonymous;
 mod books;
+mod broken_heads;
 mod caller;
 mod codes;
+mod conversation;
 mod crowds;
 mod current;
 mod delayed;
 mod doors;
+mod full_queues;
 mod guide;
 mod hang_ups;
 mod idempotency;
@@ -37,11 +41,13 @@ mod refreshing;
 mod refusals;
 mod refused_confirms;
 mod retry;
+mod sealed_tokens;
 mod shop;
 mod staging_table;
 mod stopping;
 mod street;
 mod surfaces;
+mod texts;
 mod town;
 mod wire;
 mod wrong_inputs;

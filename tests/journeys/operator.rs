@@ -195,8 +195,8 @@ async fn a_replaced_password_ends_the_sessions_that_the_old_one_opened() {
 async fn of_the_logins_around_a_replaced_password_none_lives_on() {
     // The same user from the same address again and again, and nobody stands in line.
     let at_once = [
-        ("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "0"),
-        ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "0"),
+        ("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "0"),
+        ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "0"),
         ("VENDGATE__WEB__LIMITS__GUESS_DELAY_MS", "0"),
     ];
     let server = town().another_api_server_with("server-in-a-rush", &at_once);

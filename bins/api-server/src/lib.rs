@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here. The rooms are put together, run, and drained.
 
+mod listener;
 mod migrate;
 mod server;
 mod settings;

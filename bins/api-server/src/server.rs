@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::App;
 use actix_web::dev::Server;
 use actix_web::middleware::from_fn;
 use actix_web::web::Data;
-use actix_web::{App, HttpServer};
 use boot::{Metrics, Observatory, ObserveError};
 use clock::SharedClock;
 use connections::ProviderSettingsError;
@@ -18,6 +18,7 @@ use store::{SealError, Store, StoreError};
 use vending::{Engine, Vending};
 use web::{Front, WebSettingsError};
 
+use crate::listener;
 use crate::settings::{HttpSettings, Settings};
 
 /// A server that listens and has not been run yet.
@@ -105,7 +106,7 @@ impl ApiServer {
             Vending::new(store, providers, clock, engine.clone(), settings.vending.clone(), front.zone())?;
         let shared =
             Shared { front: Data::new(front), identity: Data::new(identity), vending: Data::new(vending) };
-        let (server, address) = listen(&settings.http, shared)?;
+        let (server, address) = listen(&settings.http, settings.web.head_bytes_max, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
         let drain = Duration::from_secs(settings.http.drain_s);
         Ok(Self { server, address, observatory, engine, stop_notice, drain })
@@ -144,7 +145,11 @@ impl ApiServer {
     }
 }
 
-fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr), ServeError> {
+fn listen(
+    settings: &HttpSettings,
+    head_bytes_max: usize,
+    shared: Shared,
+) -> Result<(Server, SocketAddr), ServeError> {
     let refused = |source| ServeError::Listen { listen: settings.listen.clone(), source };
     let app = move || {
         App::new()
@@ -156,15 +161,5 @@ fn listen(settings: &HttpSettings, shared: Shared) -> Result<(Server, SocketAddr
             .configure(http_current::routes)
             .configure(handbook::pages)
     };
-    let server = HttpServer::new(app)
-        .workers(settings.workers.max(1))
-        .keep_alive(Duration::from_secs(settings.keep_alive_s))
-        .client_request_timeout(Duration::from_millis(settings.head_within_ms))
-        .shutdown_timeout(settings.drain_s)
-        .disable_signals()
-        .bind(&settings.listen)
-        .map_err(refused)?;
-    let nowhere = || refused(io::Error::from(io::ErrorKind::AddrNotAvailable));
-    let address = server.addrs().into_iter().next().ok_or_else(nowhere)?;
-    Ok((server.run(), address))
+    listener::listen(settings, head_bytes_max, app).map_err(refused)
 }

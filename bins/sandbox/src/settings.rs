@@ -166,7 +166,12 @@ pub(crate) fn vend_log(directory: &Path) -> PathBuf {
 const fn limits(pace: Pace) -> &'static str {
     match pace {
         Pace::Real => "",
-        Pace::Brisk | Pace::Breathless => "limits.address = { per_second = 1000, burst = 1000 }\n",
+        Pace::Brisk | Pace::Breathless => {
+            "limits.login = { per_second = 1000, burst = 1000 }\n\
+             limits.refresh = { per_second = 1000, burst = 1000 }\n\
+             limits.unknown_token = { per_second = 1000, burst = 1000 }\n\
+             limits.malformed = { per_second = 1000, burst = 1000 }\n"
+        }
     }
 }
 

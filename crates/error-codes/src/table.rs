@@ -258,7 +258,9 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             retryable: Always,
             param: None,
             meaning: "The provider did not answer in time. After a confirm the outcome is unknown: the \
-                 money is set aside, and the token may have been issued.",
+                 money is set aside, and the token may have been issued. Where a purchase has succeeded \
+                 but its token cannot be read at present, the message says so, to confirm under a key, \
+                 retry and GET /public/v1/purchases/{id} alike.",
             remedy: "After a confirm, call POST /public/v1/purchases/retry with the same \
                  subscriber_identifier and external_reference until it answers definitely. Never \
                  send the confirm again. A validate or a retry may be repeated as it is.",
@@ -296,7 +298,7 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             retryable: Always,
             param: None,
             meaning: "Too many requests arrived in a short time, or the service is momentarily full. \
-                 Nothing was charged.",
+                 This request did nothing and charged nothing.",
             remedy: "Wait for the time in the Retry-After header, then send the same request again.",
         },
     }

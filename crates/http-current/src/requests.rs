@@ -64,5 +64,5 @@ pub fn retry_question(fields: &Fields) -> Result<RetryQuestion, ApiError> {
 /// The tag; and the sender's date, which is checked and then forgotten, because our clock alone counts.
 fn source_tag(fields: &Fields) -> Result<Option<String>, ApiError> {
     fields.optional_date_time("date")?;
-    fields.optional_text("source_tag", SHORT_TEXT_MAX)
+    fields.optional_name("source_tag", SHORT_TEXT_MAX)
 }

@@ -216,7 +216,7 @@ fn a_phone_number_that_cannot_exist_is_an_invalid_msisdn() {
 fn invisible_characters_are_refused_wherever_text_is_kept() {
     for raw in [
         r#""a\u0000b""#,
-        r#""a\nb""#,
+        r#""a\u000bb""#,
         r#""a\u007fb""#,
         r#""a\u0085b""#,
         r#""a\u202eb""#,
@@ -227,6 +227,15 @@ fn invisible_characters_are_refused_wherever_text_is_kept() {
         for field in ["provider_code", "comment", "external_reference", "subscriber_identifier"] {
             assert_told(&with(field, raw), "invalid_argument", field);
         }
+    }
+}
+
+#[test]
+fn a_comment_alone_may_hold_line_breaks_and_tabs() {
+    let raw = r#""one\r\n\ttwo""#;
+    assert_eq!(read(&with("comment", raw)).unwrap().comment.as_deref(), Some("one\r\n\ttwo"));
+    for field in ["provider_code", "external_reference", "subscriber_identifier"] {
+        assert_told(&with(field, raw), "invalid_argument", field);
     }
 }
 

@@ -7,7 +7,20 @@ use store::{
     identity::{CallerRecord, Status, find_caller},
 };
 
-use crate::{AccessToken, Caller, Identity};
+use crate::{AccessToken, Caller, Identity, callers::Memory};
+
+/// What is known of a presented access token before the database is asked.
+#[derive(Debug)]
+pub enum Recalled {
+    /// Its holder, who was looked up within the last seconds.
+    Caller(Arc<Caller>),
+    /// It was good some time ago, and must be looked up again.
+    Familiar(AccessToken),
+    /// It could be good. Whoever presents many of these is guessing.
+    Unknown(AccessToken),
+    /// It is good for nothing: malformed, of the other environment, or found to be unknown, expired or revoked lately.
+    Refused,
+}
 
 /// Why a request has no caller.
 #[derive(Debug, thiserror::Error)]
@@ -38,13 +51,36 @@ impl Identity {
     /// A caller is remembered for up to five seconds, so a revocation may take as long to show here. Where money
     /// moves it holds at once, because the reserve asks again.
     pub async fn authenticate(&self, access_token: &str) -> Result<Arc<Caller>, AuthError> {
-        let token = AccessToken::parse(access_token, self.settings.environment);
-        let hash = token.ok_or(AuthError::InvalidToken)?.hash();
-        let asked = self.clock.monotonic();
-        if let Some(caller) = self.callers.recall(hash, self.clock.now(), asked) {
-            return Ok(caller);
+        match self.recall(access_token) {
+            Recalled::Caller(caller) => Ok(caller),
+            Recalled::Familiar(token) | Recalled::Unknown(token) => self.look_up_caller(&token).await,
+            Recalled::Refused => Err(AuthError::InvalidToken),
         }
-        let record = find_caller(&self.store, hash).await?.ok_or(AuthError::InvalidToken)?;
+    }
+
+    /// The first half of [`Identity::authenticate`], which asks no database: for whoever counts before it is asked.
+    pub fn recall(&self, access_token: &str) -> Recalled {
+        let Some(token) = AccessToken::parse(access_token, self.settings.environment) else {
+            return Recalled::Refused;
+        };
+        let (hash, asked) = (token.hash(), self.clock.monotonic());
+        match self.callers.recall(hash, self.clock.now(), asked) {
+            Memory::Caller(caller) => Recalled::Caller(caller),
+            Memory::Faded => Recalled::Familiar(token),
+            Memory::None if self.refused.contains(hash, asked) => Recalled::Refused,
+            Memory::None => Recalled::Unknown(token),
+        }
+    }
+
+    /// The second half: asks the database, and remembers what it says.
+    pub async fn look_up_caller(&self, token: &AccessToken) -> Result<Arc<Caller>, AuthError> {
+        let (hash, asked) = (token.hash(), self.clock.monotonic());
+        let record = find_caller(&self.store, hash).await?;
+        let Some(record) = record.filter(|record| self.is_alive(record)) else {
+            self.callers.forget(hash);
+            self.refused.remember(hash, asked);
+            return Err(AuthError::InvalidToken);
+        };
         self.admit_caller(&record)?;
         let (family_id, expires_at) = (record.family_id, record.expires_at);
         let caller = Arc::new(Caller::from(record));
@@ -52,10 +88,13 @@ impl Identity {
         Ok(caller)
     }
 
+    /// What is dead is so for ever.
+    fn is_alive(&self, record: &CallerRecord) -> bool {
+        record.revoked_at.is_none() && self.clock.now() < record.expires_at
+    }
+
     fn admit_caller(&self, record: &CallerRecord) -> Result<(), AuthError> {
-        let good = record.revoked_at.is_none()
-            && self.clock.now() < record.expires_at
-            && record.environment == self.settings.environment
+        let good = record.environment == self.settings.environment
             && record.client_status == Status::Active
             && record.user_status == Status::Active;
         match record.organisation_status {

@@ -12,12 +12,23 @@ use store::identity::CredentialHash;
 
 use crate::Caller;
 
-/// The good callers of the last seconds. Refusals are not remembered: they cost only their sender.
+/// The good callers of the last seconds.
 #[derive(Debug)]
 pub(crate) struct Callers {
     keep: Duration,
     max: usize,
     remembered: Mutex<HashMap<CredentialHash, Remembered>>,
+}
+
+/// What is remembered of a token.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// It was good a moment ago.
+    Caller(Arc<Caller>),
+    /// It was good some time ago, and must be looked up again.
+    Faded,
+    /// Nothing.
+    None,
 }
 
 #[derive(Debug)]
@@ -33,17 +44,16 @@ impl Callers {
         Self { keep, max, remembered: Mutex::default() }
     }
 
-    /// The caller behind a token, unless that is too long ago or the token has expired since.
-    pub(crate) fn recall(
-        &self,
-        token: CredentialHash,
-        now: DateTime<Utc>,
-        monotonic: Monotonic,
-    ) -> Option<Arc<Caller>> {
+    /// What is known of a token.
+    pub(crate) fn recall(&self, token: CredentialHash, now: DateTime<Utc>, monotonic: Monotonic) -> Memory {
         let remembered = self.remembered();
-        let found = remembered.get(&token)?;
-        let good = monotonic.elapsed_since(found.since) < self.keep && now < found.expires_at;
-        good.then(|| Arc::clone(&found.caller))
+        match remembered.get(&token).filter(|found| now < found.expires_at) {
+            None => Memory::None,
+            Some(found) if monotonic.elapsed_since(found.since) < self.keep => {
+                Memory::Caller(Arc::clone(&found.caller))
+            }
+            Some(_) => Memory::Faded,
+        }
     }
 
     /// Remembers a caller who was looked up at `since`.
@@ -64,6 +74,11 @@ impl Callers {
             let caller = Arc::clone(caller);
             remembered.insert(token, Remembered { caller, family_id, expires_at, since });
         }
+    }
+
+    /// Forgets the holder of a token that is good no more.
+    pub(crate) fn forget(&self, token: CredentialHash) {
+        self.remembered().remove(&token);
     }
 
     /// Forgets everybody of a family that was revoked here.
@@ -123,9 +138,9 @@ mod tests {
         let callers = Callers::new(KEEP, 10);
         callers.remember(token(1), &caller(), 7, NEVER, at(10));
         callers.remember(token(2), &caller(), 7, NOW, at(10));
-        assert_eq!(callers.recall(token(1), NOW, at(14)), Some(caller()));
-        assert_eq!(callers.recall(token(1), NOW, at(15)), None);
-        assert_eq!(callers.recall(token(2), NOW, at(10)), None);
+        assert_eq!(callers.recall(token(1), NOW, at(14)), Memory::Caller(caller()));
+        assert_eq!(callers.recall(token(1), NOW, at(15)), Memory::Faded);
+        assert_eq!(callers.recall(token(2), NOW, at(10)), Memory::None);
     }
 
     #[test]
@@ -136,7 +151,7 @@ mod tests {
         }
         assert_eq!(callers.remembered().len(), 2);
         callers.remember(token(11), &caller(), 7, NEVER, at(15));
-        assert_eq!(callers.recall(token(11), NOW, at(15)), Some(caller()));
+        assert_eq!(callers.recall(token(11), NOW, at(15)), Memory::Caller(caller()));
         assert_eq!(callers.remembered().len(), 1);
     }
 
@@ -146,8 +161,8 @@ mod tests {
         callers.remember(token(1), &caller(), 7, NEVER, at(10));
         callers.remember(token(2), &caller(), 8, NEVER, at(10));
         callers.forget_family(7);
-        assert_eq!(callers.recall(token(1), NOW, at(10)), None);
-        assert_eq!(callers.recall(token(2), NOW, at(10)), Some(caller()));
+        assert_eq!(callers.recall(token(1), NOW, at(10)), Memory::None);
+        assert_eq!(callers.recall(token(2), NOW, at(10)), Memory::Caller(caller()));
     }
 
     #[test]

@@ -17,10 +17,11 @@ mod onboarding;
 mod password;
 mod permission;
 mod refresh;
+mod refused;
 mod settings;
 mod successors;
 
-pub use authenticate::AuthError;
+pub use authenticate::{AuthError, Recalled};
 pub use caller::{Caller, CallerOrganisation, CallerUser};
 pub use credential::{AccessToken, ClientSecret, Credential, CredentialKind, RefreshToken};
 pub use entropy::{Entropy, EntropyError, SystemEntropy};
@@ -34,14 +35,18 @@ pub use store::identity::{
     Act, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status, UserRecord,
 };
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use clock::SharedClock;
 use store::Store;
 
 use callers::Callers;
 use password::Passwords;
+use refused::RefusedTokens;
 use successors::SuccessorKey;
+
+/// How long a token that is good for nothing is refused without asking the database again.
+const REFUSED_KEPT: Duration = Duration::from_mins(1);
 
 /// The servers' answer to *who is this?* One per process, shared by reference.
 pub struct Identity {
@@ -52,6 +57,7 @@ pub struct Identity {
     successor_key: SuccessorKey,
     passwords: Passwords,
     callers: Callers,
+    refused: RefusedTokens,
 }
 
 impl Identity {
@@ -65,9 +71,10 @@ impl Identity {
     ) -> Result<Self, IdentitySettingsError> {
         settings.check()?;
         let successor_key = SuccessorKey::from_hex(&settings.refresh_key)?;
-        let passwords = Passwords::new(settings.password_queue_max);
+        let passwords = Passwords::new(settings.password_checks_at_once, settings.password_queue_max);
         let callers = Callers::new(settings.cache(), settings.cache_max);
-        Ok(Self { store, clock, entropy, settings, successor_key, passwords, callers })
+        let refused = RefusedTokens::new(REFUSED_KEPT, settings.cache_max);
+        Ok(Self { store, clock, entropy, settings, successor_key, passwords, callers, refused })
     }
 
     /// The world that this deployment serves.

@@ -77,8 +77,11 @@ impl From<StoreError> for LoginError {
 impl Identity {
     /// Logs a user in: client, then organisation, then user.
     ///
-    /// Every refusal of the credentials is the same, costs the same and takes the same time, whatever is wrong
-    /// with them.
+    /// The client secret is checked first, by its SHA-256: it has 256 random bits, so nothing slower is needed (and the
+    /// time of a look-up by that hash tells nothing about the secret). Only a client that is proven by it reaches the
+    /// password hash; whoever has no such secret can make nobody compute one.
+    ///
+    /// Every refusal is the same and takes the same time, whatever is wrong with the credentials.
     pub async fn login(&self, credentials: LoginCredentials) -> Result<IssuedTokens, LoginError> {
         let started = self.clock.monotonic();
         let outcome = self.try_login(credentials).await;
@@ -89,8 +92,11 @@ impl Identity {
     /// Keeps a refusal until the floor has passed, or a whole number of floors: on a machine so busy that the
     /// work itself takes longer, how much longer says little more about it than how busy the machine is.
     ///
-    /// What keeps refusals alike is that all of them cost the same work; the floor hides what differs all the
-    /// same. It is counted from when nothing of the caller's is waited for any more. Counted from the arrival
+    /// All refusals of a proven client cost the same work, and so do all refusals of others, so that the floor has
+    /// little to hide among either. What it could fail to hide, on a busy machine, is whether the client was proven:
+    /// whoever presents a secret of 256 random bits knows that beforehand.
+    ///
+    /// The floor is counted from when nothing of the caller's is waited for any more. Counted from the arrival
     /// of the head it could be used up by a body that is sent late, and counted across a delay it would end
     /// at a moment of the caller's choice: either would leave a window through which our work is seen.
     pub(crate) async fn wait_out_refusal(
@@ -107,14 +113,15 @@ impl Identity {
     async fn try_login(&self, credentials: LoginCredentials) -> Result<IssuedTokens, LoginError> {
         let password = credentials.password.clone();
         let record = self.look_up(credentials).await?;
+        let Some(record) = record.filter(is_proven) else { return Err(LoginError::InvalidCredentials) };
         // Checked even where there is nothing to check it against: silence would tell as much as an answer.
-        let hash = record.as_ref().and_then(|record| record.user.as_ref()).map(|user| &user.password_hash);
-        let right =
-            self.passwords.check(password, hash.cloned()).await.map_err(|unchecked| match unchecked {
-                Unchecked::Busy => LoginError::Busy(None),
-                Unchecked::Lost(source) => LoginError::Unchecked(source),
-            })?;
-        let admitted = record.filter(|_| right).and_then(|record| self.admit(record));
+        let hash = record.user.as_ref().map(|user| user.password_hash.clone());
+        let checked = self.passwords.check(record.oauth_client_id, password, hash).await;
+        let right = checked.map_err(|unchecked| match unchecked {
+            Unchecked::Busy => LoginError::Busy(None),
+            Unchecked::Lost(source) => LoginError::Unchecked(source),
+        })?;
+        let admitted = Some(record).filter(|_| right).and_then(|record| self.admit(record));
         let admitted = admitted.ok_or(LoginError::InvalidCredentials)?;
         match admitted.organisation_status {
             Status::Active => self.open(admitted).await,
@@ -140,14 +147,12 @@ impl Identity {
         Ok(found.filter(|_| possible))
     }
 
-    /// The first three of the four things that must be right; the password is the fourth.
+    /// Organisation and user of a proven client. The password is checked apart from them.
     fn admit(&self, record: LoginRecord) -> Option<Admitted> {
         let client_secret_id = record.client_secret_id?;
         let (organisation_id, environment, organisation_status) = record.organisation?;
         let user = record.user?;
-        let good = environment == self.settings.environment
-            && record.client_status == Status::Active
-            && user.status == Status::Active;
+        let good = environment == self.settings.environment && user.status == Status::Active;
         good.then_some(Admitted {
             organisation_id,
             organisation_status,
@@ -191,6 +196,11 @@ impl Identity {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Whether the client may log users in, and whoever calls has a live secret of it.
+fn is_proven(record: &LoginRecord) -> bool {
+    record.client_status == Status::Active && record.client_secret_id.is_some()
 }
 
 /// Until the next whole number of floors.

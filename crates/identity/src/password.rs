@@ -1,18 +1,27 @@
 //! Passwords: hashed slowly on purpose, and therefore by only so many at a time.
 //!
 //! Argon2id (RFC 9106) with 19 MiB and two passes, one of the equivalent minima that OWASP recommends: about
-//! 20 ms of one core. Whoever can make a server hash can keep it busy, so what waits is bounded too.
+//! 20 ms of one core. Whoever can make a server hash can keep it busy. So only logins of a proven client come here; their
+//! memory is allocated when the process starts; and what waits is bounded, in all and for each client.
 
-use std::{num::NonZero, sync::Arc, thread};
+mod memory;
+mod queue;
+
+use std::fmt;
 
 use argon2::{
-    Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version,
-    password_hash::{self, phc::PasswordHash},
+    Algorithm, Argon2, Block, Params, PasswordHasher, Version,
+    password_hash::{
+        self,
+        phc::{Output, PasswordHash},
+    },
 };
 use secrecy::{ExposeSecret, SecretString};
-use tokio::{sync::Semaphore, task::JoinError};
+use tokio::task::JoinError;
 
 use crate::{Entropy, EntropyError};
+use memory::Memory;
+use queue::Queue;
 
 /// In bytes, whatever they spell.
 pub(crate) const PASSWORD_MAX: usize = 256;
@@ -27,18 +36,15 @@ const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$\
                       AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Checks passwords, a few at a time.
-#[derive(Debug)]
 pub(crate) struct Passwords {
-    /// One permit for each check that runs.
-    running: Arc<Semaphore>,
-    /// One permit for each check that runs or waits.
-    admitted: Arc<Semaphore>,
+    memory: Memory,
+    queue: Queue,
 }
 
 /// Why a password could not be checked.
 #[derive(Debug)]
 pub(crate) enum Unchecked {
-    /// Too many are waiting.
+    /// Too many are waiting, in all or of this client.
     Busy,
     /// The check died.
     Lost(JoinError),
@@ -54,32 +60,34 @@ pub enum HashError {
 }
 
 impl Passwords {
-    /// Twice as many at a time as there are cores, with `queue_max` waiting.
-    pub(crate) fn new(queue_max: usize) -> Self {
-        let at_once = thread::available_parallelism().map_or(1, NonZero::get).saturating_mul(2);
-        Self {
-            running: Arc::new(Semaphore::new(at_once)),
-            admitted: Arc::new(Semaphore::new(at_once.saturating_add(queue_max))),
-        }
+    /// `at_once` run at a time, each in 19 MiB that are allocated here; `queue_max` more wait.
+    pub(crate) fn new(at_once: usize, queue_max: usize) -> Self {
+        let memory = Memory::allocate(at_once, hasher().params().block_count());
+        Self { memory, queue: Queue::new(at_once.saturating_add(queue_max)) }
     }
 
-    /// Whether `password` is the one behind `hash`; where there is none, takes as long to say no.
+    /// Whether `password` is the one behind `hash`, for a login of this OAuth client; where there is none, takes as long
+    /// to say no.
     pub(crate) async fn check(
         &self,
+        client: i64,
         password: SecretString,
         hash: Option<String>,
     ) -> Result<bool, Unchecked> {
-        let Ok(admitted) = Arc::clone(&self.admitted).try_acquire_owned() else {
-            return Err(Unchecked::Busy);
-        };
-        let running = Arc::clone(&self.running).acquire_owned().await;
-        let running = running.expect("this semaphore is never closed");
+        let place = self.queue.enter(client).ok_or(Unchecked::Busy)?;
+        let mut buffer = self.memory.take().await;
         let checked = tokio::task::spawn_blocking(move || {
-            // Held by the work itself: a caller that goes away does not make room for another.
-            let _permits = (admitted, running);
-            matches(&password, hash.as_deref())
+            // Both are held by the work itself: a caller that goes away does not make room for another.
+            let _place = place;
+            matches(&password, hash.as_deref(), buffer.blocks())
         });
         checked.await.map_err(Unchecked::Lost)
+    }
+}
+
+impl fmt::Debug for Passwords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Passwords").field("queue", &self.queue).finish_non_exhaustive()
     }
 }
 
@@ -93,11 +101,25 @@ pub(crate) fn hash(password: &SecretString, entropy: &dyn Entropy) -> Result<Str
     Ok(hashed.to_string())
 }
 
-fn matches(password: &SecretString, hash: Option<&str>) -> bool {
+fn matches(password: &SecretString, hash: Option<&str>, memory: &mut [Block]) -> bool {
     let password = password.expose_secret().as_bytes();
     let hash = hash.filter(|_| password.len() <= PASSWORD_MAX).unwrap_or(NOBODY);
     let bounded = password.get(..PASSWORD_MAX).unwrap_or(password);
-    PasswordHash::new(hash).is_ok_and(|hash| hasher().verify_password(bounded, &hash).is_ok())
+    PasswordHash::new(hash).is_ok_and(|hash| is_hash_of(&hash, bounded, memory))
+}
+
+/// What `PasswordVerifier` does, in memory of ours. A hash that was made with other costs than ours, or more memory, is
+/// nobody's: all that were ever stored were made by [`hash`].
+fn is_hash_of(expected: &PasswordHash, password: &[u8], memory: &mut [Block]) -> bool {
+    let (Some(salt), Some(output)) = (&expected.salt, &expected.hash) else { return false };
+    let ours = hasher();
+    let same_costs = expected.algorithm == Algorithm::Argon2id.ident()
+        && expected.version == Some(Version::V0x13.into())
+        && Params::try_from(&expected.params).is_ok_and(|params| params == *ours.params());
+    let mut computed = [0; Params::DEFAULT_OUTPUT_LEN];
+    let is_computed = ours.hash_password_into_with_memory(password, salt, &mut computed, memory).is_ok();
+    // `Output` compares in constant time.
+    same_costs && is_computed && Output::new(&computed).is_ok_and(|computed| computed == *output)
 }
 
 fn hasher() -> Argon2<'static> {
@@ -108,8 +130,14 @@ fn hasher() -> Argon2<'static> {
 
 #[cfg(test)]
 mod tests {
+    use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
+
     use super::*;
     use crate::SystemEntropy;
+
+    fn matches(password: &SecretString, hash: Option<&str>) -> bool {
+        super::matches(password, hash, &mut vec![Block::new(); hasher().params().block_count()])
+    }
 
     #[test]
     fn a_password_matches_its_own_hash_and_no_other_does() {
@@ -119,6 +147,29 @@ mod tests {
         assert!(matches(&password, Some(&hash)));
         assert!(!matches(&"correct horse batterx".into(), Some(&hash)));
         assert!(!matches(&password, None));
+    }
+
+    #[test]
+    fn memory_that_another_password_was_hashed_in_is_as_good_as_new() {
+        let passwords: [SecretString; 2] = ["correct horse battery".into(), "battery correct horse".into()];
+        let hashes = passwords.each_ref().map(|password| hash(password, &SystemEntropy).unwrap());
+        let mut memory = vec![Block::new(); hasher().params().block_count()];
+        for (password, hash) in passwords.iter().zip(&hashes).chain(passwords.iter().zip(&hashes)) {
+            assert!(super::matches(password, Some(hash), &mut memory));
+        }
+        assert!(!super::matches(&passwords[0], Some(&hashes[1]), &mut memory));
+    }
+
+    #[test]
+    fn a_hash_of_other_costs_matches_nothing() {
+        let password = "correct horse battery".into();
+        let hash = hash(&password, &SystemEntropy).unwrap();
+        for other in ["m=19455,", "m=65536,", "m=8,"] {
+            assert!(!matches(&password, Some(&hash.replace("m=19456,", other))), "{other}");
+        }
+        for other in [hash.replace("argon2id", "argon2i"), hash.replace("v=19", "v=16"), "x".into()] {
+            assert!(!matches(&password, Some(&other)), "{other}");
+        }
     }
 
     #[test]
@@ -140,11 +191,27 @@ mod tests {
 
     #[tokio::test]
     async fn more_checks_than_may_wait_are_turned_away_at_once() {
-        let passwords = Passwords::new(0);
-        let all = u32::try_from(passwords.admitted.available_permits()).unwrap();
-        let held = Arc::clone(&passwords.admitted).acquire_many_owned(all).await.unwrap();
-        assert!(matches!(passwords.check("x".into(), None).await, Err(Unchecked::Busy)));
+        let passwords = Passwords::new(1, 0);
+        let held = passwords.queue.enter(1);
+        assert!(matches!(passwords.check(2, "x".into(), None).await, Err(Unchecked::Busy)));
         drop(held);
-        assert!(matches!(passwords.check("x".into(), None).await, Ok(false)));
+        assert!(matches!(passwords.check(2, "x".into(), None).await, Ok(false)));
+    }
+
+    #[tokio::test]
+    async fn a_check_whose_caller_goes_away_keeps_its_place_until_it_ends() {
+        let passwords = Passwords::new(1, 0);
+        {
+            let mut check = pin!(passwords.check(1, "x".into(), None));
+            let waits = poll_fn(|context| Poll::Ready(check.as_mut().poll(context).is_pending()));
+            assert!(waits.await);
+        }
+        assert!(passwords.queue.enter(1).is_none(), "the work goes on");
+        let is_free = tokio::time::timeout(Duration::from_secs(10), async {
+            while passwords.queue.enter(1).is_none() {
+                tokio::task::yield_now().await;
+            }
+        });
+        assert!(is_free.await.is_ok());
     }
 }

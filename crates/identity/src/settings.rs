@@ -12,6 +12,9 @@ use crate::successors::SuccessorKey;
 /// Longer than this, a revoked token would be honoured for longer than the documentation promises.
 const CACHE_MS_MAX: u64 = 5_000;
 
+/// As many threads as hash, at 19 MiB each.
+const CHECKS_AT_ONCE_MAX: usize = 256;
+
 /// Identity's part of a server's settings. The world and the key have no default.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,10 +41,15 @@ pub struct IdentitySettings {
     /// How long a caller is remembered without asking the database again; at most 5,000.
     #[serde(default = "default::cache_ms")]
     pub cache_ms: u64,
-    /// How many callers are remembered.
+    /// How many callers are remembered, and how many tokens that were refused.
     #[serde(default = "default::cache_max")]
     pub cache_max: usize,
-    /// How many logins may wait for their password to be checked before more are turned away.
+    /// How many passwords are checked at the same time. Each takes a core for some 20 ms, and 19 MiB of memory that are
+    /// allocated when the process starts.
+    #[serde(default = "default::password_checks_at_once")]
+    pub password_checks_at_once: usize,
+    /// How many logins of proven clients may wait for their password to be checked before more are turned away; at most
+    /// half of them are of one client.
     #[serde(default = "default::password_queue_max")]
     pub password_queue_max: usize,
 }
@@ -55,7 +63,7 @@ pub enum IdentitySettingsError {
         #[source]
         source: hex::FromHexError,
     },
-    /// A length of time is impossible beside the others.
+    /// A length of time or a number is impossible, by itself or beside the others.
     #[error("{name} must be {required}")]
     Length { name: &'static str, required: &'static str },
 }
@@ -73,6 +81,7 @@ impl IdentitySettings {
             refusal_floor_ms: default::refusal_floor_ms(),
             cache_ms: default::cache_ms(),
             cache_max: default::cache_max(),
+            password_checks_at_once: default::password_checks_at_once(),
             password_queue_max: default::password_queue_max(),
         }
     }
@@ -99,6 +108,9 @@ impl IdentitySettings {
         }
         if self.cache_ms > CACHE_MS_MAX {
             return refuse("cache_ms", "at most 5000");
+        }
+        if !(1..=CHECKS_AT_ONCE_MAX).contains(&self.password_checks_at_once) {
+            return refuse("password_checks_at_once", "from 1 to 256");
         }
         Ok(())
     }
@@ -157,7 +169,11 @@ mod default {
         10_000
     }
 
+    pub(super) const fn password_checks_at_once() -> usize {
+        2
+    }
+
     pub(super) const fn password_queue_max() -> usize {
-        50
+        100
     }
 }

@@ -39,6 +39,14 @@ pub enum Detail {
     TooDeep,
     /// The header fields are too large. `limit`, in bytes.
     HeadTooLarge,
+    /// The request line or a header field is no HTTP/1.1.
+    HeadBroken,
+    /// A line of the head ends with a line feed alone.
+    BareLineFeed,
+    /// The head took too long.
+    HeadTooSlow,
+    /// A header field that must appear once appears twice. `field`.
+    RepeatedHeader,
     /// The body is too large. `limit`, in bytes.
     BodyTooLarge,
     /// The body took too long. `limit`, in seconds.
@@ -105,11 +113,13 @@ pub enum Detail {
     CallerGone,
     /// The order of a purchase never reached its provider.
     NeverReached,
+    /// A purchase has succeeded, and its token cannot be opened here.
+    TokenUnreadable,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 55] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -127,6 +137,10 @@ impl Detail {
         Self::NotAnObject,
         Self::TooDeep,
         Self::HeadTooLarge,
+        Self::HeadBroken,
+        Self::BareLineFeed,
+        Self::HeadTooSlow,
+        Self::RepeatedHeader,
         Self::BodyTooLarge,
         Self::BodyTooSlow,
         Self::BodyBroken,
@@ -160,6 +174,7 @@ impl Detail {
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,
+        Self::TokenUnreadable,
     ];
 
     /// The code that it belongs to.
@@ -181,6 +196,10 @@ impl Detail {
             | Self::NotAnObject
             | Self::TooDeep
             | Self::HeadTooLarge
+            | Self::HeadBroken
+            | Self::BareLineFeed
+            | Self::HeadTooSlow
+            | Self::RepeatedHeader
             | Self::BodyTooLarge
             | Self::BodyTooSlow
             | Self::BodyBroken
@@ -202,12 +221,12 @@ impl Detail {
             Self::Account => ErrorCode::ResourceNotFound,
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
-            Self::OnQuote => ErrorCode::ProviderTimeout,
             Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
             Self::PhoneBlocked => ErrorCode::MeterBlocked,
             Self::PhoneUnsupported => ErrorCode::MeterUnsupported,
             Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
+            Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
             Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
@@ -233,6 +252,10 @@ impl Detail {
             Self::NotAnObject => "not_an_object",
             Self::TooDeep => "too_deep",
             Self::HeadTooLarge => "head_too_large",
+            Self::HeadBroken => "head_broken",
+            Self::BareLineFeed => "bare_line_feed",
+            Self::HeadTooSlow => "head_too_slow",
+            Self::RepeatedHeader => "repeated_header",
             Self::BodyTooLarge => "body_too_large",
             Self::BodyTooSlow => "body_too_slow",
             Self::BodyBroken => "body_broken",
@@ -263,6 +286,7 @@ impl Detail {
             | Self::PhoneUnsupported
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
+            Self::TokenUnreadable => "token_unreadable",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",
             Self::NeverReached => "never_reached",

@@ -54,6 +54,12 @@ pub enum GatewayError {
     /// The HTTP client for text messages cannot be built.
     #[error("the HTTP client cannot be built")]
     Http(#[source] reqwest::Error),
+    /// A control character, which no field of a head can carry.
+    #[error("notify.sms.{setting} has a control character, and cannot be sent to Kannel")]
+    Unsendable {
+        /// Which setting.
+        setting: &'static str,
+    },
     /// TLS towards the mail server cannot be set up.
     #[error("the SMTP client cannot be built")]
     Smtp(#[source] lettre::transport::smtp::Error),

@@ -33,6 +33,11 @@ impl SmsText {
         &self.text
     }
 
+    /// The same, for whoever sends it.
+    pub fn into_string(self) -> String {
+        self.text
+    }
+
     /// In which alphabet.
     pub const fn coding(&self) -> Coding {
         self.coding

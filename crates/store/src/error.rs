@@ -32,8 +32,8 @@ pub enum StoreError {
     /// The lane that had it has stopped: to be treated like [`StoreError::Unacknowledged`].
     #[error("the lane has stopped")]
     Stopped,
-    /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long):
-    /// nothing was kept, and running it again may succeed.
+    /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long, every
+    /// connection, every place in a queue): nothing was kept, and running it again may succeed.
     #[error("the database is too busy with others")]
     Busy {
         #[source]
@@ -63,6 +63,14 @@ pub enum StoreError {
         key: String,
         #[source]
         source: Option<Source>,
+    },
+    /// The sealed token of a purchase does not open: the key that sealed it is missing here, or the row was changed. The
+    /// purchase has succeeded, whatever becomes of its token.
+    #[error("the token of purchase {purchase} cannot be opened")]
+    TokenUnreadable {
+        purchase: i64,
+        #[source]
+        source: Source,
     },
     /// A statement failed for another reason: a defect on our side.
     #[error("a statement failed")]

@@ -101,6 +101,9 @@ impl Store {
 
     /// Closes a client's key for every confirm that has begun by now, so that it stays true that nothing was bought under
     /// it. Where a purchase holds it after all, nothing is closed and that purchase is given instead.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] also where too many keys are being closed; nothing was done then.
     pub async fn close_key(
         &self,
         organisation: OrganisationId,
@@ -109,7 +112,7 @@ impl Store {
     ) -> Result<Option<KeyHolder>, StoreError> {
         let store = self.clone();
         self.on_engine(async move {
-            let _turn = store.closing_keys.acquire().await.map_err(|_closed| StoreError::Stopped)?;
+            let _turn = store.closing_keys.take().await?;
             let mut transaction = store.general.begin().await?;
             let outcome = find_holder_or_close(&mut transaction, organisation, client, &key).await;
             transaction.end(outcome).await

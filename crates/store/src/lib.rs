@@ -6,7 +6,7 @@
 use std::{fmt, sync::Arc};
 
 use purchase::Timing;
-use tokio::{runtime::Handle, sync::Semaphore, time::timeout};
+use tokio::{runtime::Handle, time::timeout};
 
 mod accounts;
 mod allow_list;
@@ -43,6 +43,7 @@ mod statement;
 #[cfg(test)]
 mod test_database;
 mod transaction;
+mod turns;
 
 pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
@@ -81,9 +82,13 @@ pub use settings::{StoreSettings, StoreSettingsError};
 use connection::Purpose;
 use lanes::{LaneContext, Lanes};
 use pool::Pool;
+use turns::Turns;
 
 /// How many may wait for an organisation's wallets in order to close a reference, and how many to close a key.
 const CLOSING_MAX: usize = 2;
+
+/// How many more of each may wait for those: about as many as have their turn before their patience ends.
+const CLOSING_LATER_MAX: usize = 512;
 
 /// The database, as everybody above it sees it. Clones are handles on the same one.
 #[derive(Clone)]
@@ -98,9 +103,9 @@ pub struct Store {
     pub(crate) timing: Timing,
     pub(crate) lanes: Arc<Lanes>,
     /// Whoever closes a reference waits for wallets: only a few at a time may do so on our connections.
-    pub(crate) closing_references: Arc<Semaphore>,
+    pub(crate) closing_references: Arc<Turns>,
     /// The same for keys. Whoever has many confirms refused must not hold up the retries of others.
-    pub(crate) closing_keys: Arc<Semaphore>,
+    pub(crate) closing_keys: Arc<Turns>,
     engine: Handle,
 }
 
@@ -125,7 +130,8 @@ impl Store {
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
         };
-        let [closing_references, closing_keys] = [(); 2].map(|()| Arc::new(Semaphore::new(CLOSING_MAX)));
+        let turns = || Arc::new(Turns::new(CLOSING_MAX, CLOSING_LATER_MAX, settings.pool_wait()));
+        let (closing_references, closing_keys) = (turns(), turns());
         let lanes = Arc::new(Lanes::start(&settings, &context, &engine));
         let store = Self {
             general,

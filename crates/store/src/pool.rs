@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use deadpool::{
     Runtime,
-    managed::{Manager, Metrics, Object, PoolError, RecycleError, RecycleResult},
+    managed::{Manager, Metrics, Object, PoolError, RecycleError, RecycleResult, TimeoutType},
 };
 use diesel_async::AsyncPgConnection;
 use tokio::runtime::Handle;
@@ -48,8 +48,11 @@ impl Pool {
         match got {
             Ok(connection) => Ok(PooledConnection(connection)),
             Err(PoolError::Backend(error)) => Err(error),
+            Err(error @ PoolError::Timeout(TimeoutType::Wait)) => {
+                Err(StoreError::Busy { source: error.to_string().into() })
+            }
             Err(
-                error @ (PoolError::Timeout(_)
+                error @ (PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle)
                 | PoolError::Closed
                 | PoolError::NoRuntimeSpecified
                 | PoolError::PostCreateHook(_)),

@@ -126,7 +126,7 @@ impl Store {
         known: Option<PurchaseId>,
         outcome: ClosingOutcome,
     ) -> Result<Option<ForRetry>, StoreError> {
-        let _turn = self.closing_references.acquire().await.map_err(|_closed| StoreError::Stopped)?;
+        let _turn = self.closing_references.take().await?;
         let rest = match outcome {
             ClosingOutcome::Bought => Duration::ZERO,
             ClosingOutcome::NotBought => self.timing.reference_rest,

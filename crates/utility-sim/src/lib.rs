@@ -13,7 +13,8 @@
 //! | `GET /reloadly/topups/accounts/balance` | what is left of the vendor's money |
 //! | `POST /reloadly/topups/topups` | tops up |
 //! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | what became of a top-up |
-//! | `GET`, `POST /cgi-bin/sendsms` | takes an SMS in: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
+//! | `GET /cgi-bin/sendsms` | takes an SMS in: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
+//! | `POST /cgi-bin/sendsms` | the same: `X-Kannel-Username` and so on in the head, the text as a `text/plain` body |
 //! | SMTP, on a port of its own | takes mail in, from anybody; `AUTH PLAIN` for who wants to be known |
 //! | `GET /messages?to=` | what has arrived, everybody's or one receiver's: `{channel, to, subject, text, at}` |
 //! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |

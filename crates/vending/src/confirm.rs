@@ -11,7 +11,7 @@ use purchase::{
     Authority, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record, Recovery,
     State, StateName,
 };
-use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
+use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, StoreError, Verdict};
 use transcript::Transcribed;
 use vend::{ProviderReference, VendOrder};
 
@@ -22,6 +22,9 @@ use crate::leases::Lease;
 use crate::measures::{self, Sending};
 use crate::outcome::{self, About};
 use crate::{Arrival, ConfirmError, Desk, Rejection, Vending};
+
+/// How long a caller waits before it asks again for what only a person can mend.
+const PERSON_PAUSE: Duration = Duration::from_mins(1);
 
 impl Vending {
     /// Buys.
@@ -223,7 +226,7 @@ impl Desk {
             Some(record) => record,
             None => self.store.get_record(purchase.reservation.id).await.map_err(|error| {
                 log(&error, "a purchase could not be read back", &purchase);
-                ConfirmError::Unknown(self.nothing_is_known())
+                self.unread(&error)
             })?,
         };
         let record = Box::new(record);
@@ -245,6 +248,21 @@ impl Desk {
     /// What a caller does about a purchase of which nothing can be said: ask soon.
     pub(crate) fn nothing_is_known(&self) -> Recovery {
         Recovery::unknown(self.clock.now(), &self.settings.timing())
+    }
+
+    /// What a caller does about a purchase whose token cannot be opened: ask now and then, until a person has mended it.
+    pub(crate) fn a_person_must_act(&self) -> Recovery {
+        let at = self.clock.now();
+        Recovery { at, not_before: at + PERSON_PAUSE, resolved_by: None }
+    }
+
+    /// What is told about a purchase that the store does not give.
+    pub(crate) fn unread(&self, error: &StoreError) -> ConfirmError {
+        if matches!(error, StoreError::TokenUnreadable { .. }) {
+            ConfirmError::TokenUnreadable(self.a_person_must_act())
+        } else {
+            ConfirmError::Unknown(self.nothing_is_known())
+        }
     }
 
     /// Why nothing was reserved, with what the caller needs to know of the purchase that is in the way.

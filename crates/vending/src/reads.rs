@@ -3,6 +3,7 @@
 
 use ledger::{Account, AccountId};
 use purchase::{Filed, OrganisationId, Page, Place, ProductText, PurchaseId, Selection, SubscriberFormat};
+use store::StoreError;
 use vend::Product;
 
 use crate::refusals::internal;
@@ -76,7 +77,14 @@ impl Vending {
         id: PurchaseId,
     ) -> Result<Option<Filed>, ReadError> {
         let found = self.0.store.find_filed(organisation, id).await;
-        Ok(found.map_err(|error| internal("a purchase could not be read", &error))?)
+        found.map_err(|error| {
+            let failed = internal("a purchase could not be read", &error);
+            if matches!(error, StoreError::TokenUnreadable { .. }) {
+                ReadError::TokenUnreadable(self.0.a_person_must_act())
+            } else {
+                failed.into()
+            }
+        })
     }
 
     /// At most `limit` of the organisation's purchases as they stand, newest first, that come after a place.

@@ -112,6 +112,9 @@ pub enum ConfirmError {
     /// The purchase may be open, and its outcome is not known.
     #[error("the outcome of the purchase is not known yet")]
     Unknown(Recovery),
+    /// The purchase under the idempotency key has succeeded, but its token cannot be opened here.
+    #[error("the token of the purchase cannot be opened")]
+    TokenUnreadable(Recovery),
 }
 
 impl ConfirmError {
@@ -121,7 +124,8 @@ impl ConfirmError {
             Self::Rejected(Rejection::Overloaded)
             | Self::Failed(_)
             | Self::FailedBefore(_)
-            | Self::Unknown(_) => false,
+            | Self::Unknown(_)
+            | Self::TokenUnreadable(_) => false,
             Self::Rejected(_) => true,
         }
     }
@@ -146,6 +150,12 @@ pub enum RetryError {
     /// where it happened.
     #[error("the purchase could not be asked about")]
     Unreachable(Recovery),
+    /// It has succeeded, but its token cannot be opened here.
+    #[error("the token of the purchase cannot be opened")]
+    TokenUnreadable(Recovery),
+    /// Too many are waiting: nothing was looked up or asked, and the same may be asked again.
+    #[error("the service is overloaded")]
+    Overloaded,
 }
 
 /// A read failed by our own fault; logged where it happened.
@@ -157,6 +167,9 @@ pub enum ReadError {
     /// It will not.
     #[error("the service failed")]
     Internal,
+    /// The purchase has succeeded, but its token cannot be opened here.
+    #[error("the token of the purchase cannot be opened")]
+    TokenUnreadable(Recovery),
 }
 
 impl Rejection {

@@ -45,7 +45,7 @@ impl Desk {
     async fn buy_once(&self, order: Order, keyed: KeyedRequest) -> Result<Confirmed, ConfirmError> {
         let Authority { client, organisation, .. } = order.authority;
         let holder = self.store.find_key_holder(client, keyed.key.clone()).await;
-        if let Some(holder) = self.known(holder, "an idempotency key could not be looked up")? {
+        if let Some(holder) = self.known_or_busy(holder, "an idempotency key could not be looked up")? {
             return self.told_before(holder, &keyed).await;
         }
         let order = Order { keyed: Some(keyed.clone()), ..order };
@@ -60,7 +60,12 @@ impl Desk {
                 self.store.close_key(organisation, client, keyed.key.clone()).await
             }
         };
-        match self.known(holder, "an idempotency key could not be closed")? {
+        let holder = if has_reserved(&error) {
+            self.known(holder, "an idempotency key could not be closed")?
+        } else {
+            self.known_or_busy(holder, "an idempotency key could not be closed")?
+        };
+        match holder {
             Some(holder) => self.told_before(holder, &keyed).await,
             None => Err(error),
         }
@@ -90,8 +95,21 @@ impl Desk {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
-            ConfirmError::Unknown(self.nothing_is_known())
+            self.unread(&error)
         })
+    }
+
+    /// The same for a confirm that has reserved nothing. Where the store is only too busy for the question, the confirm is
+    /// told to come again under the same key: it did nothing, and a queue that is full is no doubt about money.
+    fn known_or_busy<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
+        match said {
+            Err(error @ StoreError::Busy { .. }) => {
+                let cause: &dyn std::error::Error = &error;
+                tracing::warn!(cause, "{what}");
+                Err(Rejection::Overloaded.into())
+            }
+            said => self.known(said, what),
+        }
     }
 }
 
@@ -138,9 +156,15 @@ impl Ending {
             ConfirmError::Failed(record) if record.failure.as_ref().is_some_and(Failure::is_transient) => {
                 Self::SaysNothingIsBought
             }
-            ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
-                Self::Stands
-            }
+            ConfirmError::Failed(_)
+            | ConfirmError::FailedBefore(_)
+            | ConfirmError::Unknown(_)
+            | ConfirmError::TokenUnreadable(_) => Self::Stands,
         }
     }
+}
+
+/// Whether this confirm itself held money, if only for a while: then "come again" would not be the truth.
+const fn has_reserved(error: &ConfirmError) -> bool {
+    matches!(error, ConfirmError::Failed(_))
 }

@@ -96,12 +96,19 @@ impl Desk {
         self.answered(record, "a purchase could not be read back")
     }
 
-    /// What the store says. A failure of ours leaves the question as open as a silent provider does.
+    /// What the store says. A failure of ours leaves the question as open as a silent provider does; a queue that is full
+    /// is no doubt about the purchase.
     fn answered<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, RetryError> {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
-            RetryError::Unreachable(self.nothing_is_known())
+            if matches!(error, StoreError::Busy { .. }) {
+                RetryError::Overloaded
+            } else if matches!(error, StoreError::TokenUnreadable { .. }) {
+                RetryError::TokenUnreadable(self.a_person_must_act())
+            } else {
+                RetryError::Unreachable(self.nothing_is_known())
+            }
         })
     }
 }

@@ -5,23 +5,49 @@ use std::sync::Arc;
 use actix_web::{HttpRequest, http::header::AUTHORIZATION};
 
 use error_codes::ErrorCode;
-use identity::{AuthError, Caller, Identity, LoginError, Permission};
+use identity::{AccessToken, AuthError, Caller, Identity, LoginError, Permission, Recalled};
 use messages::Detail;
 use purchase::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
 
-use crate::{ApiError, OVERLOAD_PAUSE, limits::admit_client};
+use crate::{
+    ApiError, Front, OVERLOAD_PAUSE, Visit,
+    limits::{Counted, admit_address, admit_client, give_back},
+};
 
 /// The holder of the request's bearer token (RFC 6750, section 2.1), whose client does not come too often.
+///
+/// Whoever comes without a token, or with one that is known to be good for nothing, is counted by address. So is one with a
+/// token that has not been seen lately, before the database is asked about it; where it turns out to be good, that does not
+/// count. A token that was good lately is looked up whatever else comes from its address.
 pub async fn authenticated(request: &HttpRequest, identity: &Identity) -> Result<Arc<Caller>, ApiError> {
-    let access_token = bearer(request).ok_or_else(|| ApiError::new(ErrorCode::InvalidCredentials))?;
-    let caller = identity.authenticate(access_token).await.map_err(|error| match error {
+    let caller = match bearer(request).map(|access_token| identity.recall(access_token)) {
+        Some(Recalled::Caller(caller)) => caller,
+        Some(Recalled::Familiar(token)) => looked_up(identity, &token).await?,
+        Some(Recalled::Unknown(token)) => {
+            let (front, visit) = (Front::of(request), Visit::of(request));
+            admit_address(&front, &visit, Counted::UnknownToken)?;
+            let found = looked_up(identity, &token).await;
+            if !found.as_ref().is_err_and(|error| error.code() == ErrorCode::InvalidCredentials) {
+                give_back(&front, &visit, Counted::UnknownToken);
+            }
+            found?
+        }
+        Some(Recalled::Refused) | None => {
+            admit_address(&Front::of(request), &Visit::of(request), Counted::UnknownToken)?;
+            return Err(ApiError::new(ErrorCode::InvalidCredentials));
+        }
+    };
+    admit_client(request, caller.client_id)?;
+    Ok(caller)
+}
+
+async fn looked_up(identity: &Identity, token: &AccessToken) -> Result<Arc<Caller>, ApiError> {
+    identity.look_up_caller(token).await.map_err(|error| match error {
         AuthError::InvalidToken => ApiError::new(ErrorCode::InvalidCredentials),
         AuthError::OrganisationSuspended => ApiError::new(Detail::OrganisationSuspended),
         AuthError::Busy(cause) => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE).because(cause),
         AuthError::Store(cause) => ApiError::new(ErrorCode::InternalError).because(cause),
-    })?;
-    admit_client(request, caller.client_id)?;
-    Ok(caller)
+    })
 }
 
 /// The same, if they may do this.

@@ -6,6 +6,7 @@
 //! is refused, because two readers of the same body could otherwise see two different requests.
 
 mod broken;
+mod characters;
 mod members;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::{
     ApiError, dates, phone,
     requests::lengths::{LANGUAGE_MAX, SHORT_TEXT_MAX},
 };
+use characters::Use;
 
 /// The members of one JSON object. `Debug` shows their names only: some of them are passwords.
 pub struct Fields {
@@ -36,16 +38,33 @@ impl Fields {
     /// A text of 1 to `max` characters, none of them invisible.
     pub fn required_text(&self, name: &'static str, max: usize) -> Result<String, ApiError> {
         let text = text_of(name, self.required(name)?)?;
-        if text.is_empty() {
-            return Err(ApiError::new(Detail::Empty).about(name));
-        }
-        checked(name, text, max)
+        checked(name, not_empty(name, text)?, max, Use::Line)
+    }
+
+    /// A name of 1 to `max` characters by which something is found again: two that look the same are the same.
+    pub fn required_name(&self, name: &'static str, max: usize) -> Result<String, ApiError> {
+        let text = text_of(name, self.required(name)?)?;
+        checked(name, not_empty(name, text)?, max, Use::Name)
     }
 
     /// A text of at most `max` characters; an empty one counts as absent.
     pub fn optional_text(&self, name: &'static str, max: usize) -> Result<Option<String>, ApiError> {
+        self.optional(name, max, Use::Line)
+    }
+
+    /// A text of at most `max` characters, which may have several lines; an empty one counts as absent.
+    pub fn optional_prose(&self, name: &'static str, max: usize) -> Result<Option<String>, ApiError> {
+        self.optional(name, max, Use::Prose)
+    }
+
+    /// A name as in [`Fields::required_name`]; an empty one counts as absent.
+    pub fn optional_name(&self, name: &'static str, max: usize) -> Result<Option<String>, ApiError> {
+        self.optional(name, max, Use::Name)
+    }
+
+    fn optional(&self, name: &'static str, max: usize, of: Use) -> Result<Option<String>, ApiError> {
         let Some(value) = self.find(name) else { return Ok(None) };
-        let text = checked(name, text_of(name, value)?, max)?;
+        let text = checked(name, text_of(name, value)?, max, of)?;
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
@@ -157,24 +176,18 @@ fn text_of(name: &'static str, value: &RawValue) -> Result<String, ApiError> {
     })
 }
 
-fn checked(name: &'static str, text: String, max: usize) -> Result<String, ApiError> {
-    if text.chars().any(is_invisible) {
+fn not_empty(name: &'static str, text: String) -> Result<String, ApiError> {
+    if text.is_empty() { Err(ApiError::new(Detail::Empty).about(name)) } else { Ok(text) }
+}
+
+fn checked(name: &'static str, text: String, max: usize, of: Use) -> Result<String, ApiError> {
+    if !text.chars().all(|character| of.allows(character)) {
         return Err(ApiError::new(Detail::ForbiddenCharacter).about(name));
     }
     if text.chars().count() > max {
         return Err(ApiError::new(Detail::TooLong).about(name).with("limit", max));
     }
     Ok(text)
-}
-
-/// Control characters, line and paragraph separators, the byte order mark, and the marks that reorder
-/// what a person reads (Unicode Standard Annex 9).
-fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{061C}' | '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}'
-        )
 }
 
 fn amount_error(why: AmountError) -> ApiError {

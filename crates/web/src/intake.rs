@@ -10,7 +10,9 @@ use actix_web::{
     dev::{ServiceRequest, ServiceResponse},
     http::{
         StatusCode,
-        header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS},
+        header::{
+            ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL, HeaderMap, HeaderValue, X_CONTENT_TYPE_OPTIONS,
+        },
     },
     middleware::Next,
 };
@@ -20,7 +22,13 @@ use tracing::Instrument;
 use error_codes::ErrorCode;
 use messages::{Detail, Language};
 
-use crate::{ApiError, Front, RequestId, Visit, envelope::Envelope, measures, request_id};
+use crate::{
+    ApiError, Front, RequestId, Visit,
+    connection::BrokenHead,
+    envelope::Envelope,
+    limits::{Counted, admit_address},
+    measures, request_id,
+};
 
 /// The outermost middleware of an application: `App::new().wrap(from_fn(web::intake))`.
 pub async fn intake(
@@ -39,6 +47,9 @@ pub async fn intake(
     );
     let answer = attend(request, next, &front, &visit).instrument(span).await;
     measures::answered(route, &answer, took(&front, &visit));
+    if visit.is_held_back() {
+        front.limits.hold_back().await;
+    }
     answer
 }
 
@@ -48,13 +59,16 @@ async fn attend(
     front: &Front,
     visit: &Visit,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let outcome = match fits(&request, front) {
+    let outcome = match check_head(&request, front) {
         Ok(()) => AssertUnwindSafe(async { next.call(request).await }).catch_unwind().await,
-        Err(too_large) => Ok(Err(too_large.into())),
+        Err(refusal) => Ok(Err(refusal.into())),
     };
     let answer = match outcome {
         Ok(Ok(answer)) if answer.status().as_u16() < 400 => Ok(answer.map_into_boxed_body()),
-        Ok(Ok(answer)) => Ok(in_envelope(answer, front, visit)),
+        Ok(Ok(answer)) => {
+            let envelope = enclose_raised(answer.response().error(), answer.status(), front, visit);
+            Ok(answer.into_response(envelope.response()))
+        }
         Ok(Err(error)) => {
             let status = error.as_response_error().status_code();
             Err(close(enclose_raised(Some(&error), status, front, visit), visit))
@@ -71,38 +85,39 @@ async fn attend(
     }
 }
 
-/// The server itself refuses only what is far larger, and refuses it without a word.
-fn fits(request: &ServiceRequest, front: &Front) -> Result<(), ApiError> {
-    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
-    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
-    if fields.sum::<usize>() + address <= front.head_bytes_max {
-        return Ok(());
+/// What is wrong with a head that could be parsed, or with the one that this request stands in for.
+fn check_head(request: &ServiceRequest, front: &Front) -> Result<(), ApiError> {
+    let headers = request.headers();
+    if let Some(broken) = BrokenHead::told_by(headers) {
+        return Err(broken.error(front));
     }
-    Err(ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max).closing_the_connection())
+    let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
+    let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
+    if fields.sum::<usize>() + address > front.head_bytes_max {
+        let too_large = ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max);
+        return Err(too_large.closing_the_connection());
+    }
+    // Which of two credentials counts is not for us to guess.
+    if headers.get_all(AUTHORIZATION).nth(1).is_some() {
+        return Err(ApiError::new(Detail::RepeatedHeader).about("authorization"));
+    }
+    Ok(())
 }
 
 fn welcome(request: &ServiceRequest, front: &Front) -> Rc<Visit> {
-    let headers = request.headers();
+    let (headers, now) = (request.headers(), front.clock().monotonic());
     let language = headers
         .get(ACCEPT_LANGUAGE)
         .and_then(|value| value.to_str().ok())
         .map_or_else(Language::default, Language::accepted);
     Visit::new(
         RequestId::accept_or_generate(headers.get(request_id::HEADER)),
-        front.clock().monotonic(),
+        now,
+        front.limits.origin(request.request(), now),
         // As the router reads it, which undoes escapes.
         front.surface_of(request.match_info().as_str()),
         language,
     )
-}
-
-fn in_envelope(
-    answer: ServiceResponse<impl MessageBody + 'static>,
-    front: &Front,
-    visit: &Visit,
-) -> ServiceResponse<BoxBody> {
-    let envelope = enclose_raised(answer.response().error(), answer.status(), front, visit);
-    answer.into_response(envelope.response())
 }
 
 /// An envelope for an answer that will not come back through this middleware's own response.
@@ -113,6 +128,12 @@ fn close(envelope: Envelope, visit: &Visit) -> Envelope {
 }
 
 fn enclose_raised(raised: Option<&Error>, status: StatusCode, front: &Front, visit: &Visit) -> Envelope {
+    if status.is_client_error() && !visit.is_counted() {
+        // Nobody has asked yet how often such a sender comes.
+        if let Err(too_often) = admit_address(front, visit, Counted::Malformed) {
+            return enclose(&too_often, front, visit);
+        }
+    }
     match raised.and_then(|error| error.as_error::<ApiError>()) {
         Some(error) => enclose(error, front, visit),
         None => enclose(&as_api_error(raised, status), front, visit),

@@ -18,6 +18,7 @@
 mod body;
 mod caller;
 mod client_header;
+mod connection;
 mod dates;
 mod document;
 mod endpoint;
@@ -47,6 +48,7 @@ pub use messages::{Detail, Language};
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
 pub use client_header::ClientHeader;
+pub use connection::{CheckedStream, HeadChecks, HeadLimits};
 pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{get, post};

@@ -63,6 +63,7 @@ pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
         ConfirmError::Failed(record) => why_not_confirmed(record),
         ConfirmError::FailedBefore(record) => why_not_confirmed(record).replayed(),
         ConfirmError::Unknown(recovery) => unknown(*recovery),
+        ConfirmError::TokenUnreadable(recovery) => token_unreadable(*recovery),
     }
 }
 
@@ -86,7 +87,15 @@ pub fn not_resolved(error: &RetryError, among: RetryScope) -> ApiError {
         // A failure of ours leaves the question as open as a silent provider does: an internal error
         // would read as if it were safe to buy again.
         RetryError::Unreachable(recovery) => unknown(*recovery),
+        RetryError::TokenUnreadable(recovery) => token_unreadable(*recovery),
+        RetryError::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
     }
+}
+
+/// The same to a confirm under a key, to a retry and to who reads the purchase. It must read as "do not buy again", which
+/// an internal error does not.
+fn token_unreadable(recovery: Recovery) -> ApiError {
+    ApiError::new(Detail::TokenUnreadable).recovered_by(recovery)
 }
 
 fn unknown(recovery: Recovery) -> ApiError {
@@ -114,6 +123,7 @@ pub fn not_read(error: ReadError) -> ApiError {
     match error {
         ReadError::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
         ReadError::Internal => ApiError::new(ErrorCode::InternalError).because(error),
+        ReadError::TokenUnreadable(recovery) => token_unreadable(recovery),
     }
 }
 

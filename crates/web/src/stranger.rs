@@ -7,9 +7,9 @@ use identity::{Identity, IssuedTokens, LoginCredentials, LoginError, RefreshCred
 use messages::Detail;
 
 use crate::{
-    ApiError, ClientHeader, Front,
+    ApiError, ClientHeader, Front, Visit,
     caller::not_issued,
-    limits::{Network, Turn, admit_stranger},
+    limits::{Counted, Network, Turn, admit_address},
 };
 
 /// Somebody of whom only their address is known, and that they do not come too often.
@@ -23,10 +23,21 @@ pub struct Stranger {
 }
 
 impl Stranger {
-    /// Whoever sends this request. To be asked before its body is read.
-    pub fn admitted(request: &HttpRequest) -> Result<Self, ApiError> {
+    /// Whoever sends this login. To be asked before its body is read.
+    pub fn at_login(request: &HttpRequest) -> Result<Self, ApiError> {
+        Self::counted(request, Counted::Login)
+    }
+
+    /// Whoever sends this refresh. To be asked before its body is read.
+    pub fn at_refresh(request: &HttpRequest) -> Result<Self, ApiError> {
+        Self::counted(request, Counted::Refresh)
+    }
+
+    fn counted(request: &HttpRequest, counted: Counted) -> Result<Self, ApiError> {
+        let (front, visit) = (Front::of(request), Visit::of(request));
+        admit_address(&front, &visit, counted)?;
         let uses_basic = ClientHeader::of(request).is_basic();
-        Ok(Self { origin: admit_stranger(request)?, front: Front::of(request), uses_basic })
+        Ok(Self { origin: visit.origin(), front, uses_basic })
     }
 
     /// Logs them in, when it is their turn.

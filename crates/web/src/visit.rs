@@ -11,16 +11,23 @@ use clock::Monotonic;
 use messages::Language;
 use vending::Arrival;
 
-use crate::{RequestId, Surface, limits::Allowance, surface::Served};
+use crate::{
+    RequestId, Surface,
+    limits::{Allowance, Network},
+    surface::Served,
+};
 
 /// Kept beside the request, on its own thread. Made by [`crate::intake`].
 #[derive(Debug)]
 pub struct Visit {
     request_id: RequestId,
     arrived_at: Monotonic,
+    origin: Network,
     surface: Arc<Served>,
     language: Cell<Language>,
     money_may_move: Cell<bool>,
+    is_counted: Cell<bool>,
+    is_held_back: Cell<bool>,
     allowance: Cell<Option<Allowance>>,
 }
 
@@ -28,15 +35,19 @@ impl Visit {
     pub(crate) fn new(
         request_id: RequestId,
         arrived_at: Monotonic,
+        origin: Network,
         surface: Arc<Served>,
         language: Language,
     ) -> Rc<Self> {
         Rc::new(Self {
             request_id,
             arrived_at,
+            origin,
             surface,
             language: Cell::new(language),
             money_may_move: Cell::new(false),
+            is_counted: Cell::new(false),
+            is_held_back: Cell::new(false),
             allowance: Cell::new(None),
         })
     }
@@ -54,6 +65,11 @@ impl Visit {
     /// When its head had arrived.
     pub(crate) const fn arrived_at(&self) -> Monotonic {
         self.arrived_at
+    }
+
+    /// The network from which it came.
+    pub(crate) const fn origin(&self) -> Network {
+        self.origin
     }
 
     /// When its head had arrived, from which an order's age is counted, and the name under which it is remembered.
@@ -87,6 +103,24 @@ impl Visit {
     /// From here on a failure of ours must not read as if nothing had happened.
     pub fn money_may_move(&self) {
         self.money_may_move.set(true);
+    }
+
+    /// It has been counted: for a client, or for an address.
+    pub(crate) fn count(&self) {
+        self.is_counted.set(true);
+    }
+
+    pub(crate) fn is_counted(&self) -> bool {
+        self.is_counted.get()
+    }
+
+    /// Its sender comes so often that the answer is to be held back.
+    pub(crate) fn hold_back(&self) {
+        self.is_held_back.set(true);
+    }
+
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.is_held_back.get()
     }
 
     /// How often its sender may still come: what the answer will say.

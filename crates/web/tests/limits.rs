@@ -18,9 +18,10 @@ use actix_web::{
     web::Data,
 };
 use chrono::DateTime;
+use futures_util::future::join_all;
 use serde_json::Value;
 
-use clock::ManualClock;
+use clock::{Clock, ManualClock, SystemClock};
 use web::{ApiError, Front, LimitSettings, RateSettings, Stranger, WebSettings, get, intake};
 
 struct Door {
@@ -40,11 +41,11 @@ impl Door {
         Self::with(RateSettings { per_second: 5, burst: 3 })
     }
 
-    fn with(address: RateSettings) -> Self {
+    fn with(rate: RateSettings) -> Self {
         let clock = ManualClock::at(DateTime::UNIX_EPOCH);
         let settings = WebSettings {
             trusted_proxies: vec!["10.0.0.0/8".to_owned()],
-            limits: LimitSettings { address, ..LimitSettings::default() },
+            limits: LimitSettings { login: rate, refresh: rate, malformed: rate, ..LimitSettings::default() },
             ..WebSettings::default()
         };
         let front = Data::new(Front::new(&settings, Arc::new(clock.clone())).unwrap());
@@ -56,6 +57,9 @@ impl Door {
             .app_data(self.front.clone())
             .wrap(from_fn(intake))
             .service(get("/login", admitted))
+            .service(get("/refresh", async |request: HttpRequest| {
+                Stranger::at_refresh(&request).map(|_stranger| HttpResponse::Ok().finish())
+            }))
             .service(get("/open", async || HttpResponse::Ok().finish()));
         let answered = init_service(app).await.call(request.to_request()).await;
         let response = match answered {
@@ -85,7 +89,7 @@ impl Answer {
 }
 
 async fn admitted(request: HttpRequest) -> Result<HttpResponse, ApiError> {
-    Stranger::admitted(&request).map(|_stranger| HttpResponse::Ok().finish())
+    Stranger::at_login(&request).map(|_stranger| HttpResponse::Ok().finish())
 }
 
 fn from(address: &str) -> TestRequest {
@@ -117,7 +121,7 @@ async fn whoever_comes_too_often_is_told_how_long_to_wait() {
 #[actix_web::test]
 async fn others_are_not_made_to_wait() {
     let door = Door::of_three();
-    for _ in 0..10 {
+    for _ in 0..4 {
         door.knock_from("192.0.2.1:99").await;
     }
     assert_eq!(door.knock_from("192.0.2.2:99").await.status, 200);
@@ -131,10 +135,47 @@ async fn others_are_not_made_to_wait() {
 }
 
 #[actix_web::test]
+async fn logins_refreshes_and_malformed_requests_are_counted_apart() {
+    let door = Door::of_three();
+    let visit = |path: &str| door.knock(from("192.0.2.1:99").uri(path));
+    for path in ["/login", "/refresh", "/nowhere"] {
+        let expected = if path == "/nowhere" { 404 } else { 200 };
+        for remaining in ["2", "1", "0"] {
+            let answer = visit(path).await;
+            assert_eq!(answer.status, expected, "{path}");
+            assert_eq!(answer.allowance()[1], Some(remaining), "{path}");
+        }
+    }
+    let began = SystemClock.monotonic();
+    let told = join_all(["/login", "/refresh", "/nowhere"].map(visit)).await;
+    for answer in told {
+        assert_eq!((answer.status, &answer.error["code"]), (429, &"rate_limited".into()));
+    }
+    let took = SystemClock.monotonic().elapsed_since(began);
+    assert!(took >= Duration::from_secs(1), "whoever comes too often is held back: {took:?}");
+    assert_eq!(
+        door.knock(from("192.0.2.1:99").uri("/open")).await.status,
+        200,
+        "what is right is not counted"
+    );
+    assert_eq!(door.knock(from("192.0.2.2:99").uri("/nowhere")).await.status, 404, "nor is anybody else");
+}
+
+#[actix_web::test]
+async fn a_wrong_method_is_a_malformed_request() {
+    let door = Door::of_three();
+    for status in [400, 400, 400, 429] {
+        let wrong = TestRequest::post().uri("/login").peer_addr("192.0.2.1:99".parse().unwrap());
+        assert_eq!(door.knock(wrong).await.status, status);
+    }
+    assert_eq!(door.knock_from("192.0.2.1:99").await.status, 200, "logins are counted apart");
+}
+
+#[actix_web::test]
 async fn behind_a_proxy_of_ours_each_customer_has_a_limit_of_their_own() {
     let door = Door::of_three();
     let forwarded = |by: &str, origin: &'static str| from(by).insert_header(("X-Forwarded-For", origin));
-    for _ in 0..10 {
+    for _ in 0..4 {
         door.knock(forwarded("10.0.0.1:99", "198.51.100.7")).await;
     }
     assert_eq!(door.knock(forwarded("10.0.0.2:99", "198.51.100.7")).await.status, 429);

@@ -177,6 +177,8 @@ fn a_retry_never_answers_an_internal_error() {
         (RetryError::Disabled, "retries_disabled", false),
         (RetryError::Pending(recovery()), "transaction_pending", true),
         (RetryError::Unreachable(recovery()), "provider_timeout", true),
+        (RetryError::TokenUnreadable(recovery()), "provider_timeout", true),
+        (RetryError::Overloaded, "rate_limited", true),
     ] {
         for among in [RetryScope::AnyProduct, RetryScope::ElectricityOnly] {
             assert_eq!(told(&not_resolved(&error, among)), (code, None, retryable));

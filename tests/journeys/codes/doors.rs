@@ -14,11 +14,13 @@ use crate::{
 };
 
 /// As little as a server can be set to let in.
-const ONE_A_SECOND: [(&str, &str); 4] = [
+const ONE_A_SECOND: [(&str, &str); 6] = [
     ("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "1"),
     ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "1"),
-    ("VENDGATE__WEB__LIMITS__ADDRESS__PER_SECOND", "1"),
-    ("VENDGATE__WEB__LIMITS__ADDRESS__BURST", "1"),
+    ("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "1"),
+    ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "1"),
+    ("VENDGATE__WEB__LIMITS__REFRESH__PER_SECOND", "1"),
+    ("VENDGATE__WEB__LIMITS__REFRESH__BURST", "1"),
 ];
 
 /// The method, the token, the permission, the organisation, the pace.

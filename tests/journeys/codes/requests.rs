@@ -2,7 +2,7 @@
 
 use error_codes::ErrorCode::{
     AmountBelowCharges, Forbidden, InsufficientBalance, InvalidAmount, InvalidArgument, InvalidMsisdn,
-    MeterNotAllowed, MissingField, ResourceNotFound, RetriesDisabled, TransactionNotFound,
+    MeterNotAllowed, MissingField, ProviderTimeout, ResourceNotFound, RetriesDisabled, TransactionNotFound,
 };
 use http_v1::Endpoint;
 use purchase::Handling;
@@ -10,7 +10,7 @@ use sandbox::WalletPlan;
 use serde_json::json;
 
 use super::seen::Seen;
-use crate::{order::Order, shop::Shop, street::Street, town::town};
+use crate::{order::Order, sealed_tokens::seal_under, shop::Shop, street::Street, town::town};
 
 const PRICED: [Endpoint; 2] = [Endpoint::Validate, Endpoint::Confirm];
 
@@ -59,6 +59,15 @@ pub async fn about_purchases(seen: &Seen) {
     seen.expect(TransactionNotFound, Endpoint::Retry, &nobody);
     retries_switched_off(seen, &shop).await;
     commission_account(seen, &shop).await;
+    unreadable_token(seen, &shop).await;
+}
+
+async fn unreadable_token(seen: &Seen, shop: &Shop) {
+    let bought = shop.confirm(&shop.order(&town().meter())).await.expect(200);
+    seal_under(shop, 9);
+    let read = shop.get(&format!("/public/v1/purchases/{}", bought.id())).await;
+    seal_under(shop, 1);
+    seen.expect(ProviderTimeout, Endpoint::Purchase, &read);
 }
 
 async fn retries_switched_off(seen: &Seen, shop: &Shop) {

@@ -92,9 +92,10 @@ fn made(record: &Record, caller: &Caller) -> HttpResponse {
 fn why_not_confirmed(error: &ConfirmError) -> ApiError {
     match error {
         ConfirmError::Rejected(rejection) => refused(rejection, Asked::BeforeAPurchase),
-        ConfirmError::Failed(_) | ConfirmError::FailedBefore(_) | ConfirmError::Unknown(_) => {
-            not_confirmed(error, Product::Electricity)
-        }
+        ConfirmError::Failed(_)
+        | ConfirmError::FailedBefore(_)
+        | ConfirmError::Unknown(_)
+        | ConfirmError::TokenUnreadable(_) => not_confirmed(error, Product::Electricity),
     }
 }
 

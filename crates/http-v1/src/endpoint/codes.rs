@@ -56,7 +56,9 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
     match endpoint {
         Endpoint::Login | Endpoint::Refresh => &[WITH_BODY],
         Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases => &[],
-        Endpoint::Account | Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound]],
+        Endpoint::Account => &[&[ErrorCode::ResourceNotFound]],
+        // A token that cannot be opened.
+        Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],
         Endpoint::Confirm => {
             &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, OPEN, &[ErrorCode::InsufficientBalance]]

@@ -84,8 +84,14 @@ fn purchase() -> ObjectBuilder {
     let body = with(body, "amount", amount());
     let body = with(body, "currency", texts::of_form("^[A-Z]{3}$", CURRENCY));
     body.property("charges_on_top_flag", flag(CHARGES_ON_TOP))
-        .property("comment", texts::optional(limits::COMMENT_MAX, "Kept with the purchase."))
-        .property("external_reference", texts::optional(limits::EXTERNAL_REFERENCE_MAX, EXTERNAL_REFERENCE))
+        .property(
+            "comment",
+            texts::prose(limits::COMMENT_MAX, "Kept with the purchase. Line breaks and tabs are allowed."),
+        )
+        .property(
+            "external_reference",
+            texts::optional_name(limits::EXTERNAL_REFERENCE_MAX, EXTERNAL_REFERENCE),
+        )
         .property("send_requester_sms", flag("A text message to the integration user."))
         .property("send_beneficiary_sms", flag("A text message with the token to the beneficiary."))
         .property("send_requester_email", flag("An e-mail receipt to the integration user."))
@@ -101,7 +107,7 @@ fn retry() -> ObjectBuilder {
     with(
         body,
         "external_reference",
-        texts::required(limits::EXTERNAL_REFERENCE_MAX, "As in the confirm that is asked about."),
+        texts::required_name(limits::EXTERNAL_REFERENCE_MAX, "As in the confirm that is asked about."),
     )
 }
 
@@ -110,7 +116,8 @@ const CURRENCY: &str = "ISO 4217 code: the currency of the account.";
 const CHARGES_ON_TOP: &str =
     "`true`: the charges are paid on top of `amount`. `false`: they are taken out of it.";
 const EXTERNAL_REFERENCE: &str = "Your own reference, new for every sale. Without one, a purchase whose answer was \
-    lost cannot be asked about through retry.";
+    lost cannot be asked about through retry. No invisible characters: no format character, private use or unassigned \
+    code point (Unicode general category C), no variation selector.";
 
 const REFRESH: &str = "The OAuth 2.0 refresh grant (RFC 6749, section 6). The client proves itself by `client_id` and \
     `client_secret` here, by the same two in HTTP Basic, or by a live access token of the same session.";

@@ -36,6 +36,13 @@ const IRREGULAR_TAGS: [&str; 17] = [
     "sgn-ch-de",
 ];
 
+/// The same with line breaks and tabs.
+const PROSE: &str = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$";
+
+/// What can be told of a name in a pattern that every reader of the document understands: without the invisible characters
+/// of the Basic Multilingual Plane. The description tells the rest.
+const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]*$";
+
 /// A text of 1 to `max` visible characters.
 pub(super) fn required(max: usize, description: &str) -> ObjectBuilder {
     ObjectBuilder::new()
@@ -53,6 +60,21 @@ pub(super) fn optional(max: usize, description: &str) -> ObjectBuilder {
         .max_length(Some(max))
         .pattern(Some(VISIBLE))
         .description(Some(description))
+}
+
+/// A text of at most `max` characters that may have several lines.
+pub(super) fn prose(max: usize, description: &str) -> ObjectBuilder {
+    optional(max, description).pattern(Some(PROSE))
+}
+
+/// A name of 1 to `max` characters, none of them invisible.
+pub(super) fn required_name(max: usize, description: &str) -> ObjectBuilder {
+    required(max, description).pattern(Some(NAME))
+}
+
+/// A name of at most `max` characters, none of them invisible.
+pub(super) fn optional_name(max: usize, description: &str) -> ObjectBuilder {
+    optional(max, description).pattern(Some(NAME))
 }
 
 /// A language tag.

@@ -16,7 +16,7 @@ pub async fn login(
     payload: Payload,
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
-    let stranger = Stranger::admitted(&request)?;
+    let stranger = Stranger::at_login(&request)?;
     let credentials = requests::login_request(&read_fields(&request, payload).await?)?;
     let issued = stranger.logs_in(&identity, credentials).await?;
     Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
@@ -28,7 +28,7 @@ pub async fn refresh(
     payload: Payload,
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
-    let stranger = Stranger::admitted(&request)?;
+    let stranger = Stranger::at_refresh(&request)?;
     let header = ClientHeader::of(&request);
     let credentials = requests::refresh_request(&read_fields(&request, payload).await?, &header)?;
     let issued = stranger.refreshes(&identity, credentials).await?;

@@ -1,7 +1,7 @@
 //! From an access token to its caller, and when there is none.
 
 use chrono::TimeDelta;
-use identity::{AuthError, Party, Status};
+use identity::{AuthError, Party, Recalled, Status};
 
 use crate::office::{Office, act};
 
@@ -43,6 +43,46 @@ async fn a_revocation_elsewhere_is_noticed_within_five_seconds_and_no_database_i
     assert!(office.knows(&tokens).await);
     office.passes(TimeDelta::milliseconds(1));
     assert!(!office.knows(&tokens).await);
+}
+
+#[tokio::test]
+async fn a_token_that_was_refused_is_refused_for_a_minute_without_asking_the_database() {
+    let office = Office::open().await;
+    let (expired, revoked) = (office.logs_in().await, office.logs_in().await);
+    let past =
+        "UPDATE access_tokens SET created_at = '2020-01-01', expires_at = '2020-01-02' WHERE family_id = 1";
+    office.database.run_sql(past).unwrap();
+    let revoke =
+        "UPDATE token_families SET revoked_at = now(), revoked_because = 'SECRET_REVOKED' WHERE id = 2";
+    office.database.run_sql(revoke).unwrap();
+    assert!(!office.knows(&expired).await && !office.knows(&revoked).await);
+
+    // What never happens, and would show that somebody asked.
+    office.database.run_sql("UPDATE access_tokens SET expires_at = '2099-01-01'").unwrap();
+    office.database.run_sql("UPDATE token_families SET revoked_at = NULL, revoked_because = NULL").unwrap();
+    office.passes(TimeDelta::seconds(59));
+    for refused in [&expired, &revoked] {
+        assert!(!office.knows(refused).await);
+        assert!(matches!(office.identity.recall(refused.access_token.expose()), Recalled::Refused));
+    }
+    office.passes(TimeDelta::seconds(61));
+    assert!(office.knows(&expired).await && office.knows(&revoked).await);
+}
+
+#[tokio::test]
+async fn a_token_that_was_good_is_told_from_one_that_was_never_seen() {
+    let office = Office::open().await;
+    let tokens = office.logs_in().await;
+    let recalled = || office.identity.recall(tokens.access_token.expose());
+    assert!(matches!(recalled(), Recalled::Unknown(_)), "it is looked up before it is believed");
+    assert!(office.knows(&tokens).await);
+    assert!(matches!(recalled(), Recalled::Caller(_)));
+    office.passes(TimeDelta::seconds(5));
+    assert!(matches!(recalled(), Recalled::Familiar(_)));
+    office.passes(TimeDelta::minutes(15));
+    assert!(matches!(recalled(), Recalled::Unknown(_)), "it has expired");
+    assert!(!office.knows(&tokens).await);
+    assert!(matches!(recalled(), Recalled::Refused));
 }
 
 #[tokio::test]

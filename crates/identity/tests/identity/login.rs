@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use clock::{Clock, SystemClock};
+use futures_util::future::join_all;
 use identity::{Environment, LoginCredentials, LoginError, Party, Permission, Role, Status, UserDetails};
 
 use crate::office::{Office, PASSWORD, act, refresh_by, settings, till, wrong};
@@ -94,6 +95,29 @@ async fn every_refusal_waits_for_the_same_floor() {
         let taken = watch.monotonic().elapsed_since(asked);
         assert!(taken >= Duration::from_millis(300), "{what}: {taken:?}");
     }
+}
+
+#[tokio::test]
+async fn whoever_has_no_client_secret_makes_nobody_hash_a_password() {
+    let office = Office::open().await;
+    let mut narrow = settings(Environment::Staging);
+    (narrow.password_checks_at_once, narrow.password_queue_max) = (1, 0);
+    let identity = office.deployment(&narrow);
+    let unproven =
+        ["unknown client", "wrong secret", "no secret", "another's secret", "secret of the other world"];
+    let wrongs = wrongs(&office).await;
+    let flood = wrongs.iter().filter(|(what, _)| unproven.contains(what)).cycle().take(50);
+    let outcomes = flood.map(|(_, credentials)| identity.login(credentials.clone()));
+    let (outcomes, right) = tokio::join!(join_all(outcomes), identity.login(office.credentials()));
+    for outcome in outcomes {
+        assert!(wrong(&outcome), "told without a place in the queue, which has one: {outcome:?}");
+    }
+    assert!(right.is_ok(), "in the midst of them: {right:?}");
+
+    let proven = office.credentials();
+    let several = join_all((0..5).map(|_| identity.login(proven.clone()))).await;
+    let busy = several.iter().filter(|outcome| matches!(outcome, Err(LoginError::Busy(None)))).count();
+    assert!(busy > 0, "a proven client waits in a queue, and this one is full");
 }
 
 #[tokio::test]

@@ -99,7 +99,7 @@ async fn what_was_right_when_it_was_looked_up_and_is_not_any_more_opens_nothing(
 /// A deployment where a crowd may wait for its passwords to be checked.
 fn roomy(office: &Office) -> Arc<Identity> {
     let mut settings = settings(Environment::Staging);
-    settings.password_queue_max = 100;
+    settings.password_queue_max = 200;
     Arc::new(office.deployment(&settings))
 }
 

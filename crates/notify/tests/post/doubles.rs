@@ -83,7 +83,7 @@ impl Server {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Answers each HTTP request with the next of these, as they are; to the last it says nothing more.
+    /// Answers each HTTP request, head and body, with the next of these, as they are; to the last it says nothing more.
     pub async fn http(answers: &[&str]) -> Self {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
         Self::serve(move |stream, heard| {
@@ -94,6 +94,9 @@ impl Server {
                 while !request.ends_with(b"\r\n\r\n") {
                     request.push(stream.read_u8().await.unwrap());
                 }
+                let mut body = vec![0; announced_length(&request)];
+                stream.read_exact(&mut body).await.unwrap();
+                request.append(&mut body);
                 let number = {
                     let mut heard = heard.lock().unwrap();
                     heard.push(String::from_utf8(request).unwrap());
@@ -151,4 +154,11 @@ impl Server {
         });
         Self { address, heard }
     }
+}
+
+fn announced_length(head: &[u8]) -> usize {
+    let head = str::from_utf8(head).unwrap().to_ascii_lowercase();
+    head.lines()
+        .find_map(|line| line.strip_prefix("content-length: "))
+        .map_or(0, |length| length.parse().unwrap())
 }

@@ -71,15 +71,8 @@ async fn verdict(reply: &str) -> Result<(), Undelivered> {
     kannel(&server).send(&letter(Channel::Sms, "26771234567", "Token: 1234")).await
 }
 
-fn query(request: &str) -> Vec<(String, String)> {
-    let target = request.split(' ').nth(1).unwrap();
-    let url = Url::parse(&format!("http://kannel{target}")).unwrap();
-    assert_eq!(url.path(), "/cgi-bin/sendsms");
-    url.query_pairs().map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
-}
-
 #[tokio::test]
-async fn a_text_message_is_asked_for_as_kannel_documents_it() {
+async fn a_text_message_is_posted_as_kannel_documents_it() {
     let server = Server::http(&[ACCEPTED, ACCEPTED]).await;
     let kannel = kannel(&server);
     for (text, sent, coding) in [
@@ -87,19 +80,33 @@ async fn a_text_message_is_asked_for_as_kannel_documents_it() {
         ("Électricité 电力: 1234 5678", "Électricité 电力: 1234 5678", "2"),
     ] {
         kannel.send(&letter(Channel::Sms, "26771234567", text)).await.unwrap();
-        let expected = [
-            ("username", "vendgate"),
-            ("password", "s3cret"),
-            ("from", "VENDGATE"),
-            ("to", "+26771234567"),
-            ("charset", "UTF-8"),
-            ("coding", coding),
-            ("account", "42.issued.requester.sms"),
-            ("text", sent),
-        ];
-        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(query(server.heard().last().unwrap()), expected);
+        let request = server.heard().pop().unwrap();
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let mut head = head.lines();
+        assert_eq!(head.next(), Some("POST /cgi-bin/sendsms HTTP/1.1"), "nothing stands in the address");
+        let head: Vec<&str> = head.collect();
+        for field in [
+            "content-type: text/plain; charset=UTF-8",
+            "x-kannel-username: vendgate",
+            "x-kannel-password: s3cret",
+            "x-kannel-from: VENDGATE",
+            "x-kannel-to: +26771234567",
+            &format!("x-kannel-coding: {coding}"),
+            "x-kannel-account: 42.issued.requester.sms",
+        ] {
+            assert!(head.contains(&field), "{field} in {head:#?}");
+        }
+        assert_eq!(body, sent);
     }
+}
+
+#[tokio::test]
+async fn a_setting_that_no_head_can_carry_is_named() {
+    let server = Server::http(&[]).await;
+    use_ring();
+    let settings = SmsSettings { password: "two\nlines".into(), ..sms_settings(&server) };
+    let refused = Kannel::new(&settings).unwrap_err().to_string();
+    assert_eq!(refused, "notify.sms.password has a control character, and cannot be sent to Kannel");
 }
 
 #[tokio::test]

@@ -265,6 +265,7 @@ fn blame(error: &StoreError) -> Blame {
         StoreError::Duplicate { .. } => Blame::Collision,
         StoreError::Rejected { .. }
         | StoreError::Corrupt { .. }
+        | StoreError::TokenUnreadable { .. }
         | StoreError::Query { .. }
         | StoreError::Stale { .. }
         | StoreError::Absent { .. } => Blame::Job,

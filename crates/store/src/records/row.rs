@@ -193,11 +193,9 @@ impl Row {
         let (Some(key_id), Some(bytes)) = (self.token_key_id, self.sealed_token.clone()) else {
             return Ok(None);
         };
-        let broken = |source: Box<dyn std::error::Error + Send + Sync>| StoreError::Corrupt {
-            table: "purchases",
-            column: "sealed_token",
-            key: self.id.to_string(),
-            source: Some(source),
+        let broken = |source: Box<dyn std::error::Error + Send + Sync>| StoreError::TokenUnreadable {
+            purchase: self.id,
+            source,
         };
         let place = Aad { purchase_id: self.id, column: TOKEN_COLUMN };
         let wire = keys.open(&Sealed { key_id, bytes }, place).map_err(|error| broken(error.into()))?;

@@ -201,7 +201,7 @@ async fn a_token_that_cannot_be_opened_is_missing_from_a_list_and_ends_no_list()
     assert_eq!(town.pages(&shop, &Selection::default(), 1).await, sold);
 
     let alone = town.store.find_filed(shop.authority.organisation, sold[1]).await.unwrap_err();
-    assert_eq!(alone.to_string(), format!("purchases.sealed_token of row {} is corrupt", sold[1].0));
+    assert_eq!(alone.to_string(), format!("the token of purchase {} cannot be opened", sold[1].0));
     let key = RetryKey {
         organisation: shop.authority.organisation,
         subscriber: SubscriberIdentifier::parse("04000000001").unwrap(),

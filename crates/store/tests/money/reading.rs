@@ -72,7 +72,7 @@ async fn a_sealed_token_opens_only_at_its_own_purchase() {
     ));
     assert!(town.store.get_record(one.id).await.is_ok());
     let moved = town.store.get_record(other.id).await.unwrap_err();
-    assert_eq!(moved.to_string(), format!("purchases.sealed_token of row {} is corrupt", other.id.0));
+    assert_eq!(moved.to_string(), format!("the token of purchase {} cannot be opened", other.id.0));
 }
 
 #[tokio::test]

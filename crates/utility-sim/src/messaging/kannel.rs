@@ -21,20 +21,50 @@ const ACCEPTED: Said = Said { status: 202, line: "0: Accepted for delivery" };
 const STRANGER: Said = Said { status: 403, line: "Authorization failed for sendsms" };
 const BLACKLISTED: Said =
     Said { status: 403, line: "Number(s) has/have been denied by white- and/or black-lists." };
-const TO_NOBODY: Said = Said { status: 400, line: "Missing receiver number, rejected" };
+const TO_NOBODY: Said = Said { status: 400, line: "Missing receiver(s) number(s), rejected" };
 const MISFORMED: Said = Said { status: 400, line: "Charset or body misformed, rejected" };
+const OTHER_TYPE: Said = Said { status: 400, line: "Invalid content-type" };
 const BUSY: Said = Said { status: 503, line: "Temporal failure, try again later." };
 
 impl Sms {
-    /// Adds the parameters of a query or of a form.
-    pub(crate) fn read(mut self, encoded: &[u8]) -> Self {
+    /// The parameters of a query.
+    pub(crate) fn of_query(encoded: &[u8]) -> Self {
+        let mut sms = Self::default();
         for pair in encoded.split(|byte| *byte == b'&') {
             let mut halves = pair.splitn(2, |byte| *byte == b'=');
             let name = decoded(halves.next().unwrap_or_default());
             let value = decoded(halves.next().unwrap_or_default());
-            self.0.insert(String::from_utf8_lossy(&name).into_owned(), value);
+            sms.0.insert(String::from_utf8_lossy(&name).into_owned(), value);
         }
-        self
+        sms
+    }
+
+    /// What was posted: the text is the body, its character set belongs to its content type, and all else stands in
+    /// `X-Kannel-` fields. Kannel itself takes XML too, which nobody here sends; a form it refuses.
+    ///
+    /// # Errors
+    /// What is said to any other content type.
+    pub(crate) fn posted<'a>(
+        fields: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+        body: &[u8],
+    ) -> Result<Self, Said> {
+        let mut parameters = HashMap::from([("text".to_owned(), body.to_vec())]);
+        let mut content_type = "text/plain".to_owned();
+        for (name, value) in fields {
+            if name == "content-type" {
+                content_type = String::from_utf8_lossy(value).to_ascii_lowercase();
+            } else if let Some(parameter) = name.strip_prefix("x-kannel-") {
+                parameters.insert(parameter.to_owned(), value.to_vec());
+            }
+        }
+        let mut content_type = content_type.split(';').map(str::trim);
+        if content_type.next() != Some("text/plain") {
+            return Err(OTHER_TYPE);
+        }
+        if let Some(charset) = content_type.find_map(|part| part.strip_prefix("charset=")) {
+            parameters.insert("charset".to_owned(), charset.as_bytes().to_vec());
+        }
+        Ok(Self(parameters))
     }
 
     fn text_of(&self, name: &str) -> Option<&str> {

@@ -2,7 +2,7 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
-    http::{StatusCode, header::CONTENT_TYPE},
+    http::{Method, StatusCode},
     web::{Bytes, Data, Query},
 };
 use serde::Deserialize;
@@ -23,13 +23,18 @@ pub(super) async fn inbox(world: Data<World>, query: Query<InboxQuery>) -> HttpR
     HttpResponse::Ok().json(world.post.inbox.read(query.to.as_deref()))
 }
 
-/// `GET` and `POST /cgi-bin/sendsms`, the latter with a form.
+/// `GET` and `POST /cgi-bin/sendsms`: parameters in the query, or in the head with the text as the body.
 pub(super) async fn sendsms(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
-    let content_type = http.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let is_form = content_type.is_some_and(|value| value.starts_with("application/x-www-form-urlencoded"));
-    let sms = Sms::default().read(http.query_string().as_bytes());
-    let sms = if is_form { sms.read(&body) } else { sms };
-    let (reception, said) = world.post.take_sms(&sms);
+    let sms = if http.method() == Method::POST {
+        let fields = http.headers().iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        Sms::posted(fields, &body)
+    } else {
+        Ok(Sms::of_query(http.query_string().as_bytes()))
+    };
+    let (reception, said) = match sms {
+        Ok(sms) => world.post.take_sms(&sms),
+        Err(refused) => (Reception::Taken, refused),
+    };
     match reception {
         Reception::TakenUnsaid | Reception::Unheard => {
             return HttpResponse::Ok().body(BrokenBody::nothing());

@@ -77,13 +77,31 @@ async fn an_sms_arrives_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn an_sms_may_come_as_a_form_and_loses_what_seven_bits_cannot_carry() {
+async fn an_sms_may_be_posted_as_plain_text_and_not_as_a_form() {
     let sender = Sender::open();
-    let form = format!("{LOGIN}&to=26771000001&text=n%C3%A3o");
-    let request = sender.counter.http.post(sender.counter.simulator.sendsms_url());
-    let request = request.header("content-type", "application/x-www-form-urlencoded").body(form);
-    assert_eq!(request.send().await.unwrap().status().as_u16(), 202);
-    assert_eq!(sender.inbox("").await[0]["text"], "n?o");
+    let posts = async |content_type: &str, password: &str, coding: &str, body: &str| {
+        let request = sender.counter.http.post(sender.counter.simulator.sendsms_url());
+        let request = request
+            .header("content-type", content_type)
+            .header("x-kannel-username", "vendgate-messages")
+            .header("x-kannel-password", password)
+            .header("x-kannel-to", "+26771000001")
+            .header("x-kannel-coding", coding);
+        let answer = request.body(body.to_owned()).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    let (plain, password) = ("text/plain; charset=UTF-8", "sandbox-messages-secret");
+    let accepted = (202, "0: Accepted for delivery".to_owned());
+    assert_eq!(posts(plain, password, "0", "não & +").await, accepted);
+    assert_eq!(posts(plain, password, "2", "não & +").await, accepted);
+    let stranger = (403, "Authorization failed for sendsms".to_owned());
+    assert_eq!(posts(plain, "guess", "0", "x").await, stranger);
+    let form = format!("{LOGIN}&to=26771000001&text=x");
+    let no_form = (400, "Invalid content-type".to_owned());
+    assert_eq!(posts("application/x-www-form-urlencoded", password, "0", &form).await, no_form);
+    let arrived = sender.inbox("").await;
+    let texts: Vec<&Value> = arrived.as_array().unwrap().iter().map(|message| &message["text"]).collect();
+    assert_eq!(texts, ["n?o & +", "não & +"]);
 }
 
 #[tokio::test]
@@ -92,7 +110,7 @@ async fn the_gateway_lets_nobody_in_with_a_wrong_password_and_keeps_nothing_that
     let stranger = (403, "Authorization failed for sendsms");
     sender.is_told("username=vendgate-messages&password=guess&to=26771000001&text=x", stranger).await;
     sender.is_told("to=26771000001&text=x", stranger).await;
-    sender.is_told(&format!("{LOGIN}&text=x"), (400, "Missing receiver number, rejected")).await;
+    sender.is_told(&format!("{LOGIN}&text=x"), (400, "Missing receiver(s) number(s), rejected")).await;
     let misformed = (400, "Charset or body misformed, rejected");
     sender.is_told(&format!("{LOGIN}&to=26771000001&coding=2&text=x"), misformed).await;
     assert_eq!(sender.inbox("").await, json!([]));

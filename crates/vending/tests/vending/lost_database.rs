@@ -215,6 +215,7 @@ async fn a_crowd_on_a_bad_wire_is_told_the_truth() {
                 }
                 Err(ConfirmError::Rejected(_)) => assert_eq!(later, Err(RetryError::NotFound)),
                 Err(ConfirmError::Unknown(_)) => assert!(matches!(later, Ok(_) | Err(RetryError::Failed(_)))),
+                Err(ConfirmError::TokenUnreadable(_)) => panic!("{number}: its key is here"),
             }
         }
     }

@@ -51,7 +51,7 @@ fn read_object(value: &RawValue) -> Result<Vec<(String, &RawValue)>, ApiError> {
 
 /// Keys are the integrator's own text, and one of them goes into the answer.
 fn printable(key: &str) -> String {
-    key.chars().filter(|character| !super::is_invisible(*character)).take(64).collect()
+    key.chars().filter(|character| super::Use::Name.allows(*character)).take(64).collect()
 }
 
 struct Members<'body> {

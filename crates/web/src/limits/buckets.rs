@@ -35,6 +35,13 @@ impl<K: Eq + Hash> Buckets<K> {
         }
         admission
     }
+
+    /// Takes back that somebody was counted.
+    pub(super) fn give_back(&self, key: K, now: Monotonic) {
+        let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.use_or(key, now, || None);
+        *bucket = bucket.map(|full_at| self.rate.give_back(full_at));
+    }
 }
 
 #[cfg(test)]
@@ -53,5 +60,17 @@ mod tests {
         assert_eq!([admitted("a", 9), admitted("a", 9), admitted("a", 9)], [true, true, false]);
         assert_eq!([admitted("b", 9), admitted("b", 9), admitted("b", 9)], [true, true, false]);
         assert_eq!([admitted("a", 10), admitted("a", 10)], [true, false]);
+    }
+
+    #[test]
+    fn whoever_was_counted_by_mistake_was_not_there() {
+        let buckets = Buckets::new(Rate::new(1, 2).unwrap(), 100);
+        let now = Monotonic::from_origin(Duration::from_secs(9));
+        let admitted = || matches!(buckets.admit("a", now), Admission::Admitted { .. });
+        assert!(admitted() && admitted() && !admitted());
+        buckets.give_back("a", now);
+        assert!(admitted() && !admitted());
+        buckets.give_back("b", now);
+        assert!(matches!(buckets.admit("b", now), Admission::Admitted { .. }));
     }
 }

@@ -13,7 +13,8 @@ use clock::Monotonic;
 
 use crate::WebSettingsError;
 
-const FORWARDED_FOR: &str = "x-forwarded-for";
+/// Whom a proxy has a request from.
+pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// Anybody may write the field, so it must not be able to fill the log.
 const WARNED_EVERY: Duration = Duration::from_hours(1);

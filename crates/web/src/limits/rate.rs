@@ -63,6 +63,11 @@ impl Rate {
         }
     }
 
+    /// As if one who was admitted had not come.
+    pub(crate) fn give_back(self, full_at: Monotonic) -> Monotonic {
+        Monotonic::from_origin(full_at.since_origin().saturating_sub(self.interval))
+    }
+
     fn allowance(self, lacking: Duration) -> Allowance {
         let left = self.full_after().saturating_sub(lacking).as_nanos();
         let remaining = left.checked_div(self.interval.as_nanos()).unwrap_or_default();

@@ -10,8 +10,16 @@ use super::{Guesses, rate::Rate};
 pub struct LimitSettings {
     /// For each OAuth client, everywhere where one must be logged in.
     pub client: RateSettings,
-    /// For each address (of IPv6, each /64), at login and refresh.
-    pub address: RateSettings,
+    /// For each address (of IPv6, each /64): logins.
+    #[serde(alias = "address")]
+    pub login: RateSettings,
+    /// For each address: refreshes.
+    pub refresh: RateSettings,
+    /// For each address: requests with no access token where one is needed, or with one that is not good.
+    pub unknown_token: RateSettings,
+    /// For each address: requests that nothing above counts and that are refused: unknown paths and methods, heads that
+    /// cannot be read.
+    pub malformed: RateSettings,
     /// How long the next attempt with the same client secret from the same address waits after a refused login of a
     /// user; twice as long after each. In milliseconds; zero switches it off.
     pub guess_delay_ms: u64,
@@ -19,7 +27,7 @@ pub struct LimitSettings {
     pub guess_delay_max_ms: u64,
     /// How long a refused login is remembered, in seconds.
     pub guess_forgotten_after_s: u64,
-    /// How many clients, addresses and guessed users are remembered, of each.
+    /// How many clients, addresses (for each of their limits) and guessed users are remembered, of each.
     pub remembered_max: usize,
 }
 
@@ -33,11 +41,16 @@ pub struct RateSettings {
     pub burst: u32,
 }
 
+const OF_AN_ADDRESS: RateSettings = RateSettings { per_second: 10, burst: 100 };
+
 impl Default for LimitSettings {
     fn default() -> Self {
         Self {
             client: RateSettings { per_second: 500, burst: 1_000 },
-            address: RateSettings { per_second: 10, burst: 100 },
+            login: OF_AN_ADDRESS,
+            refresh: OF_AN_ADDRESS,
+            unknown_token: OF_AN_ADDRESS,
+            malformed: OF_AN_ADDRESS,
             guess_delay_ms: 250,
             guess_delay_max_ms: 8_000,
             guess_forgotten_after_s: 600,

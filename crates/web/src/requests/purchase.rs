@@ -46,8 +46,8 @@ impl Vocabulary {
             subscriber,
             amount: fields.required_amount("amount", currency)?,
             charges_on_top: fields.optional_flag("charges_on_top_flag")?.unwrap_or(true),
-            comment: fields.optional_text("comment", COMMENT_MAX)?,
-            external_reference: fields.optional_text("external_reference", EXTERNAL_REFERENCE_MAX)?,
+            comment: fields.optional_prose("comment", COMMENT_MAX)?,
+            external_reference: fields.optional_name("external_reference", EXTERNAL_REFERENCE_MAX)?,
             notifications: notifications(fields)?,
         })
     }
@@ -59,7 +59,7 @@ impl Vocabulary {
         let subscriber = fields.required_text(self.subscriber, SHORT_TEXT_MAX)?;
         let subscriber = SubscriberIdentifier::parse(&subscriber)
             .map_err(|cause| ApiError::new(Detail::BadIdentifier).about(self.subscriber).because(cause))?;
-        let external_reference = fields.required_text("external_reference", EXTERNAL_REFERENCE_MAX)?;
+        let external_reference = fields.required_name("external_reference", EXTERNAL_REFERENCE_MAX)?;
         Ok(RetryQuestion { subscriber, external_reference, scope })
     }
 }

@@ -1,0 +1,141 @@
+//! What can be wrong with a request head, and the request that stands in for it.
+
+use actix_web::http::{
+    Uri,
+    header::{ACCEPT_LANGUAGE, HeaderMap, HeaderName},
+};
+
+use messages::Detail;
+
+use crate::{ApiError, Front, limits::FORWARDED_FOR, request_id};
+
+/// What is wrong with a request head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BrokenHead {
+    /// It is not HTTP/1.1, or contradicts itself.
+    Unreadable,
+    /// A line ends with a line feed alone (RFC 9112, section 2.2, lets a recipient refuse it).
+    BareLineFeed,
+    /// It is larger, or has more fields, than any that is read.
+    TooLarge,
+    /// It did not arrive in time.
+    TooSlow,
+}
+
+/// In a stand-in, and in no other request: a head in which a client sends it is broken.
+pub(super) const MARK: HeaderName = HeaderName::from_static("vendgate-broken-head");
+
+/// Longer addresses and values are not worth keeping for an error answer.
+const KEPT_BYTES_MAX: usize = 1_024;
+
+impl BrokenHead {
+    const ALL: [Self; 4] = [Self::Unreadable, Self::BareLineFeed, Self::TooLarge, Self::TooSlow];
+
+    /// What a stand-in says; `None` for every other request.
+    pub(crate) fn told_by(headers: &HeaderMap) -> Option<Self> {
+        let told = headers.get(&MARK)?;
+        Self::ALL.into_iter().find(|broken| told.as_bytes() == broken.name().as_bytes())
+    }
+
+    pub(crate) fn error(self, front: &Front) -> ApiError {
+        let error = match self {
+            Self::Unreadable => ApiError::new(Detail::HeadBroken),
+            Self::BareLineFeed => ApiError::new(Detail::BareLineFeed),
+            Self::TooLarge => ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max),
+            Self::TooSlow => ApiError::new(Detail::HeadTooSlow),
+        };
+        error.closing_the_connection()
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::BareLineFeed => "bare-line-feed",
+            Self::TooLarge => "too-large",
+            Self::TooSlow => "too-slow",
+        }
+    }
+
+    /// A whole request that is refused for this reason. Of the broken head it keeps what an error answer depends on, where
+    /// that can be read: the path, the request's name, the language, and the address that it was forwarded for.
+    pub(super) fn stand_in(self, broken: &[u8]) -> Vec<u8> {
+        let mut lines = whole_lines(broken);
+        let path = lines.next().and_then(path_of).unwrap_or("/");
+        let mut head =
+            format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{MARK}: {}\r\n", self.name());
+        let mut named = false;
+        for (name, value) in lines.filter_map(field_of) {
+            let is_name = name.eq_ignore_ascii_case(request_id::HEADER.as_str());
+            let is_kept = (is_name && !named)
+                || name.eq_ignore_ascii_case(FORWARDED_FOR)
+                || name.eq_ignore_ascii_case(ACCEPT_LANGUAGE.as_str());
+            if is_kept {
+                head.extend([name, ": ", value, "\r\n"]);
+            }
+            named |= is_name;
+        }
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+}
+
+/// The lines that have arrived to their end, however they end.
+fn whole_lines(head: &[u8]) -> impl Iterator<Item = &str> {
+    let lines = head.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
+    lines.map(|line| str::from_utf8(line.trim_ascii()).unwrap_or_default()).skip_while(|line| line.is_empty())
+}
+
+/// The path of a request line, without its query.
+fn path_of(line: &str) -> Option<&str> {
+    let target = line.split(' ').nth(1)?.split('?').next()?;
+    let is_path = target.starts_with('/') && target.len() <= KEPT_BYTES_MAX;
+    (is_path && target.bytes().all(|byte| byte.is_ascii_graphic()) && target.parse::<Uri>().is_ok())
+        .then_some(target)
+}
+
+fn field_of(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once(':')?;
+    let value = value.trim();
+    let is_plain = value.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    (is_plain && value.len() <= KEPT_BYTES_MAX).then_some((name, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stand_in(broken: &str) -> String {
+        String::from_utf8(BrokenHead::BareLineFeed.stand_in(broken.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn a_stand_in_keeps_what_the_answer_depends_on() {
+        let broken = "POST /auth/login?x=1 HTTP/1.1\nHost: x\nX-Request-Id: till 7\nAuthorization: Bearer secret\n\
+                      X-Request-ID: other\naccept-language: fr\nX-Forwarded-For: 192.0.2.1\nX-Forwarded-For: 10.0.0.1\n\n";
+        assert_eq!(
+            stand_in(broken),
+            "GET /auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nvendgate-broken-head: bare-line-feed\r\n\
+             X-Request-Id: till 7\r\naccept-language: fr\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_left_out() {
+        let nothing =
+            "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nvendgate-broken-head: bare-line-feed\r\n\r\n";
+        let long = format!("GET /{} HTTP/1.1\r\n", "x".repeat(2_000));
+        for broken in [
+            "",
+            "\r\n\n",
+            "\u{16}\u{3}\u{1}",
+            "GET",
+            "GET /unfinished HTTP/1.1",
+            "GET http://elsewhere/path HTTP/1.1\r\n",
+            "GET /\u{1b}[2J HTTP/1.1\r\n",
+            "x\r\nX-Request-Id: t\u{7}\r\nX-Request-Id: unfinished",
+            &long,
+        ] {
+            assert_eq!(stand_in(broken), nothing, "{broken:?}");
+        }
+    }
+}

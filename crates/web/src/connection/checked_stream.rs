@@ -1,0 +1,224 @@
+//! The socket as the server reads it: only bytes that were inspected, each head within its time.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use actix_http::ServiceConfig;
+use bytes::{Buf, BytesMut};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::{Sleep, sleep},
+};
+
+use super::{
+    BrokenHead,
+    inspector::{Broken, Inspector},
+};
+
+/// What a request head is allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadLimits {
+    /// How many bytes it may have, to the last.
+    pub bytes_max: usize,
+    /// How long it may take from its first byte, and the first one of a connection from when that is made.
+    pub within: Duration,
+}
+
+/// Wraps connections. Each thread that serves makes one.
+#[derive(Clone)]
+pub struct HeadChecks {
+    limits: HeadLimits,
+    /// For the decoder, which uses nothing of it. One of its own for each connection would be a timer for each.
+    config: ServiceConfig,
+}
+
+/// How long a connection that is not read any more is kept, for the answer to reach its reader: bytes that were never read
+/// make the kernel reset a connection that is closed, and a reset can overtake the answer.
+const LINGERS: Duration = Duration::from_secs(1);
+
+/// At most so much is read and thrown away at a time.
+const THROWN_AWAY_AT_ONCE: usize = 64 * 1_024;
+
+/// A socket from which only well-formed requests can be read, made by [`HeadChecks::of`].
+pub struct CheckedStream<Socket = TcpStream> {
+    socket: Socket,
+    limits: HeadLimits,
+    inspector: Inspector,
+    /// What has arrived of a head that is not whole yet.
+    held: BytesMut,
+    /// What may be read and has not been.
+    ready: BytesMut,
+    /// Why nothing more is read from the socket, once that is so.
+    broken: Option<Broken>,
+    /// Whether no byte has arrived yet.
+    is_silent: bool,
+    is_shut: bool,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl HeadChecks {
+    /// Must be made on a thread of an actix system.
+    pub fn new(limits: HeadLimits) -> Self {
+        Self { limits, config: ServiceConfig::default() }
+    }
+
+    /// Wraps a connection that was just accepted.
+    pub fn of<Socket>(&self, socket: Socket) -> CheckedStream<Socket> {
+        CheckedStream {
+            socket,
+            limits: self.limits,
+            inspector: Inspector::new(self.config.clone(), self.limits.bytes_max),
+            held: BytesMut::new(),
+            ready: BytesMut::new(),
+            broken: None,
+            is_silent: true,
+            is_shut: false,
+            timer: None,
+        }
+    }
+}
+
+impl<Socket> CheckedStream<Socket> {
+    /// The socket itself, to ask the kernel about the connection.
+    pub const fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    /// Passes on what may be of the bytes that were read into `buffer` after `before`, and holds the rest.
+    fn inspect(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
+        let fresh = buffer.filled().get(before..).unwrap_or_default();
+        let inspected = if self.held.is_empty() {
+            let inspected = self.inspector.inspect(fresh, fresh);
+            self.held.extend_from_slice(fresh.get(inspected.passed..).unwrap_or_default());
+            buffer.set_filled(before.saturating_add(inspected.passed));
+            inspected
+        } else {
+            self.held.extend_from_slice(fresh);
+            let inspected = self.inspector.inspect(&self.held, fresh);
+            self.ready = self.held.split_to(inspected.passed);
+            buffer.set_filled(before);
+            inspected
+        };
+        self.is_silent = false;
+        match inspected.broken {
+            Some(broken) => self.end(broken),
+            None if self.held.is_empty() => {
+                // An idle connection keeps no memory.
+                self.held = BytesMut::new();
+                self.timer = None;
+            }
+            None => {}
+        }
+    }
+
+    fn end(&mut self, broken: Broken) {
+        if let Broken::Head(why) = broken {
+            self.ready.extend_from_slice(&why.stand_in(&self.held));
+        }
+        self.held = BytesMut::new();
+        self.timer = None;
+        self.broken = Some(broken);
+    }
+
+    /// Whether a head, of which a part or nothing has arrived, has had its time.
+    fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
+        if !self.is_silent && self.held.is_empty() {
+            return false;
+        }
+        let within = self.limits.within;
+        self.timer.get_or_insert_with(|| Box::pin(sleep(within))).as_mut().poll(context).is_ready()
+    }
+
+    fn read_what_is_ready(&mut self, buffer: &mut ReadBuf<'_>) {
+        let length = self.ready.len().min(buffer.remaining());
+        buffer.put_slice(self.ready.get(..length).unwrap_or_default());
+        self.ready.advance(length);
+        if self.ready.is_empty() {
+            self.ready = BytesMut::new();
+        }
+    }
+}
+
+impl<Socket: AsyncRead + Unpin> CheckedStream<Socket> {
+    /// Reads and throws away; ready where there is no more to come.
+    fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let (mut scratch, mut thrown_away) = ([0; 4_096], 0_usize);
+        while thrown_away < THROWN_AWAY_AT_ONCE {
+            let mut scratch = ReadBuf::new(&mut scratch);
+            match ready!(Pin::new(&mut self.socket).poll_read(context, &mut scratch)) {
+                Ok(()) if !scratch.filled().is_empty() => {
+                    thrown_away = thrown_away.saturating_add(scratch.filled().len());
+                }
+                Ok(()) | Err(_) => return Poll::Ready(()),
+            }
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        loop {
+            if !this.ready.is_empty() {
+                this.read_what_is_ready(buffer);
+                return Poll::Ready(Ok(()));
+            }
+            match this.broken {
+                // The end, and so the end of the body.
+                Some(Broken::Body) => return Poll::Ready(Ok(())),
+                Some(Broken::Head(_)) => return this.throw_away(context).map(Ok),
+                None => {}
+            }
+            let read = Pin::new(&mut this.socket).poll_read(context, buffer);
+            if buffer.filled().len() > before {
+                this.inspect(buffer, before);
+            } else if read.is_pending() && this.is_overdue(context) {
+                if this.is_silent {
+                    // Nobody has asked anything: the connection ends without an answer.
+                    return Poll::Ready(Ok(()));
+                }
+                this.end(Broken::Head(BrokenHead::TooSlow));
+            } else {
+                return read;
+            }
+            if buffer.filled().len() > before {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket> {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().socket).poll_flush(context)
+    }
+
+    /// A connection that broke is closed when its sender has stopped sending, or after a while.
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.is_shut {
+            ready!(Pin::new(&mut this.socket).poll_shutdown(context))?;
+            this.is_shut = true;
+        }
+        if this.broken.is_none() || this.throw_away(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        this.timer.get_or_insert_with(|| Box::pin(sleep(LINGERS))).as_mut().poll(context).map(Ok)
+    }
+}

@@ -1,0 +1,140 @@
+//! Which of the bytes of a connection may be passed on, decided without input or output.
+
+use actix_http::{
+    Request, ServiceConfig,
+    error::ParseError,
+    h1::{Codec, Message, MessageType},
+};
+use bytes::BytesMut;
+use tokio_util::codec::Decoder;
+
+use super::{BrokenHead, broken_head::MARK};
+
+/// Follows requests through the bytes of one connection, by the decoder that the server itself uses: so the two cannot
+/// differ about where a request ends and the next one begins.
+pub(super) struct Inspector {
+    codec: Codec,
+    /// What the decoder has been shown and has not taken: the beginning of a head or of a chunk.
+    ahead: BytesMut,
+    place: Place,
+    head_bytes_max: usize,
+}
+
+/// What the next byte belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Head,
+    Body,
+    /// After a request to upgrade, bytes have no form that is known here.
+    Tunnel,
+}
+
+/// What was found in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Inspected {
+    /// How many of the bytes that were not passed on yet may be passed on now.
+    pub(super) passed: usize,
+    /// What is wrong with those that follow.
+    pub(super) broken: Option<Broken>,
+}
+
+/// A connection from which nothing more can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    Head(BrokenHead),
+    /// A chunked body contradicts itself. Its request has been passed on, and is answered as one whose body broke off.
+    Body,
+}
+
+impl Inspector {
+    pub(super) fn new(config: ServiceConfig, head_bytes_max: usize) -> Self {
+        Self { codec: Codec::new(config), ahead: BytesMut::new(), place: Place::Head, head_bytes_max }
+    }
+
+    /// Looks at the bytes that were not passed on yet, of which those at the end, `fresh`, were not looked at before.
+    pub(super) fn inspect(&mut self, unpassed: &[u8], fresh: &[u8]) -> Inspected {
+        if self.place == Place::Tunnel {
+            return Inspected { passed: unpassed.len(), broken: None };
+        }
+        let begun = !self.ahead.is_empty();
+        self.ahead.extend_from_slice(fresh);
+        // The rest of a line cannot complete a head. Else a head that arrives byte by byte would be parsed as often.
+        let may_end = self.place == Place::Body || !begun || fresh.contains(&b'\n');
+        let inspected = if may_end { self.decode(unpassed) } else { Inspected { passed: 0, broken: None } };
+        let left = unpassed.len().saturating_sub(inspected.passed);
+        if self.ahead.is_empty() {
+            // An idle connection keeps no memory.
+            self.ahead = BytesMut::new();
+        }
+        if inspected.broken.is_none() && self.place == Place::Head && left > self.head_bytes_max {
+            return Inspected { broken: Some(Broken::Head(BrokenHead::TooLarge)), ..inspected };
+        }
+        inspected
+    }
+
+    fn decode(&mut self, unpassed: &[u8]) -> Inspected {
+        let mut passed: usize = 0;
+        loop {
+            let before = self.ahead.len();
+            let decoded = self.codec.decode(&mut self.ahead);
+            let next = passed.saturating_add(before.saturating_sub(self.ahead.len()));
+            match decoded {
+                Ok(Some(Message::Item(request))) => {
+                    let head = unpassed.get(passed..next).unwrap_or_default();
+                    if let Err(broken) = self.check(head, &request) {
+                        return Inspected { passed, broken: Some(Broken::Head(broken)) };
+                    }
+                    self.place = match self.codec.message_type() {
+                        MessageType::None => Place::Head,
+                        MessageType::Payload => Place::Body,
+                        MessageType::Stream => Place::Tunnel,
+                    };
+                    if self.place == Place::Tunnel {
+                        self.ahead.clear();
+                        return Inspected { passed: unpassed.len(), broken: None };
+                    }
+                }
+                Ok(Some(Message::Chunk(Some(_)))) => {}
+                Ok(Some(Message::Chunk(None))) => self.place = Place::Head,
+                Ok(None) => return Inspected { passed: next, broken: None },
+                Err(why) => {
+                    let rest = unpassed.get(passed..).unwrap_or_default();
+                    return Inspected { passed, broken: Some(self.broken(rest, &why)) };
+                }
+            }
+            passed = next;
+        }
+    }
+
+    /// What the decoder takes and we do not.
+    fn check(&self, head: &[u8], request: &Request) -> Result<(), BrokenHead> {
+        if has_bare_line_feed(head) {
+            return Err(BrokenHead::BareLineFeed);
+        }
+        if head.len() > self.head_bytes_max {
+            return Err(BrokenHead::TooLarge);
+        }
+        if request.head().headers().contains_key(&MARK) { Err(BrokenHead::Unreadable) } else { Ok(()) }
+    }
+
+    fn broken(&self, rest: &[u8], why: &ParseError) -> Broken {
+        if self.place == Place::Body {
+            return Broken::Body;
+        }
+        Broken::Head(if matches!(why, ParseError::TooLarge) {
+            BrokenHead::TooLarge
+        } else if has_bare_line_feed(rest) {
+            BrokenHead::BareLineFeed
+        } else {
+            BrokenHead::Unreadable
+        })
+    }
+}
+
+fn has_bare_line_feed(head: &[u8]) -> bool {
+    let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+    lines.any(|line| line.ends_with(b"\n") && !line.ends_with(b"\r\n"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! What anonymous callers can take from the others: floods of requests that prove nothing, against the real server in its
+//! default settings, beside a client that buys and another that logs in.
+//!
+//! `just siege`, or `just siege --seconds 30` for longer measurements.
+
+mod attackers;
+mod findings;
+mod requests;
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clock::{Clock, SystemClock};
+use local_postgres::Durability;
+use sandbox::{Credentials, Options, Pace, Process, Programs, Sandbox, ShopPlan, WalletPlan};
+use tokio::runtime::Runtime;
+
+use crate::client::Client;
+use crate::kernel::{memory_kib, peak_memory_kib};
+use crate::measurement::Measurement;
+use crate::till::{WALLET_MINOR, confirm_request, log_in};
+use attackers::{Attackers, Flood};
+pub use findings::Findings;
+use findings::{Logins, Phase};
+use requests::{Sender, login};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// The meters that the one buyer goes round.
+const METERS: u32 = 64;
+/// The floods say by a header where they come from. The limits are those of a server whose settings do not name them.
+const SETTINGS: [(&str, &str); 1] = [("VENDGATE__WEB__TRUSTED_PROXIES", "127.0.0.0/8")];
+/// How long each flood lasts before anything is measured.
+const WARM_UP: Duration = Duration::from_secs(3);
+/// As many as one address may make at once.
+const LOGINS: usize = 100;
+/// A correct login must succeed within that.
+pub const LOGIN_WITHIN: Duration = Duration::from_secs(1);
+/// Where the correct logins come from: no flood does.
+const ELSEWHERE: &str = "198.51.100.7";
+/// The buyer rests so long between two purchases, as a till does.
+const REST: Duration = Duration::from_millis(5);
+
+/// Starts a server, floods it, and measures what the others notice.
+pub fn run(engine: &Runtime, length: Duration) -> Result<Findings, Box<dyn Error>> {
+    let options = Options {
+        port: 0,
+        directory: std::env::temp_dir().join(format!("vendgate-siege-{}", std::process::id())),
+        durability: Durability::Durable,
+        pace: Pace::Real,
+        population: METERS,
+        works: false,
+    };
+    let programs = Programs::of_this_executable()?;
+    let sandbox = Sandbox::start(&options, &programs)?;
+    let server = sandbox.another_api_server(&programs.api_server, "besieged", &SETTINGS)?;
+    let findings = engine.block_on(besiege(&sandbox, &server, length));
+    let findings = findings.map_err(|failure| -> Box<dyn Error> { failure });
+    drop(server);
+    sandbox.stop(|| false);
+    std::fs::remove_dir_all(&options.directory)?;
+    findings
+}
+
+async fn besiege(sandbox: &Sandbox, server: &Process, length: Duration) -> Result<Findings, Failure> {
+    let mut plan = ShopPlan::staging("SIEGE", "Siege Stores");
+    plan.wallets = vec![WalletPlan {
+        minor: WALLET_MINOR,
+        ..WalletPlan::loaded("Till", purchase::Handling::SelfManaged)
+    }];
+    let shop = sandbox.office().open_shop(plan).await?;
+    let wallet = shop.wallets.first().ok_or("a shop has a wallet")?.0;
+    let address: Arc<str> = server.url().trim_start_matches("http://").into();
+    let token = log_in(&address, &shop.credentials).await?;
+    let mut buyer = Buyer::new(&address, &token, wallet).await?;
+    let credentials = shop.credentials;
+
+    let started_kib = kib(memory_kib(server.id()))?;
+    buyer.buy_for(WARM_UP).await?;
+    let quiet = Phase::quiet("quiet", buyer.buy_for(length).await?, kib(peak_memory_kib(server.id()))?);
+    let mut phases = vec![quiet];
+    for flood in Flood::ALL {
+        let attackers = Attackers::begin(flood, &address, &credentials);
+        tokio::time::sleep(WARM_UP).await;
+        let confirms = buyer.buy_for(length).await?;
+        let logins = correct_logins(&address, &credentials).await?;
+        let told = attackers.end().await;
+        let peak_kib = kib(peak_memory_kib(server.id()))?;
+        phases.push(Phase { name: flood.name(), confirms, told: Some(told), logins: Some(logins), peak_kib });
+    }
+    tokio::time::sleep(WARM_UP).await;
+    let after = buyer.buy_for(length).await?;
+    phases.push(Phase::quiet("after", after, kib(peak_memory_kib(server.id()))?));
+    let left_kib = kib(memory_kib(server.id()))?;
+    Ok(Findings { started_kib, phases, left_kib })
+}
+
+fn kib(counted: Result<u64, Box<dyn Error>>) -> Result<u64, Failure> {
+    counted.map_err(|error| error.to_string().into())
+}
+
+/// One client that buys for one meter after the other.
+struct Buyer {
+    client: Client,
+    confirms: Vec<Vec<u8>>,
+    next: usize,
+}
+
+impl Buyer {
+    async fn new(address: &str, token: &str, wallet: i64) -> Result<Self, Failure> {
+        let confirms = utility_sim::population(METERS);
+        let confirms = confirms.map(|meter| confirm_request(address, token, wallet, &meter)).collect();
+        Ok(Self { client: Client::connect(address).await?, confirms, next: 0 })
+    }
+
+    /// Any answer but a success is a failure.
+    async fn buy_for(&mut self, length: Duration) -> Result<Measurement, Failure> {
+        let began = SystemClock.monotonic();
+        let mut latencies = Vec::new();
+        while SystemClock.monotonic().elapsed_since(began) < length {
+            let confirm = self.confirms.get(self.next.rem_euclid(self.confirms.len())).ok_or("no meters")?;
+            self.next = self.next.saturating_add(1);
+            let started = SystemClock.monotonic();
+            let answer = self.client.exchange(confirm).await?;
+            latencies.push(SystemClock.monotonic().elapsed_since(started));
+            if answer.status != 200 || !answer.body.contains(r#""status":"SUCCESSFUL""#) {
+                return Err(format!("a confirm was answered {}: {}", answer.status, answer.body).into());
+            }
+            tokio::time::sleep(REST).await;
+        }
+        Ok(Measurement::new(SystemClock.monotonic().elapsed_since(began), latencies))
+    }
+}
+
+/// Logins with the right credentials, one after the other, from an address that no flood comes from. Each has a connection
+/// of its own.
+async fn correct_logins(address: &str, credentials: &Credentials) -> Result<Logins, Failure> {
+    let request = login(&Sender { address, from: ELSEWHERE }, credentials);
+    let (mut latencies, mut succeeded, began) = (Vec::new(), 0, SystemClock.monotonic());
+    for _ in 0..LOGINS {
+        let started = SystemClock.monotonic();
+        let answer = Client::connect(address).await?.exchange(&request).await?;
+        let took = SystemClock.monotonic().elapsed_since(started);
+        latencies.push(took);
+        succeeded += usize::from(answer.status == 200 && took <= LOGIN_WITHIN);
+    }
+    let latencies = Measurement::new(SystemClock.monotonic().elapsed_since(began), latencies);
+    Ok(Logins { tried: LOGINS, succeeded, latencies })
+}

@@ -1,0 +1,152 @@
+//! What a siege has shown, as a person reads it, and whether it is as it should be.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::LOGIN_WITHIN;
+use super::attackers::Told;
+use crate::measurement::Measurement;
+use crate::report::milliseconds;
+
+/// The most memory that the server may ever have: 100 MB.
+const PEAK_KIB_AT_MOST: u64 = 100_000_000 / 1_024;
+/// A confirm's p50 beside the quiet one, in tenths.
+const TENTHS_AT_MOST: u128 = 15;
+
+/// Correct logins, and how many succeeded in time.
+pub struct Logins {
+    pub tried: usize,
+    pub succeeded: usize,
+    pub latencies: Measurement,
+}
+
+/// What was measured while one thing went on.
+pub struct Phase {
+    pub name: &'static str,
+    pub confirms: Measurement,
+    pub told: Option<Told>,
+    pub logins: Option<Logins>,
+    /// The most memory that the server ever had until its end.
+    pub peak_kib: u64,
+}
+
+impl Phase {
+    pub const fn quiet(name: &'static str, confirms: Measurement, peak_kib: u64) -> Self {
+        Self { name, confirms, told: None, logins: None, peak_kib }
+    }
+
+    fn is_held(&self, quiet: Duration) -> bool {
+        let logins = self.logins.as_ref().is_none_or(|logins| logins.succeeded == logins.tried);
+        let p50 = self.confirms.percentile(50).as_micros().saturating_mul(10);
+        logins && p50 <= quiet.as_micros().saturating_mul(TENTHS_AT_MOST)
+    }
+}
+
+/// All of it.
+pub struct Findings {
+    pub started_kib: u64,
+    pub phases: Vec<Phase>,
+    pub left_kib: u64,
+}
+
+impl Findings {
+    pub fn is_held(&self) -> bool {
+        self.peak_kib() <= PEAK_KIB_AT_MOST && self.phases.iter().all(|phase| phase.is_held(self.quiet()))
+    }
+
+    fn quiet(&self) -> Duration {
+        self.phases.first().map(|phase| phase.confirms.percentile(50)).unwrap_or_default()
+    }
+
+    fn peak_kib(&self) -> u64 {
+        self.phases.iter().map(|phase| phase.peak_kib).max().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "A confirm at a time, beside floods from 40 addresses; peak memory is that of the server until then."
+        )?;
+        writeln!(
+            f,
+            "{:<26}{:>9}{:>9}{:>9}{:>9}{:>10}   {:<34}{:<30}",
+            "",
+            "confirms",
+            "p50 ms",
+            "p99 ms",
+            "x quiet",
+            "peak MB",
+            "correct logins",
+            "flood: per second, answers"
+        )?;
+        for phase in &self.phases {
+            phase.line(self.quiet(), f)?;
+        }
+        let (began, left) = (megabytes(self.started_kib), megabytes(self.left_kib));
+        writeln!(
+            f,
+            "memory: {began} MB at the start, {} MB at its peak, {left} MB at the end",
+            megabytes(self.peak_kib())
+        )?;
+        let verdict = if self.is_held() { "reached" } else { "MISSED" };
+        write!(
+            f,
+            "target: peak at most 100 MB, every correct login within {} s, p50 at most 1.5 times the quiet one: {verdict}",
+            LOGIN_WITHIN.as_secs()
+        )
+    }
+}
+
+impl Phase {
+    fn line(&self, quiet: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let confirms = &self.confirms;
+        let tenths = tenths(confirms.percentile(50), quiet);
+        let times = format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10));
+        let logins = self.logins.as_ref().map(Logins::to_string).unwrap_or_default();
+        let told = self.told.as_ref().map(Told::to_string).unwrap_or_default();
+        writeln!(
+            f,
+            "{:<26}{:>9}{:>9}{:>9}{:>9}{:>10}   {:<34}{:<30}",
+            self.name,
+            confirms.count(),
+            milliseconds(confirms.percentile(50)),
+            milliseconds(confirms.percentile(99)),
+            times,
+            megabytes(self.peak_kib),
+            logins,
+            told,
+        )
+    }
+}
+
+impl fmt::Display for Logins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slowest = milliseconds(self.latencies.percentile(100));
+        write!(f, "{} of {}, slowest {slowest} ms", self.succeeded, self.tried)
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.statuses.values().copied().fold(0_u64, u64::saturating_add);
+        let milliseconds = u64::try_from(self.lasted.as_millis()).unwrap_or(u64::MAX);
+        write!(f, "{}/s:", all.saturating_mul(1_000).checked_div(milliseconds).unwrap_or_default())?;
+        for (status, times) in &self.statuses {
+            match status {
+                0 => write!(f, " {times} without an answer")?,
+                status => write!(f, " {times} x {status}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn tenths(measured: Duration, quiet: Duration) -> u128 {
+    measured.as_micros().saturating_mul(10).checked_div(quiet.as_micros()).unwrap_or_default()
+}
+
+const fn megabytes(kib: u64) -> u64 {
+    kib.saturating_mul(1_024).div_ceil(1_000_000)
+}
