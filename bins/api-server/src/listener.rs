@@ -6,18 +6,20 @@
 use std::future::ready;
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::body::MessageBody;
 use actix_http::error::DispatchError;
-use actix_http::{HttpService, Request, Response};
+use actix_http::{Extensions, HttpService, Request, Response};
 use actix_server::Server;
 use actix_service::{IntoServiceFactory, ServiceFactory, ServiceFactoryExt, fn_service, map_config};
 use actix_web::Error;
 use actix_web::dev::{AppConfig, ServiceResponse};
 use actix_web::rt::net::TcpStream;
+use clock::SharedClock;
 use socket2::{Domain, Protocol, Socket, Type};
-use web::{HeadChecks, HeadLimits};
+use web::{CallerSocket, CheckedStream, HeadChecks, HeadLimits};
 
 use crate::settings::HttpSettings;
 
@@ -34,6 +36,7 @@ const DISCONNECT_WITHIN: Duration = Duration::from_secs(1);
 pub(crate) fn listen<App, AppFactory, Body>(
     settings: &HttpSettings,
     head_bytes_max: usize,
+    clock: SharedClock,
     application: impl Fn() -> App + Clone + Send + 'static,
 ) -> io::Result<(Server, SocketAddr)>
 where
@@ -58,7 +61,7 @@ where
     let server = Server::build().workers(settings.workers.max(1)).shutdown_timeout(settings.drain_s);
     let stopping = server.graceful_shutdown_signal();
     let server = server.disable_signals().listen("api", socket, move || {
-        let (checks, stopping) = (HeadChecks::new(limits), stopping.clone());
+        let (checks, stopping, clock) = (HeadChecks::new(limits), stopping.clone(), clock.clone());
         let application = application().into_factory();
         let application =
             application.map_err(|error| Response::from(error.as_response_error().error_response()));
@@ -71,6 +74,9 @@ where
             .graceful_shutdown_signal(move || {
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
+            })
+            .on_connect_ext(move |connection: &CheckedStream, extensions: &mut Extensions| {
+                extensions.insert(Arc::new(CallerSocket::of(connection.socket(), clock.clone())));
             })
             .h1(map_config(application, |()| AppConfig::default()));
         fn_service(move |socket: TcpStream| {

@@ -102,11 +102,17 @@ impl ApiServer {
             let store = reached.clone();
             async move { store.check_health().await }
         })?;
-        let vending =
-            Vending::new(store, providers, clock, engine.clone(), settings.vending.clone(), front.zone())?;
+        let vending = Vending::new(
+            store,
+            providers,
+            clock.clone(),
+            engine.clone(),
+            settings.vending.clone(),
+            front.zone(),
+        )?;
         let shared =
             Shared { front: Data::new(front), identity: Data::new(identity), vending: Data::new(vending) };
-        let (server, address) = listen(&settings.http, settings.web.head_bytes_max, shared)?;
+        let (server, address) = listen(&settings.http, settings.web.head_bytes_max, clock, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
         let drain = Duration::from_secs(settings.http.drain_s);
         Ok(Self { server, address, observatory, engine, stop_notice, drain })
@@ -148,6 +154,7 @@ impl ApiServer {
 fn listen(
     settings: &HttpSettings,
     head_bytes_max: usize,
+    clock: SharedClock,
     shared: Shared,
 ) -> Result<(Server, SocketAddr), ServeError> {
     let refused = |source| ServeError::Listen { listen: settings.listen.clone(), source };
@@ -161,5 +168,5 @@ fn listen(
             .configure(http_current::routes)
             .configure(handbook::pages)
     };
-    listener::listen(settings, head_bytes_max, app).map_err(refused)
+    listener::listen(settings, head_bytes_max, clock, app).map_err(refused)
 }

@@ -4,7 +4,7 @@
 //! people, records and other machines see; it can be set, and can jump. The *monotonic* clock says how
 //! long something took; deadlines inside a process compare with nothing else.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 
@@ -23,6 +23,9 @@ pub trait Clock: Send + Sync + fmt::Debug {
 
     /// The monotonic time: for deadlines and durations within this process.
     fn monotonic(&self) -> Monotonic;
+
+    /// How much of the monotonic time the machine has spent suspended; nothing where that cannot be told.
+    fn suspended(&self) -> Duration;
 }
 
 /// A clock as it is handed around between threads and tasks.

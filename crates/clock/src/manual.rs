@@ -19,12 +19,15 @@ pub struct ManualClock {
 struct Hands {
     wall: DateTime<Utc>,
     monotonic: Duration,
+    suspended: Duration,
 }
 
 impl ManualClock {
     /// A clock whose wall stands at `wall` and whose monotonic time stands at its fixed point.
     pub fn at(wall: DateTime<Utc>) -> Self {
-        Self { hands: Arc::new(Mutex::new(Hands { wall, monotonic: Duration::ZERO })) }
+        Self {
+            hands: Arc::new(Mutex::new(Hands { wall, monotonic: Duration::ZERO, suspended: Duration::ZERO })),
+        }
     }
 
     /// Lets time pass, on both clocks alike.
@@ -35,6 +38,15 @@ impl ManualClock {
         let mut hands = self.hands();
         hands.wall += length;
         hands.monotonic += length;
+    }
+
+    /// Lets time pass on both clocks while the machine is suspended.
+    ///
+    /// # Panics
+    /// When that leads beyond the years that chrono can write.
+    pub fn suspend(&self, length: Duration) {
+        self.advance(length);
+        self.hands().suspended += length;
     }
 
     /// Sets the wall alone: a clock that jumped, or was corrected, while no time passed.
@@ -54,6 +66,10 @@ impl Clock for ManualClock {
 
     fn monotonic(&self) -> Monotonic {
         Monotonic::from_origin(self.hands().monotonic)
+    }
+
+    fn suspended(&self) -> Duration {
+        self.hands().suspended
     }
 }
 
@@ -75,6 +91,16 @@ mod tests {
 
         assert_eq!(other.now(), NOON + TimeDelta::milliseconds(1_500));
         assert_eq!(other.monotonic().elapsed_since(started), Duration::from_millis(1_500));
+    }
+
+    #[test]
+    fn a_suspension_is_time_that_passed_and_is_told_apart() {
+        let clock = ManualClock::at(NOON);
+        let before = clock.monotonic();
+        clock.advance(Duration::from_secs(1));
+        clock.suspend(Duration::from_secs(5));
+        assert_eq!(clock.monotonic().elapsed_since(before), Duration::from_secs(6));
+        assert_eq!(clock.suspended(), Duration::from_secs(5));
     }
 
     #[test]

@@ -28,11 +28,21 @@ impl Clock for SystemClock {
     }
 
     fn monotonic(&self) -> Monotonic {
-        let time = clock_gettime(SINCE_START);
-        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
-        let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or_default();
-        Monotonic::from_origin(Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanoseconds)))
+        Monotonic::from_origin(told_by(SINCE_START))
     }
+
+    /// The clock with suspensions is read last: a suspension between the two readings counts.
+    fn suspended(&self) -> Duration {
+        let awake = told_by(ClockId::Monotonic);
+        told_by(SINCE_START).saturating_sub(awake)
+    }
+}
+
+fn told_by(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+    let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or_default();
+    Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanoseconds))
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@
 //! request: in its turn, with an envelope and a request id, counted and logged; then the connection ends.
 
 mod broken_head;
+mod caller_socket;
 mod checked_stream;
 mod inspector;
 
 pub(crate) use broken_head::BrokenHead;
+pub use caller_socket::CallerSocket;
 pub use checked_stream::{CheckedStream, HeadChecks, HeadLimits};

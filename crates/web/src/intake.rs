@@ -2,7 +2,7 @@
 //! envelope, whoever raised it: a handler, an extractor, the router, or a panic. How often its sender may
 //! still come is written on the answer here, whoever counted.
 
-use std::{any::Any, panic::AssertUnwindSafe, rc::Rc, time::Duration};
+use std::{any::Any, panic::AssertUnwindSafe, rc::Rc, sync::Arc, time::Duration};
 
 use actix_web::{
     Error, HttpMessage,
@@ -23,7 +23,7 @@ use error_codes::ErrorCode;
 use messages::{Detail, Language};
 
 use crate::{
-    ApiError, Front, RequestId, Visit,
+    ApiError, CallerSocket, Front, RequestId, Visit,
     connection::BrokenHead,
     envelope::Envelope,
     limits::{Counted, admit_address},
@@ -113,6 +113,7 @@ fn welcome(request: &ServiceRequest, front: &Front) -> Rc<Visit> {
     Visit::new(
         RequestId::accept_or_generate(headers.get(request_id::HEADER)),
         now,
+        request.request().conn_data::<Arc<CallerSocket>>().cloned(),
         front.limits.origin(request.request(), now),
         // As the router reads it, which undoes escapes.
         front.surface_of(request.match_info().as_str()),

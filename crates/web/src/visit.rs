@@ -12,7 +12,7 @@ use messages::Language;
 use vending::Arrival;
 
 use crate::{
-    RequestId, Surface,
+    CallerSocket, RequestId, Surface,
     limits::{Allowance, Network},
     surface::Served,
 };
@@ -22,6 +22,7 @@ use crate::{
 pub struct Visit {
     request_id: RequestId,
     arrived_at: Monotonic,
+    socket: Option<Arc<CallerSocket>>,
     origin: Network,
     surface: Arc<Served>,
     language: Cell<Language>,
@@ -35,6 +36,7 @@ impl Visit {
     pub(crate) fn new(
         request_id: RequestId,
         arrived_at: Monotonic,
+        socket: Option<Arc<CallerSocket>>,
         origin: Network,
         surface: Arc<Served>,
         language: Language,
@@ -42,6 +44,7 @@ impl Visit {
         Rc::new(Self {
             request_id,
             arrived_at,
+            socket,
             origin,
             surface,
             language: Cell::new(language),
@@ -62,7 +65,7 @@ impl Visit {
         &self.request_id
     }
 
-    /// When its head had arrived.
+    /// When its head had been read.
     pub(crate) const fn arrived_at(&self) -> Monotonic {
         self.arrived_at
     }
@@ -72,12 +75,17 @@ impl Visit {
         self.origin
     }
 
-    /// When its head had arrived, from which an order's age is counted, and the name under which it is remembered.
+    /// When it had arrived, from which an order's age is counted, the name under which it is remembered, and over what its
+    /// caller waits. To be asked when the whole request has been read, and before anything else is done about it.
+    ///
+    /// It arrived when the kernel had its last byte, and by the time at which its head was read. Bytes that a caller sends
+    /// after it, without waiting for the answer, are taken for its last.
     pub fn arrival(&self) -> Arrival {
+        let last_byte_at = self.socket.as_ref().and_then(|socket| socket.last_byte_at());
         Arrival {
-            at: self.arrived_at,
+            at: last_byte_at.map_or(self.arrived_at, |at| at.min(self.arrived_at)),
             request_id: Some(self.request_id.as_str().to_owned()),
-            connection: None,
+            connection: self.socket.as_ref().map(CallerSocket::watched),
         }
     }
 
