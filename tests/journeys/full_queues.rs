@@ -27,7 +27,6 @@ async fn crowd(shop: &Shop, order: &Order) -> BTreeMap<u16, Vec<Answer>> {
     for answer in join_all(copies).await {
         told.entry(answer.status).or_default().push(answer);
     }
-    println!("{:?}", told.iter().map(|(status, answers)| (*status, answers.len())).collect::<Vec<_>>());
     told
 }
 

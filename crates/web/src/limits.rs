@@ -115,7 +115,12 @@ pub(crate) fn admit_client(request: &HttpRequest, client_id: i64) -> Result<(), 
 pub(crate) fn admit_address(front: &Front, visit: &Visit, counted: Counted) -> Result<(), ApiError> {
     visit.count();
     let buckets = front.limits.of_addresses(counted);
-    let judged = judge(visit, buckets.map(|addresses| addresses.admit(visit.origin(), now(front))));
+    let admission = buckets.map(|addresses| addresses.admit(visit.origin(), now(front)));
+    if matches!((counted, &admission), (Counted::Malformed, Some(Admission::Admitted { .. }))) {
+        // Nothing is said of this limit until it is exceeded: answers of the frozen surface stay as they are.
+        return Ok(());
+    }
+    let judged = judge(visit, admission);
     if judged.is_err() {
         visit.hold_back();
     }
