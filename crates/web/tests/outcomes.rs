@@ -167,7 +167,7 @@ fn an_answer_that_is_not_final_says_when_to_come_again_and_never_a_moment_too_ea
     }
     let rests = on_quote(&Rejection::ReferenceRests { wait: Duration::from_secs(42) });
     assert_eq!((rests.retry_after(), rests.recovery()), (Some(Duration::from_secs(42)), None));
-    assert!(said(&rests).contains("under a new reference"), "{}", said(&rests));
+    assert!(said(&rests).contains("use a new reference"), "{}", said(&rests));
 }
 
 #[test]

@@ -116,7 +116,8 @@ mod kernel {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::{
         io::Write,
