@@ -6,7 +6,7 @@ use std::{
 };
 
 use acceptance::storm::StormTown;
-use sandbox::{Program, Programs};
+use sandbox::{Pace, Program, Programs};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
@@ -15,10 +15,15 @@ pub fn turn() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A new town.
+/// A new town at the storm's pace.
 pub fn found(name: &str) -> StormTown {
+    found_at(Pace::Breathless, name)
+}
+
+/// A new town.
+pub fn found_at(pace: Pace, name: &str) -> StormTown {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
-    StormTown::found(programs(), directory)
+    StormTown::found_at(pace, programs(), directory)
 }
 
 fn programs() -> Programs {

@@ -9,7 +9,9 @@ mod batch;
 mod database;
 mod lawful;
 mod plan;
+mod recovery;
 mod round;
 mod sweep;
 #[path = "../storm_town.rs"]
 mod town;
+mod unread;

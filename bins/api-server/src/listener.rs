@@ -19,7 +19,7 @@ use actix_web::dev::{AppConfig, ServiceResponse};
 use actix_web::rt::net::TcpStream;
 use clock::SharedClock;
 use socket2::{Domain, Protocol, Socket, Type};
-use web::{CallerSocket, CheckedStream, HeadChecks, HeadLimits};
+use web::{CallerSockets, CheckedStream, HeadChecks, HeadLimits};
 
 use crate::settings::HttpSettings;
 
@@ -57,11 +57,12 @@ where
         bytes_max: head_bytes_max.saturating_mul(2),
         within: Duration::from_millis(settings.head_within_ms),
     };
+    let callers = Arc::new(CallerSockets::new(clock));
     let keep_alive = Duration::from_secs(settings.keep_alive_s);
     let server = Server::build().workers(settings.workers.max(1)).shutdown_timeout(settings.drain_s);
     let stopping = server.graceful_shutdown_signal();
     let server = server.disable_signals().listen("api", socket, move || {
-        let (checks, stopping, clock) = (HeadChecks::new(limits), stopping.clone(), clock.clone());
+        let (checks, stopping, callers) = (HeadChecks::new(limits), stopping.clone(), Arc::clone(&callers));
         let application = application().into_factory();
         let application =
             application.map_err(|error| Response::from(error.as_response_error().error_response()));
@@ -76,7 +77,7 @@ where
                 async move { stopping.notified().await }
             })
             .on_connect_ext(move |connection: &CheckedStream, extensions: &mut Extensions| {
-                extensions.insert(Arc::new(CallerSocket::of(connection.socket(), clock.clone())));
+                extensions.insert(Arc::new(callers.of(connection.socket())));
             })
             .h1(map_config(application, |()| AppConfig::default()));
         fn_service(move |socket: TcpStream| {

@@ -144,7 +144,7 @@ pub(crate) fn vendctl_toml(operator_url: &str, sealing_key: &str) -> String {
 pub(crate) fn utility_sim_toml(pace: Pace, population: u32, ports: [u16; 2], directory: &Path) -> String {
     let [http_port, smtp_port] = ports;
     let (delayed_ms, processing_ms, report_lag_ms) = match pace {
-        Pace::Real => (95_000, 30_000, 2_000),
+        Pace::Production | Pace::Real => (95_000, 30_000, 2_000),
         Pace::Brisk | Pace::Breathless => (3_000, 2_000, 500),
     };
     let vend_log = vend_log(directory).display().to_string();
@@ -165,7 +165,7 @@ pub(crate) fn vend_log(directory: &Path) -> PathBuf {
 /// Everybody here comes from one address, and a test brings a crowd.
 const fn limits(pace: Pace) -> &'static str {
     match pace {
-        Pace::Real => "",
+        Pace::Production | Pace::Real => "",
         Pace::Brisk | Pace::Breathless => {
             "limits.login = { per_second = 1000, burst = 1000 }\n\
              limits.refresh = { per_second = 1000, burst = 1000 }\n\
@@ -178,7 +178,7 @@ const fn limits(pace: Pace) -> &'static str {
 /// How long a provider may take over a question: no longer than over a vend.
 const fn question_timeouts(pace: Pace) -> &'static str {
     match pace {
-        Pace::Real | Pace::Brisk => "",
+        Pace::Production | Pace::Real | Pace::Brisk => "",
         Pace::Breathless => "enquiry_timeout_ms = 900\nconnect_timeout_ms = 500\n",
     }
 }
@@ -186,7 +186,7 @@ const fn question_timeouts(pace: Pace) -> &'static str {
 /// How soon a message is sent, and sent again.
 const fn pauses(pace: Pace) -> &'static str {
     match pace {
-        Pace::Real => "",
+        Pace::Production | Pace::Real => "",
         Pace::Brisk => "poll_ms = 100\nfirst_pause_ms = 200\nlease_ms = 5000\n",
         Pace::Breathless => "poll_ms = 100\nfirst_pause_ms = 200\nlease_ms = 2500\n",
     }
@@ -195,7 +195,7 @@ const fn pauses(pace: Pace) -> &'static str {
 /// How long a gateway for messages may take: less than half of a lease on one.
 const fn gateway_timeout(pace: Pace) -> &'static str {
     match pace {
-        Pace::Real => "",
+        Pace::Production | Pace::Real => "",
         Pace::Brisk => "timeout_ms = 2000\n",
         Pace::Breathless => "timeout_ms = 1000\n",
     }
@@ -205,6 +205,7 @@ const fn gateway_timeout(pace: Pace) -> &'static str {
 /// gets through it on a busy machine.
 const fn vending(pace: Pace) -> &'static str {
     match pace {
+        Pace::Production => "",
         Pace::Real => {
             "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 6000, 15000, 60000, 600000]\n\
              repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\n"

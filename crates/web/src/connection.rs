@@ -13,5 +13,5 @@ mod checked_stream;
 mod inspector;
 
 pub(crate) use broken_head::BrokenHead;
-pub use caller_socket::CallerSocket;
+pub use caller_socket::{CallerSocket, CallerSockets};
 pub use checked_stream::{CheckedStream, HeadChecks, HeadLimits};

@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{Client, RequestBuilder, header::CONTENT_TYPE};
+use reqwest::{
+    Client, RequestBuilder,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
 use sandbox::{Credentials, Shop, http_client};
 use serde_json::Value;
 
@@ -22,6 +25,8 @@ pub const PATIENT: Duration = Duration::from_secs(20);
 pub const HASTY: Duration = Duration::from_millis(900);
 /// An integrator in a hurry.
 const BETWEEN_RETRIES: Duration = Duration::from_millis(150);
+/// Where an answer that is not final names no pause.
+const UNTOLD_PAUSE: Duration = Duration::from_secs(1);
 /// More than any purchase may take that is not left to a person.
 const RETRIES_MAX: usize = 80;
 
@@ -99,6 +104,31 @@ impl Integrator {
     }
 
     pub async fn retry(&self, base_url: &str, order: &Order, patience: Duration) -> Exchange {
+        self.retry_and_pause(base_url, order, patience).await.0
+    }
+
+    /// Retries as the guide says, with the pauses that `Retry-After` tells, until the answer is final. Returns the last
+    /// exchange, and how many there were.
+    pub async fn polls_retry(&self, base_url: &str, order: &Order) -> (Exchange, usize) {
+        let mut asked = 0;
+        loop {
+            let (exchange, pause) = self.retry_and_pause(base_url, order, PATIENT).await;
+            asked += 1;
+            let is_final =
+                matches!(exchange.claim(), Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent);
+            if is_final || asked == RETRIES_MAX {
+                return (exchange, asked);
+            }
+            tokio::time::sleep(pause.unwrap_or(UNTOLD_PAUSE)).await;
+        }
+    }
+
+    async fn retry_and_pause(
+        &self,
+        base_url: &str,
+        order: &Order,
+        patience: Duration,
+    ) -> (Exchange, Option<Duration>) {
         let call = Call::Retry {
             subscriber: order.subscriber.clone(),
             external_reference: order.external_reference.clone(),
@@ -106,7 +136,7 @@ impl Integrator {
         let surface = order.route.retry();
         let request = self.client.post(format!("{base_url}{}", surface.retry()));
         let request = with_body(request, order.retry()).timeout(patience);
-        self.asks(base_url, surface, call, request).await
+        self.asks_and_hears_pause(base_url, surface, call, request).await
     }
 
     pub async fn balance(&self, base_url: &str, surface: Surface, account: Account) -> Exchange {
@@ -173,25 +203,40 @@ impl Integrator {
     }
 
     async fn asks(&self, base_url: &str, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {
+        self.asks_and_hears_pause(base_url, surface, call, request).await.0
+    }
+
+    async fn asks_and_hears_pause(
+        &self,
+        base_url: &str,
+        surface: Surface,
+        call: Call,
+        request: RequestBuilder,
+    ) -> (Exchange, Option<Duration>) {
         let again = request.try_clone().unwrap();
-        let exchange = self.asks_once(surface, call.clone(), request).await;
+        let (exchange, pause) = self.asks_once(surface, call.clone(), request).await;
         if exchange.reply.as_ref().is_none_or(|reply| reply.status != 401) {
-            return exchange;
+            return (exchange, pause);
         }
         // Its token has run out; nothing was looked at.
         self.log_in_again(base_url).await;
         self.asks_once(surface, call, again).await
     }
 
-    async fn asks_once(&self, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {
+    async fn asks_once(
+        &self,
+        surface: Surface,
+        call: Call,
+        request: RequestBuilder,
+    ) -> (Exchange, Option<Duration>) {
         let request = request.bearer_auth(self.token());
         let invoked_at = now();
-        let reply = read(request).await;
+        let (reply, pause) = read(request).await.unzip();
         let returned_at = now();
         let organisation = self.organisation;
         let exchange = Exchange { organisation, surface, call, invoked_at, returned_at, reply };
         self.history().push(exchange.clone());
-        exchange
+        (exchange, pause.flatten())
     }
 
     async fn log_in_again(&self, base_url: &str) {
@@ -201,7 +246,7 @@ impl Integrator {
         }
         let request = self.client.post(format!("{base_url}{}", self.logs_in_over.login()));
         let reply = read(with_body(request, body.to_string())).await;
-        let session = reply.filter(|reply| reply.status == 200).unwrap();
+        let (session, _no_pause) = reply.filter(|(reply, _)| reply.status == 200).unwrap();
         let token = session.body.get("access_token").and_then(Value::as_str).unwrap();
         token.clone_into(&mut self.access_token.write().unwrap());
     }
@@ -215,17 +260,18 @@ fn with_body(request: RequestBuilder, body: String) -> RequestBuilder {
     request.header(CONTENT_TYPE, "application/json").body(body)
 }
 
-/// The whole answer, unless the line was cut before its end.
-async fn read(request: RequestBuilder) -> Option<Reply> {
+/// The whole answer and the pause that it asks for, unless the line was cut before its end.
+async fn read(request: RequestBuilder) -> Option<(Reply, Option<Duration>)> {
     let response = request.send().await.ok()?;
     let status = response.status().as_u16();
     let request_id = response.headers().get("x-request-id").and_then(|name| name.to_str().ok());
     let request_id = request_id.map(str::to_owned);
+    let pause = response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok()?.parse().ok());
     if status == 408 && request_id.is_none() {
         // The connection was given up before a head had come over it: the request was not read.
         return None;
     }
     let text = response.text().await.ok()?;
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    Some(Reply { status, request_id, text, body })
+    Some((Reply { status, request_id, text, body }, pause.map(Duration::from_secs)))
 }

@@ -11,6 +11,11 @@ impl Seed {
         Self(given.unwrap_or_else(|| super::now().unsigned_abs()))
     }
 
+    /// The choices that this number makes.
+    pub const fn of(number: u64) -> Self {
+        Self(number)
+    }
+
     /// The number that makes the same choices again.
     pub const fn number(&self) -> u64 {
         self.0

@@ -48,13 +48,14 @@ pub struct StormTown {
 }
 
 impl StormTown {
-    /// Takes some seconds; must not be called on an async runtime's thread.
+    /// At the storm's pace. Takes some seconds; must not be called on an async runtime's thread.
     pub fn found(programs: Programs, directory: PathBuf) -> Self {
-        let options = Options {
-            pace: Pace::Breathless,
-            population: POPULATION,
-            ..Options::for_tests(directory.clone())
-        };
+        Self::found_at(Pace::Breathless, programs, directory)
+    }
+
+    /// At another pace, likewise.
+    pub fn found_at(pace: Pace, programs: Programs, directory: PathBuf) -> Self {
+        let options = Options { pace, population: POPULATION, ..Options::for_tests(directory.clone()) };
         let sandbox = Sandbox::start(&options, &programs).unwrap();
         let base_url = sandbox.facts().base_url.clone();
         let runtime = Runtime::new().unwrap();

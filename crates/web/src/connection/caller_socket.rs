@@ -12,6 +12,57 @@ use std::{
 use clock::{Monotonic, SharedClock};
 use vending::CallerConnection;
 
+/// Longer than a connection waits to be accepted by a server that takes its requests for new.
+const UNACCEPTED: Duration = Duration::from_secs(30);
+
+/// Watches connections as they are accepted. One for the whole server.
+///
+/// A connection may have waited to be accepted, with a request on it, while the machine was suspended. So it remembers how
+/// long the machine had been suspended some time ago.
+#[derive(Debug)]
+pub struct CallerSockets {
+    clock: SharedClock,
+    noted: Mutex<Noted>,
+}
+
+/// How long the machine had been suspended: lately, when it had been awake for so long, and some time before that.
+#[derive(Clone, Copy, Debug)]
+struct Noted {
+    before: Duration,
+    lately: Duration,
+    awake: Duration,
+}
+
+impl CallerSockets {
+    /// At the start of the server.
+    pub fn new(clock: SharedClock) -> Self {
+        let suspended = clock.suspended();
+        let awake = clock.monotonic().since_origin().saturating_sub(suspended);
+        let noted = Mutex::new(Noted { before: suspended, lately: suspended, awake });
+        Self { clock, noted }
+    }
+
+    /// Of a connection that was just accepted.
+    pub fn of(&self, socket: &impl AsFd) -> CallerSocket {
+        let socket = socket.as_fd().try_clone_to_owned();
+        let socket =
+            socket.inspect_err(|error| tracing::warn!(%error, "a connection cannot be watched")).ok();
+        CallerSocket { socket, clock: self.clock.clone(), suspended: Mutex::new(self.suspended_before()) }
+    }
+
+    /// How long the machine had been suspended when the oldest connection that is accepted now was made.
+    fn suspended_before(&self) -> Duration {
+        let now = self.clock.monotonic().since_origin();
+        let suspended = self.clock.suspended();
+        let awake = now.saturating_sub(suspended);
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if awake.saturating_sub(noted.awake) >= UNACCEPTED {
+            *noted = Noted { before: noted.lately, lately: suspended, awake };
+        }
+        noted.before
+    }
+}
+
 /// The connection that a request came over. It ends when the HTTP server has done with it.
 #[derive(Debug)]
 pub struct CallerSocket {
@@ -27,19 +78,10 @@ pub struct CallerSocket {
 struct CallerOf(Weak<CallerSocket>);
 
 impl CallerSocket {
-    /// Of a connection that was just accepted.
-    pub fn of(socket: &impl AsFd, clock: SharedClock) -> Self {
-        let socket = socket.as_fd().try_clone_to_owned();
-        let socket =
-            socket.inspect_err(|error| tracing::warn!(%error, "a connection cannot be watched")).ok();
-        let suspended = Mutex::new(clock.suspended());
-        Self { socket, clock, suspended }
-    }
-
     /// When the last byte that has arrived reached this machine; none where the system does not tell.
     ///
-    /// The kernel's own measure stands still while the machine is suspended. So all the time of suspension since the
-    /// connection was made, or since this was last asked, is added: a request may be taken for older than it is, and not
+    /// The kernel's own measure stands still while the machine is suspended. So all the time of suspension since before
+    /// the connection was made, or since this was last asked, is added: a request may be taken for older than it is, and not
     /// for younger. The clock is read first, for the same reason.
     pub(crate) fn last_byte_at(&self) -> Option<Monotonic> {
         let now = self.clock.monotonic();
@@ -148,7 +190,7 @@ mod tests {
     #[test]
     fn what_lies_unread_grows_older_and_what_arrives_is_new() {
         let (mut caller, served) = connected();
-        let socket = CallerSocket::of(&served, Arc::new(SystemClock));
+        let socket = CallerSockets::new(Arc::new(SystemClock)).of(&served);
         let age = || SystemClock.monotonic().elapsed_since(socket.last_byte_at().unwrap());
         caller.write_all(b"an order").unwrap();
         until(|| age() >= LONG);
@@ -157,11 +199,25 @@ mod tests {
     }
 
     #[test]
+    fn a_suspension_before_the_connection_was_accepted_makes_its_first_request_older() {
+        let (mut caller, served) = connected();
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let sockets = CallerSockets::new(Arc::new(clock.clone()));
+        let age = |socket: &CallerSocket| clock.monotonic().elapsed_since(socket.last_byte_at().unwrap());
+        caller.write_all(b"an order").unwrap();
+        clock.advance(Duration::from_hours(1));
+        clock.suspend(Duration::from_mins(10));
+        assert!(age(&sockets.of(&served)) >= Duration::from_mins(10));
+        clock.advance(UNACCEPTED);
+        assert!(age(&sockets.of(&served)) < Duration::from_mins(10), "that was long ago");
+    }
+
+    #[test]
     fn all_suspension_since_it_was_last_asked_makes_a_request_older() {
         let (mut caller, served) = connected();
         let clock = ManualClock::at(DateTime::UNIX_EPOCH);
         clock.advance(Duration::from_hours(1));
-        let socket = CallerSocket::of(&served, Arc::new(clock.clone()));
+        let socket = CallerSockets::new(Arc::new(clock.clone())).of(&served);
         caller.write_all(b"an order").unwrap();
         let age = || clock.monotonic().elapsed_since(socket.last_byte_at().unwrap());
         assert!(age() < Duration::from_mins(1));
@@ -174,7 +230,7 @@ mod tests {
     fn a_caller_that_hangs_up_or_says_no_more_is_gone() {
         for how in [Shutdown::Both, Shutdown::Write] {
             let (caller, served) = connected();
-            let socket = Arc::new(CallerSocket::of(&served, Arc::new(SystemClock)));
+            let socket = Arc::new(CallerSockets::new(Arc::new(SystemClock)).of(&served));
             let watched = socket.watched();
             assert!(!watched.is_closed());
             caller.shutdown(how).unwrap();
@@ -185,7 +241,7 @@ mod tests {
     #[test]
     fn a_connection_that_the_server_has_done_with_is_closed() {
         let (_caller, served) = connected();
-        let socket = Arc::new(CallerSocket::of(&served, Arc::new(SystemClock)));
+        let socket = Arc::new(CallerSockets::new(Arc::new(SystemClock)).of(&served));
         let watched = socket.watched();
         assert!(!watched.is_closed());
         drop(socket);

@@ -1,0 +1,199 @@
+//! How long a customer waits after a server has died in mid-purchase: servers are killed at every step between reserve and
+//! record, at the default timing, and the client polls retry at another server as the guide says.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use acceptance::{
+    checker::Claim,
+    storm::{End, Order, PATIENT, Route, StormTown, Victim, rounds},
+};
+use failpoint::{Action, Point};
+use futures_util::future::join_all;
+use sandbox::Pace;
+use tokio::{runtime::Builder, task::spawn_blocking};
+
+use crate::{
+    lawful::assert_lawful,
+    town::{found_at, turn},
+};
+
+/// Every step after which the money is held and the outcome is not on record.
+const POINTS: [Point; 6] = [
+    Point::ReserveAfterCommit,
+    Point::ConfirmAfterReserve,
+    Point::ConfirmBeforeSend,
+    Point::OrderLeaves,
+    Point::ConfirmAnswered,
+    Point::RecordBeforeCommit,
+];
+/// What fits into every test run: every point once in every way.
+const USUAL_KILLS: usize = POINTS.len() * Recovery::ALL.len();
+const MOST_KILLS: usize = 500;
+/// They are started together, and only then is the first one killed: a start takes the processors away from the others.
+const SIDE_BY_SIDE: usize = USUAL_KILLS;
+
+/// How a purchase gets to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Recovery {
+    /// The client polls retry.
+    SelfManaged,
+    /// The client polls retry, and the worker looks after the purchase too.
+    Managed,
+    /// The client never comes back.
+    LeftToTheWorker,
+}
+
+impl Recovery {
+    const ALL: [Self; 3] = [Self::SelfManaged, Self::Managed, Self::LeftToTheWorker];
+}
+
+#[derive(Clone, Copy)]
+struct Kill {
+    number: usize,
+    point: Point,
+    recovery: Recovery,
+}
+
+/// How long each purchase took from the death of its server to its token.
+#[derive(Default)]
+struct Figures(BTreeMap<(Recovery, Point), Vec<Duration>>);
+
+#[test]
+fn a_polling_client_has_its_token_within_seconds_after_its_server_was_killed() {
+    let _turn = turn();
+    let town = Arc::new(found_at(Pace::Production, "recovery"));
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut figures = Figures::default();
+    let kills: Vec<Kill> = kills(rounds(USUAL_KILLS).min(MOST_KILLS)).collect();
+    for batch in kills.chunks(SIDE_BY_SIDE) {
+        runtime.block_on(run(&town, batch, &mut figures));
+        println!("{} of {} servers killed", figures.count(), kills.len());
+    }
+    assert_lawful(&town, |_| String::new());
+    println!("{figures}");
+    for recovery in [Recovery::SelfManaged, Recovery::Managed] {
+        let took = figures.of(recovery);
+        assert!(percentile(&took, 50) <= Duration::from_secs(3), "{recovery:?}: p50");
+        assert!(percentile(&took, 99) <= Duration::from_secs(10), "{recovery:?}: p99");
+    }
+}
+
+fn kills(count: usize) -> impl Iterator<Item = Kill> {
+    let ways = Recovery::ALL.iter().flat_map(|recovery| POINTS.iter().map(|point| (*point, *recovery)));
+    let ways: Vec<(Point, Recovery)> = ways.collect();
+    let chosen: Vec<(Point, Recovery)> = ways.iter().cycle().take(count).copied().collect();
+    chosen.into_iter().zip(0..).map(|((point, recovery), number)| Kill { number, point, recovery })
+}
+
+/// All of them at once.
+async fn run(town: &Arc<StormTown>, kills: &[Kill], figures: &mut Figures) {
+    let victims = join_all(kills.iter().map(|kill| start(town, *kill))).await;
+    let orders: Vec<Order> = kills.iter().map(|kill| order(town, *kill)).collect();
+    let purchases = kills.iter().zip(&orders).zip(victims);
+    let died_at = join_all(purchases.map(|((kill, order), victim)| buy(town, *kill, order, victim))).await;
+    let is_left = |kill: &Kill| kill.recovery == Recovery::LeftToTheWorker;
+    for ((kill, order), (died_at, known_at)) in kills.iter().zip(&orders).zip(died_at) {
+        let known_at = if is_left(kill) { ended_at(town, order).await } else { known_at };
+        let took = Duration::from_micros(u64::try_from(known_at - died_at).unwrap());
+        figures.0.entry((kill.recovery, kill.point)).or_default().push(took);
+    }
+    town.gives_back(orders.into_iter().map(|order| order.subscriber));
+}
+
+async fn start(town: &Arc<StormTown>, kill: Kill) -> Victim {
+    let (town, name) = (town.clone(), format!("victim-{}", kill.number));
+    let strike = failpoint::Order { point: kill.point, nth: 1, action: Action::Kill };
+    spawn_blocking(move || Victim::api_server(&town, &name, strike)).await.unwrap()
+}
+
+fn order(town: &StormTown, Kill { number, recovery, .. }: Kill) -> Order {
+    let integrator = town.integrators.iter().cycle().nth(number / 2).unwrap();
+    Order {
+        account: integrator.account(recovery != Recovery::SelfManaged).0,
+        subscriber: town.takes_meter(),
+        external_reference: format!("kill-{number}"),
+        amount: format!("{}.50", 10 + number % 90),
+        // A batch is a multiple of the points: each point is struck over both surfaces, by turns.
+        route: Route::of(number + number / POINTS.len()).keyed(number.is_multiple_of(4)),
+    }
+}
+
+/// When the server died, which its client sees at once, and when the client knew how it ended.
+async fn buy(town: &StormTown, kill: Kill, order: &Order, mut victim: Victim) -> (i64, i64) {
+    let integrator = town.integrators.iter().cycle().nth(kill.number / 2).unwrap();
+    let confirm = integrator.confirm(victim.url(), order, PATIENT).await;
+    assert_eq!(confirm.claim(), Claim::Nothing, "{:?} was not struck", kill.point);
+    let died_at = confirm.returned_at;
+    if kill.recovery == Recovery::LeftToTheWorker {
+        assert_eq!(victim.is_struck(|| false).await, End::Struck);
+        return (died_at, died_at);
+    }
+    let (last, asked) = integrator.polls_retry(town.url(), order).await;
+    let claim = last.claim();
+    assert!(matches!(claim, Claim::Bought { .. }), "{:?}: {claim:?} after {asked} retries", kill.point);
+    assert_eq!(victim.is_struck(|| false).await, End::Struck);
+    (died_at, last.returned_at)
+}
+
+/// When the worker brought it to its end.
+async fn ended_at(town: &StormTown, order: &Order) -> i64 {
+    let reference = &order.external_reference;
+    let question = format!(
+        "SELECT (extract(epoch FROM ended_at) * 1000000)::bigint FROM purchases
+         WHERE external_reference = '{reference}' AND state = 'SUCCESSFUL'"
+    );
+    let mut ended_at = None;
+    acceptance::storm::until("the worker brings it to its end", UNWATCHED_PATIENCE, async || {
+        ended_at = town.asks(&question).parse().ok();
+        ended_at.is_some()
+    })
+    .await;
+    ended_at.unwrap()
+}
+
+/// Longer than the worker may take, on a very busy machine.
+const UNWATCHED_PATIENCE: Duration = Duration::from_mins(2);
+
+impl Figures {
+    fn count(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    fn of(&self, recovery: Recovery) -> Vec<Duration> {
+        let its = self.0.iter().filter(|((of, _), _)| *of == recovery);
+        its.flat_map(|(_, took)| took).copied().collect()
+    }
+}
+
+/// The smallest that is not below so many of a hundred (nearest rank).
+fn percentile(took: &[Duration], percent: usize) -> Duration {
+    let mut sorted = took.to_vec();
+    sorted.sort();
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |out: &mut fmt::Formatter<'_>, recovery: Recovery, what: &str, took: &[Duration]| {
+            let [p50, p99, max] = [50, 99, 100].map(|percent| percentile(took, percent).as_millis());
+            let (recovery, count) = (format!("{recovery:?}"), took.len());
+            writeln!(
+                out,
+                "  {recovery:<15} {what:<26} {count:>4} kills  p50 {p50:>6} ms  p99 {p99:>6} ms  max {max:>6} ms"
+            )
+        };
+        writeln!(out, "from kill -9 to the token:")?;
+        for ((recovery, point), took) in &self.0 {
+            line(out, *recovery, point.name(), took)?;
+        }
+        Recovery::ALL.into_iter().try_for_each(|recovery| line(out, recovery, "all", &self.of(recovery)))
+    }
+}
+
+#[test]
+fn a_percentile_is_the_smallest_that_is_not_below_so_many_of_a_hundred() {
+    let took: Vec<Duration> = (1..=200).rev().map(Duration::from_secs).collect();
+    assert_eq!([50, 99, 100].map(|percent| percentile(&took, percent).as_secs()), [100, 198, 200]);
+    assert_eq!(percentile(&[Duration::from_secs(7)], 50).as_secs(), 7);
+}

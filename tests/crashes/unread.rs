@@ -1,0 +1,165 @@
+//! Servers that are stopped at any instant, for any time, with requests unread in their sockets. What retry has called
+//! absent stays absent when they wake up.
+
+use std::{sync::Arc, time::Duration};
+
+use acceptance::{
+    checker::Claim,
+    storm::{HASTY, Integrator, Order, PATIENT, Route, Seed, StormTown, rounds},
+    surface::Surface,
+};
+use futures_util::future::join_all;
+use sandbox::{Process, Signal};
+use tokio::{runtime::Builder, time::sleep};
+
+use crate::{
+    lawful::assert_lawful,
+    town::{found, turn},
+};
+
+/// What fits into every test run.
+const USUAL_STOPS: usize = 24;
+/// Servers that are stopped side by side.
+const SLEEPERS: usize = 6;
+/// Confirms that each of them has when it is stopped.
+const CONFIRMS: usize = 4;
+/// From the first confirm to the stop: most of the confirms are unread by then, and some have come to any step.
+const UNTIL_THE_STOP_MS: [u64; 6] = [0, 0, 2, 5, 15, 40];
+/// From within every limit of the storm's time chain to beyond all of them.
+const STOPS_MS: [u64; 8] = [50, 200, 600, 900, 1_200, 1_800, 2_500, 5_000];
+/// How long a caller waits before it hangs up.
+const PATIENCES: [Duration; 4] = [Duration::from_millis(50), Duration::from_millis(300), HASTY, PATIENT];
+/// Longer than a server needs to answer what it finds when it wakes up.
+const WAKING: Duration = Duration::from_secs(2);
+
+/// What became of the confirms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Told {
+    stops: usize,
+    confirms: usize,
+    absent: usize,
+    bought: usize,
+}
+
+#[test]
+fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm() {
+    let _turn = turn();
+    let seed = Seed::given_or_new();
+    println!("stops: VENDGATE_SEED={}", seed.number());
+    let town = Arc::new(found("unread"));
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let stops = rounds(USUAL_STOPS).div_ceil(SLEEPERS);
+    let sleepers: Vec<Process> = (0..SLEEPERS).map(|number| sleeper(&town, number)).collect();
+    let told = runtime.block_on(async {
+        let lives = sleepers.iter().enumerate().map(|(number, sleeper)| {
+            let mut choices = Seed::of(seed.number().wrapping_add(u64::try_from(number).unwrap()));
+            let town = Arc::clone(&town);
+            async move {
+                let mut told = Told::default();
+                for stop in 0..stops {
+                    told.add(stopped(&town, sleeper, number * stops + stop, &mut choices).await);
+                }
+                told
+            }
+        });
+        let told = join_all(lives).await.into_iter().fold(Told::default(), |mut all, told| {
+            all.add(told);
+            all
+        });
+        town.comes_to_rest().await;
+        told
+    });
+    println!("{told:?}");
+    assert_lawful(&town, |_broken| String::new());
+    assert!(told.absent >= told.stops / 4, "most stops must find confirms unread: {told:?}");
+    assert!(told.bought > 0, "a purchase under a new reference is never delayed: {told:?}");
+}
+
+/// One stop, with its confirms: each is asked about at another server while this one stands still.
+async fn stopped(town: &StormTown, sleeper: &Process, number: usize, choices: &mut Seed) -> Told {
+    let buyers: Vec<Buyer> =
+        (0..CONFIRMS).map(|nth| Buyer::new(town, number * CONFIRMS + nth, choices)).collect();
+    let (before, length) = (choices.choose(&UNTIL_THE_STOP_MS), choices.choose(&STOPS_MS));
+    let standing_still = async {
+        sleep(Duration::from_millis(before)).await;
+        sleeper.signal(Signal::STOP).unwrap();
+        sleep(Duration::from_millis(length)).await;
+        sleeper.signal(Signal::CONT).unwrap();
+        sleep(WAKING).await;
+    };
+    let buying = join_all(buyers.iter().map(|buyer| buyer.buys(town.url(), sleeper.url())));
+    let (claims, ()) = futures_util::future::join(buying, standing_still).await;
+    town.gives_back(buyers.into_iter().map(|buyer| buyer.order.subscriber));
+    let of = |claim: fn(&(Claim, Claim)) -> bool| claims.iter().filter(|both| claim(both)).count();
+    Told {
+        stops: 1,
+        confirms: CONFIRMS,
+        absent: of(|(old, _)| *old == Claim::Absent),
+        bought: of(|(_, new)| matches!(new, Claim::Bought { .. })),
+    }
+}
+
+/// A client that believes what retry tells it.
+struct Buyer {
+    integrator: Arc<Integrator>,
+    order: Order,
+    patience: Duration,
+}
+
+impl Buyer {
+    fn new(town: &StormTown, number: usize, choices: &mut Seed) -> Self {
+        let integrator = town.integrators.iter().cycle().nth(number).unwrap().clone();
+        let surface = choices.choose(&Surface::ALL);
+        let order = Order {
+            account: integrator.self_managed.0,
+            subscriber: town.takes_meter(),
+            external_reference: format!("unread-{number}"),
+            amount: format!("{}.50", 10 + number % 80),
+            route: Route::over(surface)
+                .retried_over(choices.choose(&Surface::ALL))
+                .keyed(choices.choose(&[true, false])),
+        };
+        Self { integrator, order, patience: choices.choose(&PATIENCES) }
+    }
+
+    /// Confirms at the server that is stopped, asks another one until it knows, and buys anew if nothing was bought. Both
+    /// claims: about the reference, and about the new one.
+    async fn buys(&self, url: &str, stopped: &str) -> (Claim, Claim) {
+        let confirming = self.integrator.confirm(stopped, &self.order, self.patience);
+        let asking = async {
+            sleep(HASTY / 4).await;
+            let known = self.integrator.retries_until_final(url, &self.order).await;
+            let anew = Order {
+                external_reference: format!("{}/2", self.order.external_reference),
+                route: self.order.route.keyed(false),
+                ..self.order.clone()
+            };
+            let bought = match known {
+                Claim::Absent | Claim::Failed { .. } => {
+                    self.integrator.confirm(url, &anew, PATIENT).await.claim()
+                }
+                Claim::Bought { .. } | Claim::Pending { .. } | Claim::NotBought | Claim::Nothing => {
+                    Claim::Nothing
+                }
+            };
+            (known, bought)
+        };
+        let (_confirmed, claims) = futures_util::future::join(confirming, asking).await;
+        claims
+    }
+}
+
+impl Told {
+    fn add(&mut self, other: Self) {
+        self.stops += other.stops;
+        self.confirms += other.confirms;
+        self.absent += other.absent;
+        self.bought += other.bought;
+    }
+}
+
+fn sleeper(town: &StormTown, number: usize) -> Process {
+    let start =
+        || town.sandbox.another_api_server(&town.programs.api_server, &format!("sleeper-{number}"), &[]);
+    start().or_else(|_taken| start()).unwrap()
+}
