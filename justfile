@@ -45,6 +45,11 @@ sweep rounds="700":
     VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
 
+# How soon doubt ends after a server was killed, and that a confirm which a proxy held for up to a minute buys nothing: at the
+# default timing of production.
+doubt kills="500":
+    VENDGATE_SWEEP={{kills}} cargo test --locked -p acceptance --test crashes -- --nocapture recovery:: held::
+
 # Who checks the checks: each planted bug must be found by its test.
 planted *names:
     scripts/planted/run {{names}}

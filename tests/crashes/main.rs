@@ -7,6 +7,7 @@
 
 mod batch;
 mod database;
+mod held;
 mod lawful;
 mod plan;
 mod recovery;

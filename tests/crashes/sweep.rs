@@ -111,15 +111,15 @@ fn explain(town: &StormTown, plans: &[Plan], broken: &str) -> String {
     });
     let numbers: BTreeSet<usize> = named.into_iter().chain(bought).collect();
     let rounds = plans.iter().filter(|plan| numbers.contains(&plan.number));
-    let stories: Vec<String> = rounds.map(|plan| format!("\n  {plan}{}", story(town, plan.number))).collect();
+    let stories: Vec<String> =
+        rounds.map(|plan| format!("\n  {plan}{}", story(town, &format!("round-{}-", plan.number)))).collect();
     stories.concat()
 }
 
-/// Everything that clients and the database say about a round, in the order of time.
-fn story(town: &StormTown, round: usize) -> String {
-    let reference = format!("round-{round}-");
+/// Everything that clients and the database say about the purchases whose references begin so, in the order of time.
+pub fn story(town: &StormTown, reference: &str) -> String {
     let of_round = |exchange: &&Exchange| {
-        exchange.about().is_some_and(|(_, its)| its.is_some_and(|its| its.starts_with(&reference)))
+        exchange.about().is_some_and(|(_, its)| its.is_some_and(|its| its.starts_with(reference)))
     };
     let mut lines: Vec<(i64, String)> = Vec::new();
     for integrator in &town.integrators {

@@ -26,11 +26,15 @@ async fn unknown_access_tokens_are_counted_by_address_and_good_ones_are_not() {
         looks(shop, flooded).await.expect(200);
     }
 
-    for number in 0..3 {
-        let answer = presents(&shops[0], &unknown_token(number), flooded).await;
-        assert_eq!(answer.refusal(), (401, "invalid_credentials", None), "{number}");
+    // At first three; and on a slow machine one more in each second.
+    let mut told = presents(&shops[0], &unknown_token(0), flooded).await;
+    for number in 1..20 {
+        assert_eq!(told.refusal(), (401, "invalid_credentials", None), "{number}");
+        told = presents(&shops[0], &unknown_token(number), flooded).await;
+        if number >= 3 && told.status == 429 {
+            break;
+        }
     }
-    let told = presents(&shops[0], &unknown_token(3), flooded).await;
     assert_eq!(told.refusal(), (429, "rate_limited", None));
     assert!(told.header("retry-after").is_some() && told.header("ratelimit-remaining") == Some("0"));
 

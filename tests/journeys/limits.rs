@@ -136,9 +136,9 @@ async fn an_address_that_logs_in_too_often_is_told_to_wait_before_its_body_is_re
     let refused: Vec<String> = answers.filter(|answer| answer.starts_with("HTTP/1.1 429")).collect();
     assert!(refused.len() >= 10, "{} of 20 were told to wait", refused.len());
     for answer in refused {
-        assert!(answer.contains("\"rate_limited\"") && answer.contains("\r\nretry-after: 1\r\n"), "{answer}");
-        for field in ["ratelimit-limit: 1", "ratelimit-remaining: 0", "ratelimit-reset: 1"] {
-            assert!(answer.contains(&format!("\r\n{field}\r\n")), "{answer}");
+        assert!(answer.contains("\"rate_limited\"") && answer.contains("\r\nretry-after: "), "{answer}");
+        for field in ["ratelimit-limit: 1\r\n", "ratelimit-remaining: 0\r\n", "ratelimit-reset: "] {
+            assert!(answer.contains(&format!("\r\n{field}")), "{answer}");
         }
     }
 }

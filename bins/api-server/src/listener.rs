@@ -30,12 +30,9 @@ const BACKLOG: i32 = 1_024;
 const DISCONNECT_WITHIN: Duration = Duration::from_secs(1);
 
 /// Listens, and gives the server that will serve when it is polled, with its address.
-///
-/// A head may be twice as large as `head_bytes_max`, which the application looks at more closely: spaces and line ends
-/// count here.
 pub(crate) fn listen<App, AppFactory, Body>(
     settings: &HttpSettings,
-    head_bytes_max: usize,
+    limits: HeadLimits,
     clock: SharedClock,
     application: impl Fn() -> App + Clone + Send + 'static,
 ) -> io::Result<(Server, SocketAddr)>
@@ -53,10 +50,6 @@ where
 {
     let socket = bind(&settings.listen)?;
     let address = socket.local_addr()?;
-    let limits = HeadLimits {
-        bytes_max: head_bytes_max.saturating_mul(2),
-        within: Duration::from_millis(settings.head_within_ms),
-    };
     let callers = Arc::new(CallerSockets::new(clock));
     let keep_alive = Duration::from_secs(settings.keep_alive_s);
     let server = Server::build().workers(settings.workers.max(1)).shutdown_timeout(settings.drain_s);

@@ -16,10 +16,10 @@ use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use purchase::TimingError;
 use store::{SealError, Store, StoreError};
 use vending::{Engine, Vending};
-use web::{Front, WebSettingsError};
+use web::{Front, HeadLimits, WebSettingsError};
 
 use crate::listener;
-use crate::settings::{HttpSettings, Settings};
+use crate::settings::Settings;
 
 /// A server that listens and has not been run yet.
 pub struct ApiServer {
@@ -112,7 +112,7 @@ impl ApiServer {
         )?;
         let shared =
             Shared { front: Data::new(front), identity: Data::new(identity), vending: Data::new(vending) };
-        let (server, address) = listen(&settings.http, settings.web.head_bytes_max, clock, shared)?;
+        let (server, address) = listen(settings, clock, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
         let drain = Duration::from_secs(settings.http.drain_s);
         Ok(Self { server, address, observatory, engine, stop_notice, drain })
@@ -151,13 +151,21 @@ impl ApiServer {
     }
 }
 
+/// After the time of a body, for the answer that says so: then the connection ends.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+
 fn listen(
-    settings: &HttpSettings,
-    head_bytes_max: usize,
+    settings: &Settings,
     clock: SharedClock,
     shared: Shared,
 ) -> Result<(Server, SocketAddr), ServeError> {
-    let refused = |source| ServeError::Listen { listen: settings.listen.clone(), source };
+    let refused = |source| ServeError::Listen { listen: settings.http.listen.clone(), source };
+    let limits = HeadLimits {
+        // Twice as large as the application takes, which looks more closely: spaces and line ends count here.
+        bytes_max: settings.web.head_bytes_max.saturating_mul(2),
+        within: Duration::from_millis(settings.http.head_within_ms),
+        body_within: Duration::from_millis(settings.web.body_within_ms).saturating_add(ANSWERED_WITHIN),
+    };
     let app = move || {
         App::new()
             .app_data(shared.front.clone())
@@ -168,5 +176,5 @@ fn listen(
             .configure(http_current::routes)
             .configure(handbook::pages)
     };
-    listener::listen(settings, head_bytes_max, clock, app).map_err(refused)
+    listener::listen(&settings.http, limits, clock, app).map_err(refused)
 }

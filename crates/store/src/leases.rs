@@ -2,6 +2,7 @@
 //! what [`Life::renewed`](purchase::Life::renewed) and [`Life::asked_about`](purchase::Life::asked_about) say, in SQL: they
 //! move no money, leave no line of history, and lock nothing but the purchase's own row.
 
+use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt};
 use diesel_async::RunQueryDsl;
 use purchase::{Fence, PurchaseId};
@@ -30,7 +31,16 @@ WITH held AS (
 )
 UPDATE purchases p SET lease_until = n.at + $3 * interval '1 microsecond', due_at = n.at + $3 * interval '1 microsecond'
 FROM held, (SELECT clock_timestamp() AS at) n
-WHERE p.id = held.id";
+WHERE p.id = held.id
+RETURNING p.id, p.fence";
+}
+
+#[derive(QueryableByName)]
+struct RenewedRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    fence: i64,
 }
 
 struct TakeTurn;
@@ -43,9 +53,9 @@ WHERE id = $1 AND fence = $2 AND state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE',
 }
 
 impl Store {
-    /// Renews the leases of these purchases, in one statement; those that another holder has claimed, or that are given up,
-    /// stay as they are.
-    pub async fn renew_leases(&self, held: Vec<HeldPurchase>) -> Result<usize, StoreError> {
+    /// Renews the leases of these purchases, in one statement, and says of which. Those that another holder has claimed,
+    /// that are given up, or that are being moved at this moment, stay as they are.
+    pub async fn renew_leases(&self, held: Vec<HeldPurchase>) -> Result<Vec<HeldPurchase>, StoreError> {
         let lease = microseconds(self.timing.lease);
         self.write_alone(move |connection| {
             Box::pin(async move {
@@ -53,7 +63,10 @@ impl Store {
                     .bind::<Array<BigInt>, _>(held.iter().map(|held| held.id.0).collect::<Vec<_>>())
                     .bind::<Array<BigInt>, _>(held.iter().map(|held| held.fence.0).collect::<Vec<_>>())
                     .bind::<BigInt, _>(lease);
-                Ok(renew.execute(connection).await?)
+                let renewed: Vec<RenewedRow> = renew.load(connection).await?;
+                let held =
+                    |row: &RenewedRow| HeldPurchase { id: PurchaseId(row.id), fence: Fence(row.fence) };
+                Ok(renewed.iter().map(held).collect())
             })
         })
         .await

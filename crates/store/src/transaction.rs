@@ -293,6 +293,6 @@ mod tests {
         (small.pool_size, small.pool_wait_ms) = (1, 50);
         let store = store_with(small).await.unwrap();
         let _held = store.general.begin().await.unwrap();
-        assert!(matches!(store.general.get().await.err(), Some(StoreError::Unavailable { .. })));
+        assert!(matches!(store.general.get().await.err(), Some(StoreError::Busy { .. })));
     }
 }

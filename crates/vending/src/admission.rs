@@ -27,7 +27,7 @@ impl Desk {
         let price = self.price(organisation, request).await?;
         let provider = self.provider(&request.provider_code).ok_or(Rejection::Internal)?.as_ref();
         let customer = self.admit_customer(provider, request, price.net).await?;
-        let call = self.call_id(&request.provider_code).await.ok_or(Rejection::Internal)?;
+        let call = self.call_id(&request.provider_code).await?;
         let sale =
             Sale { product: request.product, subscriber: request.subscriber.clone(), amount: price.net };
         Ok(Admitted { provider, price, customer, call, sale })

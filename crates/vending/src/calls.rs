@@ -10,6 +10,8 @@ use store::{CallIdBlock, Store, StoreError};
 use tokio::sync::Mutex;
 use vend::{CallId, CallIdError};
 
+use crate::Rejection;
+
 /// Whatever is left of a block after a minute is thrown away, see [`CallIdBlock`].
 const BLOCK_LIFETIME: Duration = Duration::from_mins(1);
 const CALLS_PER_BLOCK: u16 = 1_000;
@@ -37,6 +39,15 @@ pub(crate) enum NumberError {
     /// The block was not one of six digits.
     #[error("the block of numbers is not usable")]
     Block(#[from] CallIdError),
+}
+
+impl From<NumberError> for Rejection {
+    fn from(error: NumberError) -> Self {
+        match error {
+            NumberError::Store(error) if error.may_pass() => Self::Overloaded,
+            NumberError::Store(_) | NumberError::Block(_) => Self::Internal,
+        }
+    }
 }
 
 impl CallIds {

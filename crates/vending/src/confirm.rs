@@ -93,7 +93,7 @@ impl Desk {
         let Order { authority, request, keyed, arrival } = order;
         let Admitted { price, customer, call, sale, .. } =
             self.admit(authority.organisation, &request).await?;
-        let (id, reference) = self.next_purchase(self.clock.now()).await.ok_or(Rejection::Internal)?;
+        let (id, reference) = self.next_purchase(self.clock.now()).await?;
         let provider_reference = ProviderReference::new(call);
         let reservation = Reservation {
             id,
@@ -266,11 +266,15 @@ impl Desk {
     }
 
     /// Why nothing was reserved, with what the caller needs to know of the purchase that is in the way.
+    ///
+    /// A crowd for one subscriber is refused at once. Few of it look at the purchase at a time, so that others find a free
+    /// connection to the database; the rest is told to ask soon.
     async fn rejection_of(&self, refusal: ReserveRefusal) -> Rejection {
-        let found = if let ReserveRefusal::Pending { open: Some(id) } = refusal {
-            self.store.get_record(id).await.ok()
-        } else {
-            None
+        let found = match (&refusal, self.looks.try_acquire()) {
+            (ReserveRefusal::Pending { open: Some(id) }, Ok(_looking)) => {
+                self.store.get_record(*id).await.ok()
+            }
+            _any => None,
         };
         let recovery = found.and_then(|record| record.recovery);
         Rejection::of(refusal, recovery.unwrap_or_else(|| self.nothing_is_known()))

@@ -75,7 +75,7 @@ impl Desk {
         provider: &dyn Provider,
         request: &PurchaseRequest,
     ) -> Result<Customer, Rejection> {
-        let call = self.call_id(&request.provider_code).await.ok_or(Rejection::Internal)?;
+        let call = self.call_id(&request.provider_code).await?;
         let customer = provider.check(call, request.product, &request.subscriber).await;
         let not_admitted = Rejection::of_check(&request.provider_code);
         match customer {
@@ -85,14 +85,14 @@ impl Desk {
         }
     }
 
-    /// A fresh name for a call; none when the database gives none, which is logged.
-    pub(crate) async fn call_id(&self, provider_code: &str) -> Option<vend::CallId> {
+    /// A fresh name for a call; that the database gives none is logged.
+    pub(crate) async fn call_id(&self, provider_code: &str) -> Result<vend::CallId, Rejection> {
         let call = self.calls.call(&self.store, provider_code, self.clock.monotonic()).await;
-        call.inspect_err(|error| {
-            let cause: &dyn std::error::Error = error;
+        call.map_err(|error| {
+            let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, provider = provider_code, "there is no fresh name for a call");
+            error.into()
         })
-        .ok()
     }
 }
 

@@ -42,7 +42,11 @@ impl Leases {
                 tokio::time::sleep(renewal / 2).await;
                 let Some(due) = due(&leases, renewal) else { return };
                 if !due.is_empty() {
-                    renew(&leases, &store, due).await;
+                    // One that hangs would keep all the others from being renewed.
+                    let renewing = tokio::time::timeout(renewal, renew(&leases, &store, due));
+                    if renewing.await.is_err() {
+                        tracing::warn!("leases were not renewed in time");
+                    }
                 }
             }
         });
@@ -88,15 +92,16 @@ fn due(leases: &Weak<Leases>, renewal: Duration) -> Option<Vec<HeldPurchase>> {
     Some(due.map(|((id, fence), _)| HeldPurchase { id: *id, fence: *fence }).collect())
 }
 
-/// A renewal that fails is tried again at the next turn. A holder whose lease ends all the same may be replaced, and its
+/// What is not renewed is tried again at the next turn. A holder whose lease ends all the same may be replaced, and its
 /// fence keeps the purchase safe.
 async fn renew(leases: &Weak<Leases>, store: &Store, due: Vec<HeldPurchase>) {
-    match store.renew_leases(due.clone()).await {
-        Ok(_renewed) => {
+    let number = due.len();
+    match store.renew_leases(due).await {
+        Ok(renewed) => {
             let Some(leases) = leases.upgrade() else { return };
             let now = leases.clock.monotonic();
             let mut written = leases.lock();
-            for held in due {
+            for held in renewed {
                 if let Some(at) = written.get_mut(&(held.id, held.fence)) {
                     *at = now;
                 }
@@ -104,7 +109,7 @@ async fn renew(leases: &Weak<Leases>, store: &Store, due: Vec<HeldPurchase>) {
         }
         Err(error) => {
             let cause: &dyn std::error::Error = &error;
-            tracing::warn!(cause, purchases = due.len(), "leases could not be renewed");
+            tracing::warn!(cause, purchases = number, "leases could not be renewed");
         }
     }
 }

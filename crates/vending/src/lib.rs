@@ -36,6 +36,7 @@ use clock::SharedClock;
 use provider::Provider;
 use purchase::TimingError;
 use store::Store;
+use tokio::sync::Semaphore;
 
 pub use arrival::{Arrival, CallerConnection};
 pub use engine::{Engine, EngineRuntime};
@@ -73,7 +74,12 @@ struct Desk {
     calls: CallIds,
     refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
+    /// For the looks at purchases that are in the way of others.
+    looks: Semaphore,
 }
+
+/// So many looks at purchases in the way of others at a time.
+const LOOKS_MAX: usize = 4;
 
 impl Vending {
     /// Opens the desk over a store and connections to providers.
@@ -99,6 +105,7 @@ impl Vending {
             calls: CallIds::default(),
             refused_confirms: RefusedConfirms::default(),
             leases,
+            looks: Semaphore::new(LOOKS_MAX),
             store,
             providers: measured::measured(providers, &clock),
             clock,

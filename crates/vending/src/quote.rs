@@ -68,7 +68,7 @@ impl Desk {
         };
         let quotation = quotation.map_err(Rejection::of_check(&request.provider_code))?;
         let at = self.clock.now();
-        let (id, reference) = self.next_purchase(at).await.ok_or(Rejection::Internal)?;
+        let (id, reference) = self.next_purchase(at).await?;
         Ok(Quote {
             id,
             reference,
@@ -80,14 +80,17 @@ impl Desk {
         })
     }
 
-    /// A fresh purchase number and its reference; none when the database gives none, which is logged.
-    pub(crate) async fn next_purchase(&self, at: DateTime<Utc>) -> Option<(PurchaseId, Reference)> {
-        let id = self.calls.purchase(&self.store).await;
-        let id = id.inspect_err(|error| {
-            let cause: &dyn std::error::Error = error;
+    /// A fresh purchase number and its reference; that the database gives none is logged.
+    pub(crate) async fn next_purchase(
+        &self,
+        at: DateTime<Utc>,
+    ) -> Result<(PurchaseId, Reference), Rejection> {
+        let id = self.calls.purchase(&self.store).await.map_err(|error| {
+            let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "there is no fresh purchase number");
-        });
+            Rejection::from(error)
+        })?;
         let local = at.with_timezone(&self.zone);
-        id.ok().map(|id| (id, Reference::new(id, local.year(), local.month())))
+        Ok((id, Reference::new(id, local.year(), local.month())))
     }
 }

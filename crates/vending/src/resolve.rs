@@ -168,8 +168,8 @@ impl Desk {
         let asked_at = case.claimed_at;
         let code = &case.record.provider_code;
         let enquiry = match (self.call_id(code).await, self.provider(code)) {
-            (Some(call), Some(provider)) => provider.enquire(call, &case.order).await,
-            (None, _) | (_, None) => Enquiry::Unanswered(Doubt::ConnectionLost.into()),
+            (Ok(call), Some(provider)) => provider.enquire(call, &case.order).await,
+            (Err(_), _) | (_, None) => Enquiry::Unanswered(Doubt::ConnectionLost.into()),
         };
         reach(Point::ResolveEnquired);
         ResolveEvent::Enquired { enquiry, asked_at }
@@ -197,7 +197,7 @@ impl Desk {
     }
 
     async fn record_attempt(&self, case: &mut Case<'_>, fence: Fence) -> ResolveEvent {
-        let Some(call) = self.call_id(&case.record.provider_code).await else {
+        let Ok(call) = self.call_id(&case.record.provider_code).await else {
             return ResolveEvent::SendRefused;
         };
         let reference = ProviderReference::new(call);

@@ -1,5 +1,6 @@
 //! Retry: settles a confirm whose answer was lost, and never charges twice.
 
+use clock::Monotonic;
 use purchase::{Authority, Record, ResolveAnswer, StateName};
 use store::{ClosingOutcome, RetryKey, StoreError};
 use vend::{Product, SubscriberIdentifier};
@@ -36,19 +37,43 @@ impl Vending {
     ) -> Result<Box<Record>, RetryError> {
         let vending = self.clone();
         let resolved = self.0.engine.run(async move { vending.0.settle_retry(authority, question).await });
-        match tokio::time::timeout(self.0.settings.longest_wait(), resolved).await {
-            Ok(Ok(outcome)) => outcome,
-            Ok(Err(_lost)) => Err(RetryError::Unreachable(self.0.nothing_is_known())),
-            Err(_elapsed) => Err(RetryError::Unreachable(self.0.nothing_is_known())),
-        }
+        let Ok(Ok(Settled { outcome, closing_since })) =
+            tokio::time::timeout(self.0.settings.longest_wait(), resolved).await
+        else {
+            return Err(RetryError::Unreachable(self.0.nothing_is_known()));
+        };
+        // The reference rests from its closing on. A process that stood still since then must not tell what may be over.
+        let is_stale = closing_since.is_some_and(|since| {
+            self.0.clock.monotonic().elapsed_since(since) > self.0.settings.timing().reference_rest / 2
+        });
+        if is_stale { Err(RetryError::Unreachable(self.0.nothing_is_known())) } else { outcome }
     }
 }
 
+/// How a retry ended.
+struct Settled {
+    outcome: Result<Box<Record>, RetryError>,
+    /// When the closing of the reference began, where the answer says that nothing was bought under it.
+    closing_since: Option<Monotonic>,
+}
+
 impl Desk {
-    async fn settle_retry(
+    async fn settle_retry(&self, authority: Authority, question: RetryQuestion) -> Settled {
+        let mut began = self.clock.monotonic();
+        let outcome = self.settled(authority, question, &mut began).await;
+        let closing_since = match &outcome {
+            Err(RetryError::NotFound | RetryError::Failed(_)) => Some(began),
+            Ok(_) | Err(_) => None,
+        };
+        Settled { outcome, closing_since }
+    }
+
+    /// `closing_since` becomes the moment at which the last closing of the reference began.
+    async fn settled(
         &self,
         authority: Authority,
         question: RetryQuestion,
+        closing_since: &mut Monotonic,
     ) -> Result<Box<Record>, RetryError> {
         let key = RetryKey {
             organisation: authority.organisation,
@@ -78,6 +103,7 @@ impl Desk {
                 return Err(RetryError::Pending(record.recovery.unwrap_or(recovery)));
             };
             // A final answer must stay true: where a later purchase was quicker, the answer is about that one.
+            *closing_since = self.clock.monotonic();
             let newer = self.store.close_reference(key.clone(), record.id, outcome).await;
             match (self.answered(newer, "a reference could not be closed")?, outcome) {
                 (Some(newer), _) => found = newer,

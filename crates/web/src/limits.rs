@@ -116,8 +116,9 @@ pub(crate) fn admit_address(front: &Front, visit: &Visit, counted: Counted) -> R
     visit.count();
     let buckets = front.limits.of_addresses(counted);
     let admission = buckets.map(|addresses| addresses.admit(visit.origin(), now(front)));
-    if matches!((counted, &admission), (Counted::Malformed, Some(Admission::Admitted { .. }))) {
-        // Nothing is said of this limit until it is exceeded: answers of the frozen surface stay as they are.
+    let is_silent = matches!(counted, Counted::Malformed | Counted::UnknownToken);
+    if is_silent && matches!(admission, Some(Admission::Admitted { .. })) {
+        // Nothing is said of these limits until they are exceeded: answers of the frozen surface stay as they are.
         return Ok(());
     }
     let judged = judge(visit, admission);

@@ -71,7 +71,16 @@ pub async fn that_are_silent(seen: &Seen) {
     seen.expect(ProviderTimeout, Endpoint::Retry, &shop.retry(&lost, "lost-1").await);
     shop.retry_until_settled(&lost, "lost-1").await.expect(200);
 
+    never_reached(seen).await;
     still_working(seen).await;
+}
+
+/// All orders for this meter are lost, which is known when no record of any is found in the end.
+async fn never_reached(seen: &Seen) {
+    let (shop, meter) = (town().open_shop().await, town().scenario("lost_request"));
+    shop.confirm(&shop.order(meter).reference("never-1")).await.expect(504);
+    let told = shop.retry_until_settled(meter, "never-1").await;
+    seen.expect(ProviderUnavailable, Endpoint::Retry, &told);
 }
 
 async fn still_working(seen: &Seen) {

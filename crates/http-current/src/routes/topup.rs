@@ -26,7 +26,8 @@ pub async fn validate(
     let caller = authorised(&request, &identity, Permission::PurchasesValidate).await?;
     let top_up = requests::top_up(&read_fields(&request, payload).await?)?;
     let (hard, authority) = (top_up.hard_validate, authority(&caller));
-    let wanted = top_up.from(default_provider(&caller, &vending).await?);
+    let provider = default_provider(&caller, &vending).await;
+    let wanted = top_up.from(provider.map_err(|rejection| refused(&rejection, Asked::ForAQuote))?);
     let quote = if hard {
         vending.trial(&authority, &wanted).await
     } else {
@@ -54,7 +55,10 @@ pub async fn confirm(
         product: Some(Product::Electricity),
     };
     let top_up = requests::top_up(&fields).map_err(|error| confirming.refused(error))?;
-    let provider = default_provider(&caller, &vending).await.map_err(|error| confirming.refused(error))?;
+    let provider = default_provider(&caller, &vending).await.map_err(|rejection| {
+        let told = refused(&rejection, Asked::ForAQuote);
+        if ConfirmError::from(rejection).is_refusal() { confirming.refused(told) } else { told }
+    })?;
     let visit = Visit::of(&request);
     visit.money_may_move();
     let confirmed = vending.confirm(authority(&caller), top_up.from(provider), visit.arrival()).await;
@@ -99,9 +103,8 @@ fn why_not_confirmed(error: &ConfirmError) -> ApiError {
     }
 }
 
-async fn default_provider(caller: &Caller, vending: &Vending) -> Result<String, ApiError> {
-    let provider = vending.default_provider(authority(caller).organisation, Product::Electricity).await;
-    provider.map_err(|rejection| refused(&rejection, Asked::ForAQuote))
+async fn default_provider(caller: &Caller, vending: &Vending) -> Result<String, Rejection> {
+    vending.default_provider(authority(caller).organisation, Product::Electricity).await
 }
 
 /// A provider that is no longer offered was never the caller's choice.

@@ -26,17 +26,17 @@ async fn a_holder_renews_its_lease_and_nobody_else_does() {
     assert_eq!(since_reserve(&town, "lease_until"), Some(lease));
 
     let stale = HeldPurchase { id: order.id, fence: Fence(7) };
-    assert_eq!(town.store.renew_leases(vec![stale]).await.unwrap(), 0);
+    assert_eq!(town.store.renew_leases(vec![stale]).await.unwrap(), []);
     assert_eq!(since_reserve(&town, "lease_until"), Some(lease));
 
     let held = HeldPurchase { id: order.id, fence: reserved.life.fence };
-    assert_eq!(town.store.renew_leases(vec![held, stale]).await.unwrap(), 1);
+    assert_eq!(town.store.renew_leases(vec![held, stale]).await.unwrap(), [held]);
     assert!(since_reserve(&town, "lease_until") > Some(lease));
     assert_eq!(town.sql("SELECT due_at = lease_until FROM purchases"), "t");
     assert_eq!(town.sql("SELECT count(*) FROM purchase_events"), "1", "a renewal leaves no line of history");
 
     town.records(&order, Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
-    assert_eq!(town.store.renew_leases(vec![held]).await.unwrap(), 0, "it was given up");
+    assert_eq!(town.store.renew_leases(vec![held]).await.unwrap(), [], "it was given up");
     assert_eq!(town.sql("SELECT lease_until IS NULL FROM purchases"), "t");
 }
 
@@ -51,7 +51,7 @@ async fn a_renewal_waits_for_nobody() {
     holder.batch_execute(&lock).await.unwrap();
     let held = [&one, &other].map(|order| HeldPurchase { id: order.id, fence: FIRST });
     let renewed = tokio::time::timeout(Duration::from_secs(1), town.store.renew_leases(held.to_vec())).await;
-    assert_eq!(renewed.unwrap().unwrap(), 1);
+    assert_eq!(renewed.unwrap().unwrap(), &held[1..]);
     holder.batch_execute("ROLLBACK").await.unwrap();
 }
 

@@ -63,6 +63,9 @@ impl CallerSockets {
     }
 }
 
+/// The kernel counts in ticks: what it tells may be short by one. The longest that it is built with.
+const TICK: Duration = Duration::from_millis(10);
+
 /// The connection that a request came over. It ends when the HTTP server has done with it.
 #[derive(Debug)]
 pub struct CallerSocket {
@@ -85,7 +88,7 @@ impl CallerSocket {
     /// for younger. The clock is read first, for the same reason.
     pub(crate) fn last_byte_at(&self) -> Option<Monotonic> {
         let now = self.clock.monotonic();
-        let unread = kernel::state_of(self.socket.as_ref()?)?.since_last_byte;
+        let unread = kernel::state_of(self.socket.as_ref()?)?.since_last_byte.saturating_add(TICK);
         let suspended = self.clock.suspended();
         let mut noted = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
         let asleep = suspended.saturating_sub(*noted);

@@ -20,13 +20,15 @@ use super::{
     inspector::{Broken, Inspector},
 };
 
-/// What a request head is allowed.
+/// What a request is allowed.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadLimits {
     /// How many bytes it may have, to the last.
     pub bytes_max: usize,
     /// How long it may take from its first byte, and the first one of a connection from when that is made.
     pub within: Duration,
+    /// How long a body may take. A handler that reads it is stricter; this is for a body that no handler reads.
+    pub body_within: Duration,
 }
 
 /// Wraps connections. Each thread that serves makes one.
@@ -40,6 +42,9 @@ pub struct HeadChecks {
 /// How long a connection that is not read any more is kept, for the answer to reach its reader: bytes that were never read
 /// make the kernel reset a connection that is closed, and a reset can overtake the answer.
 const LINGERS: Duration = Duration::from_secs(1);
+
+/// How long a caller may take no byte of its answers. One that never reads would keep what it is owed in memory for ever.
+const TAKES_WITHIN: Duration = Duration::from_secs(30);
 
 /// At most so much is read and thrown away at a time.
 const THROWN_AWAY_AT_ONCE: usize = 64 * 1_024;
@@ -57,8 +62,11 @@ pub struct CheckedStream<Socket = TcpStream> {
     broken: Option<Broken>,
     /// Whether no byte has arrived yet.
     is_silent: bool,
+    is_in_body: bool,
     is_shut: bool,
     timer: Option<Pin<Box<Sleep>>>,
+    /// Runs while the caller takes nothing.
+    untaken: Option<Pin<Box<Sleep>>>,
 }
 
 impl HeadChecks {
@@ -77,8 +85,10 @@ impl HeadChecks {
             ready: BytesMut::new(),
             broken: None,
             is_silent: true,
+            is_in_body: false,
             is_shut: false,
             timer: None,
+            untaken: None,
         }
     }
 }
@@ -105,12 +115,15 @@ impl<Socket> CheckedStream<Socket> {
             inspected
         };
         self.is_silent = false;
+        let was_in_body = std::mem::replace(&mut self.is_in_body, self.inspector.is_in_body());
         match inspected.broken {
             Some(broken) => self.end(broken),
             None if self.held.is_empty() => {
                 // An idle connection keeps no memory.
                 self.held = BytesMut::new();
-                self.timer = None;
+                if !(was_in_body && self.is_in_body) {
+                    self.timer = None;
+                }
             }
             None => {}
         }
@@ -125,12 +138,13 @@ impl<Socket> CheckedStream<Socket> {
         self.broken = Some(broken);
     }
 
-    /// Whether a head, of which a part or nothing has arrived, has had its time.
+    /// Whether a head, of which a part or nothing has arrived, or a body that is not whole, has had its time.
     fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
-        if !self.is_silent && self.held.is_empty() {
+        let is_in_head = self.is_silent || !self.held.is_empty();
+        if !is_in_head && !self.is_in_body {
             return false;
         }
-        let within = self.limits.within;
+        let within = if self.is_in_body { self.limits.body_within } else { self.limits.within };
         self.timer.get_or_insert_with(|| Box::pin(sleep(within))).as_mut().poll(context).is_ready()
     }
 
@@ -189,7 +203,7 @@ impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
                     // Nobody has asked anything: the connection ends without an answer.
                     return Poll::Ready(Ok(()));
                 }
-                this.end(Broken::Head(BrokenHead::TooSlow));
+                this.end(if this.is_in_body { Broken::Body } else { Broken::Head(BrokenHead::TooSlow) });
             } else {
                 return read;
             }
@@ -202,7 +216,15 @@ impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
 
 impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
+        let this = self.get_mut();
+        let written = Pin::new(&mut this.socket).poll_write(context, bytes);
+        if written.is_ready() {
+            this.untaken = None;
+            return written;
+        }
+        let untaken = this.untaken.get_or_insert_with(|| Box::pin(sleep(TAKES_WITHIN)));
+        ready!(untaken.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -51,6 +51,11 @@ impl Inspector {
         Self { codec: Codec::new(config), ahead: BytesMut::new(), place: Place::Head, head_bytes_max }
     }
 
+    /// Whether the last byte that was passed on belongs to a body that is not whole yet.
+    pub(super) fn is_in_body(&self) -> bool {
+        self.place == Place::Body
+    }
+
     /// Looks at the bytes that were not passed on yet, of which those at the end, `fresh`, were not looked at before.
     pub(super) fn inspect(&mut self, unpassed: &[u8], fresh: &[u8]) -> Inspected {
         if self.place == Place::Tunnel {
