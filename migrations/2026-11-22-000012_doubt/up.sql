@@ -1,7 +1,7 @@
 -- Doubt ends in seconds: what must be known of an open purchase for that, of a provider's connection, and of a reference
 -- about which a retry has given a final answer.
 
--- A server of the version before names none of these columns, and they begin empty, so it goes on selling.
+-- All begin empty: of what was sent before, nothing of this is known.
 ALTER TABLE purchases
     -- When it was last claimed, and when an enquiry about it last began: integrators who ask share one enquiry.
     ADD COLUMN claimed_at timestamptz,

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use acceptance::{
     checker::Claim,
-    storm::{End, Order, PATIENT, Route, StormTown, Victim, rounds},
+    storm::{End, Order, PATIENT, Route, StormTown, Victim, rounds, until},
 };
 use failpoint::{Action, Point};
 use futures_util::future::join_all;
@@ -32,6 +32,9 @@ const USUAL_KILLS: usize = POINTS.len() * Recovery::ALL.len();
 const MOST_KILLS: usize = 500;
 /// They are started together, and only then is the first one killed: a start takes the processors away from the others.
 const SIDE_BY_SIDE: usize = 2 * USUAL_KILLS;
+
+/// Longer than any of them may take, on a very busy machine.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// How a purchase gets to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -133,9 +136,14 @@ async fn buy(town: &StormTown, kill: Kill, order: &Order, mut victim: Victim) ->
         assert_eq!(victim.is_struck(|| false).await, End::Struck);
         return (died_at, died_at);
     }
-    let (last, asked) = integrator.polls_retry(town.url(), order).await;
+    let (last, asked) = integrator.polls_retry(town.url(), order, PATIENCE).await;
     let claim = last.claim();
-    assert!(matches!(claim, Claim::Bought { .. }), "{:?}: {claim:?} after {asked} retries", kill.point);
+    assert!(
+        matches!(claim, Claim::Bought { .. }),
+        "{:?}: {claim:?} after {asked} retries: {}",
+        kill.point,
+        story(town, &order.external_reference)
+    );
     assert_eq!(victim.is_struck(|| false).await, End::Struck);
     (died_at, last.returned_at)
 }
@@ -148,16 +156,13 @@ async fn ended_at(town: &StormTown, order: &Order) -> i64 {
          WHERE external_reference = '{reference}' AND state = 'SUCCESSFUL'"
     );
     let mut ended_at = None;
-    acceptance::storm::until("the worker brings it to its end", UNWATCHED_PATIENCE, async || {
+    until("the worker brings it to its end", PATIENCE, async || {
         ended_at = town.asks(&question).parse().ok();
         ended_at.is_some()
     })
     .await;
     ended_at.unwrap()
 }
-
-/// Longer than the worker may take, on a very busy machine.
-const UNWATCHED_PATIENCE: Duration = Duration::from_mins(2);
 
 impl Figures {
     fn of(&self, is_meant: impl Fn(&Kill) -> bool) -> Vec<Duration> {

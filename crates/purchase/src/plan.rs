@@ -31,7 +31,7 @@ impl Default for RetryPlan {
         Self {
             first_look: Duration::from_secs(5),
             longest_pause: Duration::from_mins(15),
-            repeats: [5, 20, 60, 300, 900].map(Duration::from_secs),
+            repeats: [2, 20, 60, 300, 900].map(Duration::from_secs),
             repeats_end: Duration::from_secs(90),
             attempts: [1, 3, 7, 14, 25].map(Duration::from_mins),
         }
@@ -63,17 +63,20 @@ impl RetryPlan {
             State::Successful { .. } | State::Failed => None,
             State::RetryDue => Some(after(self.next_attempt(life, at, rules), timing.enquiry_gap)),
             State::InFlight(sending) => {
-                Some(after(at, pause(sending, at, timing.enquiry_gap, self.first_look)))
+                let planned = after(at, pause(sending, at, timing.enquiry_gap, self.first_look));
+                let lease_ends = life.lease_until.map(|ends| ends.max(next_turn(life, at, timing)));
+                Some(lease_ends.map_or(planned, |ends| planned.min(ends)))
             }
             State::InDoubt(sending) | State::Review(sending) => {
                 let pause = pause(sending, at, timing.enquiry_gap, self.longest_pause);
+                let not_before = next_turn(life, at, timing);
                 let milestones = [
                     Some(sending.quarantined_until(&rules.declared, timing)),
                     sending.no_record_since.map(|first| after(first, timing.not_found_gap)),
                     self.next_send_at(life, at, rules),
                 ];
-                let not_before = after(at, timing.enquiry_gap);
-                Some(earliest(after(at, pause), milestones, life.asked_at, at).max(not_before))
+                let planned = earliest(after(at, pause), milestones, life.asked_at, at).max(not_before);
+                Some(if self.is_send_due(life, at, rules) { not_before } else { planned })
             }
         }
     }
@@ -192,6 +195,12 @@ impl RetryPlan {
         let pause = pause(sending, at, self.first_look, self.longest_pause);
         earliest(after(at, pause), milestones, life.claimed_at, at)
     }
+}
+
+/// When the next question of an integrator may cause an enquiry; never at once.
+fn next_turn(life: &Life, at: DateTime<Utc>, timing: &Timing) -> DateTime<Utc> {
+    let turn = life.asked_at.map_or(at, |asked| after(asked, timing.enquiry_gap));
+    turn.max(after(at, timing.enquiry_gap / 2))
 }
 
 /// Half as long as has passed since the last send, within these bounds.

@@ -114,13 +114,13 @@ mod tests {
         assert_eq!(known("", &in_doubt, 1), None);
         assert_eq!(known("rm", &in_doubt, 1), None);
         // The gate, ten minutes, one more, and two looks.
-        assert_eq!(known("n", &in_doubt, 1), Some(5 + 600 + 60 + 30));
+        assert_eq!(known("n", &in_doubt, 1), Some(2 + 600 + 60 + 30));
         assert_eq!(
             known("rmn", &in_doubt, 1),
-            Some(90 + 5 + 600 + 60 + 30),
+            Some(90 + 2 + 600 + 60 + 30),
             "it may be sent again until then"
         );
-        assert_eq!(known("rmn", &in_doubt, 91), Some(5 + 600 + 60 + 30), "and no more");
+        assert_eq!(known("rmn", &in_doubt, 91), Some(2 + 600 + 60 + 30), "and no more");
         assert_eq!(known("rn", &in_doubt, 1), None, "a refusal of one copy of two proves nothing");
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn a_managed_purchase_may_be_sent_until_its_window_closes() {
         let doubt = Sending::first(second(0)).ended(second(1));
         let in_doubt = life(Handling::Managed, State::InDoubt(doubt));
-        assert_eq!(known("n", &in_doubt, 1), Some(1_800 + 5 + 600 + 60 + 30));
+        assert_eq!(known("n", &in_doubt, 1), Some(1_800 + 2 + 600 + 60 + 30));
         let spent =
             Life { requests: Timing::MANAGED_REQUESTS_MAX, ..life(Handling::Managed, State::RetryDue) };
         assert_eq!(known("n", &spent, 1), Some(1_800 + 30));
@@ -149,6 +149,6 @@ mod tests {
         let failed = life(Handling::SelfManaged, State::Failed);
         assert_eq!(Recovery::of(&failed, second(1), &rules("rmn")), None);
         let unknown = Recovery::unknown(second(1), &Timing::default());
-        assert_eq!((unknown.wait(), unknown.resolved_by), (Duration::from_secs(2), None));
+        assert_eq!((unknown.wait(), unknown.resolved_by), (Duration::from_secs(1), None));
     }
 }

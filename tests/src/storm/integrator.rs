@@ -107,16 +107,17 @@ impl Integrator {
         self.retry_and_pause(base_url, order, patience).await.0
     }
 
-    /// Retries as the guide says, with the pauses that `Retry-After` tells, until the answer is final. Returns the last
-    /// exchange, and how many there were.
-    pub async fn polls_retry(&self, base_url: &str, order: &Order) -> (Exchange, usize) {
+    /// Retries as the guide says, with the pauses that `Retry-After` tells, until the answer is final or `patience` is over.
+    /// Returns the last exchange, and how many there were.
+    pub async fn polls_retry(&self, base_url: &str, order: &Order, patience: Duration) -> (Exchange, usize) {
+        let gives_up_at = now() + i64::try_from(patience.as_micros()).unwrap();
         let mut asked = 0;
         loop {
             let (exchange, pause) = self.retry_and_pause(base_url, order, PATIENT).await;
             asked += 1;
             let is_final =
                 matches!(exchange.claim(), Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent);
-            if is_final || asked == RETRIES_MAX {
+            if is_final || now() > gives_up_at {
                 return (exchange, asked);
             }
             tokio::time::sleep(pause.unwrap_or(UNTOLD_PAUSE)).await;
