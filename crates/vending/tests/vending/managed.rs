@@ -114,13 +114,13 @@ async fn doubt_is_sent_again_under_the_same_reference_where_that_is_declared_and
     let shop = town.managed_shop_with("200.00").await;
     town.utility.will([NeverArrives, NeverArrives]);
     shop.buys("100.00").await.unwrap();
-    town.works_for(Duration::from_secs(4)).await;
+    town.works_for(Duration::from_secs(1)).await;
     assert_eq!(orders(&town), ["vend #1"], "until then it is only asked about");
     town.works_for(Duration::from_secs(2)).await;
     assert_eq!(orders(&town), ["vend #1", "vend #1"]);
     town.works_for(Duration::from_secs(13)).await;
     assert_eq!(orders(&town).len(), 2);
-    town.works_for(Duration::from_secs(3)).await;
+    town.works_for(Duration::from_secs(5)).await;
     assert_eq!(orders(&town), ["vend #1"; 3]);
     assert_eq!(town.sql("SELECT state, attempt, requests FROM purchases"), "SUCCESSFUL|1|2");
     shop.has("98.50", "0");
