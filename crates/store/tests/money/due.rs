@@ -147,7 +147,7 @@ async fn every_move_sets_when_the_worker_looks_again() {
         ))
     };
     let (order, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    assert_eq!(due_in(&order), "2", "its sender's lease");
+    assert_eq!(due_in(&order), "60", "its sender's lease");
     town.records(&order, lost()).await;
     assert_eq!(due_in(&order), "5", "the first look");
     let (busy, _) = town.reserved(&shop, "04000000002", 1_000).await;
@@ -155,7 +155,7 @@ async fn every_move_sets_when_the_worker_looks_again() {
     town.records(&busy, Fact::Refused { fence: FIRST, refusal, told: Told::InAnswer }).await;
     assert_eq!((town.state(busy.id).as_str(), due_in(&busy).as_str()), ("RETRY_DUE", "60"));
     let claimed = town.records(&order, Fact::Claimed).await;
-    assert_eq!(due_in(&order), "2", "its new holder's lease");
+    assert_eq!(due_in(&order), "60", "its new holder's lease");
     town.records(&order, vended("V1", 1_000)).await;
     assert_eq!((claimed.life.fence, due_in(&order).as_str()), (Fence(2), ""));
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use purchase::{Fact, Fence, StateName, Timing};
+use purchase::{Fact, Fence, StateName};
 use store::HeldPurchase;
 use vend::Doubt;
 
-use crate::town::{FIRST, Town, connect, settings};
+use crate::town::{FIRST, Town, connect, settings, timing};
 
 const METER: &str = "04257670465";
 
@@ -22,7 +22,7 @@ async fn a_holder_renews_its_lease_and_nobody_else_does() {
     let town = Town::open().await;
     let shop = town.shop_with(20_000).await;
     let (order, reserved) = town.reserved(&shop, METER, 1_000).await;
-    let lease = i64::try_from(Timing::default().lease.as_micros()).unwrap();
+    let lease = i64::try_from(timing().lease.as_micros()).unwrap();
     assert_eq!(since_reserve(&town, "lease_until"), Some(lease));
 
     let stale = HeldPurchase { id: order.id, fence: Fence(7) };

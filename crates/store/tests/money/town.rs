@@ -72,7 +72,12 @@ pub fn settings(database: &Database) -> StoreSettings {
 }
 
 pub async fn connect(settings: StoreSettings) -> Store {
-    connect_with(settings, &Timing::default()).await
+    connect_with(settings, &timing()).await
+}
+
+/// With leases that outlive any test on a busy machine.
+pub fn timing() -> Timing {
+    Timing { lease: Duration::from_mins(1), ..Timing::default() }
 }
 
 pub async fn connect_with(settings: StoreSettings, timing: &Timing) -> Store {
