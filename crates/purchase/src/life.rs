@@ -211,7 +211,8 @@ pub struct Life {
     /// When it was last claimed, by the database's clock. No enquiry of that holder began earlier. None before the first
     /// claim.
     pub claimed_at: Option<DateTime<Utc>>,
-    /// When an enquiry about it last began, under a claim or without one; none before the first.
+    /// When an integrator last took the turn to ask about it; none before the first. A look of the worker takes no turn: a
+    /// client that asks when it was told to must not find its turn gone.
     pub asked_at: Option<DateTime<Utc>>,
     /// The number of the current attempt, from 1.
     pub attempt: u16,

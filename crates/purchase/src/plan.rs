@@ -75,7 +75,8 @@ impl RetryPlan {
                     sending.no_record_since.map(|first| after(first, timing.not_found_gap)),
                     self.next_send_at(life, at, rules),
                 ];
-                let planned = earliest(after(at, pause), milestones, life.asked_at, at).max(not_before);
+                let looked_at = life.asked_at.max(life.claimed_at);
+                let planned = earliest(after(at, pause), milestones, looked_at, at).max(not_before);
                 Some(if self.is_send_due(life, at, rules) { not_before } else { planned })
             }
         }

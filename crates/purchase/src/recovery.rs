@@ -82,6 +82,8 @@ mod tests {
     use crate::{Handling, State};
 
     const RESERVED: i64 = 1_000_000;
+    /// Of the default, in whole seconds.
+    const GATE: i64 = 1;
 
     fn second(since_reserve: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(RESERVED + since_reserve, 0).unwrap()
@@ -114,13 +116,13 @@ mod tests {
         assert_eq!(known("", &in_doubt, 1), None);
         assert_eq!(known("rm", &in_doubt, 1), None);
         // The gate, ten minutes, one more, and two looks.
-        assert_eq!(known("n", &in_doubt, 1), Some(2 + 600 + 60 + 30));
+        assert_eq!(known("n", &in_doubt, 1), Some(GATE + 600 + 60 + 30));
         assert_eq!(
             known("rmn", &in_doubt, 1),
-            Some(90 + 2 + 600 + 60 + 30),
+            Some(90 + GATE + 600 + 60 + 30),
             "it may be sent again until then"
         );
-        assert_eq!(known("rmn", &in_doubt, 91), Some(2 + 600 + 60 + 30), "and no more");
+        assert_eq!(known("rmn", &in_doubt, 91), Some(GATE + 600 + 60 + 30), "and no more");
         assert_eq!(known("rn", &in_doubt, 1), None, "a refusal of one copy of two proves nothing");
     }
 
@@ -138,7 +140,7 @@ mod tests {
     fn a_managed_purchase_may_be_sent_until_its_window_closes() {
         let doubt = Sending::first(second(0)).ended(second(1));
         let in_doubt = life(Handling::Managed, State::InDoubt(doubt));
-        assert_eq!(known("n", &in_doubt, 1), Some(1_800 + 2 + 600 + 60 + 30));
+        assert_eq!(known("n", &in_doubt, 1), Some(1_800 + GATE + 600 + 60 + 30));
         let spent =
             Life { requests: Timing::MANAGED_REQUESTS_MAX, ..life(Handling::Managed, State::RetryDue) };
         assert_eq!(known("n", &spent, 1), Some(1_800 + 30));

@@ -143,7 +143,6 @@ fn claimed(life: &Life, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why>
         fence: life.fence.next(),
         lease_until: Some(after(at, timing.lease)),
         claimed_at: Some(at),
-        asked_at: Some(at),
         ..life.clone()
     };
     Ok(Next::Moved(claimed, Vec::new()))

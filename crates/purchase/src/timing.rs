@@ -45,10 +45,10 @@ pub struct TimingError {
 impl Default for Timing {
     fn default() -> Self {
         Self {
-            gate: Duration::from_secs(2),
+            gate: Duration::from_millis(1_800),
             intake: Duration::from_secs(20),
             provider_timeout: Duration::from_mins(2),
-            lease: Duration::from_millis(2_200),
+            lease: Duration::from_secs(2),
             enquiry_gap: Duration::from_secs(1),
             not_found_gap: Duration::from_mins(1),
             reference_rest: Duration::from_mins(1),
@@ -128,13 +128,13 @@ mod tests {
 
     #[test]
     fn an_order_leaves_within_its_first_lease() {
-        let timing = Timing { lease: Duration::from_secs(2), ..Timing::default() };
+        let timing = Timing { lease: Duration::from_millis(1_800), ..Timing::default() };
         assert_eq!(timing.checked(), Err(TimingError { shorter: "gate", longer: "lease" }));
     }
 
     #[test]
     fn a_vend_that_leaves_late_is_over_before_the_window_closes() {
-        let timing = Timing { window: Duration::from_secs(122), ..Timing::default() };
+        let timing = Timing { window: Duration::from_secs(121), ..Timing::default() };
         let both = "gate and provider_timeout together";
         assert_eq!(timing.checked(), Err(TimingError { shorter: both, longer: "window" }));
     }

@@ -58,7 +58,7 @@ mod the_retry_table {
         let mut in_review = World::in_review(handling, declared("rm"));
         in_review.knows(Fact::Claimed);
         [in_flight, in_doubt, in_review].map(|mut world| {
-            world.passes(2);
+            world.passes(1);
             world
         })
     }
@@ -136,6 +136,20 @@ mod the_retry_table {
                 (&ResolveCommand::Claim, "take a turn, answer pending")
             );
         }
+    }
+
+    #[test]
+    fn a_look_of_the_worker_takes_no_turn_from_a_client_that_comes_back_when_it_was_told_to() {
+        let mut world = World::in_flight(Handling::SelfManaged, declared("rm"));
+        world.passes(2);
+        let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
+        assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
+        let desk = resolves(&mut world, Asker::Integrator, Luck::Well, Some(Verdict::Vends));
+        assert_eq!(
+            desk.story(),
+            "take a turn, claim, enquire, record the repeat, send, record the vend, answer final"
+        );
+        world.ended_in_truth();
     }
 
     #[test]
@@ -464,7 +478,7 @@ mod confirming {
     #[test]
     fn after_a_slow_reserve_the_gate_is_closed() {
         for (seconds, expected) in
-            [(2, ConfirmCommand::Send), (3, ConfirmCommand::Record(Fact::NeverSent { fence: Fence(1) }))]
+            [(1, ConfirmCommand::Send), (2, ConfirmCommand::Record(Fact::NeverSent { fence: Fence(1) }))]
         {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
             let mut desk = ConfirmDesk::open(&world);

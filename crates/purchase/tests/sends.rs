@@ -75,8 +75,8 @@ mod behind_its_gate {
     use super::*;
 
     #[test]
-    fn a_repeat_leaves_at_the_gates_last_moment_and_not_after_it() {
-        for (pause, copies) in [(0, 2), (2, 2), (3, 1), (3_600, 1)] {
+    fn a_repeat_leaves_within_the_gate_and_not_after_it() {
+        for (pause, copies) in [(0, 2), (1, 2), (2, 1), (3_600, 1)] {
             let mut world = in_doubt(Handling::SelfManaged, "rmn", Repeats::FromMemory);
             let mut desk = about_to_send(&mut world, Asker::Integrator);
             desk.turn(&mut world, Luck::Well);

@@ -97,14 +97,14 @@ fn the_pause_is_never_longer_than_the_longest() {
 #[test]
 fn no_moment_that_changes_what_an_answer_proves_is_slept_through() {
     let in_doubt = self_managed(State::InDoubt(doubt(0)));
-    assert_eq!(next(&in_doubt, 590), Some(602), "the quarantine ends");
+    assert_eq!(next(&in_doubt, 590), Some(601), "the quarantine ends");
     assert_eq!(next(&in_doubt, 602), Some(903));
     assert_eq!(next(&in_doubt, 1_700), Some(1_800), "the window closes");
     assert_eq!(next(&in_doubt, 2_000), Some(2_000), "and the worker has not closed it yet");
     let once = Sending { no_record_since: Some(second(606)), ..doubt(0) };
     assert_eq!(next(&self_managed(State::InDoubt(once)), 606), Some(666), "a second answer counts");
     assert_eq!(next(&self_managed(State::Review(once)), 606), Some(666));
-    assert_eq!(next(&self_managed(State::InDoubt(doubt(60))), 640), Some(662), "since the last send");
+    assert_eq!(next(&self_managed(State::InDoubt(doubt(60))), 640), Some(661), "since the last send");
 }
 
 #[test]
@@ -124,10 +124,10 @@ fn a_sender_that_never_reported_is_waited_for_until_its_deadline() {
     let mut rules = declared(false, true);
     rules.declared.settles_within = Duration::from_secs(10);
     let until = |sending: Sending| seconds(sending.quarantined_until(&rules.declared, &rules.timing));
-    assert_eq!((until(doubt(0)), until(unreported)), (12, 122));
+    assert_eq!((until(doubt(0)), until(unreported)), (11, 121));
     let reported = |sending: Sending| sending.ended(second(21));
     let again = |sending: Sending| reported(sending.repeated(second(20), &rules.timing));
-    assert_eq!((until(again(doubt(0))), until(again(unreported))), (32, 122), "of every copy");
+    assert_eq!((until(again(doubt(0))), until(again(unreported))), (31, 121), "of every copy");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn an_integrator_is_told_when_asking_again_may_bring_something_new() {
     assert_eq!(ask_again_at, Some(31), "a send is due, whoever looked at it without sending");
     assert_eq!((in_doubt(5, 17), in_doubt(5, 19)), (Some(20), Some(20)), "the next send");
     assert_eq!(in_doubt(60, 400), Some(570));
-    assert_eq!(in_doubt(60, 600), Some(662), "the quarantine ends");
+    assert_eq!(in_doubt(60, 600), Some(661), "the quarantine ends");
     assert_eq!(ask_again(&life(Handling::Managed, State::RetryDue, 1), 70, &rules), Some(181));
     assert_eq!(ask_again(&self_managed(State::Review(doubt(0))), 9_000, &rules), Some(9_900));
 }

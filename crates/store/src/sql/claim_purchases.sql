@@ -3,7 +3,7 @@
 WITH claimed AS (
     UPDATE purchases p
     SET state = u.state, fence = u.fence, lease_until = u.lease_until, due_at = u.due_at,
-        claimed_at = u.at, asked_at = u.at
+        claimed_at = u.at
     FROM unnest($1, $2, $3, $4, $5, $6, $7, $8) AS u (id, old_state, old_fence, state, fence, lease_until, due_at, at)
     WHERE p.id = u.id AND p.state = u.old_state AND p.fence = u.old_fence
     RETURNING p.id, u.at, p.state, p.fence, p.attempt
