@@ -36,6 +36,17 @@ struct State {
     taken: HashMap<OrganisationId, u32>,
 }
 
+/// The task that writes. If it panics, the next refused confirm begins another: otherwise none would ever be written again.
+struct Writing<'a>(&'a RefusedConfirms);
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.state().is_writing = false;
+        }
+    }
+}
+
 /// What becomes of a refused confirm that is to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
@@ -65,6 +76,7 @@ impl Vending {
 
 impl Desk {
     async fn write_refused(&self) {
+        let _writing = Writing(&self.refused_confirms);
         while let Some(batch) = self.refused_confirms.next_batch() {
             let number = batch.len();
             match self.store.keep_refused_confirms(batch).await {
@@ -114,6 +126,8 @@ impl RefusedConfirms {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use chrono::DateTime;
     use purchase::{AccessTokenId, Authority, ClientId, UserId};
 
@@ -153,6 +167,18 @@ mod tests {
         assert_eq!(queue.next_batch().map(|batch| batch.len()), Some(1));
         assert_eq!(queue.next_batch(), None);
         assert_eq!(queue.take(refused(4), at(0)), Taken::First);
+    }
+
+    #[test]
+    fn after_a_task_that_panicked_another_one_writes() {
+        let queue = RefusedConfirms::default();
+        assert_eq!(queue.take(refused(1), at(0)), Taken::First);
+        let writes = AssertUnwindSafe(|| {
+            let _writing = Writing(&queue);
+            panic!("as a database driver might");
+        });
+        assert!(catch_unwind(writes).is_err());
+        assert_eq!(queue.take(refused(2), at(0)), Taken::First);
     }
 
     #[test]
