@@ -3,7 +3,7 @@
 
 -- All begin empty: of what was sent before, nothing of this is known.
 ALTER TABLE purchases
-    -- When it was last claimed, and when an enquiry about it last began: integrators who ask share one enquiry.
+    -- When it was last claimed, and when the turn to ask about it was last taken: integrators who ask share one enquiry.
     ADD COLUMN claimed_at timestamptz,
     ADD COLUMN asked_at timestamptz,
     -- When the sender of the latest copy reported the end of its request, and by when all earlier requests were over.

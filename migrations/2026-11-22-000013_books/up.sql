@@ -42,7 +42,9 @@ BEGIN
         NEW.former_commission_rate := OLD.former_commission_rate;
         NEW.commission_rate_since := OLD.commission_rate_since;
     ELSE
-        NEW.former_commission_rate := OLD.commission_rate;
+        -- The greatest of the last minute, if it was lowered more than once.
+        NEW.former_commission_rate := greatest(OLD.commission_rate,
+            CASE WHEN OLD.commission_rate_since > now() - interval '1 minute' THEN OLD.former_commission_rate END);
         NEW.commission_rate_since := now();
     END IF;
     RETURN NEW;

@@ -1,6 +1,11 @@
 //! The integrator's guide: its requests, typed into one shell as they stand there, and its table of test meters.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
 
 use serde_json::Value;
 
@@ -68,6 +73,9 @@ async fn the_page_about_migrating_can_be_typed_and_one_sale_goes_through_both_do
 
 /// The blocks of a document, typed into one shell: what each printed, and all of it.
 fn typed(text: &str) -> (Vec<Vec<Value>>, String) {
+    /// Both documents buy for the same meter in the name of the same organisation, which has one open purchase of it at a time.
+    static ONE_BY_ONE: Mutex<()> = Mutex::new(());
+    let _turn = ONE_BY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
     installed::needs("curl");
     let typed = Command::new("sh")
         .args(["-eu", "-c", &shell_blocks(text).join(&format!("printf '%s' '{NEXT}'\n"))])

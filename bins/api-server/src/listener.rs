@@ -52,7 +52,9 @@ where
     let address = socket.local_addr()?;
     let callers = Arc::new(CallerSockets::new(clock));
     let keep_alive = Duration::from_secs(settings.keep_alive_s);
-    let server = Server::build().workers(settings.workers.max(1)).shutdown_timeout(settings.drain_s);
+    let workers = settings.workers.max(1);
+    let server = Server::build().workers(workers).shutdown_timeout(settings.drain_s);
+    let server = server.max_concurrent_connections(settings.connections_max.div_ceil(workers).max(1));
     let stopping = server.graceful_shutdown_signal();
     let server = server.disable_signals().listen("api", socket, move || {
         let (checks, stopping, callers) = (HeadChecks::new(limits), stopping.clone(), Arc::clone(&callers));

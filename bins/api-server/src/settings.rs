@@ -83,6 +83,8 @@ pub struct HttpSettings {
     pub listen: String,
     /// Threads that parse and render.
     pub workers: usize,
+    /// How many connections are kept at once, over all workers. More wait in the kernel's queue.
+    pub connections_max: usize,
     /// How long a silent connection is kept, in seconds; longer than a proxy in front keeps it.
     pub keep_alive_s: u64,
     /// How long a head may take to arrive, in milliseconds.
@@ -99,6 +101,7 @@ impl Default for HttpSettings {
         Self {
             listen: "127.0.0.1:8080".to_owned(),
             workers: 2,
+            connections_max: 4_000,
             keep_alive_s: 75,
             head_within_ms: 10_000,
             stop_notice_ms: 0,

@@ -57,6 +57,12 @@ pub enum StartError {
     /// No private Postgres.
     #[error(transparent)]
     Postgres(#[from] LocalPostgresError),
+    /// The directory is somebody else's.
+    #[error("{} holds files, and no sandbox has been there: name an empty directory, or a new one", path.display())]
+    NotOurs {
+        /// Which.
+        path: PathBuf,
+    },
     /// A file of the sandbox cannot be written.
     #[error("cannot write {}", path.display())]
     File {
@@ -114,6 +120,7 @@ impl StartError {
             )
             | Self::PortTaken { .. }
             | Self::Port { .. }
+            | Self::NotOurs { .. }
             | Self::File { .. }
             | Self::Seal(_)
             | Self::Subscriber(_)
@@ -202,10 +209,19 @@ fn facts(api_server: &Process, utility_sim: &Process, town: &Town, first: Shop, 
     }
 }
 
+/// In every directory that a sandbox has been in. Those of older versions have settings for the migration only.
+const MARK: &str = ".vendgate-sandbox";
+const MIGRATE_SETTINGS: &str = "migrate.toml";
+
 /// Fresh logs for a fresh sandbox, where nobody else looks: tokens are among them.
 fn make_directory(path: &Path) -> Result<(), StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(failed)?;
+    let is_ours = [MARK, MIGRATE_SETTINGS].iter().any(|file| path.join(file).exists());
+    if !is_ours && fs::read_dir(path).map_err(failed)?.next().is_some() {
+        return Err(StartError::NotOurs { path: path.to_owned() });
+    }
+    fs::write(path.join(MARK), "").map_err(failed)?;
     fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
     for entry in fs::read_dir(path).map_err(failed)?.flatten() {
         let name = entry.file_name();
@@ -219,7 +235,7 @@ fn make_directory(path: &Path) -> Result<(), StartError> {
 
 /// As an operator does it: the server's own program, as the owner.
 fn migrate(program: &Program, directory: &Path, owner_url: &str) -> Result<(), StartError> {
-    let settings = directory.join("migrate.toml");
+    let settings = directory.join(MIGRATE_SETTINGS);
     write_settings(&settings, &migrate_toml(owner_url))?;
     let log = directory.join("migrate.log");
     Ok(run_to_end("api-server migrate", program, ["migrate".as_ref(), settings.as_os_str()], &log)?)
@@ -277,4 +293,27 @@ fn start_simulator(program: &Program, options: &Options) -> Result<Process, Star
 
 fn write_settings(path: &Path, text: &str) -> Result<(), StartError> {
     write_private(path, text).map_err(|source| StartError::File { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_with_somebody_elses_files_is_left_alone() {
+        let directory = env::temp_dir().join(format!("vendgate-not-ours-{}", std::process::id()));
+        let file = directory.join("Cargo.toml");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(&file, "precious").unwrap();
+        assert!(matches!(make_directory(&directory), Err(StartError::NotOurs { .. })));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+        fs::remove_file(&file).unwrap();
+        make_directory(&directory).unwrap();
+        fs::write(directory.join("api-server.log"), "of the last time").unwrap();
+        make_directory(&directory).unwrap();
+        assert!(!directory.join("api-server.log").exists());
+        fs::remove_dir_all(&directory).unwrap();
+    }
 }

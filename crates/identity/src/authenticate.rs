@@ -81,7 +81,8 @@ impl Identity {
             self.refused.remember(hash, asked);
             return Err(AuthError::InvalidToken);
         };
-        self.admit_caller(&record)?;
+        // What is suspended is asked about again, but like any token that has not been seen.
+        self.admit_caller(&record).inspect_err(|_| self.callers.forget(hash))?;
         let (family_id, expires_at) = (record.family_id, record.expires_at);
         let caller = Arc::new(Caller::from(record));
         self.callers.remember(hash, &caller, family_id, expires_at, asked);

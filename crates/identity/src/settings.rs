@@ -58,11 +58,9 @@ pub struct IdentitySettings {
 #[derive(Debug, thiserror::Error)]
 pub enum IdentitySettingsError {
     /// The key is not 64 hexadecimal digits.
+    // Without what the decoder says: it names a character of the key.
     #[error("refresh_key is not 64 hexadecimal digits")]
-    Key {
-        #[source]
-        source: hex::FromHexError,
-    },
+    Key,
     /// A length of time or a number is impossible, by itself or beside the others.
     #[error("{name} must be {required}")]
     Length { name: &'static str, required: &'static str },

@@ -24,7 +24,7 @@ impl SuccessorKey {
     pub(crate) fn from_hex(digits: &SecretString) -> Result<Self, IdentitySettingsError> {
         let mut key = Zeroizing::new([0; 32]);
         hex::decode_to_slice(digits.expose_secret(), key.as_mut_slice())
-            .map_err(|source| IdentitySettingsError::Key { source })?;
+            .map_err(|_names_a_digit| IdentitySettingsError::Key)?;
         Ok(Self(key))
     }
 

@@ -268,7 +268,7 @@ impl Life {
     }
 
     /// The purchase with an integrator's turn to ask taken at `at`, which needs no lease; none if it has ended, has moved on
-    /// from `fence`, or an enquiry began a moment ago.
+    /// from `fence`, or another turn was taken a moment ago.
     pub fn asked_about(&self, fence: Fence, at: DateTime<Utc>, timing: &Timing) -> Option<Self> {
         let may_ask =
             self.state.name().is_open() && self.fence == fence && self.may_be_asked_about(at, timing);

@@ -176,8 +176,7 @@ mod tests {
         notices(before, after, at, &Timing::default(), &flags)
     }
 
-    /// From the send: the confirm is listened to for 100 seconds; its caller waits for 150 from its arrival, and its lease
-    /// lasts 185.
+    /// From the send: the confirm is listened to for 100 seconds, and its caller waits for 150 from its arrival.
     const MOMENTS: [u64; 6] = [1, 99, 100, 155, 184, 3_600];
 
     /// Every (handling, state before, fence before, moment, state after), and what it must cause.

@@ -77,6 +77,9 @@ impl RetryPlan {
                 ];
                 let looked_at = life.asked_at.max(life.claimed_at);
                 let planned = earliest(after(at, pause), milestones, looked_at, at).max(not_before);
+                // Whoever holds it may learn something at any moment, or be dead.
+                let held_until = life.lease_until.filter(|until| at < *until);
+                let planned = held_until.map_or(planned, |until| planned.min(until.max(not_before)));
                 Some(if self.is_send_due(life, at, rules) { not_before } else { planned })
             }
         }

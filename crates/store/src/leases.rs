@@ -72,8 +72,8 @@ impl Store {
         .await
     }
 
-    /// Takes the next turn to have an enquiry made for an integrator. False if one began a moment ago, in whatever process,
-    /// or if the purchase has moved on from `fence`.
+    /// Takes the next turn to have an enquiry made for an integrator. False if one was taken a moment ago, in whatever
+    /// process, or if the purchase has moved on from `fence`.
     pub async fn take_turn(&self, id: PurchaseId, fence: Fence) -> Result<bool, StoreError> {
         let gap = microseconds(self.timing.enquiry_gap);
         self.write_alone(move |connection| {

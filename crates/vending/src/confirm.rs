@@ -149,7 +149,8 @@ impl Desk {
             Ok(reserved) => {
                 reach(Point::ConfirmAfterReserve);
                 purchase.reserved_at = Some(reserved.at);
-                purchase.lease = Some(self.leases.hold(purchase.reservation.id, reserved.life.fence));
+                let (id, fence) = (purchase.reservation.id, reserved.life.fence);
+                purchase.lease = Some(self.leases.hold(id, fence, purchase.began));
                 ConfirmEvent::Reserved {
                     fence: reserved.life.fence,
                     since_reserve: self.since(purchase.began),

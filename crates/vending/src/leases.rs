@@ -43,7 +43,7 @@ impl Leases {
                 let Some(due) = due(&leases, renewal) else { return };
                 if !due.is_empty() {
                     // One that hangs would keep all the others from being renewed.
-                    let renewing = tokio::time::timeout(renewal, renew(&leases, &store, due));
+                    let renewing = tokio::time::timeout(renewal / 2, renew(&leases, &store, due));
                     if renewing.await.is_err() {
                         tracing::warn!("leases were not renewed in time");
                     }
@@ -52,15 +52,10 @@ impl Leases {
         });
     }
 
-    /// A lease that has just been written.
-    pub(crate) fn hold(self: &Arc<Self>, id: PurchaseId, fence: Fence) -> Lease {
-        self.write(id, fence);
+    /// A lease that was written after `since`: from then on its age counts, since the database counts from before its commit.
+    pub(crate) fn hold(self: &Arc<Self>, id: PurchaseId, fence: Fence, since: Monotonic) -> Lease {
+        self.lock().insert((id, fence), since);
         Lease { leases: Arc::clone(self), id, fence }
-    }
-
-    fn write(&self, id: PurchaseId, fence: Fence) {
-        let now = self.clock.monotonic();
-        self.lock().insert((id, fence), now);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Written> {
@@ -69,11 +64,13 @@ impl Leases {
 }
 
 impl Lease {
-    /// The same purchase, held under another fence from now on.
-    pub(crate) fn moves_to(&mut self, fence: Fence) {
-        self.leases.lock().remove(&(self.id, self.fence));
+    /// The same purchase, held under another fence, by a lease that was written after `since`.
+    pub(crate) fn moves_to(&mut self, fence: Fence, since: Monotonic) {
+        let mut written = self.leases.lock();
+        written.remove(&(self.id, self.fence));
+        written.insert((self.id, fence), since);
+        drop(written);
         self.fence = fence;
-        self.leases.write(self.id, fence);
     }
 }
 
@@ -96,14 +93,14 @@ fn due(leases: &Weak<Leases>, renewal: Duration) -> Option<Vec<HeldPurchase>> {
 /// fence keeps the purchase safe.
 async fn renew(leases: &Weak<Leases>, store: &Store, due: Vec<HeldPurchase>) {
     let number = due.len();
+    let Some(since) = leases.upgrade().map(|leases| leases.clock.monotonic()) else { return };
     match store.renew_leases(due).await {
         Ok(renewed) => {
             let Some(leases) = leases.upgrade() else { return };
-            let now = leases.clock.monotonic();
             let mut written = leases.lock();
             for held in renewed {
                 if let Some(at) = written.get_mut(&(held.id, held.fence)) {
-                    *at = now;
+                    *at = since;
                 }
             }
         }
@@ -117,7 +114,7 @@ async fn renew(leases: &Weak<Leases>, store: &Store, due: Vec<HeldPurchase>) {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use clock::ManualClock;
+    use clock::{Clock, ManualClock};
 
     use super::*;
 
@@ -133,15 +130,16 @@ mod tests {
         let leases = Leases::new(Arc::new(clock.clone()));
         let keeper = Arc::downgrade(&leases);
         let due = || due(&keeper, RENEWAL).unwrap();
-        let mut first = leases.hold(PurchaseId(1), Fence(1));
+        let now = || clock.monotonic();
+        let mut first = leases.hold(PurchaseId(1), Fence(1), now());
         clock.advance(Duration::from_secs(1));
-        let second = leases.hold(PurchaseId(2), Fence(4));
+        let second = leases.hold(PurchaseId(2), Fence(4), now());
         assert_eq!(due(), []);
         clock.advance(Duration::from_secs(1));
         assert_eq!(due(), [held(1, 1)]);
         clock.advance(Duration::from_secs(1));
         assert_eq!(due(), [held(1, 1), held(2, 4)]);
-        first.moves_to(Fence(2));
+        first.moves_to(Fence(2), now());
         assert_eq!(due(), [held(2, 4)]);
         clock.advance(RENEWAL);
         drop(second);
@@ -154,8 +152,8 @@ mod tests {
     fn two_holders_of_one_purchase_are_told_apart_by_their_fences() {
         let clock = ManualClock::at(DateTime::UNIX_EPOCH);
         let leases = Leases::new(Arc::new(clock.clone()));
-        let replaced = leases.hold(PurchaseId(1), Fence(1));
-        let _holder = leases.hold(PurchaseId(1), Fence(2));
+        let replaced = leases.hold(PurchaseId(1), Fence(1), clock.monotonic());
+        let _holder = leases.hold(PurchaseId(1), Fence(2), clock.monotonic());
         clock.advance(RENEWAL);
         drop(replaced);
         assert_eq!(due(&Arc::downgrade(&leases), RENEWAL).unwrap(), [held(1, 2)]);

@@ -118,7 +118,7 @@ pub enum ConfirmError {
 }
 
 impl ConfirmError {
-    /// Whether there is no purchase, and not for want of room: that is worth keeping for whoever asks about it.
+    /// Whether this confirm made no purchase, and not for want of room: that is worth keeping for whoever asks about it.
     pub const fn is_refusal(&self) -> bool {
         match self {
             Self::Rejected(Rejection::Overloaded)
@@ -153,7 +153,7 @@ pub enum RetryError {
     /// It has succeeded, but its token cannot be opened here.
     #[error("the token of the purchase cannot be opened")]
     TokenUnreadable(Recovery),
-    /// Too many are waiting: nothing was looked up or asked, and the same may be asked again.
+    /// Too many are waiting: nothing was found out, and the same may be asked again.
     #[error("the service is overloaded")]
     Overloaded,
 }

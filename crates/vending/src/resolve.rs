@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use clock::Monotonic;
 use failpoint::{Point, reach};
 use provider::Gate;
 use purchase::{
@@ -31,7 +32,7 @@ struct Case<'a> {
     /// The database's time of the claim: no enquiry of this resolve begins before it.
     claimed_at: DateTime<Utc>,
     /// When the latest send was put on record, by the monotonic clock.
-    recorded: clock::Monotonic,
+    recorded: Monotonic,
     lease: Option<Lease>,
     backoff: Backoff,
 }
@@ -52,12 +53,12 @@ impl Desk {
         self.bring_to_an_end(begun, self.case(&found.record, found.at, &rules)).await
     }
 
-    /// Brings what a worker has claimed as far as evidence allows.
-    pub(crate) async fn resolve_claimed(&self, claimed: ClaimedPurchase) -> ResolveAnswer {
+    /// Brings what a worker has claimed, after `since`, as far as evidence allows.
+    pub(crate) async fn resolve_claimed(&self, claimed: ClaimedPurchase, since: Monotonic) -> ResolveAnswer {
         let ClaimedPurchase { record, declared, at } = claimed;
         let rules = self.rules(declared);
         let begun = Transcribed::claimed(record.id, Asker::Worker, &record.life, at, &rules);
-        let lease = Some(self.leases.hold(record.id, record.life.fence));
+        let lease = Some(self.leases.hold(record.id, record.life.fence, since));
         let case = Case { lease, ..self.case(&record, at, &rules) };
         self.bring_to_an_end(begun, case).await.answer
     }
@@ -110,12 +111,13 @@ impl Desk {
     }
 
     async fn claim(&self, case: &mut Case<'_>) -> ResolveEvent {
+        let since = self.clock.monotonic();
         match self.store.record(case.record.id, case.record.organisation, Fact::Claimed).await {
             Ok(Recorded { life, at, verdict: Verdict::Moved }) => {
                 reach(Point::ResolveClaimed);
                 case.claimed_at = at;
                 case.standing = (life.clone(), at);
-                case.lease = Some(self.leases.hold(case.record.id, life.fence));
+                case.lease = Some(self.leases.hold(case.record.id, life.fence, since));
                 let is_as_found = life.attempt == case.record.life.attempt;
                 if is_as_found || self.learn_of_later_attempt(case).await {
                     ResolveEvent::Claimed { life, at }
@@ -182,7 +184,7 @@ impl Desk {
                 reach(Point::ResolveSendRecorded);
                 measures::sends(&case.record.provider_code, sending);
                 if let Some(lease) = &mut case.lease {
-                    lease.moves_to(life.fence);
+                    lease.moves_to(life.fence, case.recorded);
                 }
                 ResolveEvent::SendRecorded { fence: life.fence, since_record: self.since(case.recorded) }
             }

@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use clock::Monotonic;
 use futures_util::future::join_all;
 use purchase::{Record, ResolveAnswer};
 use store::{ClaimedPurchase, StoreError};
@@ -36,11 +37,12 @@ impl Vending {
         let mut slots = Slots::new(self.0.providers.keys(), settings.slots_per_provider);
         let mut trouble = Trouble::default();
         loop {
+            let since = self.0.clock.monotonic();
             let pause = match self.0.claim_due(&mut slots).await {
                 Ok(claimed) => {
                     trouble.is_over();
                     for (purchase, slot) in claimed {
-                        drop(self.begin(purchase, slot));
+                        drop(self.begin(purchase, slot, since));
                     }
                     settings.idle_pause()
                 }
@@ -60,6 +62,7 @@ impl Vending {
     /// Claims once what is due, and works on it to the end of this attempt. For whoever wants to go step by step.
     pub async fn work_once(&self) -> WorkDone {
         let mut slots = Slots::new(self.0.providers.keys(), WorkerSettings::default().slots_per_provider);
+        let since = self.0.clock.monotonic();
         let claimed = match self.0.claim_due(&mut slots).await {
             Ok(claimed) => claimed,
             Err(error) => {
@@ -67,19 +70,19 @@ impl Vending {
                 return WorkDone::default();
             }
         };
-        let begun = claimed.into_iter().map(|(purchase, slot)| self.begin(purchase, slot));
+        let begun = claimed.into_iter().map(|(purchase, slot)| self.begin(purchase, slot, since));
         let answers = join_all(begun).await;
         let ended = answers.iter().filter(|answer| matches!(answer, Ok(ResolveAnswer::Final)));
         WorkDone { claimed: answers.len(), ended: ended.count() }
     }
 
     /// The slot is given back when the work is over, or breaks off.
-    fn begin(&self, purchase: ClaimedPurchase, slot: Slot) -> JoinHandle<ResolveAnswer> {
+    fn begin(&self, purchase: ClaimedPurchase, slot: Slot, since: Monotonic) -> JoinHandle<ResolveAnswer> {
         let vending = self.clone();
         let span = span_of_run(&purchase.record);
         let work = async move {
             let _in_hand = slot;
-            vending.0.resolve_claimed(purchase).await
+            vending.0.resolve_claimed(purchase, since).await
         };
         self.0.engine.begin(work.instrument(span))
     }

@@ -195,6 +195,10 @@ fn an_integrator_is_told_when_asking_again_may_bring_something_new() {
     assert_eq!(ask_again(&held, 8, &rules), Some(9), "the holder may be dead: its lease ends");
     let in_doubt = |last, at| ask_again(&self_managed(State::InDoubt(doubt(last))), at, &rules);
     assert_eq!(in_doubt(0, 1), Some(2), "no sooner than the next enquiry");
+    let looked_at =
+        |until| Life { lease_until: Some(second(until)), ..self_managed(State::InDoubt(doubt(60))) };
+    assert_eq!(ask_again(&looked_at(403), 400, &rules), Some(403), "the worker is asking");
+    assert_eq!(ask_again(&looked_at(400), 400, &rules), Some(570), "and is dead");
     let due = Life { asked_at: Some(second(30)), ..self_managed(State::InDoubt(doubt(5))) };
     let ask_again_at = rules.timing.plan.ask_again_at(&due, second(31), &rules).map(seconds);
     assert_eq!(ask_again_at, Some(31), "a send is due, whoever looked at it without sending");

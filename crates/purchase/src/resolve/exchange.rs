@@ -28,9 +28,9 @@ pub enum ResolveEvent {
     },
     /// Somebody else holds it, or it has ended meanwhile.
     NotClaimed,
-    /// The turn is taken: no other enquiry began a moment ago.
+    /// The turn is taken: no other integrator took one a moment ago.
     MayAsk,
-    /// Another enquiry began a moment ago, or the purchase has moved on.
+    /// Another integrator took a turn a moment ago, or the purchase has moved on.
     MayNotAsk,
     /// The enquiry is over.
     Enquired {

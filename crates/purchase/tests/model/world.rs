@@ -240,7 +240,7 @@ pub fn hash_life<H: Hasher>(life: &Life, hasher: &mut H) {
     } = life;
     let second = |at: &DateTime<Utc>| at.timestamp();
     (handling, state.name(), fence, attempt, requests, second(window_closes_at)).hash(hasher);
-    // Only the worker's next look depends on when it was last claimed, and the model has it look at any time.
+    // When to look and to ask again depends on when it was last claimed, and the model has both done at any time.
     (lease_until.as_ref().map(second), claimed_at.is_some(), asked_at.as_ref().map(second)).hash(hasher);
     match state {
         State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => {

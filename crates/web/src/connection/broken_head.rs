@@ -28,6 +28,10 @@ pub(super) const MARK: HeaderName = HeaderName::from_static("vendgate-broken-hea
 /// Longer addresses and values are not worth keeping for an error answer.
 const KEPT_BYTES_MAX: usize = 1_024;
 
+/// So many addresses are kept, the last ones: those that our own proxies have written. A stand-in has few fields, or the server
+/// could not read it either.
+const FORWARDED_MAX: usize = 8;
+
 impl BrokenHead {
     const ALL: [Self; 4] = [Self::Unreadable, Self::BareLineFeed, Self::TooLarge, Self::TooSlow];
 
@@ -63,16 +67,17 @@ impl BrokenHead {
         let path = lines.next().and_then(path_of).unwrap_or("/");
         let mut head =
             format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{MARK}: {}\r\n", self.name());
-        let mut named = false;
-        for (name, value) in lines.filter_map(field_of) {
-            let is_name = name.eq_ignore_ascii_case(request_id::HEADER.as_str());
-            let is_kept = (is_name && !named)
-                || name.eq_ignore_ascii_case(FORWARDED_FOR)
-                || name.eq_ignore_ascii_case(ACCEPT_LANGUAGE.as_str());
-            if is_kept {
-                head.extend([name, ": ", value, "\r\n"]);
-            }
-            named |= is_name;
+        // What follows an empty line is a body, and says nothing.
+        let fields: Vec<(&str, &str)> =
+            lines.take_while(|line| !line.is_empty()).filter_map(field_of).collect();
+        let all = |wanted: &str| -> Vec<(&str, &str)> {
+            fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).copied().collect()
+        };
+        let (named, languages) = (all(request_id::HEADER.as_str()), all(ACCEPT_LANGUAGE.as_str()));
+        let forwarded = all(FORWARDED_FOR);
+        let last = forwarded.iter().skip(forwarded.len().saturating_sub(FORWARDED_MAX));
+        for (name, value) in named.iter().take(1).chain(languages.iter().take(1)).chain(last) {
+            head.extend([*name, ": ", *value, "\r\n"]);
         }
         head.push_str("\r\n");
         head.into_bytes()
@@ -81,8 +86,12 @@ impl BrokenHead {
 
 /// The lines that have arrived to their end, however they end.
 fn whole_lines(head: &[u8]) -> impl Iterator<Item = &str> {
+    /// No line of a head that can be kept, and not empty either.
+    const UNREADABLE: &str = "?";
     let lines = head.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    lines.map(|line| str::from_utf8(line.trim_ascii()).unwrap_or_default()).skip_while(|line| line.is_empty())
+    lines
+        .map(|line| str::from_utf8(line.trim_ascii()).unwrap_or(UNREADABLE))
+        .skip_while(|line| line.is_empty())
 }
 
 /// The path of a request line, without its query.
@@ -116,6 +125,29 @@ mod tests {
             stand_in(broken),
             "GET /auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nvendgate-broken-head: bare-line-feed\r\n\
              X-Request-Id: till 7\r\naccept-language: fr\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-For: 10.0.0.1\r\n\r\n"
+        );
+    }
+
+    #[test]
+    fn what_stands_behind_the_head_is_no_part_of_it() {
+        let unreadable = b"GET / HTTP/1.1\nX-Name: \xff\nX-Forwarded-For: 192.0.2.9\n\n";
+        let kept = String::from_utf8(BrokenHead::BareLineFeed.stand_in(unreadable)).unwrap();
+        assert!(kept.contains("192.0.2.9"), "a line that cannot be read does not end a head: {kept}");
+        let broken = "POST / HTTP/1.1\nHost: x\n\nX-Forwarded-For: 192.0.2.9\nX-Request-Id: of the body\n";
+        assert!(!stand_in(broken).contains("192.0.2.9"));
+        assert!(!stand_in(broken).contains("of the body"));
+    }
+
+    #[test]
+    fn of_many_fields_a_stand_in_keeps_few_and_of_addresses_the_last() {
+        let pair = |n| format!("X-Forwarded-For: 10.0.0.{n}\nAccept-Language: x{n}\n");
+        let many = (0..200).map(pair).collect::<Vec<_>>().concat();
+        let kept = stand_in(&format!("GET / HTTP/1.1\n{many}\n"));
+        assert_eq!(kept.lines().count(), 4 + 1 + FORWARDED_MAX + 1, "{kept}");
+        assert!(kept.contains("Accept-Language: x0\r\n"), "{kept}");
+        assert!(
+            kept.ends_with("X-Forwarded-For: 10.0.0.198\r\nX-Forwarded-For: 10.0.0.199\r\n\r\n"),
+            "{kept}"
         );
     }
 

@@ -1,9 +1,9 @@
-//! The socket as the server reads it: only bytes that were inspected, each head within its time.
+//! The socket as the server reads it: only bytes that were inspected, each head within its time, and one request at a time.
 
 use std::{
     io,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
@@ -17,7 +17,7 @@ use tokio::{
 
 use super::{
     BrokenHead,
-    inspector::{Broken, Inspector},
+    inspector::{Broken, Inspected, Inspector},
 };
 
 /// What a request is allowed.
@@ -46,6 +46,9 @@ const LINGERS: Duration = Duration::from_secs(1);
 /// How long a caller may take no byte of its answers. One that never reads would keep what it is owed in memory for ever.
 const TAKES_WITHIN: Duration = Duration::from_secs(30);
 
+/// At most so much of further requests is read while one waits for its answer. The rest stays with its sender.
+const READ_AHEAD_MAX: usize = 4_096;
+
 /// At most so much is read and thrown away at a time.
 const THROWN_AWAY_AT_ONCE: usize = 64 * 1_024;
 
@@ -58,9 +61,18 @@ pub struct CheckedStream<Socket = TcpStream> {
     held: BytesMut,
     /// What may be read and has not been.
     ready: BytesMut,
+    /// What has arrived after the end of a request, and has not been looked at.
+    unseen: BytesMut,
+    /// Whether the request that was passed on last waits for its answer. Until then no other one is passed on: the server would
+    /// queue as many as arrive, each some kilobytes large.
+    awaits_answer: bool,
+    /// Whether something was written since that could be the answer to a request that is not whole yet.
+    is_answered: bool,
+    /// Who reads, and waits for that answer.
+    reader: Option<Waker>,
     /// Why nothing more is read from the socket, once that is so.
     broken: Option<Broken>,
-    /// Whether no byte has arrived yet.
+    /// Whether nothing but empty lines has arrived yet.
     is_silent: bool,
     is_in_body: bool,
     is_shut: bool,
@@ -83,6 +95,10 @@ impl HeadChecks {
             inspector: Inspector::new(self.config.clone(), self.limits.bytes_max),
             held: BytesMut::new(),
             ready: BytesMut::new(),
+            unseen: BytesMut::new(),
+            awaits_answer: false,
+            is_answered: false,
+            reader: None,
             broken: None,
             is_silent: true,
             is_in_body: false,
@@ -102,26 +118,43 @@ impl<Socket> CheckedStream<Socket> {
     /// Passes on what may be of the bytes that were read into `buffer` after `before`, and holds the rest.
     fn inspect(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
         let fresh = buffer.filled().get(before..).unwrap_or_default();
-        let inspected = if self.held.is_empty() {
+        if self.held.is_empty() {
             let inspected = self.inspector.inspect(fresh, fresh);
             self.held.extend_from_slice(fresh.get(inspected.passed..).unwrap_or_default());
             buffer.set_filled(before.saturating_add(inspected.passed));
-            inspected
+            self.follow(inspected);
         } else {
-            self.held.extend_from_slice(fresh);
-            let inspected = self.inspector.inspect(&self.held, fresh);
-            self.ready = self.held.split_to(inspected.passed);
+            let fresh = BytesMut::from(fresh);
             buffer.set_filled(before);
-            inspected
-        };
-        self.is_silent = false;
+            self.inspect_held(&fresh);
+        }
+    }
+
+    /// The same with bytes that no reader has a place for now.
+    fn inspect_held(&mut self, fresh: &[u8]) {
+        self.held.extend_from_slice(fresh);
+        let inspected = self.inspector.inspect(&self.held, fresh);
+        self.ready = self.held.split_to(inspected.passed);
+        self.follow(inspected);
+    }
+
+    fn follow(&mut self, inspected: Inspected) {
+        self.is_silent &= inspected.passed == 0 && is_empty_lines(&self.held);
+        if inspected.ends_request {
+            self.unseen = std::mem::take(&mut self.held);
+            self.awaits_answer = !std::mem::take(&mut self.is_answered);
+        }
         let was_in_body = std::mem::replace(&mut self.is_in_body, self.inspector.is_in_body());
         match inspected.broken {
             Some(broken) => self.end(broken),
-            None if self.held.is_empty() => {
-                // An idle connection keeps no memory.
-                self.held = BytesMut::new();
-                if !(was_in_body && self.is_in_body) {
+            // Empty lines before a request mean nothing (RFC 9112, section 2.2).
+            None if is_empty_lines(&self.held) => {
+                if self.held.is_empty() {
+                    // An idle connection keeps no memory.
+                    self.held = BytesMut::new();
+                }
+                let goes_on = self.is_silent || (was_in_body && self.is_in_body);
+                if !goes_on {
                     self.timer = None;
                 }
             }
@@ -140,7 +173,7 @@ impl<Socket> CheckedStream<Socket> {
 
     /// Whether a head, of which a part or nothing has arrived, or a body that is not whole, has had its time.
     fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
-        let is_in_head = self.is_silent || !self.held.is_empty();
+        let is_in_head = self.is_silent || !is_empty_lines(&self.held);
         if !is_in_head && !self.is_in_body {
             return false;
         }
@@ -159,6 +192,22 @@ impl<Socket> CheckedStream<Socket> {
 }
 
 impl<Socket: AsyncRead + Unpin> CheckedStream<Socket> {
+    /// Reads no more than the beginning of what follows the request that waits for its answer, so as to see its caller hang up.
+    /// Ready when there is no more to come.
+    fn read_ahead(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.unseen.is_empty() {
+            let mut ahead = [0; READ_AHEAD_MAX];
+            let mut ahead = ReadBuf::new(&mut ahead);
+            ready!(Pin::new(&mut self.socket).poll_read(context, &mut ahead))?;
+            if ahead.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            self.unseen.extend_from_slice(ahead.filled());
+        }
+        self.reader = Some(context.waker().clone());
+        Poll::Pending
+    }
+
     /// Reads and throws away; ready where there is no more to come.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let (mut scratch, mut thrown_away) = ([0; 4_096], 0_usize);
@@ -193,6 +242,12 @@ impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
                 // The end, and so the end of the body.
                 Some(Broken::Body) => return Poll::Ready(Ok(())),
                 Some(Broken::Head(_)) => return this.throw_away(context).map(Ok),
+                None if this.awaits_answer => return this.read_ahead(context),
+                None if !this.unseen.is_empty() => {
+                    let unseen = std::mem::take(&mut this.unseen);
+                    this.inspect_held(&unseen);
+                    continue;
+                }
                 None => {}
             }
             let read = Pin::new(&mut this.socket).poll_read(context, buffer);
@@ -220,6 +275,10 @@ impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket
         let written = Pin::new(&mut this.socket).poll_write(context, bytes);
         if written.is_ready() {
             this.untaken = None;
+            this.is_answered = !std::mem::take(&mut this.awaits_answer);
+            if let Some(reader) = this.reader.take() {
+                reader.wake();
+            }
             return written;
         }
         let untaken = this.untaken.get_or_insert_with(|| Box::pin(sleep(TAKES_WITHIN)));
@@ -242,5 +301,103 @@ impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket
             return Poll::Ready(Ok(()));
         }
         this.timer.get_or_insert_with(|| Box::pin(sleep(LINGERS))).as_mut().poll(context).map(Ok)
+    }
+}
+
+fn is_empty_lines(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex},
+        time::timeout,
+    };
+
+    use super::*;
+
+    const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+    const SOON: Duration = Duration::from_millis(200);
+    const LIMITS: HeadLimits = HeadLimits {
+        bytes_max: 1_000,
+        within: Duration::from_millis(20),
+        body_within: Duration::from_secs(9),
+    };
+
+    fn run<Served: Future<Output = ()>>(
+        serves: impl FnOnce(DuplexStream, CheckedStream<DuplexStream>) -> Served,
+    ) {
+        actix_web::rt::System::new().block_on(async {
+            let (caller, socket) = duplex(64 * 1_024);
+            serves(caller, HeadChecks::new(LIMITS).of(socket)).await;
+        });
+    }
+
+    /// What can be read soon; nothing, if that is nothing.
+    async fn read(stream: &mut CheckedStream<DuplexStream>) -> Vec<u8> {
+        let mut buffer = [0; 10_000];
+        let read = timeout(SOON, stream.read(&mut buffer)).await;
+        read.map_or_else(|_nothing| Vec::new(), |length| buffer[..length.unwrap()].to_vec())
+    }
+
+    #[test]
+    fn of_requests_that_arrive_together_each_waits_for_the_answer_to_the_one_before() {
+        run(async |mut caller, mut stream| {
+            caller.write_all(&GET.repeat(100)).await.unwrap();
+            for _ in 0..100 {
+                assert_eq!(read(&mut stream).await, GET);
+                stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            }
+            caller.write_all(&GET.repeat(2)).await.unwrap();
+            assert_eq!(read(&mut stream).await, GET);
+            assert_eq!(read(&mut stream).await, b"", "it is not answered");
+        });
+    }
+
+    #[test]
+    fn a_request_that_was_answered_before_it_was_whole_keeps_the_next_one_from_nothing() {
+        run(async |mut caller, mut stream| {
+            let (head, body) = (b"POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", b"xy");
+            caller.write_all(head).await.unwrap();
+            assert_eq!(read(&mut stream).await, head);
+            stream.write_all(b"HTTP/1.1 413 Payload Too Large\r\n\r\n").await.unwrap();
+            caller.write_all(&[body, GET].concat()).await.unwrap();
+            assert_eq!(read(&mut stream).await, body);
+            assert_eq!(read(&mut stream).await, GET);
+        });
+    }
+
+    #[test]
+    fn a_caller_that_hangs_up_while_it_waits_is_seen() {
+        run(async |mut caller, mut stream| {
+            caller.write_all(GET).await.unwrap();
+            assert_eq!(read(&mut stream).await, GET);
+            drop(caller);
+            assert_eq!(timeout(SOON, stream.read(&mut [0])).await.unwrap().unwrap(), 0);
+        });
+    }
+
+    #[test]
+    fn empty_lines_between_requests_are_no_head_that_is_late() {
+        run(async |mut caller, mut stream| {
+            caller.write_all(GET).await.unwrap();
+            assert_eq!(read(&mut stream).await, GET);
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            caller.write_all(b"\r\n").await.unwrap();
+            assert_eq!(read(&mut stream).await, b"", "nothing stands in for a head that nobody began");
+            caller.write_all(GET).await.unwrap();
+            assert!(read(&mut stream).await.ends_with(GET));
+        });
+    }
+
+    #[test]
+    fn a_connection_on_which_nothing_but_empty_lines_arrive_ends() {
+        run(async |mut caller, mut stream| {
+            caller.write_all(b"\r\n").await.unwrap();
+            assert_eq!(timeout(SOON, stream.read(&mut [0])).await.unwrap().unwrap(), 0);
+        });
     }
 }

@@ -34,8 +34,14 @@ enum Place {
 pub(super) struct Inspected {
     /// How many of the bytes that were not passed on yet may be passed on now.
     pub(super) passed: usize,
+    /// Whether they end a request. What follows is the next one's: it has not been looked at, and must be shown again.
+    pub(super) ends_request: bool,
     /// What is wrong with those that follow.
     pub(super) broken: Option<Broken>,
+}
+
+impl Inspected {
+    const NOTHING: Self = Self { passed: 0, ends_request: false, broken: None };
 }
 
 /// A connection from which nothing more can be read.
@@ -56,22 +62,24 @@ impl Inspector {
         self.place == Place::Body
     }
 
-    /// Looks at the bytes that were not passed on yet, of which those at the end, `fresh`, were not looked at before.
+    /// Looks at the bytes that were not passed on yet, of which those at the end, `fresh`, were not looked at before. Looks no
+    /// further than to the end of a request.
     pub(super) fn inspect(&mut self, unpassed: &[u8], fresh: &[u8]) -> Inspected {
         if self.place == Place::Tunnel {
-            return Inspected { passed: unpassed.len(), broken: None };
+            return Inspected { passed: unpassed.len(), ends_request: false, broken: None };
         }
         let begun = !self.ahead.is_empty();
         self.ahead.extend_from_slice(fresh);
         // The rest of a line cannot complete a head. Else a head that arrives byte by byte would be parsed as often.
         let may_end = self.place == Place::Body || !begun || fresh.contains(&b'\n');
-        let inspected = if may_end { self.decode(unpassed) } else { Inspected { passed: 0, broken: None } };
+        let inspected = if may_end { self.decode(unpassed) } else { Inspected::NOTHING };
         let left = unpassed.len().saturating_sub(inspected.passed);
         if self.ahead.is_empty() {
             // An idle connection keeps no memory.
             self.ahead = BytesMut::new();
         }
-        if inspected.broken.is_none() && self.place == Place::Head && left > self.head_bytes_max {
+        let is_in_head = self.place == Place::Head && !inspected.ends_request;
+        if inspected.broken.is_none() && is_in_head && left > self.head_bytes_max {
             return Inspected { broken: Some(Broken::Head(BrokenHead::TooLarge)), ..inspected };
         }
         inspected
@@ -87,7 +95,11 @@ impl Inspector {
                 Ok(Some(Message::Item(request))) => {
                     let head = unpassed.get(passed..next).unwrap_or_default();
                     if let Err(broken) = self.check(head, &request) {
-                        return Inspected { passed, broken: Some(Broken::Head(broken)) };
+                        return Inspected {
+                            passed,
+                            broken: Some(Broken::Head(broken)),
+                            ..Inspected::NOTHING
+                        };
                     }
                     self.place = match self.codec.message_type() {
                         MessageType::None => Place::Head,
@@ -96,18 +108,23 @@ impl Inspector {
                     };
                     if self.place == Place::Tunnel {
                         self.ahead.clear();
-                        return Inspected { passed: unpassed.len(), broken: None };
+                        return Inspected { passed: unpassed.len(), ..Inspected::NOTHING };
                     }
                 }
                 Ok(Some(Message::Chunk(Some(_)))) => {}
                 Ok(Some(Message::Chunk(None))) => self.place = Place::Head,
-                Ok(None) => return Inspected { passed: next, broken: None },
+                Ok(None) => return Inspected { passed: next, ..Inspected::NOTHING },
                 Err(why) => {
                     let rest = unpassed.get(passed..).unwrap_or_default();
-                    return Inspected { passed, broken: Some(self.broken(rest, &why)) };
+                    let broken = Some(self.broken(rest, &why));
+                    return Inspected { passed, broken, ..Inspected::NOTHING };
                 }
             }
             passed = next;
+            if self.place == Place::Head {
+                self.ahead.clear();
+                return Inspected { passed, ends_request: true, broken: None };
+            }
         }
     }
 

@@ -11,7 +11,6 @@ pub struct LimitSettings {
     /// For each OAuth client, everywhere where one must be logged in.
     pub client: RateSettings,
     /// For each address (of IPv6, each /64): logins.
-    #[serde(alias = "address")]
     pub login: RateSettings,
     /// For each address: refreshes.
     pub refresh: RateSettings,

@@ -21,10 +21,17 @@ fn passed_of(arriving: &[&[u8]]) -> (Vec<u8>, Option<Broken>) {
     let (mut held, mut passed) = (Vec::new(), Vec::new());
     for fresh in arriving {
         held.extend_from_slice(fresh);
-        let inspected = inspector.inspect(&held, fresh);
-        passed.extend(held.drain(..inspected.passed));
-        if inspected.broken.is_some() {
-            return (passed, inspected.broken);
+        let mut fresh = fresh.to_vec();
+        loop {
+            let inspected = inspector.inspect(&held, &fresh);
+            passed.extend(held.drain(..inspected.passed));
+            if inspected.broken.is_some() {
+                return (passed, inspected.broken);
+            }
+            if !inspected.ends_request || held.is_empty() {
+                break;
+            }
+            fresh.clone_from(&held);
         }
     }
     (passed, None)
