@@ -39,9 +39,9 @@ bench *arguments:
 siege *arguments:
     cargo run --release --locked -p acceptance --bin bench -- siege {{arguments}}
 
-# The long attacks: every order of events, a hundred thousand towns, real servers that are killed and stopped, races.
+# The long attacks: every order of events, 120,000 towns, real servers that are killed and stopped, races.
 # `just sweep 5000` crashes more.
-sweep rounds="700":
+sweep rounds="1000":
     VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
 

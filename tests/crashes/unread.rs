@@ -9,8 +9,11 @@ use acceptance::{
     surface::Surface,
 };
 use futures_util::future::join_all;
-use sandbox::{Process, Signal};
-use tokio::{runtime::Builder, time::sleep};
+use sandbox::{Door, Process, Signal};
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::sleep,
+};
 
 use crate::{
     lawful::assert_lawful,
@@ -38,6 +41,8 @@ struct Told {
     stops: usize,
     confirms: usize,
     absent: usize,
+    /// Confirms under a new reference, after nothing was bought under the old one.
+    anew: usize,
     bought: usize,
 }
 
@@ -72,7 +77,37 @@ fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm
     println!("{told:?}");
     assert_lawful(&town, |_broken| String::new());
     assert!(told.absent >= told.stops / 4, "most stops must find confirms unread: {told:?}");
-    assert!(told.bought > 0, "a purchase under a new reference is never delayed: {told:?}");
+    assert!(told.bought * 10 >= told.anew * 9, "a purchase under a new reference is never delayed: {told:?}");
+    let alive = sleepers.iter().filter(|sleeper| is_ready(&runtime, sleeper));
+    assert_eq!(alive.count(), SLEEPERS, "all of them have woken up");
+}
+
+#[test]
+fn a_confirm_whose_caller_hung_up_before_it_was_read_buys_nothing_though_nobody_asks() {
+    let _turn = turn();
+    let mut choices = Seed::given_or_new();
+    println!("hang-ups: VENDGATE_SEED={}", choices.number());
+    let town = found("hung-up");
+    let sleeper = sleeper(&town, 0);
+    let buyers: Vec<Buyer> = (0..USUAL_STOPS).map(|number| Buyer::new(&town, number, &mut choices)).collect();
+    let later = Buyer::new(&town, USUAL_STOPS, &mut choices);
+    let bought =
+        Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async {
+            sleeper.signal(Signal::STOP).unwrap();
+            // Far less than the age from which a request is turned away.
+            let impatience = Duration::from_millis(50);
+            let confirms =
+                buyers.iter().map(|it| it.integrator.confirm(sleeper.url(), &it.order, impatience));
+            join_all(confirms).await;
+            sleeper.signal(Signal::CONT).unwrap();
+            sleep(WAKING).await;
+            let bought = later.integrator.confirm(sleeper.url(), &later.order, PATIENT).await.claim();
+            town.comes_to_rest().await;
+            bought
+        });
+    assert!(matches!(bought, Claim::Bought { .. }), "who waits is served: {bought:?}");
+    assert_eq!(town.asks("SELECT count(*) FROM purchases"), "1");
+    assert_lawful(&town, |_broken| String::new());
 }
 
 /// One stop, with its confirms: each is asked about at another server while this one stands still.
@@ -95,6 +130,7 @@ async fn stopped(town: &StormTown, sleeper: &Process, number: usize, choices: &m
         stops: 1,
         confirms: CONFIRMS,
         absent: of(|(old, _)| *old == Claim::Absent),
+        anew: of(|(old, _)| matches!(old, Claim::Absent | Claim::Failed { .. })),
         bought: of(|(_, new)| matches!(new, Claim::Bought { .. })),
     }
 }
@@ -154,8 +190,14 @@ impl Told {
         self.stops += other.stops;
         self.confirms += other.confirms;
         self.absent += other.absent;
+        self.anew += other.anew;
         self.bought += other.bought;
     }
+}
+
+fn is_ready(runtime: &Runtime, sleeper: &Process) -> bool {
+    let asked = reqwest::get(format!("{}/readyz", sleeper.address(Door::Observe)));
+    runtime.block_on(asked).is_ok_and(|answer| answer.status().is_success())
 }
 
 fn sleeper(town: &StormTown, number: usize) -> Process {

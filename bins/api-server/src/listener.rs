@@ -73,6 +73,7 @@ where
             })
             .on_connect_ext(move |connection: &CheckedStream, extensions: &mut Extensions| {
                 extensions.insert(Arc::new(callers.of(connection.socket())));
+                extensions.insert(connection.answers());
             })
             .h1(map_config(application, |()| AppConfig::default()));
         fn_service(move |socket: TcpStream| {

@@ -207,7 +207,7 @@ const fn vending(pace: Pace) -> &'static str {
     match pace {
         Pace::Production => "",
         Pace::Real => {
-            "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 6000, 15000, 60000, 600000]\n\
+            "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 4000, 7000, 11000, 15000]\n\
              repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\n"
         }
         Pace::Breathless => {

@@ -209,7 +209,7 @@ fn facts(api_server: &Process, utility_sim: &Process, town: &Town, first: Shop, 
     }
 }
 
-/// In every directory that a sandbox has been in. Those of older versions have settings for the migration only.
+/// In every directory that a sandbox has been in. One of an older version is known by two files of its own.
 const MARK: &str = ".vendgate-sandbox";
 const MIGRATE_SETTINGS: &str = "migrate.toml";
 
@@ -217,7 +217,8 @@ const MIGRATE_SETTINGS: &str = "migrate.toml";
 fn make_directory(path: &Path) -> Result<(), StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(failed)?;
-    let is_ours = [MARK, MIGRATE_SETTINGS].iter().any(|file| path.join(file).exists());
+    let holds = |file: &str| path.join(file).exists();
+    let is_ours = holds(MARK) || (holds(MIGRATE_SETTINGS) && holds("sandbox.json"));
     if !is_ours && fs::read_dir(path).map_err(failed)?.next().is_some() {
         return Err(StartError::NotOurs { path: path.to_owned() });
     }

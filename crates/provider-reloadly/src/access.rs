@@ -16,9 +16,9 @@ use desk::Desk;
 /// The longest margin before its end in which a token is renewed; of a short-lived one, a tenth of its life.
 const MARGIN_MAX: Duration = Duration::from_mins(5);
 
-/// Whoever renews a token that is still good waits for this part of the time that it has, and no longer: half a second of ten,
-/// since an order that waits here must leave before its gate closes.
-const AHEAD: u32 = 20;
+/// Whoever renews a token that is still good waits for this part of the time that it has, and no longer: a second of ten, since
+/// an order that waits here must leave before its gate closes.
+const AHEAD: u32 = 10;
 
 /// How long a token that could not be renewed is used before that is tried again.
 const PAUSE: Duration = Duration::from_secs(30);

@@ -52,27 +52,21 @@ fn resolved_by(life: &Life, at: DateTime<Utc>, rules: &Rules) -> Option<DateTime
     let sending = life.state.sending();
     let proof = match (rules.timing.plan.last_send_by(life, at, rules), sending) {
         (Some(sent_by), _) => after(settled_after(sent_by, rules), rules.timing.not_found_gap),
-        (None, Some(sending)) => second_answer_by(life, sending, at, rules),
+        (None, Some(sending)) => second_answer_by(sending, at, rules),
         (None, None) => life.window_closes_at.max(at),
     };
     Some(after(proof, LOOKS))
 }
 
 /// When the second "no record" may be asked for: the first one is asked for at the end of the quarantine. If either moment
-/// has passed without an answer, the next look may be a long pause away, unless one is under way.
-fn second_answer_by(life: &Life, sending: &Sending, at: DateTime<Utc>, rules: &Rules) -> DateTime<Utc> {
+/// has passed without an answer, the next look may be a long pause away: a look that is under way may time out.
+fn second_answer_by(sending: &Sending, at: DateTime<Utc>, rules: &Rules) -> DateTime<Utc> {
     let (settled, gap) = (settled_after(sending.last_sent_at, rules), rules.timing.not_found_gap);
     let (second, is_ahead) = match sending.no_record_since {
         Some(first) => (after(first, gap), at < after(first, gap)),
         None => (after(settled, gap), at < settled),
     };
-    if is_ahead {
-        second
-    } else if life.is_leased(at) {
-        after(at, gap)
-    } else {
-        after(at, rules.timing.plan.longest_pause.saturating_add(gap))
-    }
+    if is_ahead { second } else { after(at, rules.timing.plan.longest_pause.saturating_add(gap)) }
 }
 
 /// The end of the quarantine of an order that leaves at `at` and of whose end nothing is heard.
@@ -137,8 +131,6 @@ mod tests {
         let silent = Sending::first(second(0)).ended(second(1));
         let in_doubt = life(Handling::SelfManaged, State::InDoubt(silent));
         assert_eq!(known("n", &in_doubt, 1_000), Some(1_000 + 900 + 60 + 30));
-        let looked_at = Life { lease_until: Some(second(1_001)), ..in_doubt };
-        assert_eq!(known("n", &looked_at, 1_000), Some(1_000 + 60 + 30), "a look is under way");
         let counted = Sending { no_record_since: Some(second(980)), ..silent };
         let in_doubt = life(Handling::SelfManaged, State::InDoubt(counted));
         assert_eq!(known("n", &in_doubt, 1_000), Some(980 + 60 + 30));

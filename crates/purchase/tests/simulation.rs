@@ -4,7 +4,7 @@
 //! `RetryPlan`; time is virtual, and one number, the seed, decides all the rest.
 //!
 //! `VENDGATE_SEED=42 cargo test -p purchase --test simulation` lives one town again and tells its story.
-//! `VENDGATE_SWEEP=1` lives a hundred thousand, `VENDGATE_SWEEP=5000000` five million.
+//! `VENDGATE_SWEEP=1` lives 120,000, `VENDGATE_SWEEP=5000000` five million.
 #![expect(dead_code, reason = "the values are shared with the protocols' and the laws' tests")]
 #![expect(clippy::print_stdout, reason = "the story of a town that came to grief is for a person to read")]
 
@@ -144,7 +144,7 @@ fn no_law_is_broken_in_any_town() {
     }
     let towns = match asked_for("VENDGATE_SWEEP") {
         None => 3_000,
-        Some(0 | 1) => 100_000,
+        Some(0 | 1) => 120_000,
         Some(towns) => towns,
     };
     let found = explore_all(towns);

@@ -7,11 +7,14 @@
 //! head it passes on a *stand-in*: a well-formed request that says what was wrong. That one is answered like any other
 //! request: in its turn, with an envelope and a request id, counted and logged; then the connection ends.
 
+mod answers;
 mod broken_head;
 mod caller_socket;
 mod checked_stream;
 mod inspector;
 
+pub(crate) use answers::Answered;
+pub use answers::Answers;
 pub(crate) use broken_head::BrokenHead;
 pub use caller_socket::{CallerSocket, CallerSockets};
 pub use checked_stream::{CheckedStream, HeadChecks, HeadLimits};

@@ -1,12 +1,22 @@
 //! A text that is the same for everybody until the program changes, served so that it need not be sent twice.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    convert::Infallible,
+    hash::{DefaultHasher, Hash, Hasher},
+    pin::Pin,
+    task::{Context, Poll},
+};
 
 use actix_web::{
     HttpRequest, HttpResponse,
+    body::{BodySize, MessageBody},
     http::header::{CACHE_CONTROL, ContentEncoding, ETAG, EntityTag, Header, IF_NONE_MATCH, IfNoneMatch},
     web::Bytes,
 };
+
+/// At most so much of a text is copied for a connection at a time: a large text that its reader does not take must not be held
+/// whole, once for each such reader.
+const SLICE_BYTES: usize = 16 * 1_024;
 
 /// The text, what it is, and the name of this version of it.
 #[derive(Clone, Debug)]
@@ -51,6 +61,26 @@ impl Document {
         if self.is_packed {
             answer.insert_header(ContentEncoding::Gzip);
         }
-        answer.content_type(self.content_type).body(self.body.clone())
+        answer.content_type(self.content_type).body(Slices(self.body.clone()))
+    }
+}
+
+/// A text, slice by slice.
+struct Slices(Bytes);
+
+impl MessageBody for Slices {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(u64::try_from(self.0.len()).unwrap_or(u64::MAX))
+    }
+
+    fn poll_next(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let length = self.0.len().min(SLICE_BYTES);
+        let slice = (length > 0).then(|| self.0.split_to(length));
+        Poll::Ready(slice.map(Ok))
     }
 }

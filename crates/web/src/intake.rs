@@ -23,8 +23,8 @@ use error_codes::ErrorCode;
 use messages::{Detail, Language};
 
 use crate::{
-    ApiError, CallerSocket, Front, RequestId, Visit,
-    connection::BrokenHead,
+    Answers, ApiError, CallerSocket, Front, RequestId, Visit,
+    connection::{Answered, BrokenHead},
     envelope::Envelope,
     limits::{Counted, admit_address},
     measures, request_id,
@@ -35,6 +35,7 @@ pub async fn intake(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
+    let _answered = Answered(request.request().conn_data::<Arc<Answers>>().cloned());
     let front = Front::of(request.request());
     let visit = welcome(&request, &front);
     request.extensions_mut().insert(Rc::clone(&visit));

@@ -48,7 +48,7 @@ pub use messages::{Detail, Language};
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
 pub use client_header::ClientHeader;
-pub use connection::{CallerSocket, CallerSockets, CheckedStream, HeadChecks, HeadLimits};
+pub use connection::{Answers, CallerSocket, CallerSockets, CheckedStream, HeadChecks, HeadLimits};
 pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{get, post};

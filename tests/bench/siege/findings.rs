@@ -38,7 +38,8 @@ impl Phase {
     fn is_held(&self, quiet: Duration) -> bool {
         let logins = self.logins.as_ref().is_none_or(|logins| logins.succeeded == logins.tried);
         let p50 = self.confirms.percentile(50).as_micros().saturating_mul(10);
-        logins && p50 <= quiet.as_micros().saturating_mul(TENTHS_AT_MOST)
+        let is_measured = self.confirms.count() > 0 && self.told.as_ref().is_none_or(Told::is_a_flood);
+        is_measured && logins && p50 <= quiet.as_micros().saturating_mul(TENTHS_AT_MOST)
     }
 }
 
@@ -128,9 +129,22 @@ impl fmt::Display for Logins {
     }
 }
 
+impl Told {
+    /// Whether it was answered at all, and rarely not: a flood that nobody feels shows nothing.
+    fn is_a_flood(&self) -> bool {
+        let all = self.all();
+        let unanswered = self.statuses.get(&0).copied().unwrap_or_default();
+        all > 0 && unanswered.saturating_mul(10) <= all
+    }
+
+    fn all(&self) -> u64 {
+        self.statuses.values().copied().fold(0, u64::saturating_add)
+    }
+}
+
 impl fmt::Display for Told {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.statuses.values().copied().fold(0_u64, u64::saturating_add);
+        let all = self.all();
         let milliseconds = u64::try_from(self.lasted.as_millis()).unwrap_or(u64::MAX);
         write!(f, "{}/s:", all.saturating_mul(1_000).checked_div(milliseconds).unwrap_or_default())?;
         for (status, times) in &self.statuses {

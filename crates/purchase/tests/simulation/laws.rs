@@ -10,7 +10,7 @@ use vend::Vend;
 use crate::crowd::{Answer, Manner};
 use crate::database::{Database, Key, Row};
 use crate::desk::Desk;
-use crate::town::{Happening, Town, length};
+use crate::town::{Happening, Town, length, until_a_vend_is_found};
 
 /// A broken law.
 #[derive(Clone, Debug)]
@@ -217,11 +217,13 @@ impl Town {
         self.finds(appeared.is_some(), "what was not found does not appear", appeared);
     }
 
-    /// Every vend that the provider tells of is found out and paid for, a while after the faults have ended.
+    /// Every vend that the provider tells of is found out and paid for, a while after the faults have ended and its order has
+    /// left: the plan of a managed purchase may have the last order leave just now.
     pub fn vends_are_found(&mut self) {
+        let long_ago = self.now.saturating_sub(until_a_vend_is_found(&Timing::default()));
         let unpaid = self.database.open().find(|row| {
             let provider = self.providers.get(row.order.connection).expect("a connection of its town");
-            provider.vends_for(row.order.id).next().is_some()
+            provider.vends_for(row.order.id).any(|vend| vend.left_at <= long_ago)
         });
         let unpaid = unpaid.map(|row| row.order.id);
         self.finds(unpaid.is_some(), "a vend is found out in time", unpaid);

@@ -72,6 +72,8 @@ struct OrderCopy {
 #[derive(Clone, Debug)]
 pub struct LoggedVend {
     pub order: WireOrder,
+    /// When the copy that it vended for left us.
+    pub left_at: u64,
     pub transaction: String,
     pub token: String,
 }
@@ -197,6 +199,7 @@ impl Provider {
         let place = self.log.len();
         let logged = LoggedVend {
             order,
+            left_at,
             transaction: format!("T{place}-{}", order.name),
             token: format!("{:020}", u64::from(order.name) * 1_000 + chance.within(0..=999)),
         };

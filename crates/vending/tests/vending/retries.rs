@@ -165,7 +165,7 @@ async fn whatever_else_a_retry_hears_while_the_confirm_still_waits_changes_nothi
 }
 
 #[tokio::test]
-async fn however_many_ask_the_provider_is_asked_once_in_two_seconds() {
+async fn however_many_ask_the_provider_is_asked_once_in_a_second() {
     let town = Town::of(Plan::with_turns()).await;
     let shop = town.shop_with("200.00").await;
     let other = town.other_desk().await;

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use clock::{Clock, SystemClock};
 use futures_util::future::join_all;
-use provider::scripted::NextVend::{NeverArrives, VendsButReplyIsLost};
+use provider::scripted::Latch;
+use provider::scripted::NextVend::{NeverArrives, VendsAndAnswersOnceOpened, VendsButReplyIsLost};
 use vend::Capabilities;
-use vending::{RetryError, Vending, WorkDone};
+use vending::{RetryError, Vending, VendingSettings, WorkDone};
 
-use crate::town::{ALMOST_A_LEASE, LEASE_AND_MORE, Plan, Town, until};
+use crate::town::{ALMOST_A_LEASE, LEASE_AND_MORE, Plan, Town, assert_unknown, until};
 
 const FIRST_LOOK: Duration = Duration::from_secs(5);
 
@@ -33,6 +35,36 @@ async fn workers_side_by_side_share_the_work_and_never_take_the_same_purchase() 
     town.every_purchase_was_asked_about_once();
     assert_eq!(town.count("purchase_events WHERE fact = 'CLAIMED'"), 40);
     assert_eq!(town.count("purchases WHERE state = 'SUCCESSFUL' AND fence = 2"), 40);
+    town.closes().await;
+}
+
+#[tokio::test]
+async fn a_vend_that_outlasts_its_lease_stays_its_senders() {
+    const LEASE: Duration = Duration::from_millis(1_500);
+    const STEP: Duration = Duration::from_millis(50);
+    let short = Plan::of_short_patience();
+    let settings = VendingSettings { lease_ms: 1_500, ..short.settings };
+    let town = Town::of(Plan { settings, ..short }).await;
+    let shop = town.shop_with("200.00").await;
+    let answers = Latch::closed();
+    town.utility.will([VendsAndAnswersOnceOpened(answers.clone())]);
+    let another = town.other_desk().await;
+    let meanwhile = async {
+        town.is_vending().await;
+        let began = SystemClock.monotonic();
+        while SystemClock.monotonic().elapsed_since(began) < 3 * LEASE {
+            // The sender measures its leases by this clock, the database by its own.
+            town.clock.advance(STEP);
+            tokio::time::sleep(STEP).await;
+            assert_eq!(another.vending.work_once().await, WorkDone::default(), "its lease is renewed");
+        }
+        answers.open();
+    };
+    let (told, ()) = tokio::join!(shop.buys("100.00"), meanwhile);
+    assert_unknown(&told);
+    town.comes_to("SUCCESSFUL").await;
+    let record = shop.retries().await.unwrap();
+    assert_eq!(town.history(record.id), "RESERVED VENDED");
     town.closes().await;
 }
 
@@ -94,7 +126,7 @@ async fn a_worker_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_o
 }
 
 #[tokio::test]
-async fn a_retry_beside_the_worker_is_told_to_wait_and_asks_nobody() {
+async fn a_retry_beside_the_worker_asks_in_its_own_turn_and_they_come_to_one_end() {
     let town = Town::of(Plan::with_turns()).await;
     let shop = town.shop_with("200.00").await;
     town.utility.will([VendsButReplyIsLost]);
@@ -103,12 +135,17 @@ async fn a_retry_beside_the_worker_is_told_to_wait_and_asks_nobody() {
     town.time_passes(FIRST_LOOK);
     let meanwhile = async {
         until("the worker is asking", || town.line.held_enquiries() == 1).await;
-        assert!(matches!(shop.retries().await, Err(RetryError::Pending(_))));
-        hangs.open();
+        let another = async {
+            until("the retry is asking too", || town.line.held_enquiries() == 2).await;
+            assert!(matches!(shop.retries().await, Err(RetryError::Pending(_))), "the turn is taken");
+            hangs.open();
+        };
+        let (retried, ()) = tokio::join!(shop.retries(), another);
+        assert!(retried.is_ok(), "{retried:?}");
     };
     let (done, ()) = tokio::join!(town.vending.work_once(), meanwhile);
     assert_eq!(done, WorkDone { claimed: 1, ended: 1 });
-    town.utility.saw(["check", "vend #1", "enquire #1"]);
+    town.utility.saw(["check", "vend #1", "enquire #1", "enquire #1"]);
     assert!(shop.retries().await.is_ok());
     town.closes().await;
 }

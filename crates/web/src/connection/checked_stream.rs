@@ -3,7 +3,8 @@
 use std::{
     io,
     pin::Pin,
-    task::{Context, Poll, Waker, ready},
+    sync::Arc,
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -16,7 +17,7 @@ use tokio::{
 };
 
 use super::{
-    BrokenHead,
+    Answers, BrokenHead,
     inspector::{Broken, Inspected, Inspector},
 };
 
@@ -63,13 +64,10 @@ pub struct CheckedStream<Socket = TcpStream> {
     ready: BytesMut,
     /// What has arrived after the end of a request, and has not been looked at.
     unseen: BytesMut,
-    /// Whether the request that was passed on last waits for its answer. Until then no other one is passed on: the server would
-    /// queue as many as arrive, each some kilobytes large.
-    awaits_answer: bool,
-    /// Whether something was written since that could be the answer to a request that is not whole yet.
-    is_answered: bool,
-    /// Who reads, and waits for that answer.
-    reader: Option<Waker>,
+    /// How many whole requests were passed on. None is passed on before all of them are answered: the server would queue as many
+    /// as arrive, each some kilobytes large.
+    passed: u64,
+    answers: Arc<Answers>,
     /// Why nothing more is read from the socket, once that is so.
     broken: Option<Broken>,
     /// Whether nothing but empty lines has arrived yet.
@@ -96,9 +94,8 @@ impl HeadChecks {
             held: BytesMut::new(),
             ready: BytesMut::new(),
             unseen: BytesMut::new(),
-            awaits_answer: false,
-            is_answered: false,
-            reader: None,
+            passed: 0,
+            answers: Arc::default(),
             broken: None,
             is_silent: true,
             is_in_body: false,
@@ -113,6 +110,11 @@ impl<Socket> CheckedStream<Socket> {
     /// The socket itself, to ask the kernel about the connection.
     pub const fn socket(&self) -> &Socket {
         &self.socket
+    }
+
+    /// Where the answers to its requests are counted.
+    pub fn answers(&self) -> Arc<Answers> {
+        Arc::clone(&self.answers)
     }
 
     /// Passes on what may be of the bytes that were read into `buffer` after `before`, and holds the rest.
@@ -142,7 +144,7 @@ impl<Socket> CheckedStream<Socket> {
         self.is_silent &= inspected.passed == 0 && is_empty_lines(&self.held);
         if inspected.ends_request {
             self.unseen = std::mem::take(&mut self.held);
-            self.awaits_answer = !std::mem::take(&mut self.is_answered);
+            self.passed = self.passed.saturating_add(1);
         }
         let was_in_body = std::mem::replace(&mut self.is_in_body, self.inspector.is_in_body());
         match inspected.broken {
@@ -204,7 +206,6 @@ impl<Socket: AsyncRead + Unpin> CheckedStream<Socket> {
             }
             self.unseen.extend_from_slice(ahead.filled());
         }
-        self.reader = Some(context.waker().clone());
         Poll::Pending
     }
 
@@ -242,7 +243,7 @@ impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
                 // The end, and so the end of the body.
                 Some(Broken::Body) => return Poll::Ready(Ok(())),
                 Some(Broken::Head(_)) => return this.throw_away(context).map(Ok),
-                None if this.awaits_answer => return this.read_ahead(context),
+                None if !this.answers.reach(this.passed, context) => return this.read_ahead(context),
                 None if !this.unseen.is_empty() => {
                     let unseen = std::mem::take(&mut this.unseen);
                     this.inspect_held(&unseen);
@@ -275,10 +276,6 @@ impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket
         let written = Pin::new(&mut this.socket).poll_write(context, bytes);
         if written.is_ready() {
             this.untaken = None;
-            this.is_answered = !std::mem::take(&mut this.awaits_answer);
-            if let Some(reader) = this.reader.take() {
-                reader.wake();
-            }
             return written;
         }
         let untaken = this.untaken.get_or_insert_with(|| Box::pin(sleep(TAKES_WITHIN)));
@@ -297,7 +294,8 @@ impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket
             ready!(Pin::new(&mut this.socket).poll_shutdown(context))?;
             this.is_shut = true;
         }
-        if this.broken.is_none() || this.throw_away(context).is_ready() {
+        let is_read_to_its_end = this.broken.is_none() && this.unseen.is_empty();
+        if is_read_to_its_end || this.throw_away(context).is_ready() {
             return Poll::Ready(Ok(()));
         }
         this.timer.get_or_insert_with(|| Box::pin(sleep(LINGERS))).as_mut().poll(context).map(Ok)

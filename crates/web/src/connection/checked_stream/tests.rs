@@ -36,11 +36,13 @@ fn of_requests_that_arrive_together_each_waits_for_the_answer_to_the_one_before(
         caller.write_all(&GET.repeat(100)).await.unwrap();
         for _ in 0..100 {
             assert_eq!(read(&mut stream).await, GET);
-            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+            stream.answers().count();
         }
         caller.write_all(&GET.repeat(2)).await.unwrap();
         assert_eq!(read(&mut stream).await, GET);
         assert_eq!(read(&mut stream).await, b"", "it is not answered");
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
+        assert_eq!(read(&mut stream).await, b"", "what is written may be anything");
     });
 }
 
@@ -50,7 +52,7 @@ fn a_request_that_was_answered_before_it_was_whole_keeps_the_next_one_from_nothi
         let (head, body) = (b"POST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n", b"xy");
         caller.write_all(head).await.unwrap();
         assert_eq!(read(&mut stream).await, head);
-        stream.write_all(b"HTTP/1.1 413 Payload Too Large\r\n\r\n").await.unwrap();
+        stream.answers().count();
         caller.write_all(&[body, GET].concat()).await.unwrap();
         assert_eq!(read(&mut stream).await, body);
         assert_eq!(read(&mut stream).await, GET);
@@ -72,7 +74,7 @@ fn empty_lines_between_requests_are_no_head_that_is_late() {
     run(async |mut caller, mut stream| {
         caller.write_all(GET).await.unwrap();
         assert_eq!(read(&mut stream).await, GET);
-        stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        stream.answers().count();
         caller.write_all(b"\r\n").await.unwrap();
         assert_eq!(read(&mut stream).await, b"", "nothing stands in for a head that nobody began");
         caller.write_all(GET).await.unwrap();
