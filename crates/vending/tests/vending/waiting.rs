@@ -91,7 +91,7 @@ async fn a_request_that_took_too_long_to_come_in_holds_nothing_and_is_rejected()
 #[tokio::test]
 async fn an_order_whose_reserve_took_longer_than_the_gate_is_released_by_whoever_looks() {
     for (length, ignores_the_gate, is_sent) in
-        [(2_001, false, false), (2_001, true, false), (2_000, false, true)]
+        [(1_801, false, false), (1_801, true, false), (1_800, false, true)]
     {
         let town = Town::open().await;
         let shop = town.shop_with("200.00").await;
@@ -114,7 +114,7 @@ async fn an_order_whose_reserve_took_longer_than_the_gate_is_released_by_whoever
 
 #[tokio::test]
 async fn an_order_that_waits_too_long_for_its_connection_does_not_leave() {
-    for (length, arrived, is_sent) in [(2_000, 0, true), (2_001, 0, false), (1, 20_000, false)] {
+    for (length, arrived, is_sent) in [(1_800, 0, true), (1_801, 0, false), (1, 20_000, false)] {
         let town = Town::open().await;
         let shop = town.shop_with("200.00").await;
         town.line.connects_in_ms(length);
@@ -133,12 +133,12 @@ async fn a_repeat_that_waits_too_long_for_its_connection_does_not_leave() {
     shop.is_left_in_doubt("100.00").await;
     // When the plan has the first repeat due, and the second.
     town.time_passes(Duration::from_secs(2));
-    town.line.connects_in_ms(2_001);
+    town.line.connects_in_ms(1_801);
     assert!(matches!(shop.retries().await, Err(RetryError::Pending(_))));
     assert_eq!(town.sql("SELECT state, copies FROM purchases"), "IN_DOUBT|1");
     town.utility.saw(["check", "vend #1", "enquire #1"]);
     town.time_passes(Duration::from_secs(18));
-    town.line.connects_in_ms(2_000);
+    town.line.connects_in_ms(1_800);
     assert!(shop.retries().await.is_ok());
     town.closes().await;
 }
