@@ -218,7 +218,7 @@ fn make_directory(path: &Path) -> Result<(), StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(failed)?;
     let holds = |file: &str| path.join(file).exists();
-    let is_ours = holds(MARK) || (holds(MIGRATE_SETTINGS) && holds("sandbox.json"));
+    let is_ours = holds(MARK) || (holds(MIGRATE_SETTINGS) && holds("utility-sim.toml"));
     if !is_ours && fs::read_dir(path).map_err(failed)?.next().is_some() {
         return Err(StartError::NotOurs { path: path.to_owned() });
     }
