@@ -13,7 +13,7 @@ const DECOYS: &str = "
     CREATE TEMP TABLE journal_entries (LIKE public.journal_entries);
     CREATE TEMP TABLE audit_head (LIKE public.audit_head);
     INSERT INTO pg_temp.accounts SELECT * FROM public.accounts;
-    UPDATE pg_temp.accounts SET organisation_id = (SELECT max(organisation_id) FROM public.accounts) WHERE house IS NULL;
+    UPDATE pg_temp.accounts SET organisation_id = (SELECT min(organisation_id) FROM public.accounts) WHERE house IS NULL;
     INSERT INTO pg_temp.offers SELECT * FROM public.offers;
     UPDATE pg_temp.offers SET commission_rate = 1;
     INSERT INTO pg_temp.purchases SELECT * FROM public.purchases;
