@@ -9,8 +9,8 @@ use acceptance::{
 #[track_caller]
 pub fn assert_lawful(town: &StormTown, explain: impl Fn(&str) -> String) {
     let evidence = town.evidence(Moment::AtRest);
-    let ended = evidence.books.purchases.iter().filter(|purchase| purchase.state == "SUCCESSFUL").count();
-    assert!(ended > 0, "an attack under which nothing was sold shows nothing");
+    let was_sold = evidence.books.purchases.iter().any(|purchase| purchase.state == "SUCCESSFUL");
+    assert!(was_sold, "an attack under which nothing was sold shows nothing");
     let violations: Vec<String> = check(&evidence)
         .iter()
         .map(ToString::to_string)

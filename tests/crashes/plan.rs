@@ -26,6 +26,15 @@ pub struct Strike {
     pub surface: Surface,
 }
 
+impl Strike {
+    /// Whoever stands still between the last look and the first byte sends when it wakes up. It may outlive its lease, but not
+    /// the quarantine, and not wait for what the others of its batch do. An order that is looked at later still would outlive the
+    /// quarantine: that no process sleeps so long there is taken for granted (docs/RELIABILITY.md).
+    pub const fn sends_on_waking(self) -> bool {
+        matches!((self.action, self.point), (Action::Stop, Point::OrderLeaves | Point::RepeatLeaves))
+    }
+}
+
 /// One crash.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -99,8 +108,8 @@ fn plan((strike, scene): (Strike, Scene), number: usize, seed: &mut Seed) -> Pla
     let must_be_managed = scene == Scene::Work && is_further_send(point);
     let is_managed = must_be_managed || seed.choose(&[true, false]);
     let mut behaviours = behaviours(point, scene, is_managed);
-    if point == Point::OrderLeaves && action == Action::Stop {
-        behaviours.retain(|behaviour| !acts_late(*behaviour));
+    if strike.sends_on_waking() {
+        behaviours.retain(|behaviour| *behaviour != Behaviour::LooksLate);
     }
     let behaviour = seed.choose(&behaviours);
     // A second order is there only where two are swapped.
@@ -153,12 +162,6 @@ const fn scenes(point: Point) -> &'static [Scene] {
 
 const fn is_further_send(point: Point) -> bool {
     matches!(point, Point::ResolveSendRecorded | Point::RepeatLeaves | Point::ResolveAnswered)
-}
-
-/// An order that leaves when its sender wakes up, and is acted on later still, outlives the quarantine: that no process sleeps
-/// so long behind its gate is taken for granted (docs/RELIABILITY.md).
-const fn acts_late(behaviour: Behaviour) -> bool {
-    matches!(behaviour, Behaviour::LooksLate)
 }
 
 /// Those that bring a purchase to the point.

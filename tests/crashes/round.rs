@@ -6,7 +6,7 @@ use acceptance::{
     checker::Claim,
     storm::{Behaviour, End, HASTY, Integrator, Order, PATIENT, StormTown, Victim},
 };
-use failpoint::{Action, Point};
+use failpoint::Action;
 use futures_util::future::join_all;
 use tokio::{
     task::{JoinHandle, spawn_blocking},
@@ -79,7 +79,7 @@ impl Round {
                 Scene::Work => began.elapsed() > WORK_PATIENCE,
             })
             .await;
-        if end == End::Struck && plan.order.action == Action::Stop && sends_on_waking(plan.order.point) {
+        if end == End::Struck && plan.strike.sends_on_waking() {
             StormTown::leases_run_out().await;
             victim.wakes();
         }
@@ -117,12 +117,6 @@ fn orders(town: &StormTown, integrator: &Integrator, plan: Plan) -> Vec<Order> {
         route: plan.route,
     };
     (0..count).map(order).collect()
-}
-
-/// Whoever stands still between the last look and the first byte sends when it wakes up. It may outlive its lease, but not
-/// the quarantine, and not wait for what the others of its batch do.
-const fn sends_on_waking(point: Point) -> bool {
-    matches!(point, Point::OrderLeaves | Point::RepeatLeaves)
 }
 
 async fn start(town: &Arc<StormTown>, plan: Plan) -> Victim {

@@ -7,7 +7,7 @@ use std::{
 
 use acceptance::{
     checker::{Claim, Exchange},
-    storm::{End, Seed, StormTown, rounds},
+    storm::{End, Order, PATIENT, Route, Seed, StormTown, rounds},
     surface::Surface,
 };
 use clock::{Clock, SystemClock};
@@ -59,12 +59,27 @@ fn a_confirm_that_slept_before_its_reserve_buys_nothing_once_its_caller_was_told
     for batch in plans.chunks(SIDE_BY_SIDE) {
         tally.add(&runtime.block_on(batch::run(&town, batch, seed.choose(&MOSTLY_ALL))));
     }
+    let bought = runtime.block_on(buys_anew(&town));
+    assert!(matches!(bought, Claim::Bought { .. }), "who buys anew is served: {bought:?}");
     assert_lawful(&town, |broken| explain(&town, &plans, broken));
     let is_absent = |exchange: &Exchange| exchange.claim() == Claim::Absent;
     let absent: usize =
         town.integrators.iter().map(|shop| shop.history().iter().filter(|e| is_absent(e)).count()).sum();
     println!("{tally}told {absent} times that there is no purchase");
     assert!(absent > 0 && tally.never_struck(&slept).is_empty());
+}
+
+/// All that is sold where every confirm slept for too long.
+async fn buys_anew(town: &StormTown) -> Claim {
+    let integrator = town.integrators.first().unwrap();
+    let order = Order {
+        account: integrator.self_managed.0,
+        subscriber: town.takes_meter(),
+        external_reference: "anew".to_owned(),
+        amount: "20.50".to_owned(),
+        route: Route::over(Surface::V1),
+    };
+    integrator.confirm(town.url(), &order, PATIENT).await.claim()
 }
 
 fn sweep(seed: &Seed) {

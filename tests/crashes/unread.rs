@@ -9,7 +9,7 @@ use acceptance::{
     surface::Surface,
 };
 use futures_util::future::join_all;
-use sandbox::{Door, Process, Signal};
+use sandbox::{Door, Process, Signal, http_client};
 use tokio::{
     runtime::{Builder, Runtime},
     time::sleep,
@@ -196,8 +196,8 @@ impl Told {
 }
 
 fn is_ready(runtime: &Runtime, sleeper: &Process) -> bool {
-    let asked = reqwest::get(format!("{}/readyz", sleeper.address(Door::Observe)));
-    runtime.block_on(asked).is_ok_and(|answer| answer.status().is_success())
+    let asked = http_client().unwrap().get(format!("{}/readyz", sleeper.address(Door::Observe)));
+    runtime.block_on(asked.send()).is_ok_and(|answer| answer.status().is_success())
 }
 
 fn sleeper(town: &StormTown, number: usize) -> Process {

@@ -1,7 +1,10 @@
 //! How many requests of a connection are answered, for its socket, which passes on one at a time.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::Context,
 };
 
@@ -29,7 +32,7 @@ impl Answers {
 }
 
 /// Counts when it is dropped: a request is answered, however its handler ends.
-pub(crate) struct Answered(pub(crate) Option<std::sync::Arc<Answers>>);
+pub(crate) struct Answered(pub(crate) Option<Arc<Answers>>);
 
 impl Drop for Answered {
     fn drop(&mut self) {

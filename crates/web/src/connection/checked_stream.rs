@@ -126,9 +126,8 @@ impl<Socket> CheckedStream<Socket> {
             buffer.set_filled(before.saturating_add(inspected.passed));
             self.follow(inspected);
         } else {
-            let fresh = BytesMut::from(fresh);
+            self.inspect_held(fresh);
             buffer.set_filled(before);
-            self.inspect_held(&fresh);
         }
     }
 
@@ -143,7 +142,9 @@ impl<Socket> CheckedStream<Socket> {
     fn follow(&mut self, inspected: Inspected) {
         self.is_silent &= inspected.passed == 0 && is_empty_lines(&self.held);
         if inspected.ends_request {
-            self.unseen = std::mem::take(&mut self.held);
+            if !self.held.is_empty() {
+                self.unseen = std::mem::take(&mut self.held);
+            }
             self.passed = self.passed.saturating_add(1);
         }
         let was_in_body = std::mem::replace(&mut self.is_in_body, self.inspector.is_in_body());

@@ -66,7 +66,7 @@ impl Inspector {
     /// further than to the end of a request.
     pub(super) fn inspect(&mut self, unpassed: &[u8], fresh: &[u8]) -> Inspected {
         if self.place == Place::Tunnel {
-            return Inspected { passed: unpassed.len(), ends_request: false, broken: None };
+            return Inspected { passed: unpassed.len(), ..Inspected::NOTHING };
         }
         let begun = !self.ahead.is_empty();
         self.ahead.extend_from_slice(fresh);
