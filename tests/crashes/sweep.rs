@@ -79,7 +79,10 @@ async fn buys_anew(town: &StormTown) -> Claim {
         amount: "20.50".to_owned(),
         route: Route::over(Surface::V1),
     };
-    integrator.confirm(town.url(), &order, PATIENT).await.claim()
+    let claim = integrator.confirm(town.url(), &order, PATIENT).await.claim();
+    // Its messages are sent.
+    town.comes_to_rest().await;
+    claim
 }
 
 fn sweep(seed: &Seed) {
