@@ -1,64 +1,64 @@
-# Everything that is done here more than once. Without `just`: each recipe is the command below it.
+# The recurring commands of this workspace. Without `just`, run the command below a recipe.
 
 # Lists the recipes.
 default:
     @just --list --unsorted
 
-# Everything a change must pass.
+# All checks that a change must pass.
 check: format lint doc test
 
-# Is everything formatted?
+# Checks the formatting.
 format:
     cargo fmt --all --check
 
-# Clippy, where a warning is an error.
+# Runs Clippy. Warnings are errors.
 lint:
     cargo clippy --workspace --all-targets --locked -- -D warnings
 
-# Do the documents build, with every link in them?
+# Builds the API documentation of the crates and checks its links.
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-# All tests; they bring their own Postgres.
+# Runs all tests. They start their own Postgres.
 test *arguments:
     cargo test {{arguments}}
 
-# The rules of the house alone.
-tidy:
-    cargo test --locked -p acceptance --test tidy
+# Runs only the tests of the workspace rules.
+rules:
+    cargo test --locked -p workspace-rules
 
-# The whole system on loopback, until Ctrl-C. `just sandbox --once` ends after the tour.
+# Runs the whole system on loopback until Ctrl-C. `just sandbox --once` ends after the tour.
 sandbox *arguments:
     cargo sandbox {{arguments}}
 
-# What the money path and the worker can do on this machine.
+# Measures the money path and the worker on this machine.
 bench *arguments:
     cargo run --release --locked -p acceptance --bin bench -- {{arguments}}
 
-# What floods of anonymous requests take from the others: memory, correct logins, and how long a confirm takes.
+# Measures the effect of floods of anonymous requests on memory, correct logins and the duration of confirms.
 siege *arguments:
     cargo run --release --locked -p acceptance --bin bench -- siege {{arguments}}
 
-# The long attacks: every order of events, 120,000 towns, real servers that are killed and stopped, races.
-# `just sweep 5000` crashes more.
+# The long attacks: every order of events, 120,000 simulated runs, real servers that are killed and stopped, races.
+# `just sweep 5000` runs more crash rounds.
 sweep rounds="1000":
     VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
 
-# How soon doubt ends after a server was killed, and that a confirm which a proxy held for up to a minute buys nothing: at the
-# default timing of production.
+# Measures how soon doubt ends after a server was killed. Checks that a confirm that a proxy held for up to a minute buys
+# nothing. Both run with the default times of production.
 doubt kills="500":
     VENDGATE_SWEEP={{kills}} cargo test --locked -p acceptance --test crashes -- --nocapture recovery:: held::
 
-# Who checks the checks: each planted bug must be found by its test.
+# Checks the tests: each planted bug must be found by its test.
 planted *names:
-    scripts/planted/run {{names}}
+    cargo run --locked --package workspace-rules --bin planted -- {{names}}
 
-# What no test would miss, by `cargo install cargo-mutants`.
+# Finds code that no test covers. Needs `cargo install cargo-mutants`.
 mutants *arguments="-p money -p ledger -p purchase":
     cargo mutants {{arguments}}
 
-# Against real programs of other people: schemathesis on the OpenAPI document, Chromium on the documentation, Kannel and a
-# mail server for the messages.
+# Tests against independent programs: schemathesis with the OpenAPI document, Chromium with the documentation, Kannel
+# and a mail server with the messages.
 interop *arguments:
     scripts/interop {{arguments}}

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to in its own DevTools protocol, that keeps everything a page does."""
+"""A headless Chromium, controlled over its DevTools protocol. It records all events of a page."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ PATIENCE_S = 30
 
 
 class Page:
-    """One open page, and the events that Chromium told of it."""
+    """One open page, and its events as reported by Chromium."""
 
     def __init__(self, address: str):
         self._socket = websocket.create_connection(address, suppress_origin=True, timeout=PATIENCE_S)
@@ -23,7 +23,7 @@ class Page:
         self.events: list[dict] = []
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        # A cached asset would make no request, and so could not fail.
+        # A cached asset causes no request, so a failure would go unnoticed.
         self.call("Network.setCacheDisabled", cacheDisabled=True)
 
     def call(self, method: str, **parameters) -> dict:
@@ -43,7 +43,7 @@ class Page:
         self.wait_for(lambda: any(event["method"] == "Page.loadEventFired" for event in self.events))
 
     def wait_for(self, is_so) -> bool:
-        """Whether it became so in time. Asks the page for something, so that new events come in."""
+        """Whether the condition became true in time. It calls the page repeatedly, so that new events are received."""
         ends = time.monotonic() + PATIENCE_S
         while not is_so():
             if time.monotonic() > ends:
@@ -63,12 +63,12 @@ class Page:
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def requested(self) -> list[str]:
-        """The address of everything that the page asked the network for."""
+        """The addresses of all network requests of the page."""
         of = "Network.requestWillBeSent"
         return [event["params"]["request"]["url"] for event in self.events if event["method"] == of]
 
     def mishaps(self) -> list[str]:
-        """Every error and warning of the console, exception, failed request and answer that is an error."""
+        """All console errors and warnings, exceptions, failed requests and error responses."""
         return [mishap for event in self.events if (mishap := mishap_of(event["method"], event.get("params", {})))]
 
     def close(self) -> None:
@@ -92,13 +92,13 @@ def mishap_of(method: str, told: dict):
 
 @contextmanager
 def chromium(program: str, place: Path):
-    """A browser without a past, listening on a port that it chose."""
+    """A browser with a new profile, listening on a port that it chose."""
     profile = place / "chromium"
     shutil.rmtree(profile, ignore_errors=True)
     command = [
         program,
         "--headless=new",
-        "--no-sandbox",  # It refuses to run as root otherwise; all that it opens is our own.
+        "--no-sandbox",  # Required when running as root. The browser opens only our own pages.
         "--disable-dev-shm-usage",
         "--disable-gpu",
         "--disable-background-networking",

@@ -1,4 +1,4 @@
-"""The documentation as a person sees it: it renders, it is complete, it is quiet, and it stays at home."""
+"""Checks the rendered documentation: it is complete, logs no errors, and requests nothing from other hosts."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from browser import Page, chromium
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
-# What can be seen: no hidden element and no script, but through every shadow root.
+# The visible text: without hidden elements and scripts, but with the content of shadow roots.
 VISIBLE_TEXT = """(() => {
   const parts = [];
   const walk = node => {
@@ -47,7 +47,7 @@ def check_docs_pages(base_url: str, program: str, place: Path) -> list[str]:
             page.open(base_url + path)
             found = check(page)
             page.screenshot(place / f"{path.strip('/').replace('/', '-')}.png")
-            found += strangers(page, base_url) + page.mishaps()
+            found += foreign_requests(page, base_url) + page.mishaps()
             links |= set(page.evaluate(LINKS))
             complaints += [f"{path}: {complaint}" for complaint in found]
         page.close()
@@ -70,14 +70,14 @@ def headings(guide: str) -> list[str]:
 
 
 def codes(document: dict) -> list[str]:
-    """Every code that an answer may carry: the document links to the page of each."""
+    """All error codes. The document links to the page of each."""
     found = sorted(set(re.findall(r"/docs/errors/([a-z_]+)", json.dumps(document))))
     assert len(found) >= 30, f"the document has the codes {found} only"
     return found
 
 
 def lists(page: Page, wanted: list[str], kind: str) -> list[str]:
-    """What of the wanted is not on the page, once it has had time to draw itself."""
+    """The wanted texts that are not on the page after it has had time to render."""
     missing = wanted
 
     def nothing_is_missing() -> bool:
@@ -96,11 +96,11 @@ def tables(page: Page, guide: str) -> list[str]:
     return [] if drawn == wanted else [f"{drawn} tables of {wanted} are drawn"]
 
 
-def strangers(page: Page, base_url: str) -> list[str]:
-    """Requests to anybody else. What a page holds in itself is no request."""
-    home = urlsplit(base_url).netloc
+def foreign_requests(page: Page, base_url: str) -> list[str]:
+    """Requests to other hosts. Data and blob URLs are not requests."""
+    own_host = urlsplit(base_url).netloc
     asked = [urlsplit(url) for url in page.requested()]
-    return [f"asks {url.geturl()}" for url in asked if url.scheme not in ("data", "blob") and url.netloc != home]
+    return [f"asks {url.geturl()}" for url in asked if url.scheme not in ("data", "blob") and url.netloc != own_host]
 
 
 def broken(links: set[str], base_url: str) -> list[str]:
@@ -115,7 +115,7 @@ def broken(links: set[str], base_url: str) -> list[str]:
 
 
 def squeezed(text: str) -> str:
-    """Without blanks, zero-width ones included, without the marks of Markdown, and without case."""
+    """The text in lower case, without blanks, zero-width characters and Markdown marks."""
     return re.sub(r"[\s\u200b\u2060`*]+", "", text).lower()
 
 

@@ -1,4 +1,4 @@
-"""A Kannel of its own on loopback: bearerbox, smsbox, and Kannel's own fake SMS centre, which says what it is given."""
+"""A private Kannel on loopback: bearerbox, smsbox, and Kannel's fake SMS centre, which logs what it receives."""
 
 import re
 from contextlib import contextmanager
@@ -40,13 +40,14 @@ keyword = default
 text = "nobody reads this"
 """
 
-# One text message, or one part of one: its user data header, if it has one, its kind, and its text.
+# One text message, or one part of it: recipient, user data header if there is one, kind, and text.
 SAID = re.compile(r"^VENDGATE (?P<to>\S+) (?:udh (?P<header>\S+) )?(?P<kind>text|data|ucs-2) (?P<text>.*)$", re.DOTALL)
 
 
 @contextmanager
 def kannel(place: Path, fake_centre: str, user: str, password: str):
-    """Gives the address of sendsms, and what reads back the messages that arrived: pairs of number and text."""
+    """Yields the address of sendsms, a function that returns the received messages as pairs of number and text, and one
+    that returns the access log."""
     ports = {name: free_port() for name in ("admin", "smsbox", "centre", "sendsms")}
     configuration = place / "kannel.conf"
     configuration.write_text(CONFIGURATION.format(place=place.resolve(), user=user, password=password, **ports))
@@ -56,7 +57,7 @@ def kannel(place: Path, fake_centre: str, user: str, password: str):
         wait_until("bearerbox listens", bearerbox, lambda: listens(ports["smsbox"]) and listens(ports["centre"]))
         with process(["smsbox", str(configuration)], place / "smsbox.log") as smsbox:
             wait_until("smsbox listens", smsbox, lambda: listens(ports["sendsms"]))
-            # It sends nothing itself, but wants to be told what it would send.
+            # The fake centre sends nothing (-m 0), but requires a message as an argument.
             nothing = ["-m", "0", "100 200 text nothing"]
             command = [fake_centre, "-H", "127.0.0.1", "-r", str(ports["centre"]), *nothing]
             log = place / "fakesmsc.log"
@@ -67,7 +68,8 @@ def kannel(place: Path, fake_centre: str, user: str, password: str):
 
 
 def arrived(log: str) -> list[tuple[str, str]]:
-    """The fake centre reads lines, so a text of several comes as several: those without a head continue the last."""
+    """The fake centre reads lines, so a text of several lines arrives as several messages. A line without a head
+    continues the message before it."""
     said: list[str] = []
     for line in re.findall(r"Got message \d+: <(.*)>$", log, re.MULTILINE):
         if line.startswith("VENDGATE "):
@@ -96,5 +98,5 @@ def is_first(header: str) -> bool:
 
 
 def decoded(data: bytes) -> str:
-    """The parts of a long message come as bytes: UCS-2, or else what the fake centre was told in UTF-8."""
+    """The parts of a long message are bytes: UCS-2, or else UTF-8."""
     return data.decode("utf-16-be") if 0 in data else data.decode()

@@ -1,4 +1,4 @@
-"""A mail server of its own on loopback: aiosmtpd, which wants TLS and a password, and keeps what it is given."""
+"""A private mail server on loopback: aiosmtpd, which requires TLS and a password, and stores the messages."""
 
 import email
 import email.policy
@@ -23,7 +23,7 @@ class Keeper:
         return "250 kept"
 
     def arrived(self):
-        """What arrived: whether it was protected, for whom, and the parsed message."""
+        """The received messages: whether TLS and a password were used, the recipients, and the parsed message."""
         policy = email.policy.default
         return [
             (secured and bool(known), to, email.message_from_bytes(content, policy=policy))
@@ -33,7 +33,7 @@ class Keeper:
 
 @contextmanager
 def mail_server(place: Path, user: str, password: str):
-    """Gives its port, the certificate to trust it by, and whoever keeps the messages."""
+    """Yields its port, the certificate authority to trust, and the object that stores the messages."""
     authority = trustme.CA()
     certificate = place / "mail-server-ca.pem"
     authority.cert_pem.write_to_path(str(certificate))
@@ -44,7 +44,7 @@ def mail_server(place: Path, user: str, password: str):
         expected = LoginPassword(user.encode(), password.encode())
         return AuthResult(success=data == expected, auth_data=user if data == expected else None)
 
-    # It warns of what it does itself.
+    # It logs warnings about its own configuration.
     logging.getLogger("mail.log").setLevel(logging.ERROR)
     keeper = Keeper()
     port = free_port()

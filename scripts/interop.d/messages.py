@@ -1,5 +1,5 @@
-"""Our messages through gateways that other people wrote: Kannel takes the text messages, aiosmtpd the mail, and what
-arrives there is what was sent."""
+"""Sends our messages through independent gateways (text messages to Kannel, mail to aiosmtpd). Checks that they arrive
+unchanged."""
 
 import json
 import os
@@ -27,12 +27,12 @@ def check_messages(place: Path, fake_centre: str) -> list[str]:
         while (set(texts()) != expected or not keeper.kept) and time.monotonic() < ends:
             time.sleep(0.2)
         complaints = outcomes(sent) + compare(expected, texts()) + named(sent, access()) + mail(sent, keeper.arrived())
-        complaints += strangers(letters(url, "wrong", port, certificate))
+        complaints += refused_logins(letters(url, "wrong", port, certificate))
         return complaints + addresses((place / "smsbox.log").read_text(errors="replace"))
 
 
 def letters(url: str, password: str, port: int, certificate: Path) -> list[dict]:
-    """What our senders say they did, one letter after the other."""
+    """The outcome that our senders report for each letter."""
     command = ["target/debug/examples/letters", url, USER, password, str(port)]
     environment = {**os.environ, "SSL_CERT_FILE": str(certificate)}
     said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=60)
@@ -44,7 +44,7 @@ def is_text_message(letter: dict) -> bool:
 
 
 def outcomes(sent: list[dict]) -> list[str]:
-    """Everything is taken but what goes to no number."""
+    """Checks that every message is accepted, except the one without a valid number."""
     wanted = {letter["id"]: "refused: 400" if letter["to"] == "nowhere" else "sent" for letter in sent}
     return [
         f"{letter['id']} was {letter['outcome']!r} and not {wanted[letter['id']]!r}"
@@ -63,13 +63,13 @@ def compare(expected: set[tuple[str, str]], came: list[tuple[str, str]]) -> list
 
 
 def named(sent: list[dict], access_log: str) -> list[str]:
-    """Kannel logs each under our own name for it, by which a repeat is recognised."""
+    """Checks that Kannel logs each message under our id, which identifies repeats."""
     names = [letter["id"] for letter in sent if is_text_message(letter)]
     return [f"Kannel did not log {name}" for name in names if access_log.count(f"[ACT:{name}]") != 1]
 
 
 def addresses(log: str) -> list[str]:
-    """Kannel logs the address of each request, in which nothing of the message may stand."""
+    """Checks that the request address, which Kannel logs, contains nothing of the message."""
     seen = set(re.findall(r"Got HTTP request <(.*?)> from", log))
     return [] if seen == {"/cgi-bin/sendsms"} else [f"Kannel was asked at {sorted(seen)!r}"]
 
@@ -102,8 +102,8 @@ def mail(sent: list[dict], kept) -> list[str]:
     return [f"the mail's {part} is {came[part]!r} and not {expected[part]!r}" for part in came if came[part] != expected[part]]
 
 
-def strangers(sent: list[dict]) -> list[str]:
-    """That they do not know us is no reason to give a message up."""
+def refused_logins(sent: list[dict]) -> list[str]:
+    """Checks that a message is not given up because the gateway refuses our password."""
     return [
         f"with a wrong password {letter['id']} was {letter['outcome']!r}"
         for letter in sent

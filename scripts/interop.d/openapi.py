@@ -1,4 +1,4 @@
-"""Schemathesis: requests made from the served OpenAPI document, right and wrong ones, and answers held against it."""
+"""Schemathesis: sends valid and invalid requests made from the served OpenAPI document, and checks the answers."""
 
 import json
 import os
@@ -7,17 +7,17 @@ import sys
 import urllib.request
 from pathlib import Path
 
-# More of them find more, and take longer: 100 for each operation take half a minute on two cores.
+# The number of examples for each operation. 100 take half a minute on two cores.
 EXAMPLES = os.environ.get("VENDGATE_EXAMPLES", "100")
 
-# Those who answer at once and do not leave the outcome open, which would be a 504.
+# Meters that answer at once with a final outcome. An open outcome would be a 504.
 AT_ONCE = ("active_11_digit", "active_13_digit", "tariff_charge", "fixed_charge", "blocked_customer", "not_found")
 
 
 def check_openapi(base_url: str, facts: dict, place: Path) -> list[str]:
     place = place.resolve()
     settings = place / "schemathesis.toml"
-    # Not the first organisation: its purchases are the tour's, and whoever takes up one of those may meet a lost reply.
+    # The first organisation is not used: its purchases belong to the tour, and a retry of one may meet a lost reply.
     credentials = facts["second_organisation"]
     settings.write_text(settings_for(credentials, wallet(base_url, credentials), facts["subscribers"]["electricity"]))
     command = [
@@ -32,7 +32,7 @@ def check_openapi(base_url: str, facts: dict, place: Path) -> list[str]:
     ]
     sold_before = vends(facts)
     notes = {"HYPOTHESIS_STORAGE_DIRECTORY": str(place / "hypothesis")}
-    # It leaves notes of its own where it is started.
+    # Schemathesis writes files into its working directory.
     outcome = subprocess.run(command, check=False, cwd=place, env={**os.environ, **notes})
     complaints = [] if outcome.returncode == 0 else [f"schemathesis ended with {outcome.returncode}"]
     if vends(facts) == sold_before:
@@ -48,7 +48,7 @@ def wallet(base_url: str, credentials: dict) -> int:
 
 
 def vends(facts: dict) -> int:
-    """How much the utility has really vended."""
+    """The number of vends that the utility has really made."""
     return sum(vend["outcome"] == "vended" for vend in call(f"{facts['simulator_url']}/vends"))
 
 
@@ -60,7 +60,8 @@ def call(url: str, body: object = None, access_token: str = ""):
 
 
 def settings_for(credentials: dict, account_id: int, subscribers: dict) -> str:
-    """It logs in by itself, and mostly buys for those who exist: what is wholly made up gets no further than a 400."""
+    """Schemathesis logs in by itself and mostly uses existing values. Requests of random values alone would only be
+    answered 400."""
     known = {
         "product_type": ["ELECTRICITY"],
         "provider_code": ["BPC"],
@@ -85,9 +86,9 @@ def settings_for(credentials: dict, account_id: int, subscribers: dict) -> str:
             "[parameters]",
             *(f'"body.{name}" = {{ dictionary = "{name}", probability = 0.95 }}' for name in known),
             "[checks]",
-            "# The specification wants 400 there, where everybody else has 405.",
+            "# The specification requires 400 here, where most APIs answer 405.",
             "unsupported_method.enabled = false",
-            "# What the schema allows may still be unsellable: each of these is documented with its codes.",
+            "# A request that the schema allows may still be refused. Each of these statuses is documented with its codes.",
             'positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 402, 403, 404, 409, 422]',
             "",
         ]

@@ -1,4 +1,4 @@
-"""Programs beside us: started, waited for, and ended however the checks end."""
+"""Starts child processes, waits until they are ready, and always ends them."""
 
 import socket
 import subprocess

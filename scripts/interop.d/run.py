@@ -1,4 +1,4 @@
-"""Brings up a sandbox and a server of its own beside it, and runs every check against that."""
+"""Starts a sandbox and one more API server, and runs every check against that server."""
 
 import argparse
 import json
@@ -41,7 +41,7 @@ def main() -> int:
 
 @contextmanager
 def sandbox(place: Path):
-    """Database, simulated utility, organisations and their meters; gives what sandbox.json says."""
+    """Starts database, simulated utility, organisations and their meters. Yields the content of sandbox.json."""
     directory = place / "sandbox"
     facts = directory / "sandbox.json"
     facts.unlink(missing_ok=True)
@@ -53,7 +53,7 @@ def sandbox(place: Path):
 
 @contextmanager
 def server(place: Path):
-    """One more API server over the same database, with limits that no test reaches and with the time chain of tests."""
+    """One more API server with the same database, with limits that no test reaches and with the times of tests."""
     port = free_port()
     base_url = f"http://127.0.0.1:{port}"
     watched = f"127.0.0.1:{free_port()}"
@@ -65,7 +65,7 @@ def server(place: Path):
         yield base_url
 
 
-# Thousands of requests from one client, of which none may wait as long as production would.
+# The checks send thousands of requests from one client. None may wait as long as in production.
 RAISED = {
     "WEB__LIMITS__CLIENT__PER_SECOND": "100000",
     "WEB__LIMITS__CLIENT__BURST": "100000",

@@ -1,4 +1,4 @@
-//! Callers who buy one purchase after the other: reserve, then settle, as fast as they are answered.
+//! Callers that buy one purchase after another: reserve, then settle, each as soon as the previous call has returned.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::measurement::Measurement;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How many callers there are.
+/// The number of concurrent callers.
 pub const CALLERS: u32 = 64;
 
-/// Lets the callers, spread over `stores`, buy for a while from `organisations` wallets.
+/// Runs the callers for a while, spread over `stores`. They buy from the wallets of `organisations`.
 pub async fn buy(
     market: &Arc<Market>,
     stores: &[Store],
@@ -44,12 +44,12 @@ struct Caller {
 }
 
 impl Caller {
-    /// How long each purchase took.
+    /// Returns the latency of each purchase.
     async fn buy_for(self, length: Duration) -> Result<Vec<Duration>, Failure> {
         let clock = SystemClock;
         let began = clock.monotonic();
         let mut latencies = Vec::new();
-        // Each caller goes round all wallets from a place of its own.
+        // Each caller cycles through all wallets from its own start position.
         let mut place = self.number.saturating_mul(self.organisations).div_euclid(CALLERS);
         while clock.monotonic().elapsed_since(began) < length {
             let order = self.market.order(place.rem_euclid(self.organisations).saturating_add(1))?;

@@ -1,4 +1,4 @@
-//! The thinnest client that keeps its connection: what it costs is taken from the same two cores as the server's.
+//! A minimal client that keeps its connection. It must be cheap, because it runs on the same two cores as the server.
 
 use std::io;
 
@@ -11,11 +11,11 @@ pub struct Client {
     received: Vec<u8>,
 }
 
-/// What the server answered.
+/// An answer of the server.
 pub struct Answer {
     pub status: u16,
     pub body: String,
-    /// Whether the connection ends with it.
+    /// Whether the server closes the connection after it.
     pub closes: bool,
 }
 
@@ -26,7 +26,7 @@ impl Client {
         Ok(Self { stream, received: Vec::with_capacity(4_096) })
     }
 
-    /// Sends a request and reads its answer, whose length must be given in its head.
+    /// Sends a request and reads its answer. The head of the answer must have `Content-Length`.
     pub async fn exchange(&mut self, request: &[u8]) -> io::Result<Answer> {
         self.stream.write_all(request).await?;
         self.received.clear();

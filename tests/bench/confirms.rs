@@ -1,5 +1,5 @@
-//! Full confirms over HTTP: the real server and a simulator that answers at once, each a process of its own, and
-//! clients who keep their connections.
+//! Full confirms over HTTP. The real server and a simulator that answers at once run as separate processes. The
+//! clients keep their connections.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clock::{Clock, SystemClock};
 use local_postgres::Durability;
-use sandbox::{Options, Pace, Programs, Sandbox, ShopPlan, WalletPlan};
+use sandbox::{MerchantPlan, Options, Pace, Programs, Sandbox, WalletPlan};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -18,18 +18,18 @@ use crate::till::{UNLIMITED, WALLET_MINOR, confirm_request, log_in};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// How many clients there are, each buying for a meter of its own.
+/// The number of clients. Each buys for its own meter.
 const CLIENTS: u32 = 64;
 /// Long enough for every connection to be made and every statement to be prepared.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// What was measured, and the most memory that the server ever had.
+/// The measurement, and the peak memory of the server.
 pub struct Confirms {
     pub measured: Measurement,
     pub server_peak_kib: u64,
 }
 
-/// Everybody buys from one wallet, for a while.
+/// All clients buy from one wallet for a while.
 pub fn one_wallet(engine: &Runtime, length: Duration) -> Result<Confirms, Box<dyn Error>> {
     let options = Options {
         port: 0,
@@ -52,15 +52,15 @@ pub fn one_wallet(engine: &Runtime, length: Duration) -> Result<Confirms, Box<dy
 }
 
 async fn measure(sandbox: &Sandbox, server: &str, length: Duration) -> Result<Measurement, Failure> {
-    let mut plan = ShopPlan::staging("BENCH", "Bench Stores");
+    let mut plan = MerchantPlan::staging("BENCH", "Bench Stores");
     plan.wallets = vec![WalletPlan {
         minor: WALLET_MINOR,
         ..WalletPlan::loaded("Till", purchase::Handling::SelfManaged)
     }];
-    let shop = sandbox.office().open_shop(plan).await?;
-    let wallet = shop.wallets.first().ok_or("a shop has a wallet")?.0;
+    let merchant = sandbox.office().open_merchant(plan).await?;
+    let wallet = merchant.wallets.first().ok_or("the merchant has no wallet")?.0;
     let address: Arc<str> = server.trim_start_matches("http://").into();
-    let token = log_in(&address, &shop.credentials).await?;
+    let token = log_in(&address, &merchant.credentials).await?;
 
     let mut buyers = Vec::new();
     for meter in utility_sim::population(CLIENTS) {
@@ -93,7 +93,7 @@ async fn buy_for(buyers: Vec<Buyer>, length: Duration) -> Result<(Vec<Buyer>, Me
 }
 
 impl Buyer {
-    /// Buys again and again, and says how long each purchase took. Any answer but a success is a failure.
+    /// Buys repeatedly and returns the latency of each purchase. Any answer except a success is a failure.
     async fn buy_for(mut self, length: Duration) -> Result<(Self, Vec<Duration>), Failure> {
         let clock = SystemClock;
         let began = clock.monotonic();

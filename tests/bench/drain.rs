@@ -1,4 +1,4 @@
-//! How fast doubt is ended: thousands of purchases whose answers were lost, at a utility that answers at once.
+//! How fast workers resolve doubt: thousands of purchases whose answers were lost, at a utility that answers at once.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clock::{Clock, SystemClock};
 use local_postgres::Durability;
-use sandbox::{Options, Pace, Process, Programs, Sandbox, ShopPlan, Signal, WalletPlan};
+use sandbox::{MerchantPlan, Options, Pace, Process, Programs, Sandbox, Signal, WalletPlan};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -19,23 +19,23 @@ use crate::till::{UNLIMITED, WALLET_MINOR, confirm_request, log_in};
 type Failure = Box<dyn Error + Send + Sync>;
 
 const PURCHASES: usize = 20_000;
-/// Each organisation has one open purchase per meter, and so many meters on its list.
+/// Each organisation may have one open purchase per meter, and this many meters are on its allow-list.
 const METERS: u32 = 800;
 const ORGANISATIONS: u32 = 25;
 const BUYERS: u32 = 64;
 /// What one worker must reach, in purchases per second.
 const AT_LEAST: u128 = 500;
-/// How long an idle worker is watched.
+/// How long an idle worker is measured.
 const WATCHED: Duration = Duration::from_secs(20);
 const IDLE_PERMILLE_AT_MOST: u128 = 10;
 const IDLE_KIB_AT_MOST: u64 = 40 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// As the index over open purchases has it.
+/// The condition of the index over open purchases.
 const OPEN: &str = "purchases WHERE state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')";
 const UNSENT: &str = "outbox WHERE sent_at IS NULL AND given_up_at IS NULL";
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// What workers did, and what one of them takes when there is nothing to do.
+/// What the workers achieved, and the cost of one idle worker.
 pub struct Drain {
     one: Duration,
     two: Duration,
@@ -43,7 +43,7 @@ pub struct Drain {
     idle_kib: u64,
 }
 
-/// Lets one worker end so many purchases in doubt, and then two as many again.
+/// One worker resolves `PURCHASES` purchases in doubt. Then two workers resolve as many again.
 pub fn measure(engine: &Runtime) -> Result<Drain, Box<dyn Error>> {
     let options = Options {
         port: 0,
@@ -57,13 +57,13 @@ pub fn measure(engine: &Runtime) -> Result<Drain, Box<dyn Error>> {
     let sandbox = Sandbox::start(&options, &programs)?;
     let server = sandbox.another_api_server(&programs.api_server, "unlimited", &UNLIMITED)?;
     let heard = |failure: Failure| -> Box<dyn Error> { failure };
-    let orders = engine.block_on(open_shops(&sandbox, server.url())).map_err(heard)?;
+    let orders = engine.block_on(open_merchants(&sandbox, server.url())).map_err(heard)?;
 
     let start = |name: &str| sandbox.another_retry_worker(&programs.retry_worker, name, &[]);
     engine.block_on(lose_the_answers(&sandbox, server.url(), &orders)).map_err(heard)?;
     let (one, worker) = engine.block_on(drain(&sandbox, || Ok(vec![start("alone")?]))).map_err(heard)?;
     let [worker] = <[Process; 1]>::try_from(worker).map_err(|_other| "one worker was started")?;
-    // Until everybody has been told, it is not idle.
+    // The worker is not idle until all messages are sent.
     engine.block_on(wait_until_there_are_no(&sandbox, UNSENT)).map_err(heard)?;
     let (idle_permille, idle_kib) = engine.block_on(watch_idle(&worker))?;
     worker.signal(Signal::KILL)?;
@@ -77,28 +77,28 @@ pub fn measure(engine: &Runtime) -> Result<Drain, Box<dyn Error>> {
     Ok(Drain { one, two, idle_permille, idle_kib })
 }
 
-/// Every confirm that will be made: one for each meter of each organisation.
-async fn open_shops(sandbox: &Sandbox, server: &str) -> Result<Vec<Vec<u8>>, Failure> {
+/// All confirms of the measurement: one for each meter of each organisation.
+async fn open_merchants(sandbox: &Sandbox, server: &str) -> Result<Vec<Vec<u8>>, Failure> {
     let address = server.trim_start_matches("http://");
     let meters: Vec<String> = utility_sim::population(METERS).collect();
     let mut orders = Vec::new();
     for number in 1..=ORGANISATIONS {
-        let mut plan = ShopPlan::staging(&format!("DRAIN{number}"), "Drain Stores");
+        let mut plan = MerchantPlan::staging(&format!("DRAIN{number}"), "Drain Stores");
         let till = WalletPlan::loaded("Till", purchase::Handling::SelfManaged);
         plan.wallets = vec![WalletPlan { minor: WALLET_MINOR, ..till }];
-        let shop = sandbox.office().open_shop(plan).await?;
-        let wallet = shop.wallets.first().ok_or("a shop has a wallet")?.0;
-        let token = log_in(address, &shop.credentials).await?;
+        let merchant = sandbox.office().open_merchant(plan).await?;
+        let wallet = merchant.wallets.first().ok_or("the merchant has no wallet")?.0;
+        let token = log_in(address, &merchant.credentials).await?;
         orders.extend(meters.iter().map(|meter| confirm_request(address, &token, wallet, meter)));
     }
     orders.truncate(PURCHASES);
     Ok(orders)
 }
 
-/// Buys everything, and lets the utility vend it all and answer nothing.
+/// Buys everything. The utility vends each purchase and loses each answer.
 async fn lose_the_answers(sandbox: &Sandbox, server: &str, orders: &[Vec<u8>]) -> Result<(), Failure> {
     let lost = serde_json::json!({ "fault": "drop_after", "times": orders.len() });
-    let faults = format!("{}/faults", sandbox.facts().simulator_url);
+    let faults = format!("{}/faults", sandbox.info().simulator_url);
     let request = sandbox::http_client()?.post(faults).header("Content-Type", "application/json");
     request.body(lost.to_string()).send().await?.error_for_status()?;
     let address = server.trim_start_matches("http://");
@@ -124,7 +124,7 @@ async fn buy(mut client: Client, waiting: Arc<Mutex<VecDeque<Vec<u8>>>>) -> Resu
     Ok(())
 }
 
-/// How long the workers take from their start until nothing is open any more.
+/// How long the workers take from their start until no purchase is open.
 async fn drain(
     sandbox: &Sandbox,
     start: impl FnOnce() -> Result<Vec<Process>, sandbox::StartError>,
@@ -140,7 +140,7 @@ async fn drain(
     let took = SystemClock.monotonic().elapsed_since(began);
     let failed = count(sandbox, "purchases WHERE state <> 'SUCCESSFUL'")?;
     if failed != 0 {
-        return Err(format!("{failed} purchases were vended and did not succeed").into());
+        return Err(format!("{failed} purchases were vended but did not succeed").into());
     }
     Ok((took, workers))
 }
@@ -161,7 +161,7 @@ fn count(sandbox: &Sandbox, such: &str) -> Result<usize, Failure> {
     Ok(counted.map_err(|error| error.to_string())?.trim().parse()?)
 }
 
-/// Thousandths of one processor, and memory.
+/// The processor time in thousandths of one processor, and the memory.
 async fn watch_idle(worker: &Process) -> Result<(u128, u64), Box<dyn Error>> {
     let before = computing_time(worker.id())?;
     tokio::time::sleep(WATCHED).await;
@@ -175,7 +175,7 @@ impl Drain {
         rate(self.one) >= AT_LEAST && self.two_are_no_slower() && self.idles_modestly()
     }
 
-    /// What one run differs from the next by is not counted.
+    /// A tolerance of 5 % covers the variation between two runs.
     fn two_are_no_slower(&self) -> bool {
         self.two.as_millis().saturating_mul(100) <= self.one.as_millis().saturating_mul(105)
     }

@@ -1,10 +1,10 @@
-//! What the money path can do on this machine: reserve and settle through the store, beside the same
-//! statements one at a time; whole confirms over HTTP; and doubt, ended by workers.
+//! Benchmarks of the money path on this machine: reserve and settle through the store compared with the same
+//! statements one at a time, whole confirms over HTTP, and purchases in doubt that workers resolve.
 //!
-//! `just bench`, or `just bench --seconds 10` for longer measurements; `just siege` for what floods of anonymous requests
-//! take from the others. Ends non-zero where a target is missed.
+//! `just bench`, or `just bench --seconds 10` for longer measurements. `just siege` measures how floods of anonymous
+//! requests affect other clients. The exit status is not zero when a target is missed.
 
-#![expect(clippy::print_stdout, reason = "it prints its findings for a person")]
+#![expect(clippy::print_stdout, reason = "it prints its results for the operator")]
 
 mod callers;
 mod client;
@@ -28,7 +28,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::report::Comparison;
 
-/// How long one measurement takes unless told otherwise.
+/// The length of one measurement unless `--seconds` is given.
 const SECONDS: u64 = 5;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -58,16 +58,16 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if all_reached { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Floods of requests that prove nothing.
+/// Runs the floods of unauthenticated requests.
 fn besieged(length: Duration) -> Result<ExitCode, Box<dyn Error>> {
-    println!("Besieging a server: about {} seconds.", length.as_secs().saturating_mul(6).saturating_add(60));
+    println!("Flooding a server: about {} seconds.", length.as_secs().saturating_mul(6).saturating_add(60));
     let engine = Builder::new_multi_thread().enable_all().build()?;
     let findings = siege::run(&engine, length)?;
     println!("\n{findings}");
     Ok(if findings.is_held() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Beside what the store alone does on one wallet without lanes: a sale costs more than its money.
+/// The baseline is the store alone on one wallet without lanes. A whole confirm does more than the money path.
 fn whole_confirms(
     engine: &Runtime,
     one_wallet: &Comparison,
@@ -85,7 +85,7 @@ fn whole_confirms(
     Ok(comparison)
 }
 
-/// This executable is also the server and the simulator that it measures.
+/// This executable also runs as the server and the simulator that it measures.
 fn part_of_a_sandbox() -> Option<Result<(), Box<dyn Error>>> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next()?.as_str() {

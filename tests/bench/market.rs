@@ -1,4 +1,4 @@
-//! A thousand organisations, each with a client, a user who is logged in, and a wallet full of money.
+//! A thousand organisations, each with a client, a logged in user and a funded wallet.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use local_postgres::{Database, LocalPostgres};
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
-    AccessTokenId, Authority, ClientId, Fact, NotificationFlags, OrganisationId, Price, PurchaseId,
+    AccessTokenId, Authority, ClientId, Event, NotificationFlags, OrganisationId, Price, PurchaseId,
     PurchaseRequest, Reference, SourceChannel, UserId,
 };
 use store::{PendingRequest, Reservation, StoreError, migrate};
 use tokio::runtime::Builder;
 use vend::{CallId, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
 
-/// How many organisations there are.
+/// The number of organisations.
 pub const ORGANISATIONS: u32 = 1_000;
-/// What each purchase costs.
+/// The total of each purchase.
 const TOTAL: i64 = 10_150;
-/// Something like what an XMLVend reply has.
+/// About the size of an XMLVend reply.
 const REPLY_BYTES: usize = 2_500;
 
-/// Past the trigger that has wallets begin empty.
+/// Disables triggers, because one of them requires that wallets begin empty.
 const SEED: &str = "
     SET session_replication_role = replica;
     INSERT INTO providers (code, name) VALUES ('BPC', 'Botswana Power');
@@ -50,14 +50,14 @@ const SEED: &str = "
     INSERT INTO offers (organisation_id, product, provider_code, currency, fee_fixed, commission_rate)
         SELECT id, 'ELECTRICITY', 'BPC', 'BWP', 150, 0.01 FROM organisations;";
 
-/// The database of one measurement, and the purchases made in it.
+/// The database of one measurement and the purchases in it.
 pub struct Market {
     pub database: Database,
     next: AtomicI64,
 }
 
 impl Market {
-    /// A fresh one, like every other.
+    /// Opens a fresh database with the same content as every other.
     pub fn open(postgres: &LocalPostgres) -> Result<Self, Box<dyn Error>> {
         let database = postgres.database_from_template("bench", |url| {
             let runtime = Builder::new_current_thread().enable_all().build();
@@ -69,7 +69,7 @@ impl Market {
         Ok(Self { database, next: AtomicI64::new(1) })
     }
 
-    /// The next order of this organisation, for a meter that nobody else is buying for.
+    /// The next order of this organisation, for a meter that no other order uses.
     pub fn order(&self, organisation: u32) -> Result<Reservation, Box<dyn Error + Send + Sync>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let number = i64::from(organisation);
@@ -107,7 +107,7 @@ impl Market {
         })
     }
 
-    /// Fails unless the books say that these purchases were paid for, each once, and nothing else.
+    /// Fails unless the wallets paid for exactly these purchases and hold nothing.
     pub fn check(&self, pairs: usize) -> Result<(), Box<dyn Error>> {
         let spent =
             "SELECT sum(1000000000000 - posted) || '|' || sum(held) FROM accounts WHERE category = 'CURRENT'";
@@ -116,13 +116,13 @@ impl Market {
         if found == expected {
             Ok(())
         } else {
-            Err(format!("the wallets lost and hold {found}, and should {expected}").into())
+            Err(format!("the wallets lost and hold {found}, but should lose and hold {expected}").into())
         }
     }
 }
 
-/// A vend that the provider has just answered with.
-pub fn vended(id: PurchaseId) -> Result<Fact, Box<dyn Error + Send + Sync>> {
+/// The event of a vend that the provider has just answered.
+pub fn vended(id: PurchaseId) -> Result<Event, Box<dyn Error + Send + Sync>> {
     let vend = Vend {
         tokens: Some(TokenSet::parse("12345678901234567890")?),
         units: Some(Units { quantity: "45.20".parse()?, unit: "kWh".into() }),
@@ -131,10 +131,10 @@ pub fn vended(id: PurchaseId) -> Result<Fact, Box<dyn Error + Send + Sync>> {
         subscriber_details: Some("K. MOLEFE".into()),
         raw_reply: RawReply(vec![b'x'; REPLY_BYTES]),
     };
-    Ok(Fact::Vended { vend: Box::new(vend) })
+    Ok(Event::Vended { vend: Box::new(vend) })
 }
 
-/// A name for every number: the low six digits in the second that the rest makes.
+/// A unique reference for every number: the low six digits within the second that the higher digits make.
 fn reference(id: i64) -> Result<ProviderReference, Box<dyn Error + Send + Sync>> {
     let per_second = i64::from(CallId::NUMBER_MAX);
     let second = TimeDelta::seconds(id.div_euclid(per_second));
@@ -146,7 +146,7 @@ fn pula(minor: i64) -> Result<Money, Box<dyn Error + Send + Sync>> {
     Ok(Money::from_minor(minor, Currency::parse("BWP")?))
 }
 
-/// A request that has just come, and whose caller waits.
+/// A request that has just arrived and whose caller still waits.
 #[derive(Debug)]
 struct JustCome;
 

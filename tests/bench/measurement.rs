@@ -1,13 +1,13 @@
-//! How many and how fast.
+//! Counts and latencies of one measurement.
 
 use std::time::Duration;
 
-/// What a number of callers did in a while.
+/// What the callers achieved in a while.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// How long they were at it.
+    /// The length of the measurement.
     pub elapsed: Duration,
-    /// How long each of their deeds took, in rising order.
+    /// The latency of each operation, ascending.
     latencies: Vec<Duration>,
 }
 
@@ -21,13 +21,13 @@ impl Measurement {
         self.latencies.len()
     }
 
-    /// Deeds per second, rounded down.
+    /// Operations per second, rounded down.
     pub fn rate(&self) -> u128 {
         let count = u128::try_from(self.count()).unwrap_or_default();
         count.saturating_mul(1_000_000).checked_div(self.elapsed.as_micros()).unwrap_or_default()
     }
 
-    /// What this many of a hundred deeds did not exceed.
+    /// The latency that this percentage of the operations did not exceed.
     pub fn percentile(&self, percent: usize) -> Duration {
         let rank = self.count().saturating_mul(percent).div_ceil(100).saturating_sub(1);
         self.latencies.get(rank).copied().unwrap_or_default()

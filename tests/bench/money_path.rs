@@ -14,14 +14,14 @@ use crate::market::{Market, ORGANISATIONS};
 use crate::measurement::Measurement;
 use crate::report::Comparison;
 
-/// Connections of the baseline.
+/// The number of connections of the baseline.
 const CONNECTIONS: usize = 16;
-/// How often each is measured; the best round counts.
+/// The number of measurements of each variant. The best one counts.
 const ROUNDS: u32 = 3;
-/// Before each measurement, so that connections are made and statements prepared.
+/// Runs before each measurement, so that connections are open and statements are prepared.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// Everybody buys from one wallet: one integrator at his busiest.
+/// All callers buy from one wallet: the maximum load of one integrator.
 pub async fn one_wallet(postgres: &LocalPostgres, length: Duration) -> Result<Comparison, Box<dyn Error>> {
     compare(postgres, "(a) reserve + settle, one wallet, 64 callers", 1, 8, length).await
 }
@@ -40,14 +40,14 @@ async fn compare(
     length: Duration,
 ) -> Result<Comparison, Box<dyn Error>> {
     let (mut baseline, mut measured) = (None, None);
-    // In turns, so that whatever else this machine does meanwhile meets both alike.
+    // The variants alternate, so that other load on this machine affects both alike.
     for _ in 0..ROUNDS {
         let alone = measure(postgres, one_at_a_time, CONNECTIONS, organisations, length).await?;
         baseline = better(baseline, alone);
         let grouped = measure(postgres, |settings| settings, 1, organisations, length).await?;
         measured = better(measured, grouped);
     }
-    let (baseline, measured) = baseline.zip(measured).ok_or("there are rounds")?;
+    let (baseline, measured) = baseline.zip(measured).ok_or("no round was measured")?;
     let comparison =
         Comparison { title, measured_is: "in group commit lanes, best of 3", measured, baseline, at_least };
     println!("\n{comparison}");
@@ -58,8 +58,8 @@ fn better(best: Option<Measurement>, round: Measurement) -> Option<Measurement> 
     best.into_iter().chain([round]).max_by_key(Measurement::rate)
 }
 
-/// One connection that takes one reserve or one record at a time. Sixteen such stores stand for sixteen
-/// connections that fight for the row: a lane of one store would have kept them in a queue instead.
+/// One connection that processes one reserve or one record at a time. Sixteen such stores are sixteen connections
+/// that compete for the row. A lane of a single store would put them in a queue instead.
 fn one_at_a_time(settings: StoreSettings) -> StoreSettings {
     StoreSettings { lanes: 1, money_pool_size: 1, group_max: 1, ..settings }
 }

@@ -1,11 +1,11 @@
-//! A measurement beside its baseline, as a person reads it.
+//! A measurement compared with its baseline, as text.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::measurement::Measurement;
 
-/// A measurement, what it is compared with, and how many times as fast it must be.
+/// A measurement, its baseline, and the factor by which it must be faster.
 pub struct Comparison {
     pub title: &'static str,
     pub measured_is: &'static str,
@@ -43,7 +43,7 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, measured: &Measurement) -> fmt::
     )
 }
 
-/// With one decimal.
+/// In milliseconds with one decimal.
 pub fn milliseconds(length: Duration) -> String {
     let tenths = length.as_micros().div_euclid(100);
     format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10))

@@ -1,5 +1,5 @@
-//! What anonymous callers can take from the others: floods of requests that prove nothing, against the real server in its
-//! default settings, beside a client that buys and another that logs in.
+//! How floods of unauthenticated requests affect other clients. The real server runs with its default settings. One
+//! client buys and another logs in during the floods.
 //!
 //! `just siege`, or `just siege --seconds 30` for longer measurements.
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clock::{Clock, SystemClock};
 use local_postgres::Durability;
-use sandbox::{Credentials, Options, Pace, Process, Programs, Sandbox, ShopPlan, WalletPlan};
+use sandbox::{Credentials, MerchantPlan, Options, Pace, Process, Programs, Sandbox, WalletPlan};
 use tokio::runtime::Runtime;
 
 use crate::client::Client;
@@ -27,22 +27,22 @@ use requests::{Sender, login};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// The meters that the one buyer goes round.
+/// The number of meters that the buyer cycles through.
 const METERS: u32 = 64;
-/// The floods say by a header where they come from. The limits are those of a server whose settings do not name them.
+/// Each flood names its source address in a header. The limits are the server's defaults.
 const SETTINGS: [(&str, &str); 1] = [("VENDGATE__WEB__TRUSTED_PROXIES", "127.0.0.0/8")];
 /// How long each flood lasts before anything is measured.
 const WARM_UP: Duration = Duration::from_secs(3);
-/// As many as one address may make at once.
+/// The number of logins that one address may make at once.
 const LOGINS: usize = 100;
-/// A correct login must succeed within that.
+/// A correct login must succeed within this time.
 pub const LOGIN_WITHIN: Duration = Duration::from_secs(1);
-/// Where the correct logins come from: no flood does.
+/// The source address of the correct logins. No flood uses it.
 const ELSEWHERE: &str = "198.51.100.7";
-/// The buyer rests so long between two purchases, as a till does.
+/// The pause of the buyer between two purchases.
 const REST: Duration = Duration::from_millis(5);
 
-/// Starts a server, floods it, and measures what the others notice.
+/// Starts a server, floods it, and measures the effect on other clients.
 pub fn run(engine: &Runtime, length: Duration) -> Result<Findings, Box<dyn Error>> {
     let options = Options {
         port: 0,
@@ -64,17 +64,17 @@ pub fn run(engine: &Runtime, length: Duration) -> Result<Findings, Box<dyn Error
 }
 
 async fn besiege(sandbox: &Sandbox, server: &Process, length: Duration) -> Result<Findings, Failure> {
-    let mut plan = ShopPlan::staging("SIEGE", "Siege Stores");
+    let mut plan = MerchantPlan::staging("SIEGE", "Siege Stores");
     plan.wallets = vec![WalletPlan {
         minor: WALLET_MINOR,
         ..WalletPlan::loaded("Till", purchase::Handling::SelfManaged)
     }];
-    let shop = sandbox.office().open_shop(plan).await?;
-    let wallet = shop.wallets.first().ok_or("a shop has a wallet")?.0;
+    let merchant = sandbox.office().open_merchant(plan).await?;
+    let wallet = merchant.wallets.first().ok_or("the merchant has no wallet")?.0;
     let address: Arc<str> = server.url().trim_start_matches("http://").into();
-    let token = log_in(&address, &shop.credentials).await?;
+    let token = log_in(&address, &merchant.credentials).await?;
     let mut buyer = Buyer::new(&address, &token, wallet).await?;
-    let credentials = shop.credentials;
+    let credentials = merchant.credentials;
 
     let started_kib = kib(memory_kib(server.id()))?;
     buyer.buy_for(WARM_UP).await?;
@@ -85,9 +85,15 @@ async fn besiege(sandbox: &Sandbox, server: &Process, length: Duration) -> Resul
         tokio::time::sleep(WARM_UP).await;
         let confirms = buyer.buy_for(length).await?;
         let logins = correct_logins(&address, &credentials).await?;
-        let told = attackers.end().await;
+        let outcome = attackers.end().await;
         let peak_kib = kib(peak_memory_kib(server.id()))?;
-        phases.push(Phase { name: flood.name(), confirms, told: Some(told), logins: Some(logins), peak_kib });
+        phases.push(Phase {
+            name: flood.name(),
+            confirms,
+            outcome: Some(outcome),
+            logins: Some(logins),
+            peak_kib,
+        });
     }
     tokio::time::sleep(WARM_UP).await;
     let after = buyer.buy_for(length).await?;
@@ -100,7 +106,7 @@ fn kib(counted: Result<u64, Box<dyn Error>>) -> Result<u64, Failure> {
     counted.map_err(|error| error.to_string().into())
 }
 
-/// One client that buys for one meter after the other.
+/// One client that buys for one meter after another.
 struct Buyer {
     client: Client,
     confirms: Vec<Vec<u8>>,
@@ -114,7 +120,7 @@ impl Buyer {
         Ok(Self { client: Client::connect(address).await?, confirms, next: 0 })
     }
 
-    /// Any answer but a success is a failure.
+    /// Any answer except a success is a failure.
     async fn buy_for(&mut self, length: Duration) -> Result<Measurement, Failure> {
         let began = SystemClock.monotonic();
         let mut latencies = Vec::new();
@@ -133,8 +139,8 @@ impl Buyer {
     }
 }
 
-/// Logins with the right credentials, one after the other, from an address that no flood comes from. Each has a connection
-/// of its own.
+/// Logins with correct credentials, one after another, from an address that no flood uses. Each uses its own
+/// connection.
 async fn correct_logins(address: &str, credentials: &Credentials) -> Result<Logins, Failure> {
     let request = login(&Sender { address, from: ELSEWHERE }, credentials);
     let (mut latencies, mut succeeded, began) = (Vec::new(), 0, SystemClock.monotonic());

@@ -1,4 +1,4 @@
-//! What every buyer of a measurement does: log in, and confirm.
+//! The requests of every buyer in a measurement: login and confirm.
 
 use std::error::Error;
 
@@ -6,14 +6,14 @@ use crate::client::{Client, json_text};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// So much money that no measurement spends it.
+/// More money than any measurement spends.
 pub const WALLET_MINOR: i64 = 100_000_000_000_000;
 
-/// One client comes far more often than any is let in.
+/// Disables the limit per client, because one client sends all requests.
 pub const UNLIMITED: [(&str, &str); 2] =
     [("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "0"), ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "0")];
 
-/// An access token for whoever has these credentials.
+/// An access token for these credentials.
 pub async fn log_in(address: &str, credentials: &sandbox::Credentials) -> Result<String, Failure> {
     let body = serde_json::json!({
         "client_id": credentials.client_id,
@@ -30,7 +30,7 @@ pub async fn log_in(address: &str, credentials: &sandbox::Credentials) -> Result
         .ok_or_else(|| format!("login was answered {}", answer.status).into())
 }
 
-/// The bytes of a confirm for this meter, out of this wallet.
+/// The bytes of a confirm for this meter from this wallet.
 pub fn confirm_request(address: &str, token: &str, wallet: i64, meter: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"source_channel":"POS","language":"en-BW","product_type":"ELECTRICITY","provider_code":"BPC","debited_account_id":{wallet},"beneficiary_phone_number":"26771234567","subscriber_identifier":"{meter}","amount":100,"currency":"BWP","external_reference":"bench-{meter}"}}"#

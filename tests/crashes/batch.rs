@@ -1,8 +1,8 @@
-//! Rounds side by side: their leases run out together, so that many cost no more time than one.
+//! Rounds in parallel. Their leases expire together, so many rounds take no longer than one.
 
 use std::sync::Arc;
 
-use acceptance::storm::{End, StormTown};
+use acceptance::fault_injection::{End, FaultEnv};
 use failpoint::Action;
 use futures_util::future::join_all;
 use sandbox::Pace;
@@ -18,7 +18,8 @@ const NONE: Capabilities =
 const ALL: Capabilities =
     Capabilities { repeat_is_safe: true, remembers_refusals: true, not_found_counts: true, ..NONE };
 
-/// What the simulator keeps to, and sometimes less than that: most points are reached only where much is declared.
+/// The capabilities of the simulator, and sometimes fewer. Most points are reached only where many capabilities are
+/// declared.
 pub const MOSTLY_ALL: [Capabilities; 6] = [
     ALL,
     ALL,
@@ -28,22 +29,22 @@ pub const MOSTLY_ALL: [Capabilities; 6] = [
     NONE,
 ];
 
-/// Runs the rounds, all of one scene, until nothing of them is open any more. Says which victims were struck.
-pub async fn run(town: &Arc<StormTown>, plans: &[Plan], declared: Capabilities) -> Vec<(Plan, End)> {
-    town.declares(declared).await;
-    // Else the worker that nobody harms is there before the victims.
-    town.worker(plans.iter().all(|plan| plan.scene == Scene::Confirm));
-    let rounds = join_all(plans.iter().map(|plan| Round::begin(town.clone(), *plan))).await;
-    town.looks_at_the_holds();
-    town.worker(true);
+/// Runs rounds of one scene until no purchase of them is open. Returns which victims reached their failpoints.
+pub async fn run(env: &Arc<FaultEnv>, plans: &[Plan], declared: Capabilities) -> Vec<(Plan, End)> {
+    env.declares(declared).await;
+    // Otherwise the worker without faults takes the purchases before the victims.
+    env.worker(plans.iter().all(|plan| plan.scene == Scene::Confirm));
+    let rounds = join_all(plans.iter().map(|plan| Round::begin(env.clone(), *plan))).await;
+    env.looks_at_the_holds();
+    env.worker(true);
     let ends: Vec<(Plan, End)> = rounds.iter().map(|round| (round.plan, round.end)).collect();
-    if ends.iter().any(|(plan, end)| *end == End::Struck && plan.order.action == Action::Stop) {
-        StormTown::leases_run_out().await;
-        town.looks_at_the_holds();
+    if ends.iter().any(|(plan, end)| *end == End::Struck && plan.trigger.action == Action::Stop) {
+        FaultEnv::leases_run_out().await;
+        env.looks_at_the_holds();
     }
-    let meters = join_all(rounds.into_iter().map(|round| round.finish(town))).await;
-    town.comes_to_rest().await;
-    town.street.behaves().await;
-    town.gives_back(meters.into_iter().flatten());
+    let meters = join_all(rounds.into_iter().map(|round| round.finish(env))).await;
+    env.comes_to_rest().await;
+    env.simulator.behaves().await;
+    env.gives_back(meters.into_iter().flatten());
     ends
 }

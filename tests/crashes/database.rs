@@ -1,4 +1,4 @@
-//! The database goes away at the worst moments: in the middle of a commit, and altogether.
+//! Failures of the database: during a commit, and as a crash of the whole database.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use acceptance::storm::{Behaviour, HASTY, Order, PATIENT, Route, Seed, StormTown};
+use acceptance::fault_injection::{Behaviour, FaultEnv, HASTY, Order, PATIENT, Route, Seed};
 use futures_util::future::join_all;
 use local_postgres::{Cut, Wire};
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,20 +17,20 @@ use sandbox::Process;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{
-    lawful::assert_lawful,
-    town::{found, turn},
+    env::{start_env, turn},
+    sound::assert_sound,
 };
 
-/// So many purchases at least, so many at a time.
+/// The minimum number of purchases, and how many of them run at a time.
 const PURCHASES: usize = 36;
 const AT_A_TIME: usize = 12;
 
 #[test]
-fn every_purchase_ends_right_when_acknowledgements_of_commits_and_commits_themselves_are_lost() {
+fn every_purchase_ends_correctly_when_commits_or_their_acknowledgements_are_lost() {
     let _turn = turn();
-    let town = Arc::new(found("wire"));
-    let (server, worker, wire) = behind_a_wire(&town);
-    // Those that are counted are those that were made.
+    let env = Arc::new(start_env("wire"));
+    let (server, worker, wire) = behind_a_wire(&env);
+    // Only cuts that were made are counted.
     wire.cut_at_next_commit(Cut::Acknowledgement);
     let cutting = |seed: &mut Seed, cuts: &mut usize| {
         if wire.has_cut() {
@@ -38,7 +38,7 @@ fn every_purchase_ends_right_when_acknowledgements_of_commits_and_commits_themse
             wire.cut_at_next_commit(seed.choose(&[Cut::Acknowledgement, Cut::Commit]));
         }
     };
-    let cuts = buy_amid(&town, server.url(), Duration::from_millis(60), 100, cutting);
+    let cuts = buy_amid(&env, server.url(), Duration::from_millis(60), 100, cutting);
     println!("{cuts} commits cut");
     drop((server, worker));
 }
@@ -46,23 +46,23 @@ fn every_purchase_ends_right_when_acknowledgements_of_commits_and_commits_themse
 #[test]
 fn every_purchase_ends_right_when_the_database_crashes_in_mid_flight() {
     let _turn = turn();
-    let town = Arc::new(found("postgres"));
-    let url = town.url().to_owned();
+    let env = Arc::new(start_env("postgres"));
+    let url = env.url().to_owned();
     let mut last = None;
     let crashing = |_: &mut Seed, crashes: &mut usize| {
-        if let Some(crashed) = crash(&town, last) {
+        if let Some(crashed) = crash(&env, last) {
             *crashes += 1;
             last = Some(crashed);
         }
     };
-    let crashes = buy_amid(&town, &url, Duration::from_secs(2), 4, crashing);
+    let crashes = buy_amid(&env, &url, Duration::from_secs(2), 4, crashing);
     println!("{crashes} crashes of the database");
 }
 
-/// Buys through one server while something is done again and again, so often at least; then the checker. Says how
-/// often it was done.
+/// Buys through one server and repeats `done` at least `times_at_least` times meanwhile. Then it runs the checker.
+/// Returns how often `done` had an effect.
 fn buy_amid(
-    town: &Arc<StormTown>,
+    env: &Arc<FaultEnv>,
     url: &str,
     pause: Duration,
     times_at_least: usize,
@@ -74,7 +74,7 @@ fn buy_amid(
     let is_enough = Arc::new(AtomicBool::new(false));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let buying = {
-        let (town, url, is_enough) = (town.clone(), url.to_owned(), is_enough.clone());
+        let (env, url, is_enough) = (env.clone(), url.to_owned(), is_enough.clone());
         runtime.spawn(async move {
             let mut bought = 0;
             while bought < PURCHASES || !is_enough.load(Ordering::Relaxed) {
@@ -83,7 +83,7 @@ fn buy_amid(
                     .collect();
                 let buying = orders
                     .into_iter()
-                    .map(|(number, behaviour, is_managed)| buy(&town, &url, number, behaviour, is_managed));
+                    .map(|(number, behaviour, is_managed)| buy(&env, &url, number, behaviour, is_managed));
                 join_all(buying).await;
                 bought += AT_A_TIME;
             }
@@ -97,34 +97,34 @@ fn buy_amid(
         runtime.block_on(async { tokio::time::sleep(pause).await });
     }
     println!("{} purchases", runtime.block_on(buying).unwrap());
-    let_rest(town, &runtime);
+    let_rest(env, &runtime);
     times
 }
 
-async fn buy(town: &StormTown, url: &str, number: usize, behaviour: Behaviour, is_managed: bool) {
-    let integrator = town.integrators.iter().cycle().nth(number % 2).unwrap();
+async fn buy(env: &FaultEnv, url: &str, number: usize, behaviour: Behaviour, is_managed: bool) {
+    let integrator = env.integrators.iter().cycle().nth(number % 2).unwrap();
     let order = Order {
         account: integrator.account(is_managed).0,
-        subscriber: town.takes_meter(),
+        subscriber: env.takes_meter(),
         external_reference: format!("purchase-{number}"),
         amount: format!("{}.50", 10 + number),
         route: Route::of(number / 2).keyed(number.is_multiple_of(4)),
     };
-    town.street.will(&order.subscriber, behaviour).await;
+    env.simulator.will(&order.subscriber, behaviour).await;
     let patience = if number.is_multiple_of(3) { HASTY } else { PATIENT };
     integrator.buys(url, url, &order, patience).await;
 }
 
-fn let_rest(town: &Arc<StormTown>, runtime: &Runtime) {
-    runtime.block_on(town.comes_to_rest());
-    assert_lawful(town, |_| String::new());
+fn let_rest(env: &Arc<FaultEnv>, runtime: &Runtime) {
+    runtime.block_on(env.comes_to_rest());
+    assert_sound(env, |_| String::new());
 }
 
-/// A server and a worker whose way to the database can be cut.
-fn behind_a_wire(town: &StormTown) -> (Process, Process, Wire) {
-    let wire = Wire::to(town.sandbox.database()).unwrap();
+/// A server and a worker whose connections to the database can be cut.
+fn behind_a_wire(env: &FaultEnv) -> (Process, Process, Wire) {
+    let wire = Wire::to(env.sandbox.database()).unwrap();
     let url_of = |settings: &str| {
-        let text = fs::read_to_string(town.directory().join(settings)).unwrap();
+        let text = fs::read_to_string(env.directory().join(settings)).unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix("database_url = ")).unwrap();
         wire.through(line.trim_matches('"'))
     };
@@ -132,17 +132,17 @@ fn behind_a_wire(town: &StormTown) -> (Process, Process, Wire) {
     let api = through(&url_of("api-server.toml"));
     let work = through(&url_of("retry-worker.toml"));
     let [(name, url)] = &api;
-    let server = town.sandbox.another_api_server(&town.programs.api_server, "cut-server", &[(name, url)]);
+    let server = env.sandbox.another_api_server(&env.programs.api_server, "cut-server", &[(name, url)]);
     let [(name, url)] = &work;
-    let worker = town.sandbox.another_retry_worker(&town.programs.retry_worker, "cut-worker", &[(name, url)]);
+    let worker = env.sandbox.another_retry_worker(&env.programs.retry_worker, "cut-worker", &[(name, url)]);
     (server.unwrap(), worker.unwrap(), wire)
 }
 
-/// The server loses a process that it cannot do without, throws everybody out, and recovers from its log: what an
-/// immediate shutdown and a start do. Says which process it was, if one was lost: it may be gone already, with the crash
-/// before, or be the one that was lost then and is still listed.
-fn crash(town: &StormTown, last: Option<Pid>) -> Option<Pid> {
-    let pid = town.sandbox.database().run_sql(CHECKPOINTER).ok()?.parse().ok().and_then(Pid::from_raw)?;
+/// Kills the checkpointer process. Postgres then terminates all sessions and recovers from its log, as after an
+/// immediate shutdown and a start. Returns the process if it was killed. It may have ended with the previous crash,
+/// or it may be the previous process that is still listed.
+fn crash(env: &FaultEnv, last: Option<Pid>) -> Option<Pid> {
+    let pid = env.sandbox.database().run_sql(CHECKPOINTER).ok()?.parse().ok().and_then(Pid::from_raw)?;
     (Some(pid) != last && kill_process(pid, Signal::KILL).is_ok()).then_some(pid)
 }
 

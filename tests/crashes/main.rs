@@ -1,18 +1,18 @@
-//! Real servers over a real Postgres, killed and stopped at every step of the money path, cut off from their database at
-//! commits, and left without one: then the checker reads everything back.
+//! Real servers on a real Postgres. They are killed and stopped at every step of the money path, disconnected from
+//! their database at commits, and left without a database. Then the checker verifies the invariants.
 //!
-//! `VENDGATE_SWEEP=500` makes a sweep as long as that, `VENDGATE_SEED=…` makes the choices of an earlier one.
+//! `VENDGATE_SWEEP=500` sets the number of rounds. `VENDGATE_SEED=…` repeats the choices of an earlier run.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
-#![expect(clippy::print_stdout, reason = "a person reads what a sweep has done")]
+#![expect(clippy::print_stdout, reason = "the output of a sweep is for its reader")]
 
 mod batch;
 mod database;
+#[path = "../fault_env.rs"]
+mod env;
 mod held;
-mod lawful;
 mod plan;
 mod recovery;
 mod round;
+mod sound;
 mod sweep;
-#[path = "../storm_town.rs"]
-mod town;
 mod unread;

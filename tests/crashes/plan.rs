@@ -1,73 +1,75 @@
-//! What a sweep tries: which point, struck how, over which surface, while the provider does what, to whose purchase.
+//! The parameters of one round of a sweep: the failpoint, the action, the surface, the provider's behaviour and the
+//! client.
 
 use acceptance::{
-    storm::{Behaviour, Route, Seed},
+    fault_injection::{Behaviour, Route, Seed},
     surface::Surface,
 };
-use failpoint::{Action, Order, Point};
+use failpoint::{Action, Point, Trigger};
 
-/// Where the victim stands in the story.
+/// What the victim does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scene {
-    /// It confirms.
+    /// It processes a confirm.
     Confirm,
-    /// It is asked to retry what another server has left in doubt.
+    /// It processes a retry for a purchase that another server left in doubt.
     Retry,
-    /// It is a worker, and finds what is due.
+    /// It is a worker and takes a due purchase.
     Work,
 }
 
-/// Where, and how.
+/// A failpoint, an action and a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Strike {
     pub point: Point,
     pub action: Action,
-    /// Over which the victim is asked; of a worker, over which its purchase came.
+    /// The surface of the request to the victim. For a worker, the surface of the confirm.
     pub surface: Surface,
 }
 
 impl Strike {
-    /// Whoever stands still between the last look and the first byte sends when it wakes up. It may outlive its lease, but not
-    /// the quarantine, and not wait for what the others of its batch do. An order that is looked at later still would outlive the
-    /// quarantine: that no process sleeps so long there is taken for granted (docs/RELIABILITY.md).
+    /// A process that is stopped between its last look and the first byte sends when it continues. It may be stopped
+    /// past its lease, but not past the quarantine, and it must not wait for the others of its batch. An order that
+    /// is processed even later would arrive after the quarantine. docs/RELIABILITY.md assumes that no process sleeps
+    /// that long there.
     pub const fn sends_on_waking(self) -> bool {
         matches!((self.action, self.point), (Action::Stop, Point::OrderLeaves | Point::RepeatLeaves))
     }
 }
 
-/// One crash.
+/// One round: one victim that is killed or stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub number: usize,
     pub scene: Scene,
     pub strike: Strike,
-    /// What the victim is told of it.
-    pub order: Order,
-    /// Under an idempotency key it is confirmed again instead of retried.
+    /// The trigger that the victim is started with.
+    pub trigger: Trigger,
+    /// With an idempotency key the client confirms again instead of retrying.
     pub route: Route,
     pub behaviour: Behaviour,
     pub is_managed: bool,
-    /// Whether the client waits for as long as a server may take, or hangs up long before.
+    /// Whether the client waits for as long as a server may take, or hangs up much earlier.
     pub is_patient: bool,
-    /// Whether it asks again until it knows. Who does not leaves everything to the worker.
+    /// Whether the client asks again until it knows the outcome. Otherwise the purchase is left to the worker.
     pub comes_back: bool,
 }
 
 impl std::fmt::Display for Plan {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { number, scene, strike: _, order, route, behaviour, is_managed, is_patient, comes_back } =
+        let Self { number, scene, strike: _, trigger, route, behaviour, is_managed, is_patient, comes_back } =
             self;
         let handling = if *is_managed { "managed" } else { "self-managed" };
         let client = if *is_patient { "patient" } else { "hasty" };
-        let gone = if *comes_back { "" } else { ", who never comes back" };
+        let gone = if *comes_back { "" } else { ", that never comes back" };
         write!(
             out,
-            "round {number}: {scene:?}, {order}, {route}, {behaviour:?}, {handling}, {client} client{gone}"
+            "round {number}: {scene:?}, {trigger}, {route}, {behaviour:?}, {handling}, {client} client{gone}"
         )
     }
 }
 
-/// Every point, struck in both ways: in one over one surface, in the other over the other, as the seed deals them.
+/// Every point with both actions. The seed decides which action gets which surface.
 pub fn dealt_strikes(seed: &mut Seed) -> Vec<Strike> {
     let of_point = |point: &Point| {
         let surface = seed.choose(&Surface::ALL);
@@ -80,7 +82,7 @@ pub fn dealt_strikes(seed: &mut Seed) -> Vec<Strike> {
     Point::ALL.iter().flat_map(of_point).collect()
 }
 
-/// Every point, struck in both ways over both surfaces.
+/// Every point with both actions over both surfaces.
 pub fn all_strikes() -> Vec<Strike> {
     let of_point = |point: &Point| {
         let point = *point;
@@ -90,8 +92,8 @@ pub fn all_strikes() -> Vec<Strike> {
     Point::ALL.iter().flat_map(of_point).collect()
 }
 
-/// So many plans, numbered from `first` on: every one of the strikes in turn, in every scene that has its point; the rest
-/// as the seed has it.
+/// `count` plans, numbered from `first`. They cycle through the strikes in every scene that has their point. The seed
+/// decides the rest.
 pub fn plans(strikes: &[Strike], first: usize, count: usize, seed: &mut Seed) -> Vec<Plan> {
     let mut stages: Vec<(Strike, Scene)> = Vec::new();
     for strike in strikes {
@@ -112,17 +114,17 @@ fn plan((strike, scene): (Strike, Scene), number: usize, seed: &mut Seed) -> Pla
         behaviours.retain(|behaviour| *behaviour != Behaviour::LooksLate);
     }
     let behaviour = seed.choose(&behaviours);
-    // A second order is there only where two are swapped.
+    // A second order exists only where two are swapped.
     let nth =
         if behaviour == Behaviour::Swapped && scene == Scene::Confirm { seed.choose(&[1, 2]) } else { 1 };
     let is_patient = seed.choose(&[true, false]);
-    let order = Order { point, nth, action };
+    let trigger = Trigger { point, nth, action };
     let route = route(scene, surface, seed);
     let comes_back = seed.choose(&[true, true, false]);
-    Plan { number, scene, strike, order, route, behaviour, is_managed, is_patient, comes_back }
+    Plan { number, scene, strike, trigger, route, behaviour, is_managed, is_patient, comes_back }
 }
 
-/// The victim is asked over the surface. Whatever else is asked, is asked over the other in one of three rounds.
+/// The request to the victim uses `surface`. In one of three rounds the other requests use the other surface.
 fn route(scene: Scene, surface: Surface, seed: &mut Seed) -> Route {
     let before_or_after = seed.choose(&[surface, surface, surface.other()]);
     match scene {
@@ -164,7 +166,7 @@ const fn is_further_send(point: Point) -> bool {
     matches!(point, Point::ResolveSendRecorded | Point::RepeatLeaves | Point::ResolveAnswered)
 }
 
-/// Those that bring a purchase to the point.
+/// The behaviours that bring a purchase to the point.
 fn behaviours(point: Point, scene: Scene, is_managed: bool) -> Vec<Behaviour> {
     let is_message =
         matches!(point, Point::MessageBeforeSend | Point::MessageAfterSend | Point::MessageAfterMark);

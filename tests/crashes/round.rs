@@ -1,10 +1,10 @@
-//! One crash: purchases are begun, the victim is struck, the clients go on as the guide tells them to.
+//! One round: purchases begin, the victim reaches its failpoint, and the clients continue as the guide says.
 
 use std::{sync::Arc, time::Duration};
 
 use acceptance::{
     checker::Claim,
-    storm::{Behaviour, End, HASTY, Integrator, Order, PATIENT, StormTown, Victim},
+    fault_injection::{Behaviour, End, FaultEnv, HASTY, Integrator, Order, PATIENT, Victim},
 };
 use failpoint::Action;
 use futures_util::future::join_all;
@@ -15,14 +15,14 @@ use tokio::{
 
 use crate::plan::{Plan, Scene};
 
-/// How long a worker may take to find what is due.
+/// How long a worker may take to find a due purchase.
 const WORK_PATIENCE: Duration = Duration::from_secs(5);
-/// Longer than a server still works for a client that has hung up.
+/// Longer than a server works for a client that has hung up.
 const LAST_BREATH: Duration = Duration::from_secs(4);
-/// Longer than a stopped server has left to do.
+/// Longer than a stopped server needs to finish.
 const WAKING_PATIENCE: Duration = Duration::from_secs(30);
 
-/// A round whose victim was struck, or will not be.
+/// A round whose victim reached its failpoint, or will not reach it.
 pub struct Round {
     pub plan: Plan,
     pub end: End,
@@ -33,24 +33,25 @@ pub struct Round {
 }
 
 impl Round {
-    /// From the first request to the moment at which the victim was struck, or was spared.
-    pub async fn begin(town: Arc<StormTown>, plan: Plan) -> Self {
-        let integrator = town.integrators.iter().cycle().nth(plan.number % 2).unwrap().clone();
-        let orders = orders(&town, &integrator, plan);
+    /// Runs from the first request until the victim reaches its failpoint or can no longer reach it.
+    pub async fn begin(env: Arc<FaultEnv>, plan: Plan) -> Self {
+        let integrator = env.integrators.iter().cycle().nth(plan.number % 2).unwrap().clone();
+        let orders = orders(&env, &integrator, plan);
         for order in &orders {
-            town.street.will(&order.subscriber, plan.behaviour).await;
+            env.simulator.will(&order.subscriber, plan.behaviour).await;
         }
-        // It starts before the window of a purchase begins, which is as short as a start on a busy machine.
-        let mut victim = start(&town, plan).await;
+        // The victim starts before the window of a purchase begins. The window is as short as a start on a busy
+        // machine.
+        let mut victim = start(&env, plan).await;
         if plan.scene != Scene::Confirm {
-            let confirms = orders.iter().map(|order| integrator.confirm(town.url(), order, PATIENT));
+            let confirms = orders.iter().map(|order| integrator.confirm(env.url(), order, PATIENT));
             join_all(confirms).await;
         }
         let patience = if plan.is_patient { PATIENT } else { HASTY };
         let victim_url = victim.url().to_owned();
         let client = |order: &Order| {
             let (integrator, order) = (integrator.clone(), order.clone());
-            let (first, then) = (victim_url.clone(), town.url().to_owned());
+            let (first, then) = (victim_url.clone(), env.url().to_owned());
             tokio::spawn(async move {
                 match plan.scene {
                     Scene::Confirm if !plan.comes_back => {
@@ -80,7 +81,7 @@ impl Round {
             })
             .await;
         if end == End::Struck && plan.strike.sends_on_waking() {
-            StormTown::leases_run_out().await;
+            FaultEnv::leases_run_out().await;
             victim.wakes();
         }
         if plan.scene == Scene::Work && plan.comes_back {
@@ -89,9 +90,9 @@ impl Round {
         Self { plan, end, integrator, victim, orders, clients }
     }
 
-    /// Wakes the victim up if it stands still, and lets everybody finish; gives the meters back.
-    pub async fn finish(mut self, town: &StormTown) -> Vec<String> {
-        if self.end == End::Struck && self.plan.order.action == Action::Stop {
+    /// Continues a stopped victim, waits for all clients, and returns the meters.
+    pub async fn finish(mut self, env: &FaultEnv) -> Vec<String> {
+        if self.end == End::Struck && self.plan.trigger.action == Action::Stop {
             self.victim.ends(WAKING_PATIENCE).await;
         }
         for client in self.clients {
@@ -99,19 +100,19 @@ impl Round {
         }
         drop(self.victim);
         for order in self.orders.iter().filter(|_| self.plan.comes_back) {
-            self.integrator.retry(town.url(), order, PATIENT).await;
+            self.integrator.retry(env.url(), order, PATIENT).await;
         }
         let account = self.integrator.account(self.plan.is_managed);
-        self.integrator.balance(town.url(), self.plan.route.retry(), account).await;
+        self.integrator.balance(env.url(), self.plan.route.retry(), account).await;
         self.orders.into_iter().map(|order| order.subscriber).collect()
     }
 }
 
-fn orders(town: &StormTown, integrator: &Integrator, plan: Plan) -> Vec<Order> {
+fn orders(env: &FaultEnv, integrator: &Integrator, plan: Plan) -> Vec<Order> {
     let count = if plan.behaviour == Behaviour::Swapped { 2 } else { 1 };
     let order = |nth: usize| Order {
         account: integrator.account(plan.is_managed).0,
-        subscriber: town.takes_meter(),
+        subscriber: env.takes_meter(),
         external_reference: format!("round-{}-{nth}", plan.number),
         amount: format!("{}.{:02}", 10 + plan.number % 90, plan.number % 100),
         route: plan.route,
@@ -119,17 +120,17 @@ fn orders(town: &StormTown, integrator: &Integrator, plan: Plan) -> Vec<Order> {
     (0..count).map(order).collect()
 }
 
-async fn start(town: &Arc<StormTown>, plan: Plan) -> Victim {
-    let town = town.clone();
+async fn start(env: &Arc<FaultEnv>, plan: Plan) -> Victim {
+    let env = env.clone();
     let name = format!("victim-{}", plan.number);
     let start = move || match plan.scene {
-        Scene::Confirm | Scene::Retry => Victim::api_server(&town, &name, plan.order),
-        Scene::Work => Victim::retry_worker(&town, &name, plan.order),
+        Scene::Confirm | Scene::Retry => Victim::api_server(&env, &name, plan.trigger),
+        Scene::Work => Victim::retry_worker(&env, &name, plan.trigger),
     };
     spawn_blocking(start).await.unwrap()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test's own patience")]
+#[expect(clippy::disallowed_methods, reason = "the test measures its own timeout")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -1,4 +1,4 @@
-//! The sweep: every point, struck in both ways, over both surfaces, whatever the provider does.
+//! The sweep: every failpoint, with both actions, over both surfaces, with every behaviour of the provider.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
 
 use acceptance::{
     checker::{Claim, Exchange},
-    storm::{End, Order, PATIENT, Route, Seed, StormTown, rounds},
+    fault_injection::{End, FaultEnv, Order, PATIENT, Route, Seed, rounds},
     surface::Surface,
 };
 use clock::{Clock, SystemClock};
@@ -16,22 +16,22 @@ use tokio::runtime::Builder;
 
 use crate::{
     batch::{self, MOSTLY_ALL},
-    lawful::assert_lawful,
+    env::{start_env, turn},
     plan::{self, Plan, Scene, Strike},
-    town::{found, turn},
+    sound::assert_sound,
 };
 
-/// What fits into every test run: each point in each of its scenes, in one way over one surface and in the other over
-/// the other. Twice as many rounds have all four.
+/// Small enough for every test run: each point in each of its scenes, once killed and once stopped, each over another
+/// surface. Twice as many rounds cover all four combinations.
 const USUAL_ROUNDS: usize = 64;
-/// How often those strikes are tried again that hit nobody.
+/// How often strikes that hit no victim are tried again.
 const FURTHER_TRIES: usize = 2;
-/// As many as two cores start in the time of a lease.
+/// As many as two cores can start within a lease.
 const SIDE_BY_SIDE: usize = 12;
-/// The checker looks at everything each time.
+/// Checking every batch would take too long, because the checker reads everything each time.
 const BATCHES_PER_CHECK: usize = 8;
 
-/// How often each point was struck, and how often a victim never came to it.
+/// How often each strike hit a victim, and how often the victim never reached its point.
 #[derive(Default)]
 struct Tally(BTreeMap<Strike, (usize, usize)>);
 
@@ -41,13 +41,13 @@ fn every_purchase_ends_right_wherever_a_server_dies_or_stands_still() {
     sweep(&Seed::given_or_new());
 }
 
-/// Its age is counted to the moment of the reserve, and not to one before its sleep.
+/// The age of the confirm is measured at the reserve, not before its stop.
 #[test]
-fn a_confirm_that_slept_before_its_reserve_buys_nothing_once_its_caller_was_told_that_nothing_was_bought() {
+fn a_confirm_stopped_before_its_reserve_buys_nothing_after_retry_said_not_found() {
     let _turn = turn();
     let mut seed = Seed::given_or_new();
     println!("VENDGATE_SEED={}", seed.number());
-    let town = Arc::new(found("slept"));
+    let env = Arc::new(start_env("slept"));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let (point, action) = (Point::ConfirmBeforeReserve, Action::Stop);
     let slept = Surface::ALL.map(|surface| Strike { point, action, surface });
@@ -57,31 +57,34 @@ fn a_confirm_that_slept_before_its_reserve_buys_nothing_once_its_caller_was_told
         plan::plans(&slept, 1, rounds(SIDE_BY_SIDE), &mut seed).into_iter().map(hasty).collect();
     let mut tally = Tally::default();
     for batch in plans.chunks(SIDE_BY_SIDE) {
-        tally.add(&runtime.block_on(batch::run(&town, batch, seed.choose(&MOSTLY_ALL))));
+        tally.add(&runtime.block_on(batch::run(&env, batch, seed.choose(&MOSTLY_ALL))));
     }
-    let bought = runtime.block_on(buys_anew(&town));
-    assert!(matches!(bought, Claim::Bought { .. }), "who buys anew is served: {bought:?}");
-    assert_lawful(&town, |broken| explain(&town, &plans, broken));
+    let bought = runtime.block_on(buys_anew(&env));
+    assert!(matches!(bought, Claim::Bought { .. }), "a new purchase succeeds: {bought:?}");
+    assert_sound(&env, |broken| explain(&env, &plans, broken));
     let is_absent = |exchange: &Exchange| exchange.claim() == Claim::Absent;
-    let absent: usize =
-        town.integrators.iter().map(|shop| shop.history().iter().filter(|e| is_absent(e)).count()).sum();
-    println!("{tally}told {absent} times that there is no purchase");
+    let absent: usize = env
+        .integrators
+        .iter()
+        .map(|merchant| merchant.history().iter().filter(|e| is_absent(e)).count())
+        .sum();
+    println!("{tally}{absent} answers say that there is no purchase");
     assert!(absent > 0 && tally.never_struck(&slept).is_empty());
 }
 
-/// All that is sold where every confirm slept for too long.
-async fn buys_anew(town: &StormTown) -> Claim {
-    let integrator = town.integrators.first().unwrap();
+/// The only purchase that succeeds: every other confirm was stopped for too long.
+async fn buys_anew(env: &FaultEnv) -> Claim {
+    let integrator = env.integrators.first().unwrap();
     let order = Order {
         account: integrator.self_managed.0,
-        subscriber: town.takes_meter(),
+        subscriber: env.takes_meter(),
         external_reference: "anew".to_owned(),
         amount: "20.50".to_owned(),
         route: Route::over(Surface::V1),
     };
-    let claim = integrator.confirm(town.url(), &order, PATIENT).await.claim();
+    let claim = integrator.confirm(env.url(), &order, PATIENT).await.claim();
     // Its messages are sent.
-    town.comes_to_rest().await;
+    env.comes_to_rest().await;
     claim
 }
 
@@ -89,7 +92,7 @@ fn sweep(seed: &Seed) {
     println!("crash sweep: VENDGATE_SEED={}", seed.number());
     let began = SystemClock.monotonic();
     let mut choices = seed.clone();
-    let town = Arc::new(found("sweep"));
+    let env = Arc::new(start_env("sweep"));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let count = rounds(USUAL_ROUNDS);
     let strikes =
@@ -101,46 +104,46 @@ fn sweep(seed: &Seed) {
         run.sort_by_key(|plan| plan.scene);
         let scenes = run.chunk_by(|one, other| one.scene == other.scene);
         for (batch, number) in scenes.flat_map(|scene| scene.chunks(SIDE_BY_SIDE)).zip(1..) {
-            tally.add(&runtime.block_on(batch::run(&town, batch, choices.choose(&MOSTLY_ALL))));
+            tally.add(&runtime.block_on(batch::run(&env, batch, choices.choose(&MOSTLY_ALL))));
             println!("{} rounds after {:?}", tally.count(), SystemClock.monotonic().elapsed_since(began));
             if number % BATCHES_PER_CHECK == 0 {
-                assert_lawful(&town, |broken| explain(&town, &plans, broken));
+                assert_sound(&env, |broken| explain(&env, &plans, broken));
             }
         }
-        assert_lawful(&town, |broken| explain(&town, &plans, broken));
+        assert_sound(&env, |broken| explain(&env, &plans, broken));
         let missed = tally.never_struck(&strikes);
         run = plan::plans(&missed, plans.len() + 1, missed.len() * 4, &mut choices);
         plans.extend(&run);
     }
-    println!("{tally}\nin {:?}: no law was broken", SystemClock.monotonic().elapsed_since(began));
-    // A sweep that strikes nobody proves nothing.
-    assert_eq!(tally.never_struck(&strikes), Vec::<Strike>::new(), "nobody was struck so");
+    println!("{tally}\nin {:?}: no invariant was violated", SystemClock.monotonic().elapsed_since(began));
+    // A sweep without a hit proves nothing.
+    assert_eq!(tally.never_struck(&strikes), Vec::<Strike>::new(), "these strikes hit no victim");
 }
 
-/// The rounds of the purchases that a complaint names, and what was asked and told about them.
-fn explain(town: &StormTown, plans: &[Plan], broken: &str) -> String {
+/// The rounds of the purchases that a violation names, with their requests and answers.
+fn explain(env: &FaultEnv, plans: &[Plan], broken: &str) -> String {
     let named =
         broken.split_once("round-").and_then(|(_, rest)| rest.split('-').next()?.parse::<usize>().ok());
     let words =
         broken.split("purchase ").skip(1).filter_map(|rest| rest.split(' ').next()?.parse::<i64>().ok());
     let bought = words.filter_map(|id| {
-        let reference = town.asks(&format!("SELECT external_reference FROM purchases WHERE id = {id}"));
+        let reference = env.asks(&format!("SELECT external_reference FROM purchases WHERE id = {id}"));
         reference.strip_prefix("round-")?.split('-').next()?.parse::<usize>().ok()
     });
     let numbers: BTreeSet<usize> = named.into_iter().chain(bought).collect();
     let rounds = plans.iter().filter(|plan| numbers.contains(&plan.number));
     let stories: Vec<String> =
-        rounds.map(|plan| format!("\n  {plan}{}", story(town, &format!("round-{}-", plan.number)))).collect();
+        rounds.map(|plan| format!("\n  {plan}{}", story(env, &format!("round-{}-", plan.number)))).collect();
     stories.concat()
 }
 
-/// Everything that clients and the database say about the purchases whose references begin so, in the order of time.
-pub fn story(town: &StormTown, reference: &str) -> String {
+/// All exchanges and events of the purchases whose external references begin with `reference`, ordered by time.
+pub fn story(env: &FaultEnv, reference: &str) -> String {
     let of_round = |exchange: &&Exchange| {
         exchange.about().is_some_and(|(_, its)| its.is_some_and(|its| its.starts_with(reference)))
     };
     let mut lines: Vec<(i64, String)> = Vec::new();
-    for integrator in &town.integrators {
+    for integrator in &env.integrators {
         lines.extend(integrator.history().iter().filter(of_round).map(|exchange| {
             let told = exchange.reply.as_ref().map(|reply| (reply.status, exchange.code()));
             let took = (exchange.returned_at - exchange.invoked_at) / 1_000;
@@ -155,7 +158,7 @@ pub fn story(town: &StormTown, reference: &str) -> String {
             )
         }));
     }
-    let events = town.asks(&format!(
+    let events = env.asks(&format!(
         "SELECT (extract(epoch FROM e.at) * 1000000)::bigint, e.purchase_id, e.fact, e.detail, e.state, e.fence, e.attempt
          FROM purchase_events e JOIN purchases p ON p.id = e.purchase_id WHERE p.external_reference LIKE '{reference}%'"
     ));
@@ -206,7 +209,7 @@ impl std::fmt::Display for Tally {
 }
 
 #[test]
-fn a_point_at_which_nobody_stood_still_counts_as_missed_though_somebody_died_there() {
+fn a_point_where_no_victim_was_stopped_counts_as_missed_even_if_one_was_killed() {
     let mut tally = Tally::default();
     let (strikes, mut seed) = (plan::all_strikes(), Seed::given_or_new());
     for plan in plan::plans(&strikes, 1, 2 * USUAL_ROUNDS, &mut seed) {
@@ -218,7 +221,7 @@ fn a_point_at_which_nobody_stood_still_counts_as_missed_though_somebody_died_the
 }
 
 #[test]
-fn in_a_usual_run_every_point_is_struck_in_both_ways_and_over_both_surfaces_in_every_scene() {
+fn a_usual_run_strikes_every_point_in_both_ways_over_both_surfaces() {
     let mut seed = Seed::given_or_new();
     let strikes = plan::dealt_strikes(&mut seed);
     for point in Point::ALL {

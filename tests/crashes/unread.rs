@@ -1,43 +1,43 @@
-//! Servers that are stopped at any instant, for any time, with requests unread in their sockets. What retry has called
-//! absent stays absent when they wake up.
+//! Servers are stopped at any instant, for any time, with unread requests in their sockets. What retry has answered
+//! as absent must stay absent when they continue.
 
 use std::{sync::Arc, time::Duration};
 
 use acceptance::{
     checker::Claim,
-    storm::{HASTY, Integrator, Order, PATIENT, Route, Seed, StormTown, rounds},
+    fault_injection::{FaultEnv, HASTY, Integrator, Order, PATIENT, Route, Seed, rounds},
     surface::Surface,
 };
 use futures_util::future::join_all;
-use sandbox::{Door, Process, Signal, http_client};
+use sandbox::{Listener, Process, Signal, http_client};
 use tokio::{
     runtime::{Builder, Runtime},
     time::sleep,
 };
 
 use crate::{
-    lawful::assert_lawful,
-    town::{found, turn},
+    env::{start_env, turn},
+    sound::assert_sound,
 };
 
-/// What fits into every test run.
+/// Small enough for every test run.
 const USUAL_STOPS: usize = 24;
-/// Servers that are stopped side by side.
+/// The number of servers that are stopped in parallel.
 const SLEEPERS: usize = 6;
-/// Confirms that each of them has when it is stopped.
+/// The number of confirms at each server when it is stopped.
 const CONFIRMS: usize = 4;
-/// From the first confirm to the stop: most of the confirms are unread by then, and some have come to any step.
+/// From the first confirm to the stop. Most confirms are unread then, and some have reached any step.
 const UNTIL_THE_STOP_MS: [u64; 6] = [0, 0, 2, 5, 15, 40];
-/// From within every limit of the storm's time chain to beyond all of them.
+/// From below every limit of the fault injection pace to above all of them.
 const STOPS_MS: [u64; 8] = [50, 200, 600, 900, 1_200, 1_800, 2_500, 5_000];
 /// How long a caller waits before it hangs up.
 const PATIENCES: [Duration; 4] = [Duration::from_millis(50), Duration::from_millis(300), HASTY, PATIENT];
-/// Longer than a server needs to answer what it finds when it wakes up.
+/// Longer than a server needs to answer its unread requests after it continues.
 const WAKING: Duration = Duration::from_secs(2);
 
-/// What became of the confirms.
+/// The results of the confirms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct Tally {
     stops: usize,
     confirms: usize,
     absent: usize,
@@ -51,50 +51,53 @@ fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm
     let _turn = turn();
     let seed = Seed::given_or_new();
     println!("stops: VENDGATE_SEED={}", seed.number());
-    let town = Arc::new(found("unread"));
+    let env = Arc::new(start_env("unread"));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let stops = rounds(USUAL_STOPS).div_ceil(SLEEPERS);
-    let sleepers: Vec<Process> = (0..SLEEPERS).map(|number| sleeper(&town, number)).collect();
-    let told = runtime.block_on(async {
+    let sleepers: Vec<Process> = (0..SLEEPERS).map(|number| sleeper(&env, number)).collect();
+    let tally = runtime.block_on(async {
         let lives = sleepers.iter().enumerate().map(|(number, sleeper)| {
             let mut choices = Seed::of(seed.number().wrapping_add(u64::try_from(number).unwrap()));
-            let town = Arc::clone(&town);
+            let env = Arc::clone(&env);
             async move {
-                let mut told = Told::default();
+                let mut tally = Tally::default();
                 for stop in 0..stops {
-                    told.add(stopped(&town, sleeper, number * stops + stop, &mut choices).await);
+                    tally.add(stopped(&env, sleeper, number * stops + stop, &mut choices).await);
                 }
-                told
+                tally
             }
         });
-        let told = join_all(lives).await.into_iter().fold(Told::default(), |mut all, told| {
-            all.add(told);
+        let tally = join_all(lives).await.into_iter().fold(Tally::default(), |mut all, tally| {
+            all.add(tally);
             all
         });
-        town.comes_to_rest().await;
-        told
+        env.comes_to_rest().await;
+        tally
     });
-    println!("{told:?}");
-    assert_lawful(&town, |_broken| String::new());
-    assert!(told.absent >= told.stops / 4, "most stops must find confirms unread: {told:?}");
-    assert!(told.bought * 10 >= told.anew * 9, "a purchase under a new reference is never delayed: {told:?}");
+    println!("{tally:?}");
+    assert_sound(&env, |_broken| String::new());
+    assert!(tally.absent >= tally.stops / 4, "most stops must find confirms unread: {tally:?}");
+    assert!(
+        tally.bought * 10 >= tally.anew * 9,
+        "a purchase under a new reference is never delayed: {tally:?}"
+    );
     let alive = sleepers.iter().filter(|sleeper| is_ready(&runtime, sleeper));
-    assert_eq!(alive.count(), SLEEPERS, "all of them have woken up");
+    assert_eq!(alive.count(), SLEEPERS, "all servers are running again");
 }
 
 #[test]
-fn a_confirm_whose_caller_hung_up_before_it_was_read_buys_nothing_though_nobody_asks() {
+fn a_confirm_whose_caller_hung_up_before_it_was_read_buys_nothing_without_a_retry() {
     let _turn = turn();
     let mut choices = Seed::given_or_new();
     println!("hang-ups: VENDGATE_SEED={}", choices.number());
-    let town = found("hung-up");
-    let sleeper = sleeper(&town, 0);
-    let buyers: Vec<Buyer> = (0..USUAL_STOPS).map(|number| Buyer::new(&town, number, &mut choices)).collect();
-    let later = Buyer::new(&town, USUAL_STOPS, &mut choices);
+    let env = start_env("hung-up");
+    let sleeper = sleeper(&env, 0);
+    let buyers: Vec<Buyer> = (0..USUAL_STOPS).map(|number| Buyer::new(&env, number, &mut choices)).collect();
+    let later = Buyer::new(&env, USUAL_STOPS, &mut choices);
     let bought =
         Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async {
             sleeper.signal(Signal::STOP).unwrap();
-            // Far less than the age from which a request is turned away.
+            // Far less than the age at which a request is rejected.
             let impatience = Duration::from_millis(50);
             let confirms =
                 buyers.iter().map(|it| it.integrator.confirm(sleeper.url(), &it.order, impatience));
@@ -102,18 +105,18 @@ fn a_confirm_whose_caller_hung_up_before_it_was_read_buys_nothing_though_nobody_
             sleeper.signal(Signal::CONT).unwrap();
             sleep(WAKING).await;
             let bought = later.integrator.confirm(sleeper.url(), &later.order, PATIENT).await.claim();
-            town.comes_to_rest().await;
+            env.comes_to_rest().await;
             bought
         });
-    assert!(matches!(bought, Claim::Bought { .. }), "who waits is served: {bought:?}");
-    assert_eq!(town.asks("SELECT count(*) FROM purchases"), "1");
-    assert_lawful(&town, |_broken| String::new());
+    assert!(matches!(bought, Claim::Bought { .. }), "a caller that waits is served: {bought:?}");
+    assert_eq!(env.asks("SELECT count(*) FROM purchases"), "1");
+    assert_sound(&env, |_broken| String::new());
 }
 
-/// One stop, with its confirms: each is asked about at another server while this one stands still.
-async fn stopped(town: &StormTown, sleeper: &Process, number: usize, choices: &mut Seed) -> Told {
+/// One stop with its confirms. The clients retry each confirm at another server during the stop.
+async fn stopped(env: &FaultEnv, sleeper: &Process, number: usize, choices: &mut Seed) -> Tally {
     let buyers: Vec<Buyer> =
-        (0..CONFIRMS).map(|nth| Buyer::new(town, number * CONFIRMS + nth, choices)).collect();
+        (0..CONFIRMS).map(|nth| Buyer::new(env, number * CONFIRMS + nth, choices)).collect();
     let (before, length) = (choices.choose(&UNTIL_THE_STOP_MS), choices.choose(&STOPS_MS));
     let standing_still = async {
         sleep(Duration::from_millis(before)).await;
@@ -122,11 +125,11 @@ async fn stopped(town: &StormTown, sleeper: &Process, number: usize, choices: &m
         sleeper.signal(Signal::CONT).unwrap();
         sleep(WAKING).await;
     };
-    let buying = join_all(buyers.iter().map(|buyer| buyer.buys(town.url(), sleeper.url())));
+    let buying = join_all(buyers.iter().map(|buyer| buyer.buys(env.url(), sleeper.url())));
     let (claims, ()) = futures_util::future::join(buying, standing_still).await;
-    town.gives_back(buyers.into_iter().map(|buyer| buyer.order.subscriber));
+    env.gives_back(buyers.into_iter().map(|buyer| buyer.order.subscriber));
     let of = |claim: fn(&(Claim, Claim)) -> bool| claims.iter().filter(|both| claim(both)).count();
-    Told {
+    Tally {
         stops: 1,
         confirms: CONFIRMS,
         absent: of(|(old, _)| *old == Claim::Absent),
@@ -135,7 +138,7 @@ async fn stopped(town: &StormTown, sleeper: &Process, number: usize, choices: &m
     }
 }
 
-/// A client that believes what retry tells it.
+/// A client that trusts the answers of retry.
 struct Buyer {
     integrator: Arc<Integrator>,
     order: Order,
@@ -143,12 +146,12 @@ struct Buyer {
 }
 
 impl Buyer {
-    fn new(town: &StormTown, number: usize, choices: &mut Seed) -> Self {
-        let integrator = town.integrators.iter().cycle().nth(number).unwrap().clone();
+    fn new(env: &FaultEnv, number: usize, choices: &mut Seed) -> Self {
+        let integrator = env.integrators.iter().cycle().nth(number).unwrap().clone();
         let surface = choices.choose(&Surface::ALL);
         let order = Order {
             account: integrator.self_managed.0,
-            subscriber: town.takes_meter(),
+            subscriber: env.takes_meter(),
             external_reference: format!("unread-{number}"),
             amount: format!("{}.50", 10 + number % 80),
             route: Route::over(surface)
@@ -158,8 +161,8 @@ impl Buyer {
         Self { integrator, order, patience: choices.choose(&PATIENCES) }
     }
 
-    /// Confirms at the server that is stopped, asks another one until it knows, and buys anew if nothing was bought. Both
-    /// claims: about the reference, and about the new one.
+    /// Confirms at the server that is stopped, retries at another one until the answer is final, and buys again if
+    /// nothing was bought. Returns the claims about the old reference and about the new one.
     async fn buys(&self, url: &str, stopped: &str) -> (Claim, Claim) {
         let confirming = self.integrator.confirm(stopped, &self.order, self.patience);
         let asking = async {
@@ -185,7 +188,7 @@ impl Buyer {
     }
 }
 
-impl Told {
+impl Tally {
     fn add(&mut self, other: Self) {
         self.stops += other.stops;
         self.confirms += other.confirms;
@@ -196,12 +199,12 @@ impl Told {
 }
 
 fn is_ready(runtime: &Runtime, sleeper: &Process) -> bool {
-    let asked = http_client().unwrap().get(format!("{}/readyz", sleeper.address(Door::Observe)));
+    let asked = http_client().unwrap().get(format!("{}/readyz", sleeper.address(Listener::Observe)));
     runtime.block_on(asked.send()).is_ok_and(|answer| answer.status().is_success())
 }
 
-fn sleeper(town: &StormTown, number: usize) -> Process {
+fn sleeper(env: &FaultEnv, number: usize) -> Process {
     let start =
-        || town.sandbox.another_api_server(&town.programs.api_server, &format!("sleeper-{number}"), &[]);
+        || env.sandbox.another_api_server(&env.programs.api_server, &format!("sleeper-{number}"), &[]);
     start().or_else(|_taken| start()).unwrap()
 }

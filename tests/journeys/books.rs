@@ -1,15 +1,16 @@
-//! The books of the whole town, against each other, against the utility's own log, and against what this shop was told.
-//! They must be in order at every moment, so every test that ends looks at them, whatever the others are doing.
+//! The database of the whole test environment, checked against its invariants, the utility's own log, and the answers
+//! of one merchant. The invariants hold at every moment, so every test checks them at its end, whatever the other
+//! tests are doing.
 
-use acceptance::checker::{History, Moment, assert_lawful, gather};
+use acceptance::checker::{History, Moment, assert_sound, gather};
 
-use crate::town::town;
+use crate::env::env;
 
-/// Fails if a law of the house is broken, or if a purchase was answered with other tokens than were vended for it.
+/// Fails if an invariant is violated, or if a purchase was answered with other tokens than were vended for it.
 pub fn check(answered: &[(i64, Vec<String>)]) {
-    let sandbox = &town().sandbox;
+    let sandbox = &env().sandbox;
     let evidence = gather(sandbox.database(), &sandbox.vend_log(), Moment::Amid, History::default());
-    assert_lawful(&evidence);
+    assert_sound(&evidence);
     let vended = evidence.vends.vended();
     for (id, tokens) in answered {
         let purchase = evidence.books.purchase(*id).unwrap();

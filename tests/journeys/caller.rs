@@ -1,10 +1,10 @@
-//! Somebody who calls a server that may be anywhere, and may be gone.
+//! A caller of a server at any address, which may be unreachable.
 
 use reqwest::{Client, header::CONTENT_TYPE};
 use sandbox::{Credentials, http_client};
 use serde_json::Value;
 
-/// A caller, who may have logged in.
+/// A caller, which may have logged in.
 #[derive(Clone)]
 pub struct Caller {
     client: Client,
@@ -13,7 +13,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Of the surface at this address.
+    /// A caller of the surface at this address.
     pub fn at(api: &str) -> Self {
         Self { client: http_client().unwrap(), api: api.to_owned(), access_token: String::new() }
     }
@@ -27,7 +27,7 @@ impl Caller {
         (status, answer)
     }
 
-    /// The answer's status and body, unless the line was cut.
+    /// The answer's status and body. An error if the connection was cut.
     pub async fn posts(&self, path: &str, body: String) -> reqwest::Result<(u16, Value)> {
         let request = self.client.post(format!("{}{path}", self.api)).bearer_auth(&self.access_token);
         let answer = request.header(CONTENT_TYPE, "application/json").body(body).send().await?;
@@ -35,7 +35,7 @@ impl Caller {
         Ok((status, serde_json::from_slice(&answer.bytes().await?).unwrap()))
     }
 
-    /// Whether anybody answers at all.
+    /// Whether the server answers at all.
     pub async fn reaches_it(&self) -> bool {
         self.client.get(format!("{}/vas-products", self.api)).send().await.is_ok()
     }

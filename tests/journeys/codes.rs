@@ -1,7 +1,7 @@
-//! Which endpoint answers which code: every pair that the surface declares is provoked by a real request, no answer
-//! carries another, and the table in `docs/` says the same.
+//! Which endpoint answers which code. A real request provokes every pair that the surface declares. No answer has
+//! another code, and the table in `docs/` lists the same pairs.
 
-mod doors;
+mod entry;
 mod providers;
 mod requests;
 mod seen;
@@ -19,8 +19,8 @@ const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/ERRORS.md");
 async fn every_code_that_an_endpoint_declares_is_answered_by_it_and_no_other() {
     let seen = Seen::default();
     tokio::join!(
-        doors::closed_to_some(&seen),
-        doors::of_a_broken_house(&seen),
+        entry::closed_to_some(&seen),
+        entry::with_a_broken_database(&seen),
         requests::that_are_wrong(&seen),
         requests::that_the_wallet_cannot_pay(&seen),
         requests::about_purchases(&seen),
@@ -35,7 +35,7 @@ async fn every_code_that_an_endpoint_declares_is_answered_by_it_and_no_other() {
         .filter(|pair| !seen.has(*pair))
         .map(|(endpoint, code)| format!("{} {code}", endpoint.path()))
         .collect();
-    assert!(missing.is_empty(), "declared, and provoked by no request:\n{}", missing.join("\n"));
+    assert!(missing.is_empty(), "declared, but provoked by no request:\n{}", missing.join("\n"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Bytes to a server and bytes from it, where no HTTP client would send them.
+//! Raw bytes to and from a server, which no HTTP client would send.
 
 use std::{
     io::{Read, Write},
@@ -12,7 +12,7 @@ use sandbox::Process;
 /// Longer than anything here takes, on a very busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Bytes to a server, and bytes from it.
+/// A raw connection to a server.
 pub struct Conversation(TcpStream);
 
 impl Conversation {
@@ -35,7 +35,7 @@ impl Conversation {
         String::from_utf8(heard).unwrap()
     }
 
-    /// Until the server closes, or resets a connection of which it has not read all.
+    /// Reads until the server closes, or resets a connection that it has not fully read.
     pub fn reads_to_its_end(mut self) -> String {
         let (mut heard, began) = (Vec::new(), SystemClock.monotonic());
         let _end_or_reset = self.0.read_to_end(&mut heard);

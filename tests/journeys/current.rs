@@ -1,6 +1,6 @@
-//! The Current surface, which is frozen: every answer that it gives, and that nothing about any of them changes.
+//! The Current surface, which is frozen: snapshots of every answer that it gives.
 
-mod doors;
+mod entry;
 mod layout;
 mod page;
 mod refusals;
@@ -54,24 +54,24 @@ async fn write_the_frozen_answers() {
     pages().await.iter().for_each(Page::write);
 }
 
-/// All of them, asked for once.
+/// All pages, produced once.
 async fn pages() -> &'static [Page] {
     static PAGES: OnceCell<Option<Vec<Page>>> = OnceCell::const_new();
     let asked = async || AssertUnwindSafe(Box::pin(all())).catch_unwind().await.ok();
     let pages = Box::pin(PAGES.get_or_init(asked)).await;
-    pages.as_ref().expect("whoever came first says why not all could be asked")
+    pages.as_ref().expect("the first test reports why the pages could not be produced")
 }
 
 async fn all() -> Vec<Page> {
-    let (sessions, validate, confirm, retry, closed, refusals, providers, house) = tokio::join!(
+    let (sessions, validate, confirm, retry, closed, refusals, providers, by_service) = tokio::join!(
         sessions::page(),
         topups::quotes(),
         topups::purchases(),
         retries::page(),
-        doors::page(),
+        entry::page(),
         refusals::of_requests(),
         refusals::of_providers(),
-        refusals::of_the_house(),
+        refusals::by_the_service(),
     );
-    vec![sessions, validate, confirm, retry, closed, refusals, providers, house]
+    vec![sessions, validate, confirm, retry, closed, refusals, providers, by_service]
 }

@@ -1,4 +1,4 @@
-//! The integrator's guide: its requests, typed into one shell as they stand there, and its table of test meters.
+//! The integrator's guide: its commands run in one shell as they are written, and its table of test meters.
 
 use std::{
     collections::BTreeSet,
@@ -10,21 +10,21 @@ use std::{
 use serde_json::Value;
 
 use crate::{
+    env::{directory, env},
     installed,
-    town::{directory, town},
 };
 
 const NEXT: &str = "\n--- the next block ---\n";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_it_says() {
-    let shop = town().open_shop().await;
+    let merchant = env().open_merchant().await;
     let (answers, printed) = typed(&guide());
-    let [facts, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back] = &answers[..]
+    let [info, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back] = &answers[..]
     else {
         panic!("{} blocks:\n{printed}", answers.len())
     };
-    assert!(facts.is_empty() && login.is_empty(), "{printed}");
+    assert!(info.is_empty() && login.is_empty(), "{printed}");
     let [me, accounts, products] = &looks[..] else { panic!("{printed}") };
     assert_eq!(me["organisation"]["environment"], "STAGING", "{printed}");
     assert!(accounts[0]["balance"].as_str().is_some_and(|balance| balance.starts_with("BWP ")), "{printed}");
@@ -44,15 +44,15 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
         others[0]["product"]["token"].is_string() && others[1]["product"]["token"].is_null(),
         "{printed}"
     );
-    assert_eq!(renewed[0]["id"], town().facts().account_id, "{printed}");
+    assert_eq!(renewed[0]["id"], env().info().account_id, "{printed}");
     let found = looks_back[0].to_string();
     assert!(found.contains(asks[0]["reference"].as_str().unwrap()), "{printed}");
-    drop(shop);
+    drop(merchant);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_page_about_migrating_can_be_typed_and_one_sale_goes_through_both_doors() {
-    let shop = town().open_shop().await;
+async fn the_migration_guide_runs_as_written_and_one_sale_works_over_both_surfaces() {
+    let merchant = env().open_merchant().await;
     let (answers, printed) = typed(&document("MIGRATING.md"));
     let [login, accounts, quotes, sale] = &answers[..] else {
         panic!("{} blocks:\n{printed}", answers.len())
@@ -68,12 +68,13 @@ async fn the_page_about_migrating_can_be_typed_and_one_sale_goes_through_both_do
         assert_eq!(versioned[same], current[same], "{printed}");
     }
     assert_eq!(versioned["product"]["token"], current["token"], "{printed}");
-    drop(shop);
+    drop(merchant);
 }
 
-/// The blocks of a document, typed into one shell: what each printed, and all of it.
+/// Runs the blocks of a document in one shell. Returns the JSON that each block printed, and all output.
 fn typed(text: &str) -> (Vec<Vec<Value>>, String) {
-    /// Both documents buy for the same meter in the name of the same organisation, which has one open purchase of it at a time.
+    /// Both documents buy for the same meter in the same organisation, which may have one open purchase for it at a
+    /// time.
     static ONE_BY_ONE: Mutex<()> = Mutex::new(());
     let _turn = ONE_BY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
     installed::needs("curl");
@@ -90,7 +91,7 @@ fn typed(text: &str) -> (Vec<Vec<Value>>, String) {
 
 #[test]
 fn the_table_of_test_meters_is_the_sandboxs_own() {
-    let subscribers = &town().facts().subscribers;
+    let subscribers = &env().info().subscribers;
     let sold = [&subscribers.electricity, &subscribers.water, &subscribers.airtime];
     let in_the_sandbox: BTreeSet<(String, String)> =
         sold.into_iter().flatten().map(|(name, number)| ((*name).to_owned(), (*number).to_owned())).collect();
@@ -100,7 +101,7 @@ fn the_table_of_test_meters_is_the_sandboxs_own() {
     assert_eq!(in_the_guide, in_the_sandbox);
 }
 
-/// Name and number of a row such as ``| `delayed` | 07000010137 | success after 95 seconds |``.
+/// The name and number of a row such as ``| `delayed` | 07000010137 | success after 95 seconds |``.
 fn meter_of_row(line: &str) -> Option<(String, String)> {
     let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
     let (name, number) = (cells.next()?.strip_suffix('`')?, cells.next()?);

@@ -1,28 +1,29 @@
-//! Confirms that carry an idempotency key: sent again, they tell what they did and do it once.
+//! Confirms with an idempotency key. A repeated confirm gets the same answer and buys once.
 
 use futures_util::future::{join, join_all};
 use reqwest::Method;
 use serde_json::json;
 
 use crate::{
-    order::Order,
-    shop::Shop,
-    street::Street,
-    town::{eventually, town},
+    env::{env, eventually},
+    merchant::Merchant,
+    request_body::RequestBody,
+    simulator::SimulatorClient,
     wire::Answer,
 };
 
 const REPLAYED: &str = "idempotent-replayed";
 
-impl Shop {
+impl Merchant {
     /// Confirms under a key.
-    async fn confirm_under(&self, key: &str, order: &Order) -> Answer {
+    async fn confirm_under(&self, key: &str, order: &RequestBody) -> Answer {
         let headers = [("Idempotency-Key", key)];
         self.send(Method::POST, "/public/v1/purchases/confirm", Some(&order.body()), &headers).await
     }
 
-    /// The same after a refusal under the key, which turns away for a moment whatever may have begun before it.
-    async fn confirm_afresh_under(&self, key: &str, order: &Order) -> Answer {
+    /// The same after a refusal under the key. For a moment after a refusal, the server rejects every confirm that
+    /// may have begun before it.
+    async fn confirm_afresh_under(&self, key: &str, order: &RequestBody) -> Answer {
         let mut last = self.confirm_under(key, order).await;
         eventually("the key is free again", async || {
             if last.status == 409 {
@@ -37,85 +38,87 @@ impl Shop {
 }
 
 #[tokio::test]
-async fn a_confirm_that_is_sent_again_under_its_key_is_answered_word_for_word_and_buys_nothing() {
-    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
-    let order = shop.order(&meter).reference("key-1");
-    let bought = shop.confirm_under("key-1", &order).await.expect(200);
+async fn a_confirm_repeated_under_its_key_gets_the_same_answer_and_buys_nothing() {
+    let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
+    let order = merchant.order(&meter).reference("key-1");
+    let bought = merchant.confirm_under("key-1", &order).await.expect(200);
     assert_eq!(bought.header(REPLAYED), None);
-    // Written in another way, it is the same request.
+    // The same request in another spelling.
     for body in [order.clone(), order.clone().amount("100"), order.clone().with("comment", "null")] {
-        let again = shop.confirm_under("key-1", &body).await.expect(200);
+        let again = merchant.confirm_under("key-1", &body).await.expect(200);
         assert_eq!((again.text.as_str(), again.header(REPLAYED)), (bought.text.as_str(), Some("true")));
     }
-    assert_eq!(street.vended(&meter).await, 1);
-    let another = shop.confirm_under("key-2", &order).await.expect(200);
+    assert_eq!(simulator.vended(&meter).await, 1);
+    let another = merchant.confirm_under("key-2", &order).await.expect(200);
     assert_ne!(another.id(), bought.id());
-    shop.has_spent(&["BWP 101.50", "BWP 101.50"]).await;
+    merchant.has_spent(&["BWP 101.50", "BWP 101.50"]).await;
 }
 
 #[tokio::test]
 async fn another_body_under_the_key_is_refused_by_name_and_changes_nothing() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
-    let order = shop.order(&meter);
-    shop.confirm_under("key-1", &order).await.expect(200);
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
+    let order = merchant.order(&meter);
+    merchant.confirm_under("key-1", &order).await.expect(200);
     for other in [order.clone().amount("100.01"), order.clone().with("send_requester_sms", "false")] {
-        let refused = shop.confirm_under("key-1", &other).await;
+        let refused = merchant.confirm_under("key-1", &other).await;
         assert_eq!(refused.refusal(), (400, "invalid_argument", Some("idempotency_key")));
         assert_eq!(refused.header(REPLAYED), None);
     }
-    shop.has_spent(&["BWP 101.50"]).await;
+    merchant.has_spent(&["BWP 101.50"]).await;
 }
 
 #[tokio::test]
 async fn a_key_that_is_none_is_refused_by_name_before_anything_is_bought() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
     let too_long = "k".repeat(129);
     for key in ["", "two words", &too_long] {
-        let refused = shop.confirm_under(key, &shop.order(&meter)).await;
+        let refused = merchant.confirm_under(key, &merchant.order(&meter)).await;
         assert_eq!(refused.refusal(), (400, "invalid_argument", Some("idempotency_key")), "{key:?}");
     }
-    assert_eq!(shop.rows(), "0|0|0|0|0");
-    shop.confirm_under(&"k".repeat(128), &shop.order(&meter)).await.expect(200);
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
+    merchant.confirm_under(&"k".repeat(128), &merchant.order(&meter)).await.expect(200);
 }
 
 #[tokio::test]
 async fn a_refusal_without_money_uses_up_no_key() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
-    let too_dear = shop.order(&meter).amount("5000000.00");
-    assert_eq!(shop.confirm_under("key-1", &too_dear).await.refusal().1, "insufficient_balance");
-    shop.confirm_afresh_under("key-1", &shop.order(&meter)).await.expect(200);
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
+    let too_dear = merchant.order(&meter).amount("5000000.00");
+    assert_eq!(merchant.confirm_under("key-1", &too_dear).await.refusal().1, "insufficient_balance");
+    merchant.confirm_afresh_under("key-1", &merchant.order(&meter)).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_copies_of_which_one_is_refused_the_other_buys_nothing_afterwards() {
-    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
-    let other_server = town().another_api_server("server-of-the-copy");
-    let across = shop.calling(other_server.url());
+    let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
+    let other_server = env().another_api_server("server-of-the-copy");
+    let across = merchant.calling(other_server.url());
     assert_eq!(across.balance().await, "BWP 1000000.00");
     let unknown =
         json!({ "fault": "refuse", "operation": "check", "exception": "UnknownMeterEx", "text": "?" });
-    street.will(&meter, &json!({ "fault": "delay_before", "operation": "check", "delay_ms": 3_000 })).await;
-    street.will(&meter, &unknown).await;
-    let order = shop.order(&meter);
+    simulator
+        .will(&meter, &json!({ "fault": "delay_before", "operation": "check", "delay_ms": 3_000 }))
+        .await;
+    simulator.will(&meter, &unknown).await;
+    let order = merchant.order(&meter);
     let (here, there) =
-        join(shop.confirm_under("key-1", &order), across.confirm_under("key-1", &order)).await;
+        join(merchant.confirm_under("key-1", &order), across.confirm_under("key-1", &order)).await;
     let mut told = [here.refusal(), there.refusal()];
     told.sort_unstable();
     assert_eq!(
         told.map(|refusal| (refusal.0, refusal.1)),
         [(404, "meter_not_found"), (409, "transaction_pending")]
     );
-    assert_eq!((street.vended(&meter).await, shop.balance().await.as_str()), (0, "BWP 1000000.00"));
+    assert_eq!((simulator.vended(&meter).await, merchant.balance().await.as_str()), (0, "BWP 1000000.00"));
 
-    shop.confirm_afresh_under("key-1", &order).await.expect(200);
-    assert_eq!(street.vended(&meter).await, 1);
+    merchant.confirm_afresh_under("key-1", &order).await.expect(200);
+    assert_eq!(simulator.vended(&meter).await, 1);
 }
 
 #[tokio::test]
 async fn a_neighbour_with_the_same_key_buys_for_itself() {
-    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
-    let (meter, other) = (town().meter(), town().meter());
-    let bought = shop.confirm_under("key-1", &shop.order(&meter)).await.expect(200);
+    let (merchant, neighbour) = (env().open_merchant().await, env().open_merchant().await);
+    let (meter, other) = (env().meter(), env().meter());
+    let bought = merchant.confirm_under("key-1", &merchant.order(&meter)).await.expect(200);
     let theirs = neighbour.confirm_under("key-1", &neighbour.order(&other)).await.expect(200);
     assert_ne!(bought.id(), theirs.id());
     assert_eq!(theirs.header(REPLAYED), None);
@@ -123,69 +126,70 @@ async fn a_neighbour_with_the_same_key_buys_for_itself() {
 
 #[tokio::test]
 async fn a_final_failure_is_told_again_as_the_confirm_told_it_whatever_retry_says() {
-    let shop = town().open_shop().await;
+    let merchant = env().open_merchant().await;
     for (scenario, told, by_retry) in [
         ("account_blocked", (422, "meter_blocked"), (422, "meter_blocked")),
         ("credit_exhausted", (502, "merchant_credit_exhausted"), (422, "merchant_credit_exhausted")),
     ] {
-        let meter = town().scenario(scenario);
-        let order = shop.order(meter).reference("failed-1");
-        let failed = shop.confirm_under(scenario, &order).await;
+        let meter = env().scenario(scenario);
+        let order = merchant.order(meter).reference("failed-1");
+        let failed = merchant.confirm_under(scenario, &order).await;
         assert_eq!((failed.refusal().0, failed.refusal().1), told);
         assert_eq!(failed.header(REPLAYED), None);
-        let retried = shop.retry(meter, "failed-1").await;
+        let retried = merchant.retry(meter, "failed-1").await;
         assert_eq!((retried.refusal().0, retried.refusal().1), by_retry);
-        let again = shop.confirm_under(scenario, &order).await;
+        let again = merchant.confirm_under(scenario, &order).await;
         assert_eq!((again.refusal().0, again.refusal().1), told);
         assert_eq!(again.header(REPLAYED), Some("true"));
         for member in ["type", "message", "param", "retryable", "doc_url"] {
             assert_eq!(again.body["error"][member], failed.body["error"][member], "{scenario}: {member}");
         }
     }
-    assert!(shop.rows().starts_with("2|2|0|0|"), "{}", shop.rows());
+    assert!(merchant.rows().starts_with("2|2|0|0|"), "{}", merchant.rows());
 }
 
 #[tokio::test]
 async fn a_passing_failure_frees_the_key_and_the_very_same_request_buys() {
-    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
-    street.will(&meter, &json!({ "fault": "busy", "operation": "vend" })).await;
-    let order = shop.order(&meter);
-    let busy = shop.confirm_under("key-1", &order).await;
+    let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
+    simulator.will(&meter, &json!({ "fault": "busy", "operation": "vend" })).await;
+    let order = merchant.order(&meter);
+    let busy = merchant.confirm_under("key-1", &order).await;
     assert_eq!(busy.refusal(), (422, "provider_busy", None));
     assert_eq!(busy.body["error"]["retryable"], true);
-    let bought = shop.confirm_afresh_under("key-1", &order).await.expect(200);
+    let bought = merchant.confirm_afresh_under("key-1", &order).await.expect(200);
     assert_eq!(bought.header(REPLAYED), None);
-    assert_eq!(street.vended(&meter).await, 1);
-    shop.has_spent(&["BWP 101.50"]).await;
+    assert_eq!(simulator.vended(&meter).await, 1);
+    merchant.has_spent(&["BWP 101.50"]).await;
 }
 
 #[tokio::test]
 async fn a_lost_reply_is_pending_under_its_key_until_retry_has_settled_it() {
-    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
-    street.will(&meter, &json!({ "fault": "drop_after" })).await;
-    let order = shop.order(&meter).reference("lost-1");
-    shop.confirm_under("key-1", &order).await.expect(504);
-    let pending = shop.confirm_under("key-1", &order).await;
+    let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
+    simulator.will(&meter, &json!({ "fault": "drop_after" })).await;
+    let order = merchant.order(&meter).reference("lost-1");
+    merchant.confirm_under("key-1", &order).await.expect(504);
+    let pending = merchant.confirm_under("key-1", &order).await;
     assert_eq!(pending.refusal(), (409, "transaction_pending", None));
     assert_eq!((pending.header("retry-after"), pending.header(REPLAYED)), (Some("1"), None));
     assert_eq!(pending.body["error"]["retryable"], true);
-    let settled = shop.retry_until_settled(&meter, "lost-1").await.expect(200);
-    let again = shop.confirm_under("key-1", &order).await.expect(200);
+    let settled = merchant.retry_until_settled(&meter, "lost-1").await.expect(200);
+    let again = merchant.confirm_under("key-1", &order).await.expect(200);
     assert_eq!((again.text.as_str(), again.header(REPLAYED)), (settled.text.as_str(), Some("true")));
-    assert_eq!(street.vended(&meter).await, 1);
-    shop.has_spent(&["BWP 101.50"]).await;
+    assert_eq!(simulator.vended(&meter).await, 1);
+    merchant.has_spent(&["BWP 101.50"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_confirms_under_one_key_through_two_servers_are_one_vend_and_one_story() {
-    let (shop, street, meter) = (town().open_shop().await, Street::new(), town().meter());
-    let other_server = town().another_api_server("server-of-the-keys");
-    let across = shop.calling(other_server.url());
+    let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
+    let other_server = env().another_api_server("server-of-the-keys");
+    let across = merchant.calling(other_server.url());
     assert_eq!(across.balance().await, "BWP 1000000.00");
-    street.will(&meter, &json!({ "fault": "delay", "delay_ms": 1_000 })).await;
-    let order = shop.order(&meter);
-    let crowd = async |shop: &Shop| join_all((0..25).map(|_| shop.confirm_under("key-1", &order))).await;
-    let (here, there) = join(crowd(&shop), crowd(&across)).await;
+    simulator.will(&meter, &json!({ "fault": "delay", "delay_ms": 1_000 })).await;
+    let order = merchant.order(&meter);
+    let crowd =
+        async |merchant: &Merchant| join_all((0..25).map(|_| merchant.confirm_under("key-1", &order))).await;
+    let (here, there) = join(crowd(&merchant), crowd(&across)).await;
     let (bought, others): (Vec<_>, Vec<_>) =
         here.into_iter().chain(there).partition(|answer| answer.status == 200);
     assert_eq!(bought.iter().filter(|answer| answer.header(REPLAYED).is_none()).count(), 1);
@@ -194,10 +198,11 @@ async fn fifty_confirms_under_one_key_through_two_servers_are_one_vend_and_one_s
         assert_eq!(answer.refusal(), (409, "transaction_pending", None));
     }
     eventually("both servers tell it again", async || {
-        let told = [shop.confirm_under("key-1", &order).await, across.confirm_under("key-1", &order).await];
+        let told =
+            [merchant.confirm_under("key-1", &order).await, across.confirm_under("key-1", &order).await];
         told.iter().all(|answer| answer.text == bought[0].text && answer.header(REPLAYED) == Some("true"))
     })
     .await;
-    assert_eq!(street.vended(&meter).await, 1);
-    shop.has_spent(&["BWP 101.50"]).await;
+    assert_eq!(simulator.vended(&meter).await, 1);
+    merchant.has_spent(&["BWP 101.50"]).await;
 }

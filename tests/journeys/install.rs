@@ -1,5 +1,5 @@
-//! docs/operations/INSTALL.md, typed as it stands there: an empty Postgres, production, and nothing but the document's
-//! own commands up to the first purchase.
+//! Runs docs/operations/INSTALL.md as it is written. It starts with an empty Postgres and reaches the first purchase
+//! in production with the document's own commands only.
 
 mod machine;
 
@@ -9,10 +9,10 @@ use machine::Machine;
 use sandbox::Credentials;
 use serde_json::{Value, json};
 
-use crate::{caller::Caller, order::Order, street::Street, town::eventually};
+use crate::{caller::Caller, env::eventually, request_body::RequestBody, simulator::SimulatorClient};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_follows_the_document_sells_in_production_with_nothing_else() {
+async fn the_install_document_alone_is_enough_to_sell_in_production() {
     let machine = tokio::task::spawn_blocking(Machine::unpacked).await.unwrap();
     let printed = machine.types("install");
     let bought: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
@@ -22,19 +22,19 @@ async fn whoever_follows_the_document_sells_in_production_with_nothing_else() {
         "{bought}"
     );
 
-    let street = Street::at(&machine.simulator.url());
+    let simulator = SimulatorClient::at(&machine.simulator.url());
     let token = bought["product"]["token"].as_str().unwrap();
-    assert_eq!(street.enters(&machine.meter, token).await, Ok("credit".to_owned()));
-    assert_eq!(street.vended(&machine.meter).await, 1);
-    assert_eq!(machine.operator("allow-list list -o KGALE"), json!([]), "nobody looked at a list");
-    street.tells("%2B26771234567", token).await;
+    assert_eq!(simulator.enters(&machine.meter, token).await, Ok("credit".to_owned()));
+    assert_eq!(simulator.vended(&machine.meter).await, 1);
+    assert_eq!(machine.operator("allow-list list -o KGALE"), json!([]), "the allow-list was not used");
+    simulator.tells("%2B26771234567", token).await;
 
     secrets_are_roots_own(&machine.root.join("etc"));
     staging_is_refused(&machine).await;
     another_key_seals(&machine, token).await;
 }
 
-/// What is in the directory is for root alone.
+/// Only root may read the files in the directory.
 fn secrets_are_roots_own(settings: &Path) {
     let files: Vec<_> = fs::read_dir(settings).unwrap().map(Result::unwrap).collect();
     assert_eq!(files.len(), 5);
@@ -44,7 +44,7 @@ fn secrets_are_roots_own(settings: &Path) {
     }
 }
 
-/// The same credentials, but of an organisation in staging, open nothing here.
+/// Credentials of an organisation in staging are refused here.
 async fn staging_is_refused(machine: &Machine) {
     let does = |words: &str| machine.operator(&format!("{words} --reason test"));
     for (code, environment, expected) in [("TRIAL", "staging", 401), ("REAL", "production", 200)] {
@@ -61,7 +61,7 @@ async fn staging_is_refused(machine: &Machine) {
     }
 }
 
-/// After the keys were changed as the document has it, old tokens are shown, and new ones are sealed with the new key.
+/// After a key change as in the document, old tokens can still be read, and new ones are sealed with the new key.
 async fn another_key_seals(machine: &Machine, token: &str) {
     machine.types("rotate");
     let mut caller = Caller::at(&machine.api);
@@ -70,12 +70,12 @@ async fn another_key_seals(machine: &Machine, token: &str) {
     let client = does("client create -o KGALE --name another");
     let user = does("user set-password till -o KGALE --generate-password");
     assert_eq!(caller.logs_in(&credentials(&client, &user, "KGALE")).await.0, 200);
-    let question = Order::retry(&machine.meter, "first-1").body();
+    let question = RequestBody::retry(&machine.meter, "first-1").body();
     let (status, found) = caller.posts("/purchases/retry", question).await.unwrap();
     assert_eq!((status, found["product"]["token"].as_str()), (200, Some(token)), "{found}");
 
     let account = machine.operator("account list -o KGALE")[0]["id"].as_i64().unwrap();
-    let order = Order::new(account, &machine.meter).reference("second-1");
+    let order = RequestBody::new(account, &machine.meter).reference("second-1");
     let (status, bought) = caller.posts("/purchases/confirm", order.body()).await.unwrap();
     assert_eq!((status, &bought["status"]), (200, &json!("SUCCESSFUL")), "{bought}");
     let keys = machine.asks_the_database("SELECT DISTINCT token_key_id FROM purchases ORDER BY 1");
@@ -93,7 +93,8 @@ fn credentials(client: &Value, user: &Value, organisation: &str) -> Credentials 
     }
 }
 
-/// The document says so too, and the siege of docs/operations/LIMITS.md has shown that it is several times what is taken.
+/// INSTALL.md names the same limit. The siege of docs/operations/LIMITS.md has shown that it is several times the
+/// memory in use.
 #[test]
 fn every_unit_bounds_the_memory_of_its_process() {
     let operations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operations");

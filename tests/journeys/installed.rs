@@ -1,5 +1,5 @@
-//! The programs that integrators use and a bare machine may lack: as root on a Debian system they are installed, as
-//! Postgres is; elsewhere one line says what to install.
+//! Programs that integrators use and a minimal machine may lack. As root on a Debian system they are installed like
+//! Postgres. Elsewhere the test fails with a line that says what to install.
 
 use std::{
     collections::BTreeSet,
@@ -9,10 +9,10 @@ use std::{
 
 use local_postgres::apt;
 
-/// Makes sure that there is a program whose Debian package bears its name.
+/// Makes sure that a program exists. Its Debian package must have the same name.
 pub fn needs(program: &str) {
     static INSTALLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    // Held while it installs, so that two tests do not install at once.
+    // The lock is held during the installation, so that two tests do not install at once.
     let mut installed = INSTALLED.lock().unwrap();
     if installed.insert(program.to_owned()) && !runs(program) {
         install(program);

@@ -1,4 +1,4 @@
-//! Those who come too often, guess too fast, or send too much or too slowly.
+//! Clients that exceed rate limits, guess passwords, or send requests that are too large or too slow.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use crate::{
     conversation::Conversation,
-    shop::Shop,
-    town::{eventually, town},
+    env::{env, eventually},
+    merchant::Merchant,
     wire::Answer,
 };
 
-/// Three at once and one a second, for clients; the test says where it comes from; time is short, but for heads: a
-/// busy machine may stall while it reads one.
+/// Three requests at once and one per second for each client. The test sets the source address. Timeouts are short,
+/// except for heads, because a busy machine may stall while it reads one.
 const STRICT: [(&str, &str); 6] = [
     ("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "1"),
     ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "3"),
@@ -26,10 +26,10 @@ const STRICT: [(&str, &str); 6] = [
 ];
 
 #[tokio::test]
-async fn a_client_that_comes_too_often_is_told_to_wait_and_nobody_else_is() {
-    let server = town().another_api_server_with("server-with-limits", &STRICT);
-    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
-    let through_it = shop.calling(server.url());
+async fn a_client_over_its_limit_must_wait_and_other_clients_need_not() {
+    let server = env().another_api_server_with("server-with-limits", &STRICT);
+    let (merchant, neighbour) = (env().open_merchant().await, env().open_merchant().await);
+    let through_it = merchant.calling(server.url());
     for _ in 0..3 {
         let answer = through_it.get("/public/v1/accounts").await.expect(200);
         assert_eq!(answer.header("ratelimit-limit"), Some("3"));
@@ -49,15 +49,15 @@ async fn a_client_that_comes_too_often_is_told_to_wait_and_nobody_else_is() {
 
 #[tokio::test]
 async fn a_client_that_is_told_to_wait_has_bought_nothing() {
-    let server = town().another_api_server_with("server-with-limits-and-money", &STRICT);
-    let shop = town().open_shop().await;
-    let through_it = shop.calling(server.url());
-    let order = shop.order(&town().meter());
+    let server = env().another_api_server_with("server-with-limits-and-money", &STRICT);
+    let merchant = env().open_merchant().await;
+    let through_it = merchant.calling(server.url());
+    let order = merchant.order(&env().meter());
     eventually("a confirm is told to wait", async || {
         exhausted(&through_it).await;
-        let before = shop.rows();
+        let before = merchant.rows();
         let told = through_it.confirm(&order).await.status == 429;
-        assert!(!told || shop.rows() == before, "{} after {before}", shop.rows());
+        assert!(!told || merchant.rows() == before, "{} after {before}", merchant.rows());
         told
     })
     .await;
@@ -65,37 +65,41 @@ async fn a_client_that_is_told_to_wait_has_bought_nothing() {
 
 #[tokio::test]
 async fn a_guesser_is_slowed_down_and_the_user_elsewhere_is_not() {
-    let server = town().another_api_server_with("server-that-is-guessed-at", &STRICT);
-    let shop = town().open_shop().await.calling(server.url());
+    let server = env().another_api_server_with("server-that-is-guessed-at", &STRICT);
+    let merchant = env().open_merchant().await.calling(server.url());
     let began = SystemClock.monotonic();
     for _ in 0..4 {
-        assert_eq!(guess(&shop, "203.0.113.1").await.refusal(), (401, "invalid_credentials", None));
+        assert_eq!(guess(&merchant, "203.0.113.1").await.refusal(), (401, "invalid_credentials", None));
     }
-    // Four floors, and 250 + 500 + 1000 ms between them.
+    // Four minimum durations, with 250 + 500 + 1000 ms between them.
     let took = since(began);
     assert!(took >= Duration::from_millis(4 * 250 + 1_750), "{took:?}");
 
     let began = SystemClock.monotonic();
-    log_in(&shop, "203.0.113.2").await.expect(200);
+    log_in(&merchant, "203.0.113.2").await.expect(200);
     let elsewhere = since(began);
-    log_in(&shop, "203.0.113.1").await.expect(200);
+    log_in(&merchant, "203.0.113.1").await.expect(200);
     let here = since(began);
-    assert!(here >= Duration::from_millis(1_900), "the delay holds for the right password too: {here:?}");
+    assert!(here >= Duration::from_millis(1_900), "the delay applies to the right password too: {here:?}");
     assert!(elsewhere < here / 2, "{elsewhere:?} elsewhere, {here:?} here");
 
     let began = SystemClock.monotonic();
-    log_in(&shop, "203.0.113.1").await.expect(200);
-    assert!(since(began) < Duration::from_millis(1_500), "whoever knows the password is no guesser");
+    log_in(&merchant, "203.0.113.1").await.expect(200);
+    assert!(since(began) < Duration::from_millis(1_500), "a correct password ends the delay");
 }
 
 #[tokio::test]
-async fn guesses_at_the_same_time_stand_in_line() {
-    let server = town().another_api_server_with("server-that-is-stormed", &STRICT);
-    let shop = town().open_shop().await.calling(server.url());
+async fn concurrent_guesses_are_processed_one_after_another() {
+    let server = env().another_api_server_with("server-that-is-stormed", &STRICT);
+    let merchant = env().open_merchant().await.calling(server.url());
     let began = SystemClock.monotonic();
     let from = "203.0.113.9";
-    let (one, two, three, four) =
-        tokio::join!(guess(&shop, from), guess(&shop, from), guess(&shop, from), guess(&shop, from));
+    let (one, two, three, four) = tokio::join!(
+        guess(&merchant, from),
+        guess(&merchant, from),
+        guess(&merchant, from),
+        guess(&merchant, from)
+    );
     for answer in [one, two, three, four] {
         assert_eq!(answer.refusal(), (401, "invalid_credentials", None));
     }
@@ -104,32 +108,32 @@ async fn guesses_at_the_same_time_stand_in_line() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_know_the_clients_secret_makes_nobody_wait_not_even_in_the_same_network() {
-    let server = town().another_api_server_with("server-with-strangers", &STRICT);
-    let shop = town().open_shop().await.calling(server.url());
+async fn a_caller_without_the_client_secret_delays_no_login_from_the_same_address() {
+    let server = env().another_api_server_with("server-with-strangers", &STRICT);
+    let merchant = env().open_merchant().await.calling(server.url());
     let from = "203.0.113.20";
-    let strangers = ["client_id", "client_secret"].map(|unknown| {
-        let mut login: Value = serde_json::from_str(&shop.login_body()).unwrap();
+    let wrong_logins = ["client_id", "client_secret"].map(|unknown| {
+        let mut login: Value = serde_json::from_str(&merchant.login_body()).unwrap();
         login[unknown] = "vg_test_0123456789abcdef".into();
         login["secret_pass"] = "0123456789abcdef".into();
         login.to_string()
     });
-    let mut storm: FuturesUnordered<_> =
-        strangers.iter().cycle().take(40).map(|login| knock(&shop, login, from)).collect();
-    let first = storm.next().await.unwrap();
+    let mut failed_logins: FuturesUnordered<_> =
+        wrong_logins.iter().cycle().take(40).map(|login| send_login(&merchant, login, from)).collect();
+    let first = failed_logins.next().await.unwrap();
     assert_eq!(first.refusal(), (401, "invalid_credentials", None));
 
     let began = SystemClock.monotonic();
-    log_in(&shop, from).await.expect(200);
-    assert!(since(began) < Duration::from_secs(2), "in the midst of them: {:?}", since(began));
+    log_in(&merchant, from).await.expect(200);
+    assert!(since(began) < Duration::from_secs(2), "during the failed logins: {:?}", since(began));
 }
 
 #[tokio::test]
 async fn an_address_that_logs_in_too_often_is_told_to_wait_before_its_body_is_read() {
     let one_a_second =
         [("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "1"), ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "1")];
-    let server = town().another_api_server_with("server-with-a-narrow-door", &one_a_second);
-    // Each announces a body that never comes, so that whoever is let in hears nothing for ten seconds.
+    let server = env().another_api_server_with("server-with-a-narrow-door", &one_a_second);
+    // Each announces a body that never comes, so an admitted request gets no answer for ten seconds.
     let head = "POST /public/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
     let crowd: Vec<Conversation> = (0..20).map(|_| Conversation::beginning_with(&server, head)).collect();
     let answers = crowd.into_iter().map(|conversation| conversation.reads_until("\"request_id\""));
@@ -145,7 +149,7 @@ async fn an_address_that_logs_in_too_often_is_told_to_wait_before_its_body_is_re
 
 #[tokio::test]
 async fn a_head_a_body_or_a_silence_has_its_time_and_no_longer() {
-    let server = town().another_api_server_with("server-in-a-hurry", &STRICT);
+    let server = env().another_api_server_with("server-in-a-hurry", &STRICT);
     let slow_head = Conversation::beginning_with(&server, "GET / HTTP/1.1\r\nHost:").reads_to_its_end();
     assert!(slow_head.starts_with("HTTP/1.1 400") && slow_head.contains("did not arrive"), "{slow_head}");
 
@@ -161,14 +165,14 @@ async fn a_head_a_body_or_a_silence_has_its_time_and_no_longer() {
     assert_eq!(trickling.matches("HTTP/1.1 404").count(), 1, "{trickling}");
 
     let mute = Conversation::beginning_with(&server, "").reads_to_its_end();
-    assert_eq!(mute, "", "whoever asks nothing is told nothing");
+    assert_eq!(mute, "", "a connection without a request gets no answer");
 }
 
 #[tokio::test]
 async fn the_second_head_of_a_connection_has_its_time_too() {
     let settings =
         [("VENDGATE__HTTP__HEAD_WITHIN_MS", "1000"), ("VENDGATE__WEB__LIMITS__MALFORMED__PER_SECOND", "0")];
-    let server = town().another_api_server_with("server-in-a-hurry-again", &settings);
+    let server = env().another_api_server_with("server-in-a-hurry-again", &settings);
     let two = "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /nowhere HTTP/1.1\r\nHost:";
     let answers = Conversation::beginning_with(&server, two).reads_to_its_end();
     assert_eq!(answers.matches("HTTP/1.1 404").count(), 1, "{answers}");
@@ -178,7 +182,7 @@ async fn the_second_head_of_a_connection_has_its_time_too() {
 
 #[tokio::test]
 async fn a_head_that_is_too_large_is_refused() {
-    let server = town().another_api_server_with("server-with-narrow-heads", &STRICT);
+    let server = env().another_api_server_with("server-with-narrow-heads", &STRICT);
     let head =
         |fields: &str| format!("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{fields}\r\n");
     let filler = |bytes: usize| format!("X-Filler: {}\r\n", "x".repeat(bytes));
@@ -200,30 +204,30 @@ async fn a_head_that_is_too_large_is_refused() {
     }
 }
 
-/// Comes until it is told to wait, and gives what it was told.
-async fn exhausted(shop: &Shop) -> Answer {
-    let mut last = shop.get("/public/v1/accounts").await;
+/// Sends requests until the limit is exceeded, and returns that answer.
+async fn exhausted(merchant: &Merchant) -> Answer {
+    let mut last = merchant.get("/public/v1/accounts").await;
     eventually("the client is told to wait", async || {
-        last = shop.get("/public/v1/accounts").await;
+        last = merchant.get("/public/v1/accounts").await;
         last.status == 429
     })
     .await;
     last
 }
 
-async fn guess(shop: &Shop, from: &str) -> Answer {
-    let mut login: Value = serde_json::from_str(&shop.login_body()).unwrap();
+async fn guess(merchant: &Merchant, from: &str) -> Answer {
+    let mut login: Value = serde_json::from_str(&merchant.login_body()).unwrap();
     login["secret_pass"] = "0123456789abcdef".into();
-    knock(shop, &login.to_string(), from).await
+    send_login(merchant, &login.to_string(), from).await
 }
 
-async fn log_in(shop: &Shop, from: &str) -> Answer {
-    knock(shop, &shop.login_body(), from).await
+async fn log_in(merchant: &Merchant, from: &str) -> Answer {
+    send_login(merchant, &merchant.login_body(), from).await
 }
 
-async fn knock(shop: &Shop, login: &str, from: &str) -> Answer {
+async fn send_login(merchant: &Merchant, login: &str, from: &str) -> Answer {
     let forwarded = [("X-Forwarded-For", from)];
-    shop.send(Method::POST, "/public/v1/auth/login", Some(login), &forwarded).await
+    merchant.send(Method::POST, "/public/v1/auth/login", Some(login), &forwarded).await
 }
 
 fn since(moment: Monotonic) -> Duration {

@@ -1,4 +1,4 @@
-//! Whatever is wrong with a login, neither the answer nor its time tells.
+//! A refused login reveals what is wrong neither by its answer nor by its duration.
 //!
 //! `VENDGATE_SWEEP=1000` makes a thousand wrong logins of each kind.
 
@@ -11,39 +11,39 @@ use std::{
 
 use clock::{Clock, SystemClock};
 use futures_util::{StreamExt, stream};
-use identity::{Act, Environment, Onboarding, Party, Role, Status, SystemEntropy, UserDetails};
+use identity::{AuditContext, Environment, Onboarding, Party, Role, Status, SystemEntropy, UserDetails};
 use reqwest::{Client, header::CONTENT_TYPE};
 use sandbox::{Credentials, http_client};
 
-use crate::{shop::Shop, town::town, wire::Answer};
+use crate::{env::env, merchant::Merchant, wire::Answer};
 
-/// The same address and the same user again and again, as fast as they come.
+/// Disables the limits, because one address and one user log in as fast as possible.
 const UNLIMITED: [(&str, &str); 3] = [
     ("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "0"),
     ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "0"),
     ("VENDGATE__WEB__LIMITS__GUESS_DELAY_MS", "0"),
 ];
 
-/// What no refusal is answered before.
+/// The minimum duration of a refusal.
 const FLOOR: Duration = Duration::from_millis(250);
 
-/// Few enough that the machine is seldom too busy to keep to the floor.
+/// Few enough that the machine is rarely too busy to keep the minimum duration.
 const AT_ONCE: usize = 8;
 
-/// Of each kind, unless a sweep is asked for.
+/// The number of logins of each kind, unless `VENDGATE_SWEEP` is set.
 const FEW: usize = 40;
 
-/// Credentials with something wrong about them, under what it is. All others are compared with the first.
+/// Wrong credentials with the name of their error. All others are compared with the first.
 type Kinds = Vec<(&'static str, Credentials)>;
 
-/// A wrong login: which kind, how long it took, what was answered.
+/// A wrong login: its kind, its duration and the answer.
 type Refusal = (usize, Duration, Answer);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_about_a_refused_login_tells_what_was_wrong() {
-    let server = town().another_api_server_with("server-that-is-timed", &UNLIMITED);
-    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
-    let (kinds, client) = (kinds(&shop, &neighbour).await, http_client().unwrap());
+    let server = env().another_api_server_with("server-that-is-timed", &UNLIMITED);
+    let (merchant, neighbour) = (env().open_merchant().await, env().open_merchant().await);
+    let (kinds, client) = (kinds(&merchant, &neighbour).await, http_client().unwrap());
     for (_, credentials) in &kinds {
         refused(&client, server.url(), credentials).await;
     }
@@ -65,7 +65,7 @@ async fn nothing_about_a_refused_login_tells_what_was_wrong() {
     }
     for ((what, _), others) in kinds.iter().zip(&times) {
         assert!(others[0] >= FLOOR, "{what} was answered after {:?}", others[0]);
-        assert!(could_be_the_same(&times[0], others), "{what} takes another time than {}", kinds[0].0);
+        assert!(could_be_the_same(&times[0], others), "{what} takes a different time than {}", kinds[0].0);
     }
 }
 
@@ -77,21 +77,21 @@ fn times_that_differ_are_told_apart() {
     assert!(!could_be_the_same(&fast, &slow) && !could_be_the_same(&slow, &fast));
 }
 
-/// The ways in which credentials can be wrong, with as much right about them as can be.
-async fn kinds(shop: &Shop, neighbour: &Shop) -> Kinds {
-    let right = || shop.credentials.clone();
+/// All kinds of wrong credentials. Each has as few errors as possible.
+async fn kinds(merchant: &Merchant, neighbour: &Merchant) -> Kinds {
+    let right = || merchant.credentials.clone();
     let bent = |secret: &str| {
         let (rest, last) = secret.split_at(secret.len() - 2);
         format!("{rest}{}", last.chars().rev().collect::<String>())
     };
-    assert_ne!(bent(&right().client_secret), right().client_secret, "log in once more");
+    assert_ne!(bent(&right().client_secret), right().client_secret, "run the test again");
     vec![
         ("wrong password", Credentials { secret_pass: "0123456789abcdef".into(), ..right() }),
         ("missing user", Credentials { identifier: "nobody".into(), ..right() }),
         ("missing organisation", Credentials { org_code: "NOWHERE".into(), ..right() }),
         ("the other environment's", of_the_other_environment().await),
         ("another organisation", Credentials { org_code: neighbour.code.clone(), ..right() }),
-        ("suspended user", suspended_user(shop).await),
+        ("suspended user", suspended_user(merchant).await),
         ("unknown client", Credentials { client_id: "vg_test_0123456789abcdef".into(), ..right() }),
         ("wrong client secret", Credentials { client_secret: bent(&right().client_secret), ..right() }),
         (
@@ -101,12 +101,12 @@ async fn kinds(shop: &Shop, neighbour: &Shop) -> Kinds {
     ]
 }
 
-/// Credentials that are right in every way, and in production.
+/// Valid credentials of the production environment.
 async fn of_the_other_environment() -> Credentials {
-    let desk = desk();
-    desk.create_organisation("LIVE", "A shop", Environment::Production, act()).await.unwrap();
-    let client = desk.create_client("LIVE", "tills", act()).await.unwrap();
-    desk.create_user("LIVE", till("till"), act()).await.unwrap();
+    let onboarding = onboarding();
+    onboarding.create_organisation("LIVE", "A shop", Environment::Production, act()).await.unwrap();
+    let client = onboarding.create_client("LIVE", "tills", act()).await.unwrap();
+    onboarding.create_user("LIVE", till("till"), act()).await.unwrap();
     Credentials {
         client_id: client.client_id,
         client_secret: client.secret.expose().to_owned(),
@@ -116,26 +116,26 @@ async fn of_the_other_environment() -> Credentials {
     }
 }
 
-async fn suspended_user(shop: &Shop) -> Credentials {
-    let desk = desk();
-    let user = desk.create_user(&shop.code, till("gone"), act()).await.unwrap();
-    desk.set_status(Party::User(user), Status::Suspended, act()).await.unwrap();
+async fn suspended_user(merchant: &Merchant) -> Credentials {
+    let onboarding = onboarding();
+    let user = onboarding.create_user(&merchant.code, till("gone"), act()).await.unwrap();
+    onboarding.set_status(Party::User(user), Status::Suspended, act()).await.unwrap();
     Credentials {
         identifier: "gone".to_owned(),
         secret_pass: PASSWORD.to_owned(),
-        ..shop.credentials.clone()
+        ..merchant.credentials.clone()
     }
 }
 
 const PASSWORD: &str = "correct horse battery";
 
-fn desk() -> Onboarding {
-    let store = town().sandbox.office().store().clone();
+fn onboarding() -> Onboarding {
+    let store = env().sandbox.office().store().clone();
     Onboarding::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy))
 }
 
-fn act() -> Act {
-    Act { actor: "naledi".to_owned(), reason: "a test of login".to_owned() }
+fn act() -> AuditContext {
+    AuditContext { actor: "naledi".to_owned(), reason: "a test of login".to_owned() }
 }
 
 fn till(username: &str) -> UserDetails {
@@ -164,7 +164,7 @@ async fn refused(client: &Client, server: &str, credentials: &Credentials) -> (D
     (took, answer)
 }
 
-/// Status, header fields and body, to the byte, bar the date.
+/// Checks that status, headers and body are identical, except the date.
 fn all_read_alike(kinds: &Kinds, refusals: &[Refusal]) {
     let reading = |answer: &Answer| {
         let fields: BTreeMap<String, Vec<u8>> = answer
@@ -181,7 +181,7 @@ fn all_read_alike(kinds: &Kinds, refusals: &[Refusal]) {
     }
 }
 
-/// Sorted.
+/// The sorted durations of one kind.
 fn times_of(kind: usize, refusals: &[Refusal]) -> Vec<Duration> {
     let mut times: Vec<Duration> =
         refusals.iter().filter(|(of, ..)| *of == kind).map(|(_, took, _)| *took).collect();
@@ -189,8 +189,9 @@ fn times_of(kind: usize, refusals: &[Refusal]) -> Vec<Duration> {
     times
 }
 
-/// The rank sum test of Mann and Whitney: whether two samples could come from one distribution, whatever that is.
-/// Says no by mistake once in three million, which is five standard deviations; squared, so that all is whole.
+/// The rank sum test of Mann and Whitney: whether two samples can come from the same distribution, of any form. The
+/// probability of a false "no" is one in three million, which is five standard deviations. The comparison is squared
+/// to use integers only.
 fn could_be_the_same(one: &[Duration], other: &[Duration]) -> bool {
     const DEVIATIONS: i128 = 5;
     let count = |times: &[Duration]| i128::try_from(times.len()).unwrap();
@@ -204,7 +205,7 @@ fn could_be_the_same(one: &[Duration], other: &[Duration]) -> bool {
     3 * (twice_u - pairs).pow(2) < DEVIATIONS.pow(2) * pairs * (count(one) + count(other) + 1)
 }
 
-/// Each kind so many times.
+/// Each kind `times` times, in random order.
 fn in_random_order(kinds: usize, times: usize) -> Vec<usize> {
     let lots = RandomState::new();
     let mut order: Vec<usize> = (0..kinds * times).collect();
@@ -212,7 +213,7 @@ fn in_random_order(kinds: usize, times: usize) -> Vec<usize> {
     order.into_iter().map(|number| number % kinds).collect()
 }
 
-#[expect(clippy::disallowed_methods, reason = "says how much of this very test to run")]
+#[expect(clippy::disallowed_methods, reason = "the variable sets the length of this test")]
 fn sweep() -> usize {
     std::env::var("VENDGATE_SWEEP").map_or(FEW, |times| times.parse().unwrap())
 }

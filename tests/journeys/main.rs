@@ -1,10 +1,10 @@
-//! Whole journeys: real requests to the real server over a real Postgres, with the simulated utility behind it.
+//! Journeys: real requests to the real server on a real Postgres, with the simulated utility as the provider.
 //!
-//! All tests share one town, and each opens a shop of its own in it. A shop that closes, at the end of its test,
-//! has the books of the whole town checked: see [`books`].
+//! All tests share one test environment, and each opens its own merchant there. When the merchant is dropped at the
+//! end of its test, the invariants of the whole database are checked: see [`books`].
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 #![expect(clippy::panic, reason = "the helpers of a test may fail it")]
-#![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
+#![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 
 mod anonymous;
 mod books;
@@ -15,7 +15,8 @@ mod conversation;
 mod crowds;
 mod current;
 mod delayed;
-mod doors;
+mod entry;
+mod env;
 mod full_queues;
 mod guide;
 mod hang_ups;
@@ -27,11 +28,11 @@ mod languages;
 mod limits;
 mod login_timing;
 mod managed;
+mod merchant;
 mod messages;
 mod neighbours;
 mod observed;
 mod operator;
-mod order;
 mod other_products;
 mod oversight;
 mod pulled_plug;
@@ -40,14 +41,13 @@ mod readme;
 mod refreshing;
 mod refusals;
 mod refused_confirms;
+mod request_body;
 mod retry;
 mod sealed_tokens;
-mod shop;
+mod simulator;
 mod staging_table;
 mod stopping;
-mod street;
 mod surfaces;
 mod texts;
-mod town;
 mod wire;
 mod wrong_inputs;

@@ -1,5 +1,4 @@
-//! What whoever watches the programs sees: whether they are ready, what they have counted, and what their logs say and
-//! never say.
+//! What an operator can observe of the programs: readiness, metrics and logs. The logs must not contain secrets.
 
 mod canaries;
 mod files;
@@ -10,38 +9,38 @@ use std::{fs, time::Duration};
 
 use reqwest::Method;
 use rustix::process::{Pid, kill_process};
-use sandbox::{Door, Process, Sandbox, Signal, http_client};
+use sandbox::{Listener, Process, Sandbox, Signal, http_client};
 use serde_json::{Value, json};
 
 use crate::{
-    shop::Shop,
-    street::Street,
-    town::{eventually, town},
+    env::{env, eventually},
+    merchant::Merchant,
+    simulator::SimulatorClient,
 };
 
 use numbers::{Numbers, ask};
 use watched::{Watched, undisturbed, watched};
 
-/// Five purchases with all that may become of them: a plain one, one whose reply is lost and which is asked about, one
-/// that meets a busy provider, one for which our credit does not suffice, and one that is refused before any money.
-async fn a_busy_morning(shop: &Shop) {
-    let street = Street::new();
-    let [plain, lost, busy] = [town().meter(), town().meter(), town().meter()];
-    shop.confirm(&shop.order(&plain)).await.expect(200);
-    street.will(&lost, &json!({ "fault": "drop_after" })).await;
-    shop.confirm(&shop.order(&lost).reference("morning-1")).await.expect(504);
-    shop.retry_until_settled(&lost, "morning-1").await.expect(200);
-    street.will(&busy, &json!({ "fault": "busy" })).await;
-    shop.confirm(&shop.order(&busy)).await.expect(422);
-    shop.confirm(&shop.order(town().scenario("credit_exhausted"))).await.expect(502);
-    shop.confirm(&shop.order(town().scenario("blocked_customer"))).await.expect(422);
+/// Five purchases with different outcomes: a plain success, a lost reply that retry resolves, a busy provider, an
+/// exhausted provider credit, and a refusal before any money is held.
+async fn buy_with_every_outcome(merchant: &Merchant) {
+    let simulator = SimulatorClient::new();
+    let [plain, lost, busy] = [env().meter(), env().meter(), env().meter()];
+    merchant.confirm(&merchant.order(&plain)).await.expect(200);
+    simulator.will(&lost, &json!({ "fault": "drop_after" })).await;
+    merchant.confirm(&merchant.order(&lost).reference("morning-1")).await.expect(504);
+    merchant.retry_until_settled(&lost, "morning-1").await.expect(200);
+    simulator.will(&busy, &json!({ "fault": "busy" })).await;
+    merchant.confirm(&merchant.order(&busy)).await.expect(422);
+    merchant.confirm(&merchant.order(env().scenario("credit_exhausted"))).await.expect(502);
+    merchant.confirm(&merchant.order(env().scenario("blocked_customer"))).await.expect(422);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_became_of_purchases_is_counted_once_by_whoever_settled_them() {
-    let server = town().another_api_server("server-that-counts");
-    let shop = town().open_shop().await;
-    a_busy_morning(&shop.calling(server.url())).await;
+async fn every_purchase_outcome_is_counted_once_by_the_process_that_settled_it() {
+    let server = env().another_api_server("server-that-counts");
+    let merchant = env().open_merchant().await;
+    buy_with_every_outcome(&merchant.calling(server.url())).await;
 
     let told = Numbers::of(&server).await;
     let purchases = |outcome| vec![("provider", "BPC"), ("product", "ELECTRICITY"), ("outcome", outcome)];
@@ -80,12 +79,12 @@ async fn what_became_of_purchases_is_counted_once_by_whoever_settled_them() {
 
 #[tokio::test]
 async fn paths_that_people_make_up_are_counted_as_one() {
-    let server = town().another_api_server("server-of-made-up-paths");
-    let shop = town().open_shop().await;
-    let shop = shop.calling(server.url());
+    let server = env().another_api_server("server-of-made-up-paths");
+    let merchant = env().open_merchant().await;
+    let merchant = merchant.calling(server.url());
     for number in 0..20 {
-        shop.get(&format!("/nowhere/{number}")).await.expect(404);
-        shop.get(&format!("/public/v1/accounts/{}", 900_000 + number)).await.expect(404);
+        merchant.get(&format!("/nowhere/{number}")).await.expect(404);
+        merchant.get(&format!("/public/v1/accounts/{}", 900_000 + number)).await.expect(404);
     }
     let told = Numbers::of(&server).await;
     let route = |route| vec![("route", route), ("status", "404")];
@@ -96,21 +95,22 @@ async fn paths_that_people_make_up_are_counted_as_one() {
 }
 
 #[tokio::test]
-async fn the_watchers_door_is_for_watchers_and_the_other_one_is_not() {
-    let server = town().another_api_server("server-with-two-doors");
-    assert!(server.address(Door::Observe).starts_with("http://127.0.0.1:"));
-    assert_ne!(server.address(Door::Observe), server.address(Door::Http));
+async fn the_observe_endpoint_and_the_public_endpoint_do_not_share_paths() {
+    let server = env().another_api_server("server-with-two-doors");
+    assert!(server.address(Listener::Observe).starts_with("http://127.0.0.1:"));
+    assert_ne!(server.address(Listener::Observe), server.address(Listener::Http));
     assert_eq!(ask(&server, "/healthz").await, (200, "alive\n".to_owned()));
     for path in ["/", "/public/v1/accounts", "/public/v1/auth/login", "/docs", "/metrics/x", "/openapi.json"]
     {
         assert_eq!(ask(&server, path).await, (404, String::new()), "{path}");
     }
-    let shop = town().open_shop().await;
-    let shop = shop.calling(server.url());
+    let merchant = env().open_merchant().await;
+    let merchant = merchant.calling(server.url());
     for path in ["/metrics", "/healthz", "/readyz"] {
-        assert_eq!(shop.get(path).await.refusal(), (404, "resource_not_found", None), "{path}");
-        let posted =
-            http_client().unwrap().request(Method::POST, format!("{}{path}", server.address(Door::Observe)));
+        assert_eq!(merchant.get(path).await.refusal(), (404, "resource_not_found", None), "{path}");
+        let posted = http_client()
+            .unwrap()
+            .request(Method::POST, format!("{}{path}", server.address(Listener::Observe)));
         assert_eq!(posted.send().await.unwrap().status(), 404, "POST {path}");
     }
 }
@@ -118,20 +118,20 @@ async fn the_watchers_door_is_for_watchers_and_the_other_one_is_not() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_told_to_stop_says_so_before_it_takes_nothing_more_in() {
     let notice = [("VENDGATE__HTTP__STOP_NOTICE_MS", "5000")];
-    let mut server = town().another_api_server_with("server-that-gives-notice", &notice);
-    let shop = town().open_shop().await;
-    let shop = shop.calling(server.url());
+    let mut server = env().another_api_server_with("server-that-gives-notice", &notice);
+    let merchant = env().open_merchant().await;
+    let merchant = merchant.calling(server.url());
     assert_eq!(readiness(&server).await.0, 200);
     server.signal(Signal::TERM).unwrap();
-    eventually("it says that it stops", async || readiness(&server).await.0 == 503).await;
+    eventually("the server says that it is stopping", async || readiness(&server).await.0 == 503).await;
     let (_, told) = readiness(&server).await;
     assert_eq!((&told["ready"], &told["why"]), (&json!(false), &json!("the process is stopping")));
-    shop.get("/public/v1/accounts").await.expect(200);
+    merchant.get("/public/v1/accounts").await.expect(200);
     assert!(server.ends_within(Duration::from_secs(40)).is_some_and(|status| status.success()));
 }
 
 #[test]
-fn nobody_is_ready_while_the_database_is_silent_and_everybody_afterwards() {
+fn no_program_is_ready_while_the_database_is_silent_and_all_are_ready_afterwards() {
     let (Watched { sandbox, worker }, _turn) = (watched(), undisturbed());
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let programs = [sandbox.api_server(), worker];
@@ -142,7 +142,11 @@ fn nobody_is_ready_while_the_database_is_silent_and_everybody_afterwards() {
                 answered == status && told["why"] == *why && told["since"].as_str().is_some()
             })
             .await;
-            assert_eq!(ask(program, "/healthz").await.0, 200, "it lives, whatever the database does");
+            assert_eq!(
+                ask(program, "/healthz").await.0,
+                200,
+                "the process is alive, independent of the database"
+            );
         }
     };
     runtime.block_on(async {
@@ -152,7 +156,7 @@ fn nobody_is_ready_while_the_database_is_silent_and_everybody_afterwards() {
         let (_, first) = readiness(programs[0]).await;
         tokio::time::sleep(Duration::from_secs(3)).await;
         let (_, later) = readiness(programs[0]).await;
-        assert_eq!(first["since"], later["since"], "it has not been ready since then");
+        assert_eq!(first["since"], later["since"], "it was not ready in between");
         drop(standstill);
         all_answer(200, &Value::Null).await;
     });
@@ -163,17 +167,18 @@ async fn readiness(program: &Process) -> (u16, Value) {
     (status, serde_json::from_str(&body).unwrap())
 }
 
-/// A database server all of whose processes are stopped, until this is dropped.
+/// A database server whose processes are all stopped until this is dropped.
 struct Standstill(Vec<Pid>);
 
 impl Standstill {
     fn of(sandbox: &Sandbox) -> Self {
-        let clerks = sandbox.database().run_sql("SELECT pid FROM pg_stat_activity").unwrap();
-        let head = fs::read_to_string(sandbox.postgres().directory().join("data/postmaster.pid")).unwrap();
-        let all = head.lines().take(1).chain(clerks.lines());
+        let backends = sandbox.database().run_sql("SELECT pid FROM pg_stat_activity").unwrap();
+        let postmaster =
+            fs::read_to_string(sandbox.postgres().directory().join("data/postmaster.pid")).unwrap();
+        let all = postmaster.lines().take(1).chain(backends.lines());
         let all: Vec<Pid> = all.map(|pid| Pid::from_raw(pid.trim().parse().unwrap()).unwrap()).collect();
         for pid in &all {
-            // Whoever answered the question above is gone by now.
+            // The process that answered the query has ended.
             let _gone = kill_process(*pid, Signal::STOP);
         }
         Self(all)

@@ -1,4 +1,4 @@
-//! What an operator does at a prompt, and what an integrator's till notices of it.
+//! Actions of an operator at the command line, and their effects on an integrator.
 
 use std::process::Command;
 
@@ -10,31 +10,31 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 
 use crate::{
-    shop::Shop,
-    town::{eventually, town},
+    env::{env, eventually},
+    merchant::Merchant,
 };
 
-/// Naledi, at a prompt where `vendctl` reaches the town's database in the operator's role.
+/// The operator Naledi. `vendctl` connects to the test database in the operator's role.
 pub struct Operator {
     database_url: String,
 }
 
 impl Operator {
     pub fn at_the_prompt() -> Self {
-        town().asks_the_database(
+        env().asks_the_database(
             "DO $$ BEGIN
                  CREATE ROLE naledi LOGIN PASSWORD 'naledi' IN ROLE vendgate_operator;
              EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
         );
-        Self { database_url: town().sandbox.database().url_as("naledi", "naledi") }
+        Self { database_url: env().sandbox.database().url_as("naledi", "naledi") }
     }
 
-    /// Does something, for a reason, and reads what came of it.
+    /// Runs a changing command with a reason and returns its result.
     fn does(&self, words: &str) -> Value {
         self.types(&[words.split(' ').collect::<Vec<_>>(), vec!["--reason", "contract 17"]].concat())
     }
 
-    /// Asks something.
+    /// Runs a reading command.
     pub fn shows(&self, words: &str) -> Value {
         self.types(&words.split(' ').collect::<Vec<_>>())
     }
@@ -51,8 +51,8 @@ impl Operator {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Lets an organisation in that can buy electricity for this meter, with nothing but the prompt.
-    async fn onboards(&self, code: &str, meter: &str) -> Shop {
+    /// Onboards an organisation that can buy electricity for this meter, with `vendctl` commands only.
+    async fn onboards(&self, code: &str, meter: &str) -> Merchant {
         let organisation =
             self.does(&format!("organisation create {code} --name {code} --environment staging"));
         let account = self.does(&format!("account open -o {code} --name Wallet --currency BWP"));
@@ -72,17 +72,17 @@ impl Operator {
             identifier: "till".to_owned(),
             secret_pass: text(&user["password"]),
         };
-        let opened = sandbox::Shop {
+        let opened = sandbox::Merchant {
             organisation: OrganisationId(organisation["id"].as_i64().unwrap()),
             wallets: vec![ledger::AccountId(account["id"].as_i64().unwrap())],
             credentials,
         };
-        Shop::log_in(opened, &town().facts().base_url).await
+        Merchant::log_in(opened, &env().info().base_url).await
     }
 }
 
-impl Shop {
-    /// The same till, logging in anew with another secret: whether it is let in.
+impl Merchant {
+    /// Logs in again with another client secret. Returns whether the login succeeds.
     async fn logs_in_with(&mut self, client_secret: &str) -> bool {
         client_secret.clone_into(&mut self.credentials.client_secret);
         self.post("/public/v1/auth/login", &self.login_body()).await.status == 200
@@ -91,17 +91,17 @@ impl Shop {
 
 #[tokio::test]
 async fn an_organisation_that_was_let_in_at_the_prompt_buys_and_its_statement_shows_it() {
-    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
-    let shop = operator.onboards("PROMPT1", &meter).await;
-    assert_eq!(shop.balance().await, "BWP 1000000.00");
+    let (operator, meter) = (Operator::at_the_prompt(), env().meter());
+    let merchant = operator.onboards("PROMPT1", &meter).await;
+    assert_eq!(merchant.balance().await, "BWP 1000000.00");
 
-    let bought = shop.confirm(&shop.order(&meter).amount("100.00")).await.expect(200);
+    let bought = merchant.confirm(&merchant.order(&meter).amount("100.00")).await.expect(200);
     assert_eq!(bought.str("/status"), "SUCCESSFUL");
-    shop.has_spent(&["BWP 101.50"]).await;
+    merchant.has_spent(&["BWP 101.50"]).await;
 
-    let (code, account) = (&shop.code, shop.account);
+    let (code, account) = (&merchant.code, merchant.account);
     let accounts = operator.shows(&format!("account list -o {code}"));
-    assert_eq!(accounts[0]["available"].as_str().unwrap(), shop.balance().await);
+    assert_eq!(accounts[0]["available"].as_str().unwrap(), merchant.balance().await);
     assert_eq!(
         (&accounts[1]["category"], &accounts[1]["posted"]),
         (&"COMMISSION".into(), &"BWP 1.00".into())
@@ -131,18 +131,18 @@ async fn an_organisation_that_was_let_in_at_the_prompt_buys_and_its_statement_sh
 }
 
 #[tokio::test]
-async fn whoever_looks_into_a_purchase_sees_where_the_integrator_says_it_came_from() {
-    let (operator, shop) = (Operator::at_the_prompt(), town().open_shop_on(Surface::Current).await);
-    let order = shop.order(&town().meter());
+async fn the_operator_sees_the_source_tag_of_a_purchase() {
+    let (operator, merchant) = (Operator::at_the_prompt(), env().open_merchant_on(Surface::Current).await);
+    let order = merchant.order(&env().meter());
     let tag = |tag: &str| order.clone().with("source_tag", &format!("\"{tag}\""));
     for (order, expected) in [(tag("ussd gateway 7"), "ussd gateway 7".into()), (order.clone(), Value::Null)]
     {
-        let bought = shop.confirm(&order).await.expect(200);
+        let bought = merchant.confirm(&order).await.expect(200);
         let story = operator.shows(&format!("purchases show {}", bought.id()));
         assert_eq!(story["source_tag"], expected);
     }
-    let versioned = shop.on(Surface::V1);
-    let order = versioned.order(&town().meter()).with("source_tag", "\"not a field there\"");
+    let versioned = merchant.on(Surface::V1);
+    let order = versioned.order(&env().meter()).with("source_tag", "\"not a field there\"");
     let bought = versioned.confirm(&order).await.expect(200);
     let story = operator.shows(&format!("purchases show {}", bought.id()));
     assert_eq!(story["source_tag"], Value::Null);
@@ -151,61 +151,62 @@ async fn whoever_looks_into_a_purchase_sees_where_the_integrator_says_it_came_fr
 #[tokio::test]
 async fn a_rotated_secret_works_beside_the_old_one_until_the_overlap_ends() {
     let operator = Operator::at_the_prompt();
-    let mut shop = operator.onboards("PROMPT2", &town().meter()).await;
-    let (client, first) = (shop.credentials.client_id.clone(), shop.credentials.client_secret.clone());
+    let mut merchant = operator.onboards("PROMPT2", &env().meter()).await;
+    let (client, first) =
+        (merchant.credentials.client_id.clone(), merchant.credentials.client_secret.clone());
     let rotate = |overlap: &str| {
         let rotated = operator.does(&format!("secret rotate {client} --overlap {overlap}"));
         rotated["client_secret"].as_str().unwrap().to_owned()
     };
     let second = rotate("1h");
-    assert!(shop.logs_in_with(&second).await);
-    assert!(shop.logs_in_with(&first).await);
+    assert!(merchant.logs_in_with(&second).await);
+    assert!(merchant.logs_in_with(&first).await);
 
     let third = rotate("0s");
-    assert!(!shop.logs_in_with(&first).await);
-    assert!(!shop.logs_in_with(&second).await);
-    assert!(shop.logs_in_with(&third).await);
+    assert!(!merchant.logs_in_with(&first).await);
+    assert!(!merchant.logs_in_with(&second).await);
+    assert!(merchant.logs_in_with(&third).await);
 }
 
 #[tokio::test]
-async fn a_revoked_secret_ends_its_sessions_where_money_moves_at_once_and_elsewhere_within_seconds() {
-    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
-    let shop = operator.onboards("PROMPT3", &meter).await;
-    shop.balance().await;
-    let client = &shop.credentials.client_id;
+async fn a_revoked_secret_ends_confirms_at_once_and_other_sessions_within_seconds() {
+    let (operator, meter) = (Operator::at_the_prompt(), env().meter());
+    let merchant = operator.onboards("PROMPT3", &meter).await;
+    merchant.balance().await;
+    let client = &merchant.credentials.client_id;
     let secret = operator.shows(&format!("client show {client}"))["secrets"][0]["id"].clone();
     operator.does(&format!("secret revoke {client} {secret}"));
 
-    let refused = shop.confirm(&shop.order(&meter)).await;
+    let refused = merchant.confirm(&merchant.order(&meter)).await;
     assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
-    shop_is_out(&shop).await;
+    merchant_is_out(&merchant).await;
 }
 
 #[tokio::test]
 async fn a_replaced_password_ends_the_sessions_that_the_old_one_opened() {
-    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
-    let shop = operator.onboards("PROMPT4", &meter).await;
+    let (operator, meter) = (Operator::at_the_prompt(), env().meter());
+    let merchant = operator.onboards("PROMPT4", &meter).await;
     operator.does("user set-password till -o PROMPT4 --generate-password");
-    let refused = shop.confirm(&shop.order(&meter)).await;
+    let refused = merchant.confirm(&merchant.order(&meter)).await;
     assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
-    shop_is_out(&shop).await;
+    merchant_is_out(&merchant).await;
 }
 
 #[tokio::test]
 async fn of_the_logins_around_a_replaced_password_none_lives_on() {
-    // The same user from the same address again and again, and nobody stands in line.
+    // Disables the limits, because the same user logs in from the same address many times at once.
     let at_once = [
         ("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "0"),
         ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "0"),
         ("VENDGATE__WEB__LIMITS__GUESS_DELAY_MS", "0"),
     ];
-    let server = town().another_api_server_with("server-in-a-rush", &at_once);
+    let server = env().another_api_server_with("server-in-a-rush", &at_once);
     let operator = Operator::at_the_prompt();
-    let shop = operator.onboards("PROMPT6", &town().meter()).await.calling(server.url());
-    let login = shop.login_body();
-    // Fewer than may wait for their passwords to be checked.
+    let merchant = operator.onboards("PROMPT6", &env().meter()).await.calling(server.url());
+    let login = merchant.login_body();
+    // Fewer than the number of logins that may wait for their password check.
     let mut logins: FuturesUnordered<_> =
-        (0..30).map(|_| shop.post("/public/v1/auth/login", &login)).collect();
+        (0..30).map(|_| merchant.post("/public/v1/auth/login", &login)).collect();
     logins.next().await.unwrap().expect(200);
     let at_the_prompt =
         spawn_blocking(move || operator.does("user set-password till -o PROMPT6 --generate-password"));
@@ -215,7 +216,7 @@ async fn of_the_logins_around_a_replaced_password_none_lives_on() {
         }
     }
     assert!(at_the_prompt.await.unwrap()["password"].is_string());
-    let alive = town().asks_the_database(
+    let alive = env().asks_the_database(
         "SELECT count(*) FROM token_families f JOIN organisations o ON o.id = f.organisation_id
          WHERE o.code = 'PROMPT6' AND f.revoked_at IS NULL",
     );
@@ -224,21 +225,23 @@ async fn of_the_logins_around_a_replaced_password_none_lives_on() {
 
 #[tokio::test]
 async fn nothing_is_sold_to_a_suspended_organisation_or_out_of_a_suspended_wallet() {
-    let (operator, meter) = (Operator::at_the_prompt(), town().meter());
-    let shop = operator.onboards("PROMPT5", &meter).await;
+    let (operator, meter) = (Operator::at_the_prompt(), env().meter());
+    let merchant = operator.onboards("PROMPT5", &meter).await;
     operator.does("organisation suspend PROMPT5");
-    assert_eq!(shop.confirm(&shop.order(&meter)).await.refusal(), (403, "forbidden", None));
+    assert_eq!(merchant.confirm(&merchant.order(&meter)).await.refusal(), (403, "forbidden", None));
     operator.does("organisation readmit PROMPT5");
-    operator.does(&format!("account suspend {}", shop.account));
-    let refused = shop.confirm(&shop.order(&meter)).await;
+    operator.does(&format!("account suspend {}", merchant.account));
+    let refused = merchant.confirm(&merchant.order(&meter)).await;
     assert_eq!(refused.refusal(), (403, "forbidden", Some("debited_account_id")));
-    operator.does(&format!("account readmit {}", shop.account));
-    eventually("the servers notice", async || shop.validate(&shop.order(&meter)).await.status == 200).await;
-    assert_eq!(shop.confirm(&shop.order(&meter)).await.expect(200).str("/status"), "SUCCESSFUL");
-    shop.has_spent(&["BWP 101.50"]).await;
+    operator.does(&format!("account readmit {}", merchant.account));
+    eventually("the servers notice", async || merchant.validate(&merchant.order(&meter)).await.status == 200)
+        .await;
+    assert_eq!(merchant.confirm(&merchant.order(&meter)).await.expect(200).str("/status"), "SUCCESSFUL");
+    merchant.has_spent(&["BWP 101.50"]).await;
 }
 
-/// Whoever was known remains so for the few seconds of a server's memory.
-async fn shop_is_out(shop: &Shop) {
-    eventually("the session has ended", async || shop.get("/public/v1/auth/me").await.status == 401).await;
+/// A server may keep a session in its cache for a few seconds.
+async fn merchant_is_out(merchant: &Merchant) {
+    eventually("the session has ended", async || merchant.get("/public/v1/auth/me").await.status == 401)
+        .await;
 }

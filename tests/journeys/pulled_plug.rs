@@ -1,28 +1,28 @@
-//! Somebody pulls the plug: the API server and the worker are killed in the middle of purchases that do not go smoothly
-//! anyway, and started again as a supervisor does. Whatever became of the callers, each purchase ends right, the customer
-//! is told, and the operator can see how it came about.
+//! Crashes of both programs. The API server and the worker are killed during purchases with faults, and restarted as
+//! by a supervisor. Each purchase ends correctly, the customer gets the messages, and the operator can see the
+//! history.
 
 use std::{process::Command, time::Duration};
 
 use acceptance::checker::{self, History, Moment};
 use clock::{Clock, SystemClock};
 use purchase::Handling;
-use sandbox::{Happening, Options, Sandbox, Shop, ShopPlan, Signal, WalletPlan};
+use sandbox::{Happening, Merchant, MerchantPlan, Options, Sandbox, Signal, WalletPlan};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
-    order::Order,
-    street::Street,
-    town::{directory, programs},
+    env::{directory, programs},
+    request_body::RequestBody,
+    simulator::SimulatorClient,
 };
 
 const NAME: &str = "pulled-plug";
-/// A lost request ends when the window has closed and twice nothing was found.
+/// A lost request ends when the window has closed and two enquiries have found nothing.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// What is bought: for which meter, out of which wallet, and how it must end.
+/// A purchase: its meter, its kind of wallet, and its expected end.
 struct Plan {
     scenario: &'static str,
     handling: Handling,
@@ -43,41 +43,44 @@ const fn plan(scenario: &'static str, handling: Handling, ends: &'static str) ->
     Plan { scenario, handling, ends }
 }
 
-/// A town whose parts die, and everybody in it: a shop that settles doubt itself, and one that leaves it to the service.
-struct DarkTown {
+/// An environment whose programs are killed, with two merchants: one resolves doubt itself, the other leaves it to
+/// the service.
+struct UnpluggedEnv {
     sandbox: Sandbox,
-    street: Street,
-    shops: [(Caller, Shop); 2],
+    simulator: SimulatorClient,
+    merchants: [(Caller, Merchant); 2],
 }
 
-impl DarkTown {
+impl UnpluggedEnv {
     fn open(runtime: &Runtime) -> Self {
         let options = Options::for_tests(directory().join(NAME));
         let sandbox = Sandbox::start(&options, &programs()).unwrap();
-        let api = format!("{}/public/v1", sandbox.facts().base_url);
-        let shops = Handling::ALL.map(|handling| {
+        let api = format!("{}/public/v1", sandbox.info().base_url);
+        let merchants = Handling::ALL.map(|handling| {
             let wallets = vec![WalletPlan::loaded("Wallet", handling)];
-            let plan =
-                ShopPlan { wallets, ..ShopPlan::staging(&format!("DARK{handling:?}"), "A shop in the dark") };
-            let shop = runtime.block_on(sandbox.office().open_shop(plan)).unwrap();
+            let plan = MerchantPlan {
+                wallets,
+                ..MerchantPlan::staging(&format!("DARK{handling:?}"), "A shop in the dark")
+            };
+            let merchant = runtime.block_on(sandbox.office().open_merchant(plan)).unwrap();
             let mut caller = Caller::at(&api);
-            assert_eq!(runtime.block_on(caller.logs_in(&shop.credentials)).0, 200);
-            (caller, shop)
+            assert_eq!(runtime.block_on(caller.logs_in(&merchant.credentials)).0, 200);
+            (caller, merchant)
         });
-        let street = Street::at(&sandbox.facts().simulator_url);
-        Self { sandbox, street, shops }
+        let simulator = SimulatorClient::at(&sandbox.info().simulator_url);
+        Self { sandbox, simulator, merchants }
     }
 
-    fn shop(&self, plan: &Plan) -> &(Caller, Shop) {
-        &self.shops[usize::from(plan.handling == Handling::Managed)]
+    fn merchant(&self, plan: &Plan) -> &(Caller, Merchant) {
+        &self.merchants[usize::from(plan.handling == Handling::Managed)]
     }
 
     fn meter(&self, plan: &Plan) -> &'static str {
-        self.sandbox.facts().subscribers.electricity[plan.scenario]
+        self.sandbox.info().subscribers.electricity[plan.scenario]
     }
 
-    fn order(&self, plan: &Plan) -> Order {
-        Order::new(self.shop(plan).1.wallets[0].0, self.meter(plan))
+    fn order(&self, plan: &Plan) -> RequestBody {
+        RequestBody::new(self.merchant(plan).1.wallets[0].0, self.meter(plan))
             .reference(&plan.reference())
             .with("beneficiary_phone_number", &format!("\"{}\"", plan.phone()))
     }
@@ -102,7 +105,7 @@ impl DarkTown {
         }
     }
 
-    /// Kills both servers, and has them started again as whoever supervises them does.
+    /// Kills both programs and waits until the supervisor has restarted them.
     async fn loses_its_servers(&mut self) {
         self.sandbox.api_server().signal(Signal::KILL).unwrap();
         self.sandbox.retry_worker().unwrap().signal(Signal::KILL).unwrap();
@@ -117,12 +120,12 @@ impl DarkTown {
         assert_eq!(again, ["api-server", "retry-worker"]);
     }
 
-    /// What the operator sees of a purchase.
+    /// The operator's view of a purchase.
     fn story(&self, id: &str) -> Value {
         let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
             .env_clear()
             .args(["--json", "--settings"])
-            .arg(&self.sandbox.facts().operator_settings)
+            .arg(&self.sandbox.info().operator_settings)
             .args(["purchases", "show", id])
             .output()
             .unwrap();
@@ -136,7 +139,7 @@ impl Plan {
         format!("{}-{}", self.scenario, self.handling.as_str())
     }
 
-    /// Each purchase has a customer of its own.
+    /// Each purchase has its own customer.
     fn phone(&self) -> String {
         let index = PLANS.iter().position(|plan| plan.reference() == self.reference()).unwrap();
         format!("2677130000{index}")
@@ -145,67 +148,69 @@ impl Plan {
 
 #[test]
 fn every_purchase_ends_right_although_both_servers_are_killed_in_between() {
-    // Outside of the runtime, so that the town may go in any case.
+    // Created outside the runtime, so that the environment can be dropped in any case.
     let runtime = Runtime::new().unwrap();
-    let mut town = DarkTown::open(&runtime);
-    runtime.block_on(confirms_and_pulls_the_plug(&mut town));
+    let mut env = UnpluggedEnv::open(&runtime);
+    runtime.block_on(confirms_and_pulls_the_plug(&mut env));
     for plan in &PLANS {
-        runtime.block_on(town.waits_until(&plan.reference(), |town| town.state(plan) == plan.ends));
-        runtime.block_on(ended_right(&town, plan));
+        runtime.block_on(env.waits_until(&plan.reference(), |env| env.state(plan) == plan.ends));
+        runtime.block_on(ended_right(&env, plan));
     }
-    for ((_, shop), spent) in town.shops.iter().zip([2 * 10_150, 3 * 10_150]) {
-        let wallet = shop.wallets[0].0;
+    for ((_, merchant), spent) in env.merchants.iter().zip([2 * 10_150, 3 * 10_150]) {
+        let wallet = merchant.wallets[0].0;
         let books = format!("SELECT 100000000 - posted, held FROM accounts WHERE id = {wallet}");
-        assert_eq!(town.asks_the_database(&books), format!("{spent}|0"));
+        assert_eq!(env.asks_the_database(&books), format!("{spent}|0"));
     }
-    let vend_log = town.sandbox.vend_log();
-    let evidence = checker::gather(town.sandbox.database(), &vend_log, Moment::AtRest, History::default());
-    checker::assert_lawful(&evidence.with_logs_in(&directory().join(NAME), &vend_log));
+    let vend_log = env.sandbox.vend_log();
+    let evidence = checker::gather(env.sandbox.database(), &vend_log, Moment::AtRest, History::default());
+    checker::assert_sound(&evidence.with_logs_in(&directory().join(NAME), &vend_log));
 }
 
-/// Everybody confirms; when all of it is on record, the servers are killed, and again while they are at work once more.
-async fn confirms_and_pulls_the_plug(town: &mut DarkTown) {
+/// Confirms all purchases. The programs are killed once when all purchases are stored, and again while they resolve
+/// them.
+async fn confirms_and_pulls_the_plug(env: &mut UnpluggedEnv) {
     let confirms: Vec<_> = PLANS
         .iter()
         .map(|plan| {
-            let (caller, body) = (town.shop(plan).0.clone(), town.order(plan).body());
+            let (caller, body) = (env.merchant(plan).0.clone(), env.order(plan).body());
             tokio::spawn(async move { caller.posts("/purchases/confirm", body).await })
         })
         .collect();
-    town.waits_until("all is on record", |town| PLANS.iter().all(|plan| !town.state(plan).is_empty())).await;
-    town.loses_its_servers().await;
+    env.waits_until("all purchases are stored", |env| PLANS.iter().all(|plan| !env.state(plan).is_empty()))
+        .await;
+    env.loses_its_servers().await;
     for (confirm, plan) in confirms.into_iter().zip(&PLANS) {
-        // Some had their answer before, some never will.
+        // Some were answered before the kill, the others never are.
         if let Ok((status, answer)) = confirm.await.unwrap() {
             let expected = if plan.handling == Handling::Managed { 200 } else { 504 };
             assert_eq!(status, expected, "{answer}");
         }
     }
     tokio::time::sleep(Duration::from_secs(3)).await;
-    town.loses_its_servers().await;
+    env.loses_its_servers().await;
 }
 
-async fn ended_right(town: &DarkTown, plan: &Plan) {
-    let (meter, reference, phone) = (town.meter(plan), plan.reference(), plan.phone());
-    let question = Order::retry(meter, &reference).body();
-    let (status, answer) = town.shop(plan).0.posts("/purchases/retry", question).await.unwrap();
+async fn ended_right(env: &UnpluggedEnv, plan: &Plan) {
+    let (meter, reference, phone) = (env.meter(plan), plan.reference(), plan.phone());
+    let question = RequestBody::retry(meter, &reference).body();
+    let (status, answer) = env.merchant(plan).0.posts("/purchases/retry", question).await.unwrap();
     let id =
-        town.asks_the_database(&format!("SELECT id FROM purchases WHERE external_reference = '{reference}'"));
-    let story = town.story(&id);
+        env.asks_the_database(&format!("SELECT id FROM purchases WHERE external_reference = '{reference}'"));
+    let story = env.story(&id);
     assert_eq!((&story["state"], &story["handling"]), (&plan.ends.into(), &plan.handling.as_str().into()));
     assert!(story["events"].as_array().unwrap().len() >= 2, "{story}");
     if plan.ends == "SUCCESSFUL" {
         let token = answer["product"]["token"].as_str().unwrap();
         assert_eq!(
-            (status, town.street.enters(meter, token).await),
+            (status, env.simulator.enters(meter, token).await),
             (200, Ok("credit".to_owned())),
             "{answer}"
         );
-        town.street.tells(&phone, token).await;
+        env.simulator.tells(&phone, token).await;
     } else {
         assert_eq!((status, &answer["error"]["retryable"]), (422, &false.into()), "{answer}");
-        assert_eq!(town.street.vended(meter).await, 0);
+        assert_eq!(env.simulator.vended(meter).await, 0);
         let told = usize::from(plan.handling == Handling::Managed);
-        town.street.told(&phone, told).await;
+        env.simulator.told(&phone, told).await;
     }
 }

@@ -1,5 +1,5 @@
-//! The client that integrators are given to copy, run as they would run it. However its answers get lost, each of its
-//! sales ends with one charge and one vend, and with the tokens that were vended.
+//! The example client for integrators, run as they would run it. After any kind of lost answer, each sale ends with
+//! one charge, one vend and the vended tokens.
 
 mod impostor;
 
@@ -15,28 +15,28 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    env::{directory, env, eventually},
     installed,
-    shop::Shop,
-    street::Street,
-    town::{directory, eventually, town},
+    merchant::Merchant,
+    simulator::SimulatorClient,
 };
 use impostor::{Impostor, Reply};
 
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/clients/python");
 
-/// How the client ends when everything went well, when nothing was bought, and when nobody knows yet.
+/// The exit codes of the client: success, nothing bought, outcome unknown.
 const WELL: i32 = 0;
 const NOT_BOUGHT: i32 = 1;
 const UNSETTLED: i32 = 3;
 
-/// A shop whose till is the Python client, with a directory of its own.
+/// A merchant that uses the Python client, with its own working directory.
 struct Till {
-    shop: Shop,
-    street: Street,
+    merchant: Merchant,
+    simulator: SimulatorClient,
     directory: PathBuf,
 }
 
-/// What the client printed, and how it ended.
+/// The output and the exit code of the client.
 #[derive(Debug)]
 struct Printed {
     code: i32,
@@ -47,7 +47,7 @@ struct Printed {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client_buys_what_it_was_quoted_and_shows_the_token_of_the_vend_log() {
     let till = Till::open("ordinary").await;
-    let meter = town().meter();
+    let meter = env().meter();
     let quoted = till.runs(&["quote", &meter, "100.00", "--phone", "26771234567"]);
     assert!(quoted.code == WELL && quoted.out.starts_with("ON_GOING TOP/"), "{quoted:?}");
     assert!(quoted.tokens().is_empty(), "{quoted:?}");
@@ -55,13 +55,13 @@ async fn the_python_client_buys_what_it_was_quoted_and_shows_the_token_of_the_ve
     let bought = till.buys(&meter, "100.00", &[]);
     till.sold_once(&bought, &meter, "BWP 101.50").await;
     let [(_, token)] = &bought.tokens()[..] else { panic!("{bought:?}") };
-    assert_eq!(till.street.enters(&meter, token).await, Ok("credit".to_owned()));
+    assert_eq!(till.simulator.enters(&meter, token).await, Ok("credit".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client_shows_the_three_tokens_of_a_key_change_in_the_order_of_entry() {
     let till = Till::open("key-change").await;
-    let meter = town().scenario("key_change");
+    let meter = env().scenario("key_change");
     let bought = till.buys(meter, "1150", &[]);
     till.sold_once(&bought, meter, "BWP 1151.50").await;
     let names: Vec<String> = bought.tokens().into_iter().map(|(name, _)| name).collect();
@@ -71,7 +71,7 @@ async fn the_python_client_shows_the_three_tokens_of_a_key_change_in_the_order_o
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client_survives_a_lost_reply_with_one_charge() {
     let till = Till::open("lost-reply").await;
-    let meter = town().scenario("lost_reply");
+    let meter = env().scenario("lost_reply");
     let bought = till.buys(meter, "100.00", &[]);
     till.sold_once(&bought, meter, "BWP 101.50").await;
 }
@@ -79,8 +79,8 @@ async fn the_python_client_survives_a_lost_reply_with_one_charge() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client_survives_a_request_that_was_lost_on_its_way_with_one_charge() {
     let till = Till::open("lost-request").await;
-    let meter = town().meter();
-    till.street.will(&meter, &json!({ "fault": "drop_before" })).await;
+    let meter = env().meter();
+    till.simulator.will(&meter, &json!({ "fault": "drop_before" })).await;
     let bought = till.buys(&meter, "100.00", &[]);
     till.sold_once(&bought, &meter, "BWP 101.50").await;
 }
@@ -88,7 +88,7 @@ async fn the_python_client_survives_a_request_that_was_lost_on_its_way_with_one_
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client_outlives_its_own_read_timeout_with_one_charge() {
     let till = Till::open("delayed").await;
-    let meter = town().scenario("delayed");
+    let meter = env().scenario("delayed");
     let bought = till.buys(meter, "100.00", &["--read-timeout", "1"]);
     till.sold_once(&bought, meter, "BWP 101.50").await;
 }
@@ -96,14 +96,14 @@ async fn the_python_client_outlives_its_own_read_timeout_with_one_charge() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_python_client_never_calls_an_open_sale_bought_or_failed() {
     let till = Till::open("never-known").await;
-    let meter = town().scenario("lost_request");
+    let meter = env().scenario("lost_request");
     for told in [till.buys(meter, "100.00", &["--patience", "3"]), till.settles(&["--patience", "1"])] {
         assert_eq!(told.code, UNSETTLED, "{told:?}");
         assert!(told.tokens().is_empty(), "{told:?}");
     }
     assert_eq!(till.vends(meter).await.len(), 0);
-    assert_eq!(till.shop.balance().await, "BWP 999898.50");
-    assert!(till.shop.rows().starts_with("1|1|0|10150|"), "{}", till.shop.rows());
+    assert_eq!(till.merchant.balance().await, "BWP 999898.50");
+    assert!(till.merchant.rows().starts_with("1|1|0|10150|"), "{}", till.merchant.rows());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -115,20 +115,20 @@ async fn the_python_client_takes_a_refusal_for_what_it_is() {
         ("not_found", "meter_not_found"),
         ("duplicate", "duplicate_request"),
     ] {
-        let refused = till.buys(town().scenario(scenario), "100.00", &[]);
+        let refused = till.buys(env().scenario(scenario), "100.00", &[]);
         assert_eq!(refused.code, NOT_BOUGHT, "{scenario}: {refused:?}");
         assert!(refused.err.contains(code) && refused.out.is_empty(), "{scenario}: {refused:?}");
-        assert_eq!(till.vends(town().scenario(scenario)).await.len(), 0, "{scenario}");
+        assert_eq!(till.vends(env().scenario(scenario)).await.len(), 0, "{scenario}");
     }
-    till.shop.has_spent(&[]).await;
+    till.merchant.has_spent(&[]).await;
     let nothing_open = till.settles(&[]);
     assert_eq!((nothing_open.code, nothing_open.out.as_str()), (WELL, ""), "{nothing_open:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_python_client_killed_before_its_answer_settles_the_sale_when_it_comes_up_again() {
+async fn the_python_client_killed_before_its_answer_settles_the_sale_after_its_restart() {
     let till = Till::open("killed").await;
-    let meter = town().scenario("delayed");
+    let meter = env().scenario("delayed");
     let mut buying = till.command(&buy(meter, "100.00", &["--reference", "till-7-0042"])).spawn().unwrap();
     eventually("the utility has vended", async || till.vends(meter).await.len() == 1).await;
     buying.kill().unwrap();
@@ -146,8 +146,8 @@ async fn the_python_client_killed_before_its_answer_settles_the_sale_when_it_com
 async fn the_python_client_killed_before_it_sent_anything_learns_that_nothing_was_bought() {
     let till = Till::open("never-sent").await;
     let order = json!({
-        "product_type": "ELECTRICITY", "provider_code": "BPC", "debited_account_id": till.shop.account,
-        "beneficiary_phone_number": "26771234567", "subscriber_identifier": town().meter(), "amount": "100.00",
+        "product_type": "ELECTRICITY", "provider_code": "BPC", "debited_account_id": till.merchant.account,
+        "beneficiary_phone_number": "26771234567", "subscriber_identifier": env().meter(), "amount": "100.00",
     });
     let begun = json!({ "begun": "till-7-0043", "order": order });
     let broke_off = r#"{"begun": "till-7-0044", "order": {"prod"#;
@@ -156,7 +156,7 @@ async fn the_python_client_killed_before_it_sent_anything_learns_that_nothing_wa
     let settled = till.settles(&[]);
     assert!(settled.out.starts_with("till-7-0043 was not bought"), "{settled:?}");
     assert_eq!(settled.out.lines().count(), 1, "{settled:?}");
-    till.shop.has_spent(&[]).await;
+    till.merchant.has_spent(&[]).await;
 }
 
 #[test]
@@ -252,21 +252,21 @@ async fn the_example_till_of_a_few_lines_sells_through_a_lost_reply() {
     let printed = Printed::from(example.output().unwrap());
     let shown = printed.out.split_once('\n').map(|(_quote, shown)| shown.to_owned());
     let bought = Printed { out: shown.unwrap_or_default(), ..printed };
-    till.sold_once(&bought, town().scenario("lost_reply"), "BWP 101.50").await;
+    till.sold_once(&bought, env().scenario("lost_reply"), "BWP 101.50").await;
 }
 
 impl Till {
     async fn open(name: &str) -> Self {
-        let shop = town().open_shop().await;
+        let merchant = env().open_merchant().await;
         let directory = empty(&directory().join("tills").join(name));
         let settings = json!({
-            "base_url": town().facts().base_url,
-            "credentials": shop.credentials,
-            "account_id": shop.account,
-            "subscribers": town().facts().subscribers,
+            "base_url": env().info().base_url,
+            "credentials": merchant.credentials,
+            "account_id": merchant.account,
+            "subscribers": env().info().subscribers,
         });
         fs::write(directory.join("settings.json"), settings.to_string()).unwrap();
-        Self { shop, street: Street::new(), directory }
+        Self { merchant, simulator: SimulatorClient::new(), directory }
     }
 
     fn buys(&self, meter: &str, amount: &str, options: &[&str]) -> Printed {
@@ -287,34 +287,34 @@ impl Till {
         command
     }
 
-    /// One vend, of the tokens that were shown; one charge; nothing set aside.
+    /// Checks one vend with the tokens that were shown, one charge and no hold.
     async fn sold_once(&self, printed: &Printed, meter: &str, total: &str) {
         assert_eq!(printed.code, WELL, "{printed:?}");
         let shown: Vec<String> = printed.tokens().into_iter().map(|(_, digits)| digits).collect();
         let vends = self.vends(meter).await;
-        let [vend] = &vends[..] else { panic!("not one vend: {vends:?}") };
+        let [vend] = &vends[..] else { panic!("expected exactly one vend: {vends:?}") };
         assert_eq!(vend["tokens"], json!(shown), "{printed:?}");
-        self.shop.has_spent(&[total]).await;
-        assert!(self.shop.rows().starts_with("1|1|"), "{}", self.shop.rows());
-        assert_eq!(self.shop.rows().split('|').nth(3), Some("0"));
+        self.merchant.has_spent(&[total]).await;
+        assert!(self.merchant.rows().starts_with("1|1|"), "{}", self.merchant.rows());
+        assert_eq!(self.merchant.rows().split('|').nth(3), Some("0"));
     }
 
-    /// What was vended to this till, by the log of the utility.
+    /// The vends for this merchant, from the utility's log.
     async fn vends(&self, meter: &str) -> Vec<Value> {
-        let ours = town().asks_the_database(&format!(
+        let ours = env().asks_the_database(&format!(
             "SELECT t.provider_reference FROM attempts t JOIN purchases p ON p.id = t.purchase_id
              WHERE p.organisation_id = {}",
-            self.shop.organisation
+            self.merchant.organisation
         ));
         let is_ours =
             |vend: &Value| ours.lines().any(|reference| Some(reference) == vend["reference"].as_str());
-        let vends = self.street.vends(meter).await;
+        let vends = self.simulator.vends(meter).await;
         vends.into_iter().filter(|vend| vend["outcome"] == "vended" && is_ours(vend)).collect()
     }
 }
 
 impl Printed {
-    /// The lines that end in twenty digits.
+    /// The lines that end with twenty digits.
     fn tokens(&self) -> Vec<(String, String)> {
         let pairs = self.out.lines().filter_map(|line| line.split_once(": "));
         pairs
@@ -331,7 +331,8 @@ impl From<Output> for Printed {
     }
 }
 
-/// A purchase from a server that answers so: how it ended, and what the server was asked.
+/// Runs a purchase against a server with these answers. Returns the client's output and the requests that the server
+/// got.
 fn calls(script: &[Reply]) -> (Printed, Vec<String>) {
     static TILLS: AtomicUsize = AtomicUsize::new(0);
     let impostor = Impostor::saying(script.to_vec());
@@ -356,7 +357,7 @@ fn empty(directory: &Path) -> PathBuf {
     directory.to_owned()
 }
 
-/// The arguments of a purchase. Options of the command itself come after it, all others before.
+/// The arguments of a purchase. Options of the command itself come after it, all others before it.
 fn buy<'a>(meter: &'a str, amount: &'a str, options: &[&'a str]) -> Vec<&'a str> {
     let (own, general): (Vec<&str>, Vec<&str>) = match options {
         ["--reference", _] => (options.to_vec(), Vec::new()),

@@ -1,17 +1,17 @@
-//! The README's own requests, typed into a shell as they stand there.
+//! The README's own commands, run in a shell as they are written.
 
 use std::{fs, process::Command};
 
 use serde_json::Value;
 
 use crate::{
+    env::{directory, env},
     installed,
-    town::{directory, town},
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_requests_of_the_readme_log_in_buy_and_ask_again() {
-    let shop = town().open_shop().await;
+    let merchant = env().open_merchant().await;
     let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
     let script = fenced_blocks(&readme).into_iter().find(|block| block.contains("curl")).unwrap();
     assert_eq!(script.matches("curl ").count(), 3, "three requests, each one curl");
@@ -25,7 +25,7 @@ async fn the_requests_of_the_readme_log_in_buy_and_ask_again() {
     let [bought, asked] = answers.as_slice() else { panic!("{printed}") };
     assert_eq!(bought["status"], "SUCCESSFUL", "{printed}");
     assert_eq!(bought, asked);
-    drop(shop);
+    drop(merchant);
 }
 
 #[test]

@@ -1,41 +1,46 @@
-//! The three ways in which a client proves itself when it refreshes, on both surfaces.
+//! The three ways to authenticate a client at refresh, on both surfaces.
 
 use acceptance::surface::Surface;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{shop::Shop, town::town, wire::Answer};
+use crate::{env::env, merchant::Merchant, wire::Answer};
 
-/// A shop that presents its newest refresh token, and nothing else of its own accord.
+/// A merchant that sends its newest refresh token and no other credentials by default.
 struct Client {
-    shop: Shop,
+    merchant: Merchant,
     access_token: String,
     refresh_token: String,
 }
 
 impl Client {
     async fn open(surface: Surface) -> Self {
-        let mut shop = town().open_shop_on(surface).await;
-        let (access_token, refresh_token) = (shop.access_token.clone(), shop.refresh_token.clone());
-        shop.access_token.clear();
-        Self { shop, access_token, refresh_token }
+        let mut merchant = env().open_merchant_on(surface).await;
+        let (access_token, refresh_token) = (merchant.access_token.clone(), merchant.refresh_token.clone());
+        merchant.access_token.clear();
+        Self { merchant, access_token, refresh_token }
     }
 
     fn basic(&self, secret: &str) -> String {
-        format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{secret}", self.shop.credentials.client_id)))
+        format!(
+            "Basic {}",
+            BASE64_STANDARD.encode(format!("{}:{secret}", self.merchant.credentials.client_id))
+        )
     }
 
-    /// Refreshes with these members beside the grant and the token, and this header.
+    /// Refreshes with these fields besides the grant and the token, and with this header.
     async fn asks(&self, body: &Value, header: Option<&str>) -> Answer {
         let mut body = body.clone();
         body["grant_type"] = "refresh_token".into();
         body["refresh_token"] = self.refresh_token.as_str().into();
         let headers: Vec<(&str, &str)> = header.into_iter().map(|value| ("Authorization", value)).collect();
-        self.shop.send(Method::POST, self.shop.surface.refresh(), Some(&body.to_string()), &headers).await
+        self.merchant
+            .send(Method::POST, self.merchant.surface.refresh(), Some(&body.to_string()), &headers)
+            .await
     }
 
-    /// The same, which must succeed; the new tokens are used from now on.
+    /// Refreshes and expects success. The new tokens are used from now on.
     async fn refreshes(&mut self, body: &Value, header: Option<&str>) {
         let session = self.asks(body, header).await.expect(200);
         session.str("/access_token").clone_into(&mut self.access_token);
@@ -47,8 +52,10 @@ impl Client {
 async fn a_client_refreshes_by_body_by_http_basic_and_by_a_token_of_the_same_session() {
     for surface in Surface::ALL {
         let mut client = Client::open(surface).await;
-        let (id, secret) =
-            (client.shop.credentials.client_id.clone(), client.shop.credentials.client_secret.clone());
+        let (id, secret) = (
+            client.merchant.credentials.client_id.clone(),
+            client.merchant.credentials.client_secret.clone(),
+        );
         client.refreshes(&json!({ "client_id": id, "client_secret": secret }), None).await;
         let basic = client.basic(&secret);
         client.refreshes(&json!({}), Some(&basic)).await;
@@ -57,7 +64,7 @@ async fn a_client_refreshes_by_body_by_http_basic_and_by_a_token_of_the_same_ses
             let bearer = format!("Bearer {}", client.access_token);
             client.refreshes(&named, Some(&bearer)).await;
         }
-        // Both in the body count before any header, as they always did.
+        // Credentials in the body take precedence over any header.
         let both = json!({ "client_id": id, "client_secret": secret });
         client.refreshes(&both, Some("Bearer vg_test_at_nobodys")).await;
     }
@@ -72,14 +79,14 @@ async fn a_client_that_proves_nothing_gets_no_tokens_and_loses_none() {
         assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
         assert!(refused.header("www-authenticate").unwrap().starts_with("Basic "), "{refused:?}");
 
-        let own = client.basic(&client.shop.credentials.client_secret);
+        let own = client.basic(&client.merchant.credentials.client_secret);
         for (body, header) in [
-            (json!({ "client_id": other.shop.credentials.client_id }), own.clone()),
+            (json!({ "client_id": other.merchant.credentials.client_id }), own.clone()),
             (json!({}), "Basic !".to_owned()),
             (json!({}), format!("Bearer {}", other.access_token)),
             (json!({}), "Bearer vg_test_at_nobodys".to_owned()),
             (
-                json!({ "client_id": other.shop.credentials.client_id }),
+                json!({ "client_id": other.merchant.credentials.client_id }),
                 format!("Bearer {}", client.access_token),
             ),
         ] {

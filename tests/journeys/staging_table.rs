@@ -1,12 +1,12 @@
-//! The table of staging scenarios (specification, section 8), row by row: what each meter answers.
+//! The table of staging scenarios (specification, section 8), row by row: the answers of each meter.
 
 use std::collections::BTreeMap;
 
 use acceptance::surface::Surface;
 
 use crate::{
-    shop::Shop,
-    town::{eventually, town},
+    env::{env, eventually},
+    merchant::Merchant,
 };
 
 const OK: (u16, &str, Option<&str>) = (200, "", None);
@@ -20,7 +20,7 @@ const BUSY: (u16, &str, Option<&str>) = (422, "provider_busy", None);
 /// Status, code and field.
 type Expected = (u16, &'static str, Option<&'static str>);
 
-/// Scenario, amount, what validate says, what confirm says, and how the purchase then stands, if there is one.
+/// Scenario, amount, answer of validate, answer of confirm, and the final state of the purchase, if there is one.
 const TABLE: &[(&str, &str, Expected, Expected, &str)] = &[
     ("active_11_digit", "100.00", OK, OK, "SUCCESSFUL"),
     ("active_13_digit", "100.00", OK, OK, "SUCCESSFUL"),
@@ -54,7 +54,7 @@ const TABLE: &[(&str, &str, Expected, Expected, &str)] = &[
     ("duplicate", "100.00", OK, (409, "duplicate_request", None), "FAILED"),
 ];
 
-/// The amounts of each meter's rows, in their order. A meter that answers by turns has both of its turns.
+/// The amounts of each meter's rows, in order. A meter that alternates between two answers has both rows.
 pub fn amounts_by_scenario() -> BTreeMap<&'static str, Vec<&'static str>> {
     let mut amounts = BTreeMap::<_, Vec<_>>::new();
     for (scenario, amount, ..) in TABLE {
@@ -67,11 +67,11 @@ pub fn amounts_by_scenario() -> BTreeMap<&'static str, Vec<&'static str>> {
 async fn every_electricity_scenario_answers_as_the_staging_table_says() {
     let mut wrong = Vec::new();
     for surface in Surface::ALL {
-        let shop = town().open_shop_on(surface).await;
+        let merchant = env().open_merchant_on(surface).await;
         for row in TABLE {
             let (scenario, amount, ..) = row;
             wrong.extend(
-                walk(&shop, row).await.map(|why| format!("{surface:?} {scenario} for {amount}: {why}")),
+                walk(&merchant, row).await.map(|why| format!("{surface:?} {scenario} for {amount}: {why}")),
             );
         }
     }
@@ -80,20 +80,20 @@ async fn every_electricity_scenario_answers_as_the_staging_table_says() {
 
 #[tokio::test]
 async fn every_scenario_of_the_simulator_is_in_the_table_or_has_a_journey_of_its_own() {
-    let shop = town().open_shop().await;
-    for scenario in town().facts().subscribers.electricity.keys() {
+    let merchant = env().open_merchant().await;
+    for scenario in env().info().subscribers.electricity.keys() {
         let in_table = TABLE.iter().any(|(name, ..)| name == scenario);
         assert!(in_table || *scenario == "delayed", "{scenario}");
     }
-    let quote = shop.validate(&shop.order(town().scenario("delayed"))).await.expect(200);
+    let quote = merchant.validate(&merchant.order(env().scenario("delayed"))).await.expect(200);
     assert_eq!(quote.str("/status"), "ON_GOING");
 }
 
 #[tokio::test]
 async fn a_maximum_vend_meter_says_which_amount_cannot_be_exceeded() {
-    let shop = town().open_shop().await;
-    let order = shop.order(town().scenario("maximum_vend")).amount("100000.01");
-    for answer in [shop.validate(&order).await, shop.confirm(&order).await] {
+    let merchant = env().open_merchant().await;
+    let order = merchant.order(env().scenario("maximum_vend")).amount("100000.01");
+    for answer in [merchant.validate(&order).await, merchant.confirm(&order).await] {
         let message = answer.str("/error/message");
         assert!(message.contains("cannot exceed") && message.contains("100000"), "{message}");
     }
@@ -101,13 +101,13 @@ async fn a_maximum_vend_meter_says_which_amount_cannot_be_exceeded() {
 
 #[tokio::test]
 async fn the_receipt_of_a_meter_with_a_charge_and_a_debt_adds_up_to_what_was_vended() {
-    let shop = town().open_shop().await;
+    let merchant = env().open_merchant().await;
     for (scenario, charge) in [("tariff_charge", "BWP 5.00"), ("tariff_charge_sub_account", "BWP 14.50")] {
-        let order = shop.order(town().scenario(scenario));
+        let order = merchant.order(env().scenario(scenario));
         eventually("the meter is free", async || {
-            let quote = shop.validate(&order).await.expect(200);
+            let quote = merchant.validate(&order).await.expect(200);
             assert_eq!(quote.str("/metadata/charge"), charge);
-            let bought = shop.confirm(&order).await;
+            let bought = merchant.confirm(&order).await;
             if bought.status == 409 {
                 return false;
             }
@@ -125,14 +125,17 @@ async fn the_receipt_of_a_meter_with_a_charge_and_a_debt_adds_up_to_what_was_ven
     }
 }
 
-/// What is not as the row says.
-async fn walk(shop: &Shop, row: &(&str, &str, Expected, Expected, &str)) -> Option<String> {
+/// The difference from the row, if any.
+async fn walk(merchant: &Merchant, row: &(&str, &str, Expected, Expected, &str)) -> Option<String> {
     let (scenario, amount, on_validate, on_confirm, state) = *row;
-    let order = shop.order(town().scenario(scenario)).amount(amount);
-    let before = shop.rows();
+    let order = merchant.order(env().scenario(scenario)).amount(amount);
+    let before = merchant.rows();
     for (endpoint, expected) in [("validate", on_validate), ("confirm", on_confirm)] {
-        let answer =
-            if endpoint == "validate" { shop.validate(&order).await } else { shop.confirm(&order).await };
+        let answer = if endpoint == "validate" {
+            merchant.validate(&order).await
+        } else {
+            merchant.confirm(&order).await
+        };
         let found = if answer.status == 200 { OK } else { to_owned(answer.refusal()) };
         if found != expected {
             return Some(format!("{endpoint} should answer {expected:?}: {}", answer.text));
@@ -142,8 +145,8 @@ async fn walk(shop: &Shop, row: &(&str, &str, Expected, Expected, &str)) -> Opti
             assert!(answer.tokens().iter().all(|(_, digits)| digits.len() == 20), "{}", answer.text);
         }
     }
-    let found = if shop.rows() == before { String::new() } else { shop.newest_state() };
-    (found != state).then(|| format!("the purchase should be {state:?}, and is {found:?}"))
+    let found = if merchant.rows() == before { String::new() } else { merchant.newest_state() };
+    (found != state).then(|| format!("the purchase should be {state:?}, but is {found:?}"))
 }
 
 fn to_owned(refusal: (u16, &str, Option<&str>)) -> Expected {

@@ -1,5 +1,5 @@
-//! Two surfaces, one service: whatever is asked on the one is answered, paid and stored as if it had been asked on the
-//! other, and what begins on the one ends on the other.
+//! Two surfaces of one service. A request on either surface is answered, paid and stored in the same way. A purchase
+//! that begins on one surface can end on the other.
 
 mod across;
 mod records;
@@ -8,33 +8,36 @@ mod told;
 mod wrong;
 
 use acceptance::surface::Surface;
-use sandbox::{ShopPlan, WalletPlan};
+use sandbox::{MerchantPlan, WalletPlan};
 use serde_json::Value;
 
-use crate::{order::Order, shop::Shop, street::Street, town::town, wire::Answer};
+use crate::{
+    env::env, merchant::Merchant, request_body::RequestBody, simulator::SimulatorClient, wire::Answer,
+};
 
-/// Two shops of the same kind, one on each surface, who do the same one after the other.
+/// Two merchants of the same kind, one on each surface. They make the same requests one after the other.
 pub struct Pair {
-    versioned: Shop,
-    current: Shop,
+    versioned: Merchant,
+    current: Merchant,
 }
 
 impl Pair {
     pub async fn open(wallet: WalletPlan) -> Self {
-        let plan = || ShopPlan { wallets: vec![wallet.clone()], ..town().plan() };
+        let plan = || MerchantPlan { wallets: vec![wallet.clone()], ..env().plan() };
         let (versioned, current) =
-            tokio::join!(town().open_as(Surface::V1, plan()), town().open_as(Surface::Current, plan()));
+            tokio::join!(env().open_as(Surface::V1, plan()), env().open_as(Surface::Current, plan()));
         Self { versioned, current }
     }
 
-    pub const fn both(&self) -> [&Shop; 2] {
+    pub const fn both(&self) -> [&Merchant; 2] {
         [&self.versioned, &self.current]
     }
 
-    /// Has both do something, and compares what they were told and what is left of it. Gives what the first was told.
-    pub async fn both_do(&self, what: &str, deed: impl AsyncFn(&Shop) -> Vec<Answer>) -> Vec<Answer> {
-        let versioned = deed(&self.versioned).await;
-        let current = deed(&self.current).await;
+    /// Runs the same requests for both merchants, and compares their answers and stored records. Returns the answers
+    /// of the first.
+    pub async fn both_do(&self, what: &str, journey: impl AsyncFn(&Merchant) -> Vec<Answer>) -> Vec<Answer> {
+        let versioned = journey(&self.versioned).await;
+        let current = journey(&self.current).await;
         for (number, (one, other)) in versioned.iter().zip(&current).enumerate() {
             assert_eq!((one.surface, other.surface), (Surface::V1, Surface::Current));
             told::assert_same(&format!("{what}, answer {number}"), one, other);
@@ -45,19 +48,22 @@ impl Pair {
     }
 }
 
-/// What is bought here: a channel that both have, and the same text elsewhere.
-pub fn order(shop: &Shop, meter: &str) -> Order {
-    shop.order(meter).with("source_channel", "\"WEB\"").reference("both-1")
+/// An order with a channel that both surfaces have.
+pub fn order(merchant: &Merchant, meter: &str) -> RequestBody {
+    merchant.order(meter).with("source_channel", "\"WEB\"").reference("both-1")
 }
 
-/// The tokens of an answer are good for the meter, in their order.
+/// Checks that the meter accepts the tokens of an answer in their order.
 pub async fn entered(meter: &str, answer: &Answer) {
     for (_, token) in answer.tokens() {
-        Street::new().enters(meter, token).await.unwrap_or_else(|why| panic!("{why}: {}", answer.text));
+        SimulatorClient::new()
+            .enters(meter, token)
+            .await
+            .unwrap_or_else(|why| panic!("{why}: {}", answer.text));
     }
 }
 
-/// Of a field of an answer.
+/// A value of an answer, by its JSON pointer on the versioned surface.
 pub fn value<'a>(answer: &'a Answer, versioned: &str) -> &'a Value {
     answer.body.pointer(answer.surface.place(versioned)).unwrap_or(&Value::Null)
 }

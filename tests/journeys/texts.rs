@@ -1,17 +1,18 @@
-//! What an integrator writes about a purchase: a comment of several lines that shows harmlessly wherever it shows, and
-//! names that cannot look like others.
+//! Texts of an integrator about a purchase: comments of several lines that are displayed safely, and references that
+//! cannot be confused.
 
 use acceptance::surface::Surface;
 
 use crate::{
-    order::Order,
-    town::{directory, town},
+    env::{directory, env},
+    request_body::RequestBody,
 };
 
-/// What looks like another answer, another line of a table and another entry of a log, to whoever prints it as it is.
+/// A comment that imitates another answer, another row of a table and another log entry if it is printed without
+/// escaping.
 const COMMENT: &str = "for the kiosk\r\n\tSUCCESSFUL <b>&\n{\"level\":\"ERROR\"}";
 
-/// Of each kind that cannot be seen: format, private use, unassigned, filler, variation selector.
+/// One invisible character of each kind: format, private use, unassigned, filler, variation selector.
 const UNSEEN: [(&str, &str); 9] = [
     ("soft hyphen", "\u{ad}"),
     ("zero-width space", "\u{200b}"),
@@ -30,10 +31,10 @@ fn quoted(text: &str) -> String {
 
 #[tokio::test]
 async fn a_comment_keeps_its_lines_and_tabs_and_shows_them_harmlessly() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
-    let order = shop.order(&meter).reference("lines-1").with("comment", &quoted(COMMENT));
-    let bought = shop.confirm(&order).await.expect(200);
-    let read = shop.get(&format!("/public/v1/purchases/{}", bought.id())).await.expect(200);
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
+    let order = merchant.order(&meter).reference("lines-1").with("comment", &quoted(COMMENT));
+    let bought = merchant.confirm(&order).await.expect(200);
+    let read = merchant.get(&format!("/public/v1/purchases/{}", bought.id())).await.expect(200);
     assert_eq!(read.str("/comment"), COMMENT);
     assert_eq!(read.header("content-type"), Some("application/json"));
     assert_eq!(read.header("x-content-type-options"), Some("nosniff"));
@@ -47,9 +48,9 @@ async fn a_comment_keeps_its_lines_and_tabs_and_shows_them_harmlessly() {
             |line: &str| line.trim_start().starts_with("SUCCESSFUL") || line.starts_with("{\"level\"");
         assert!(!told.lines().any(forged), "{told}");
     }
-    let facts: serde_json::Value =
+    let shown: serde_json::Value =
         serde_json::from_str(&vendctl(&["--json", "purchases", "show", &id])).unwrap();
-    assert_eq!(facts["comment"], COMMENT);
+    assert_eq!(shown["comment"], COMMENT);
 
     let mut logs = 0;
     for file in std::fs::read_dir(directory().join("target/sandbox")).unwrap() {
@@ -60,31 +61,31 @@ async fn a_comment_keeps_its_lines_and_tabs_and_shows_them_harmlessly() {
             logs += 1;
         }
     }
-    assert!(logs > 0, "no log was looked at");
+    assert!(logs > 0, "no log was checked");
 }
 
 #[tokio::test]
-async fn a_comment_holds_no_other_control_character_and_nothing_that_reorders_what_is_read() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
+async fn a_comment_with_other_control_or_reordering_characters_is_refused() {
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
     for command in ["\0", "\u{8}", "\u{b}", "\u{1b}[2J", "\u{85}", "\u{202e}", "\u{2028}", "\u{feff}"] {
-        let order = shop.order(&meter).with("comment", &quoted(command));
-        for answer in [shop.validate(&order).await, shop.confirm(&order).await] {
+        let order = merchant.order(&meter).with("comment", &quoted(command));
+        for answer in [merchant.validate(&order).await, merchant.confirm(&order).await] {
             assert_eq!(answer.refusal(), (400, "invalid_argument", Some("comment")), "{command:?}");
         }
     }
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
 #[tokio::test]
 async fn a_reference_and_a_tag_that_hold_what_cannot_be_seen_are_refused_on_every_call() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
-    let current = shop.on(Surface::Current);
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
+    let current = merchant.on(Surface::Current);
     for (what, unseen) in UNSEEN {
         let reference = quoted(&format!("INV{unseen}-1"));
-        let order = shop.order(&meter).with("external_reference", &reference);
-        let question = Order::retry(&meter, "x").with("external_reference", &reference);
-        let asked = shop.post("/public/v1/purchases/retry", &question.body()).await;
-        for answer in [shop.validate(&order).await, shop.confirm(&order).await, asked] {
+        let order = merchant.order(&meter).with("external_reference", &reference);
+        let question = RequestBody::retry(&meter, "x").with("external_reference", &reference);
+        let asked = merchant.post("/public/v1/purchases/retry", &question.body()).await;
+        for answer in [merchant.validate(&order).await, merchant.confirm(&order).await, asked] {
             assert_eq!(answer.refusal(), (400, "invalid_argument", Some("external_reference")), "{what}");
             assert!(answer.sentence().contains("invisible"), "{}", answer.text);
         }
@@ -94,23 +95,23 @@ async fn a_reference_and_a_tag_that_hold_what_cannot_be_seen_are_refused_on_ever
             assert!(answer.text.contains("source_tag"), "{}", answer.text);
         }
     }
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
 #[tokio::test]
 async fn a_reference_may_be_written_in_any_script() {
-    let (shop, meter) = (town().open_shop().await, town().meter());
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
     let reference = "№ 5 / ÄẞЖ 中文 ไทย हिन्दी العربية 🧾";
-    let order = shop.order(&meter).with("external_reference", &quoted(reference));
-    let bought = shop.confirm(&order).await.expect(200);
-    assert_eq!(shop.retry(&meter, reference).await.expect(200).id(), bought.id());
+    let order = merchant.order(&meter).with("external_reference", &quoted(reference));
+    let bought = merchant.confirm(&order).await.expect(200);
+    assert_eq!(merchant.retry(&meter, reference).await.expect(200).id(), bought.id());
 }
 
 fn vendctl(words: &[&str]) -> String {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
         .env_clear()
         .args(["--actor", "naledi", "--settings"])
-        .arg(&town().facts().operator_settings)
+        .arg(&env().info().operator_settings)
         .args(words)
         .output()
         .unwrap();

@@ -1,19 +1,19 @@
-//! What comes back over HTTP.
+//! Answers over HTTP.
 
 use acceptance::surface::Surface;
 use http_v1::Endpoint;
 use reqwest::{Method, Response, header::HeaderMap};
 use serde_json::Value;
 
-/// An endpoint's method, as the client knows methods.
+/// The method of an endpoint, as the client's type.
 pub fn method(endpoint: Endpoint) -> Method {
     Method::from_bytes(endpoint.method().as_str().as_bytes()).unwrap()
 }
 
-/// An answer, read to its end.
+/// A complete answer.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Whose it is, by where it was asked.
+    /// The surface of the request's path.
     pub surface: Surface,
     pub status: u16,
     pub headers: HeaderMap,
@@ -22,14 +22,15 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads it; whether it names itself and warns of its surface's age is not for each test to ask.
+    /// Reads an answer. Every answer must have a request id, and only the Current surface has the deprecation
+    /// headers.
     pub async fn read(response: Response) -> Self {
         let surface = surface_of(response.url().path());
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let text = response.text().await.unwrap();
         let body = serde_json::from_str(&text).unwrap_or(Value::Null);
         let answer = Self { surface, status, headers, text, body };
-        assert!(answer.header("x-request-id").is_some(), "an answer without a name: {answer:?}");
+        assert!(answer.header("x-request-id").is_some(), "an answer without a request id: {answer:?}");
         for warning in ["deprecation", "link"] {
             let warns = answer.header(warning).is_some();
             assert_eq!(warns, surface == Surface::Current, "{warning} in {answer:?}");
@@ -44,14 +45,14 @@ impl Answer {
         self
     }
 
-    /// A text of the body, by the JSON pointer to it on the versioned surface.
+    /// A text of the body, by its JSON pointer on the versioned surface.
     #[track_caller]
     pub fn str(&self, pointer: &str) -> &str {
         let found = self.body.pointer(self.surface.place(pointer)).and_then(Value::as_str);
         found.unwrap_or_else(|| panic!("no {pointer} in {}", self.text))
     }
 
-    /// The whole number `id`.
+    /// The integer `id`.
     #[track_caller]
     pub fn id(&self) -> i64 {
         self.body["id"].as_i64().unwrap_or_else(|| panic!("no id in {}", self.text))
@@ -61,7 +62,7 @@ impl Answer {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// Status, code and field of a refusal, which must be the surface's error body and nothing else. The versioned
+    /// The status, code and field of a refusal. The body must be exactly the surface's error body. The versioned
     /// surface adds how an open purchase is recovered, or whether a failed one may be bought again.
     #[track_caller]
     pub fn refusal(&self) -> (u16, &str, Option<&str>) {
@@ -88,7 +89,7 @@ impl Answer {
         (self.status, code, self.surface.param(&self.body))
     }
 
-    /// Whether it says how an open purchase is recovered, and of a failed one whether it may be bought again.
+    /// Whether the answer says how an open purchase is recovered, and whether a failed one may be bought again.
     pub fn next_step(&self) -> (bool, Option<bool>) {
         match self.surface {
             Surface::V1 => {
@@ -103,13 +104,13 @@ impl Answer {
         }
     }
 
-    /// The sentence of a refusal.
+    /// The message of a refusal.
     #[track_caller]
     pub fn sentence(&self) -> &str {
         self.str("/error/message")
     }
 
-    /// The tokens in the order in which they are to be entered, each with its description if it has one.
+    /// The tokens in the order of entry, each with its description if it has one.
     #[track_caller]
     pub fn tokens(&self) -> Vec<(Option<&str>, &str)> {
         let tokens = self.surface.tokens(&self.body);
@@ -118,7 +119,7 @@ impl Answer {
     }
 }
 
-/// The surface to which a path belongs, as the router reads it, which undoes escapes: here is one that tests write.
+/// The surface of a path as the router decides it. The router decodes escapes, and the tests use only this one.
 fn surface_of(path: &str) -> Surface {
     match path.replace("%61", "a").split('/').nth(1) {
         Some("auth" | "api") => Surface::Current,

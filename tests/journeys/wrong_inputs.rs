@@ -1,65 +1,65 @@
-//! Requests that are wrong: each has its code and names its field, and leaves nothing behind.
+//! Invalid requests: each gets its code, names its field, and stores nothing.
 
 use acceptance::surface::Surface;
 
-use crate::{order::Order, shop::Shop, town::town};
+use crate::{env::env, merchant::Merchant, request_body::RequestBody};
 
-/// Nobody but the provider knows that no meter has this number.
+/// Only the provider knows that no meter has this number.
 const WRONG_CHECK_DIGIT: &str = "07000010013";
 
-type Wrong = (&'static str, Order, u16, &'static str, Option<&'static str>);
+type Wrong = (&'static str, RequestBody, u16, &'static str, Option<&'static str>);
 
 #[tokio::test]
 async fn a_wrong_request_has_its_code_names_its_field_and_stores_nothing() {
-    let (shop, neighbour) = (town().open_shop().await, town().open_shop().await);
-    shop.may_buy_for(WRONG_CHECK_DIGIT).await;
+    let (merchant, neighbour) = (env().open_merchant().await, env().open_merchant().await);
+    merchant.may_buy_for(WRONG_CHECK_DIGIT).await;
     let mut broken = Vec::new();
-    for (what, order, status, code, param) in wrong_orders(&shop, &neighbour) {
+    for (what, order, status, code, param) in wrong_orders(&merchant, &neighbour) {
         for endpoint in ["validate", "confirm"] {
-            let answer = shop.post(&format!("/public/v1/purchases/{endpoint}"), &order.body()).await;
+            let answer = merchant.post(&format!("/public/v1/purchases/{endpoint}"), &order.body()).await;
             if answer.refusal() != (status, code, param) {
                 broken.push(format!("{what} on {endpoint}: {}", answer.text));
             }
         }
     }
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
-    for shop in [&shop, &neighbour] {
-        assert_eq!(shop.rows(), "0|0|0|0|0");
-        assert_eq!(shop.balance().await, "BWP 1000000.00");
+    for merchant in [&merchant, &neighbour] {
+        assert_eq!(merchant.rows(), "0|0|0|0|0");
+        assert_eq!(merchant.balance().await, "BWP 1000000.00");
     }
 }
 
 #[tokio::test]
 async fn a_wrong_question_about_a_purchase_has_its_code_and_names_its_field() {
-    let shop = town().open_shop().await;
-    let right = Order::retry(&town().meter(), "none-1");
+    let merchant = env().open_merchant().await;
+    let right = RequestBody::retry(&env().meter(), "none-1");
     let mut broken = Vec::new();
     for field in ["source_channel", "language", "subscriber_identifier", "external_reference"] {
         for (order, code) in [
             (right.clone().without(field), "missing_field"),
             (right.clone().with(field, "[]"), "invalid_argument"),
         ] {
-            let answer = shop.post("/public/v1/purchases/retry", &order.body()).await;
+            let answer = merchant.post("/public/v1/purchases/retry", &order.body()).await;
             if answer.refusal() != (400, code, Some(field)) {
                 broken.push(format!("{field}: {}", answer.text));
             }
         }
     }
     assert!(broken.is_empty(), "\n{}", broken.join("\n"));
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
 #[tokio::test]
 async fn a_body_of_seventeen_kibibytes_is_refused_and_so_is_one_that_is_no_object() {
-    let shop = town().open_shop().await;
-    let large = shop.order(&town().meter()).with("comment", &format!("\"{}\"", "x".repeat(17 * 1024)));
+    let merchant = env().open_merchant().await;
+    let large = merchant.order(&env().meter()).with("comment", &format!("\"{}\"", "x".repeat(17 * 1024)));
     for body in [large.body(), "[]".to_owned(), "\"text\"".to_owned(), String::new(), "{".to_owned()] {
         for endpoint in ["validate", "confirm", "retry"] {
-            let answer = shop.post(&format!("/public/v1/purchases/{endpoint}"), &body).await;
+            let answer = merchant.post(&format!("/public/v1/purchases/{endpoint}"), &body).await;
             assert_eq!(answer.refusal(), (400, "invalid_argument", None), "{endpoint}");
         }
     }
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
 #[tokio::test]
@@ -68,54 +68,54 @@ async fn a_wallet_that_is_too_small_is_told_by_how_much() {
         minor: 5_000,
         ..sandbox::WalletPlan::loaded("Small wallet", purchase::Handling::SelfManaged)
     };
-    let shop = town().open_shop_with(wallet).await;
-    let refused = shop.confirm(&shop.order(&town().meter())).await;
+    let merchant = env().open_merchant_with(wallet).await;
+    let refused = merchant.confirm(&merchant.order(&env().meter())).await;
     assert_eq!(refused.refusal(), (402, "insufficient_balance", None));
     assert!(refused.str("/error/message").contains("BWP 51.50"), "{}", refused.text);
-    assert_eq!(shop.balance().await, "BWP 50.00");
-    assert_eq!(shop.rows(), "0|0|0|0|0");
-    let quote = shop.validate(&shop.order(&town().meter())).await.expect(200);
+    assert_eq!(merchant.balance().await, "BWP 50.00");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
+    let quote = merchant.validate(&merchant.order(&env().meter())).await.expect(200);
     assert_eq!(quote.str("/total"), "BWP 101.50");
 
-    let bought = shop.confirm(&shop.order(&town().meter()).amount("48.50")).await.expect(200);
+    let bought = merchant.confirm(&merchant.order(&env().meter()).amount("48.50")).await.expect(200);
     assert_eq!(bought.str("/total"), "BWP 50.00");
-    assert_eq!(shop.balance().await, "BWP 0.00");
+    assert_eq!(merchant.balance().await, "BWP 0.00");
 }
 
 #[tokio::test]
 async fn an_amount_may_be_spelled_with_an_exponent_and_is_read_exactly_on_both_surfaces() {
     for surface in Surface::ALL {
-        let shop = town().open_shop_on(surface).await;
+        let merchant = env().open_merchant_on(surface).await;
         for amount in ["1E2", "1.0e+2", "100.000", "10000e-2"] {
-            let bought = shop.confirm(&shop.order(&town().meter()).amount(amount)).await.expect(200);
+            let bought = merchant.confirm(&merchant.order(&env().meter()).amount(amount)).await.expect(200);
             assert_eq!(bought.str("/entry"), "BWP 100.00", "{amount}");
         }
         for amount in ["1e12", "1e999999999999", "1e-3", "1e-999999999999", "-0", "\"1e2\""] {
-            let refused = shop.confirm(&shop.order(&town().meter()).amount(amount)).await;
+            let refused = merchant.confirm(&merchant.order(&env().meter()).amount(amount)).await;
             assert_eq!(refused.refusal(), (400, "invalid_amount", Some("amount")), "{amount}");
         }
-        shop.has_spent(&["BWP 101.50"; 4]).await;
+        merchant.has_spent(&["BWP 101.50"; 4]).await;
     }
 }
 
 #[tokio::test]
 async fn charges_are_paid_on_top_or_out_of_the_amount() {
-    let shop = town().open_shop().await;
-    let order = shop.order(&town().meter());
+    let merchant = env().open_merchant().await;
+    let order = merchant.order(&env().meter());
     let amounts = |answer: &crate::wire::Answer| {
         ["entry", "net", "charge", "total"].map(|name| answer.str(&format!("/{name}")).to_owned())
     };
-    let on_top = shop.confirm(&order).await.expect(200);
+    let on_top = merchant.confirm(&order).await.expect(200);
     assert_eq!(amounts(&on_top), ["BWP 100.00", "BWP 100.00", "BWP 1.50", "BWP 101.50"]);
-    let deducted = shop.confirm(&order.clone().with("charges_on_top_flag", "false")).await.expect(200);
+    let deducted = merchant.confirm(&order.clone().with("charges_on_top_flag", "false")).await.expect(200);
     assert_eq!(amounts(&deducted), ["BWP 100.00", "BWP 98.50", "BWP 1.50", "BWP 100.00"]);
-    let eaten_up = shop.confirm(&order.with("charges_on_top_flag", "false").amount("1.50")).await;
+    let eaten_up = merchant.confirm(&order.with("charges_on_top_flag", "false").amount("1.50")).await;
     assert_eq!(eaten_up.refusal(), (400, "amount_below_charges", Some("amount")));
-    shop.has_spent(&["BWP 101.50", "BWP 100.00"]).await;
+    merchant.has_spent(&["BWP 101.50", "BWP 100.00"]).await;
 }
 
-fn wrong_orders(shop: &Shop, neighbour: &Shop) -> Vec<Wrong> {
-    let right = shop.order(&town().meter());
+fn wrong_orders(merchant: &Merchant, neighbour: &Merchant) -> Vec<Wrong> {
+    let right = merchant.order(&env().meter());
     let mut wrong = wrong_shapes(&right);
     wrong.extend(wrong_amounts(&right));
     wrong.extend(wrong_values(&right));
@@ -130,7 +130,7 @@ fn wrong_orders(shop: &Shop, neighbour: &Shop) -> Vec<Wrong> {
     wrong
 }
 
-fn wrong_shapes(right: &Order) -> Vec<Wrong> {
+fn wrong_shapes(right: &RequestBody) -> Vec<Wrong> {
     let required = [
         "source_channel",
         "language",
@@ -162,12 +162,12 @@ fn wrong_shapes(right: &Order) -> Vec<Wrong> {
     wrong
 }
 
-fn wrong_amounts(right: &Order) -> Vec<Wrong> {
+fn wrong_amounts(right: &RequestBody) -> Vec<Wrong> {
     let amounts = ["\"100.00\"", "1e400", "1e-3", "-0", "-1", "0", "0.00", "0.001", "1234567890123", "true"];
     amounts.map(|amount| refused(amount, right.clone().amount(amount), "invalid_amount", "amount")).to_vec()
 }
 
-fn wrong_values(right: &Order) -> Vec<Wrong> {
+fn wrong_values(right: &RequestBody) -> Vec<Wrong> {
     let long = format!("\"{}\"", "x".repeat(501));
     let values = [
         ("an unknown channel", "source_channel", r#""FAX""#),
@@ -187,7 +187,7 @@ fn wrong_values(right: &Order) -> Vec<Wrong> {
         .to_vec()
 }
 
-fn wrong_identifiers(right: &Order) -> Vec<Wrong> {
+fn wrong_identifiers(right: &RequestBody) -> Vec<Wrong> {
     let meters = [
         ("a meter number too short", r#""0700001001""#),
         ("a meter number too long", r#""07000010012345""#),
@@ -207,6 +207,6 @@ fn wrong_identifiers(right: &Order) -> Vec<Wrong> {
     meters.into_iter().chain(phones).collect()
 }
 
-fn refused(what: &'static str, order: Order, code: &'static str, param: &'static str) -> Wrong {
+fn refused(what: &'static str, order: RequestBody, code: &'static str, param: &'static str) -> Wrong {
     (what, order, 400, code, Some(param))
 }

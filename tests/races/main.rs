@@ -1,7 +1,8 @@
-//! Everybody at once: confirms, retries and workers from one barrier, and servers that are told to stop in mid-vend.
+//! Concurrency: confirms, retries and workers that start from one barrier, and servers that are shut down during a
+//! vend.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 mod crowd;
+#[path = "../fault_env.rs"]
+mod env;
 mod stopping;
-#[path = "../storm_town.rs"]
-mod town;

@@ -1,19 +1,19 @@
-//! What was proven is what runs: every word that the real servers' protocols heard and said, in purchases of every
-//! kind, is replayed by the protocols of this process, and they say the same.
+//! The protocols that were verified are the ones that run. The inputs and outputs of the real servers' protocols are
+//! recorded for purchases of every kind. This process replays the inputs and must produce the same outputs.
 
 use std::{fs, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 use acceptance::{
     checker::Claim,
-    storm::{Behaviour, Order, PATIENT, Route, StormTown, Victim},
+    fault_injection::{Behaviour, FaultEnv, Order, PATIENT, Route, Victim},
     transcripts::{keeping, replay_all},
 };
-use failpoint::Order as FailpointOrder;
+use failpoint::Trigger;
 use futures_util::future::join_all;
 use sandbox::{Program, Programs};
 use transcript::ReplayError;
 
-/// Between two customers.
+/// The pause between two customers.
 const BETWEEN_TWO: Duration = Duration::from_millis(120);
 
 fn directory() -> PathBuf {
@@ -29,23 +29,23 @@ fn programs(transcripts: &std::path::Path) -> Programs {
     }
 }
 
-/// One purchase of each kind from each account, at this server.
-async fn everybody_buys(town: &StormTown, server: &str, name: &str) {
+/// Buys one purchase of each kind from each account, at this server.
+async fn buy_all_kinds(env: &FaultEnv, server: &str, name: &str) {
     let purchases = Behaviour::ALL.into_iter().flat_map(|behaviour| [(behaviour, false), (behaviour, true)]);
     let purchases = purchases.enumerate().map(async |(nth, (behaviour, is_managed))| {
-        let integrator = town.integrators.get(nth % 2).expect("a town has two integrators");
+        let integrator = env.integrators.get(nth % 2).expect("a test environment has two integrators");
         let order = Order {
             account: integrator.account(is_managed).0,
-            subscriber: town.takes_meter(),
+            subscriber: env.takes_meter(),
             external_reference: format!("{name}-{nth}"),
             amount: "25.50".to_owned(),
             route: Route::of(nth + nth / 2).keyed(nth % 3 == 0),
         };
-        town.street.will(&order.subscriber, behaviour).await;
-        // Not all at once: whoever is let in too late for the gate buys nothing.
+        env.simulator.will(&order.subscriber, behaviour).await;
+        // Not all at once: a request that is admitted too late for the gate buys nothing.
         tokio::time::sleep(BETWEEN_TWO * u32::try_from(nth).expect("few")).await;
         for _attempt in 0..5 {
-            let claim = integrator.buys(server, town.url(), &order, PATIENT).await;
+            let claim = integrator.buys(server, env.url(), &order, PATIENT).await;
             if !matches!(claim, Claim::NotBought) {
                 break;
             }
@@ -55,20 +55,20 @@ async fn everybody_buys(town: &StormTown, server: &str, name: &str) {
 }
 
 #[test]
-fn the_shipped_protocols_say_again_what_they_said_in_the_servers() {
+fn the_shipped_protocols_repeat_the_outputs_of_the_servers() {
     let transcripts = directory().join("transcripts");
     let _absent = fs::remove_dir_all(&transcripts);
-    let town = Arc::new(StormTown::found(programs(&transcripts), directory()));
-    let dies = FailpointOrder::from_str("confirm.answered:3:kill").unwrap();
-    let victim = Victim::api_server(&town, "dies-while-it-writes", dies);
+    let env = Arc::new(FaultEnv::start(programs(&transcripts), directory()));
+    let dies = Trigger::from_str("confirm.answered:3:kill").unwrap();
+    let victim = Victim::api_server(&env, "dies-while-it-writes", dies);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        everybody_buys(&town, town.url(), "ordinary").await;
-        everybody_buys(&town, victim.url(), "broken-off").await;
-        town.comes_to_rest().await;
+        buy_all_kinds(&env, env.url(), "ordinary").await;
+        buy_all_kinds(&env, victim.url(), "broken-off").await;
+        env.comes_to_rest().await;
     });
-    let purchases: usize = town.asks("SELECT count(*) FROM purchases").parse().unwrap();
-    drop(town);
+    let purchases: usize = env.asks("SELECT count(*) FROM purchases").parse().unwrap();
+    drop(env);
 
     let replayed = replay_all(&transcripts).unwrap();
     println!("{replayed:?} of {purchases} purchases");
@@ -80,5 +80,5 @@ fn the_shipped_protocols_say_again_what_they_said_in_the_servers() {
     let kept = fs::read_to_string(file).unwrap();
     let changed = kept.replacen(r#""says":{"command":"send"}"#, r#""says":{"command":"answer"}"#, 1);
     let is_noticed = matches!(transcript::replay(&changed), Err(ReplayError::Differs { .. }));
-    assert!(changed == kept || is_noticed, "a word that was changed goes unnoticed");
+    assert!(changed == kept || is_noticed, "a changed output was not noticed");
 }

@@ -1,14 +1,13 @@
-//! The checker: after a storm it reads everything back, the database, the utility's own log, what every client was
-//! told and when, the logs, and says which laws of the house were broken.
+//! The checker. After a fault injection run it reads the database, the utility's own log, the recorded client
+//! exchanges and the process logs. It reports every violated invariant.
 //!
-//! Each law is one function with its sentence. It returns what breaks it and never guesses: where something is not
-//! proven to be wrong, it is silent. That each of them can speak is tested in `tests.rs`, where every law is given a
-//! history that breaks it.
+//! Each invariant is one function with one sentence. The function returns only the violations that the evidence
+//! proves. `tests.rs` gives each invariant a history that violates it, so every invariant is known to report.
 
 mod books;
 mod evidence;
 mod history;
-mod laws;
+mod invariants;
 #[cfg(test)]
 mod tests;
 mod vend_log;
@@ -20,70 +19,70 @@ pub use evidence::{Evidence, Letter, Log, Moment, Secret, gather};
 pub use history::{Call, Claim, Exchange, History, Reply};
 pub use vend_log::{VendLine, VendLog};
 
-/// A law of the house.
+/// An invariant of the service.
 #[derive(Clone, Copy)]
-pub struct Law {
-    /// Its number in the failure model.
+pub struct Invariant {
+    /// The number of the invariant in the failure model.
     pub id: &'static str,
-    /// What it says.
+    /// The invariant as a sentence.
     pub sentence: &'static str,
-    /// Everything that breaks it.
+    /// Returns every violation that the evidence proves.
     pub broken_by: fn(&Evidence) -> Vec<String>,
 }
 
-/// One breach of one law.
+/// One violation of one invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The law's number.
-    pub law: &'static str,
-    /// The law.
+    /// The number of the invariant.
+    pub invariant: &'static str,
+    /// The sentence of the invariant.
     pub sentence: &'static str,
-    /// What breaks it.
+    /// What violates it.
     pub what: String,
 }
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} ({}): {}", self.law, self.sentence, self.what)
+        write!(out, "{} ({}): {}", self.invariant, self.sentence, self.what)
     }
 }
 
-/// All laws, in the order of their numbers.
-pub const LAWS: [Law; 19] = [
-    laws::vends::I1,
-    laws::vends::I2,
-    laws::vends::I3,
-    laws::moves::I4,
-    laws::money::I5,
-    laws::money::I6,
-    laws::answers::I7,
-    laws::answers::I8,
-    laws::real_time::I9,
-    laws::orders::I10,
-    laws::orders::I11,
-    laws::orders::I12,
-    laws::messages::I13,
-    laws::secrecy::I14,
-    laws::secrecy::I15,
-    laws::money::I16,
-    laws::envelope::I17,
-    laws::moves::I18,
-    laws::rest::I19,
+/// All invariants, ordered by number.
+pub const INVARIANTS: [Invariant; 19] = [
+    invariants::vends::I1,
+    invariants::vends::I2,
+    invariants::vends::I3,
+    invariants::moves::I4,
+    invariants::money::I5,
+    invariants::money::I6,
+    invariants::answers::I7,
+    invariants::answers::I8,
+    invariants::real_time::I9,
+    invariants::orders::I10,
+    invariants::orders::I11,
+    invariants::orders::I12,
+    invariants::messages::I13,
+    invariants::secrecy::I14,
+    invariants::secrecy::I15,
+    invariants::money::I16,
+    invariants::envelope::I17,
+    invariants::moves::I18,
+    invariants::rest::I19,
 ];
 
-/// Holds the evidence against every law.
+/// Checks the evidence against every invariant.
 pub fn check(evidence: &Evidence) -> Vec<Violation> {
-    let broken = LAWS.iter().flat_map(|law| {
-        let breaches = (law.broken_by)(evidence).into_iter();
-        breaches.map(|what| Violation { law: law.id, sentence: law.sentence, what })
+    let broken = INVARIANTS.iter().flat_map(|invariant| {
+        let violations = (invariant.broken_by)(evidence).into_iter();
+        violations.map(|what| Violation { invariant: invariant.id, sentence: invariant.sentence, what })
     });
     broken.collect()
 }
 
-/// Fails with everything that is wrong.
+/// Fails with a list of all violations.
 #[track_caller]
-pub fn assert_lawful(evidence: &Evidence) {
+pub fn assert_sound(evidence: &Evidence) {
     let violations = check(evidence);
     let lines: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    assert!(violations.is_empty(), "the laws of the house are broken:\n{}", lines.join("\n"));
+    assert!(violations.is_empty(), "invariants are violated:\n{}", lines.join("\n"));
 }

@@ -1,7 +1,7 @@
-//! What the tests of the whole house share: the checker, and what attacks the house from outside.
+//! What the acceptance tests share: the checker, the fault injection and the descriptions of both surfaces.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 pub mod checker;
-pub mod storm;
+pub mod fault_injection;
 pub mod surface;
 pub mod transcripts;

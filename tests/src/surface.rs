@@ -1,27 +1,27 @@
-//! The two surfaces as their clients know them: where each is, what it is asked, and where it says what. Everything else
-//! is told the surface, and is the same for both.
+//! The two surfaces as their clients know them: the path of each endpoint, the fields of each request, and the
+//! position of each value in an answer. The other tests take a surface as a parameter and are the same for both.
 
 mod answer;
 
 pub use answer::SHOWN_BY_BOTH;
 
-/// One way into the service.
+/// One of the two public APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Surface {
-    /// The versioned one.
+    /// The versioned surface.
     V1,
-    /// The one from before, which is frozen: electricity alone, and no keys.
+    /// The Current surface, which is frozen: electricity only, without idempotency keys.
     Current,
 }
 
-/// The fields of a request in their order, each value as it stands in the text.
+/// The fields of a request in order, each value as JSON text.
 pub type Fields = Vec<(&'static str, String)>;
 
 impl Surface {
-    /// All of them.
+    /// Both surfaces.
     pub const ALL: [Self; 2] = [Self::V1, Self::Current];
 
-    /// The one that it is not.
+    /// The other surface.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -30,7 +30,7 @@ impl Surface {
         }
     }
 
-    /// Where a client logs in.
+    /// The path of the login.
     pub const fn login(self) -> &'static str {
         match self {
             Self::V1 => "/public/v1/auth/login",
@@ -38,7 +38,7 @@ impl Surface {
         }
     }
 
-    /// Where it gets a further access token.
+    /// The path that issues a further access token.
     pub const fn refresh(self) -> &'static str {
         match self {
             Self::V1 => "/public/v1/auth/refresh",
@@ -46,7 +46,7 @@ impl Surface {
         }
     }
 
-    /// Where it asks who it is.
+    /// The path that shows the caller's own user.
     pub const fn me(self) -> &'static str {
         match self {
             Self::V1 => "/public/v1/auth/me",
@@ -54,7 +54,7 @@ impl Surface {
         }
     }
 
-    /// Where it asks what a purchase would cost.
+    /// The path of validate.
     pub const fn validate(self) -> &'static str {
         match self {
             Self::V1 => "/public/v1/purchases/validate",
@@ -62,7 +62,7 @@ impl Surface {
         }
     }
 
-    /// Where it buys.
+    /// The path of confirm.
     pub const fn confirm(self) -> &'static str {
         match self {
             Self::V1 => "/public/v1/purchases/confirm",
@@ -70,7 +70,7 @@ impl Surface {
         }
     }
 
-    /// Where it asks what became of that.
+    /// The path of retry.
     pub const fn retry(self) -> &'static str {
         match self {
             Self::V1 => "/public/v1/purchases/retry",
@@ -78,7 +78,7 @@ impl Surface {
         }
     }
 
-    /// Where the balance of an account is read; [`Surface::balance`] finds it in the answer.
+    /// The path that shows the balance of an account. [`Surface::balance`] finds the balance in the answer.
     pub fn balances(self, account: i64) -> String {
         match self {
             Self::V1 => format!("/public/v1/accounts/{account}"),
@@ -86,7 +86,7 @@ impl Surface {
         }
     }
 
-    /// Whether a confirm may bear an `Idempotency-Key`.
+    /// Whether a confirm may have an `Idempotency-Key`.
     pub const fn has_keys(self) -> bool {
         match self {
             Self::V1 => true,
@@ -102,7 +102,7 @@ impl Surface {
         }
     }
 
-    /// A channel that the other one has not.
+    /// A channel that the other surface does not have.
     pub const fn channel(self) -> &'static str {
         match self {
             Self::V1 => "POS",
@@ -110,7 +110,7 @@ impl Surface {
         }
     }
 
-    /// What validate and confirm need to be told, for an amount of pula that is written as a JSON number.
+    /// The fields that validate and confirm require. The amount is in pula, written as a JSON number.
     pub fn order(self, account: i64, meter: &str, amount: &str) -> Fields {
         let product = match self {
             Self::V1 => vec![("product_type", quoted("ELECTRICITY")), ("provider_code", quoted("BPC"))],
@@ -128,7 +128,7 @@ impl Surface {
         fields
     }
 
-    /// What retry needs to be told.
+    /// The fields that retry requires.
     pub fn question(self, meter: &str, external_reference: &str) -> Fields {
         let mut fields = self.greeting();
         fields.extend([
@@ -143,7 +143,7 @@ impl Surface {
     }
 }
 
-/// The fields as they go over the wire.
+/// The fields as a JSON object.
 pub fn body(fields: &[(&'static str, String)]) -> String {
     let members: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
     format!("{{{}}}", members.join(", "))

@@ -1,20 +1,20 @@
-//! How the servers of a town are told to keep a transcript of every run, and how it is replayed.
+//! Makes the servers of a test environment write a transcript of every run, and replays the transcripts.
 
 use std::{ffi::OsString, fs, io, iter, path::Path};
 
 use sandbox::Program;
 use transcript::{ReplayError, Replayed};
 
-/// The variable in which the directory stands.
+/// The environment variable that names the directory.
 const VARIABLE: &str = "VENDGATE_TRANSCRIPTS";
 
-/// Has this process keep a transcript, if its environment says where.
+/// Makes this process write a transcript, if the environment variable names a directory.
 ///
 /// # Errors
-/// When it cannot be written there.
+/// When the transcript cannot be written there.
 #[expect(
     clippy::disallowed_methods,
-    reason = "where a test keeps its transcripts is no setting of the service"
+    reason = "the directory of a test's transcripts is not a setting of the service"
 )]
 pub fn kept_as_the_environment_says() -> io::Result<()> {
     match std::env::var(VARIABLE) {
@@ -23,7 +23,7 @@ pub fn kept_as_the_environment_says() -> io::Result<()> {
     }
 }
 
-/// The same program, which keeps a transcript in this directory.
+/// The same program, which writes its transcript into this directory.
 pub fn keeping(program: &Program, directory: &Path) -> Program {
     let mut variable = OsString::from(VARIABLE);
     variable.push("=");
@@ -32,10 +32,10 @@ pub fn keeping(program: &Program, directory: &Path) -> Program {
     Program { path: "/usr/bin/env".into(), leading_arguments: iter::once(variable).chain(its_own).collect() }
 }
 
-/// Tells the protocols of this very process all that was heard, and compares all that was said.
+/// Feeds every recorded input to the protocols in this process and compares their outputs with the recorded ones.
 ///
 /// # Errors
-/// At the first word that was said then and not now.
+/// At the first output that differs.
 pub fn replay_all(directory: &Path) -> Result<Replayed, ReplayError> {
     let mut all = Replayed::default();
     for file in fs::read_dir(directory).unwrap() {

@@ -1,6 +1,7 @@
-//! Serves the HTTP surfaces: settings in, its two addresses out, serving until it is told to stop.
+//! The program that serves the HTTP surfaces: it reads settings, prints two addresses, and serves until it is asked to
+//! stop.
 //!
-//! Nothing is decided here. The rooms are put together, run, and drained.
+//! It contains no decisions. It assembles the crates, runs them, and drains them.
 
 mod listener;
 mod migrate;
@@ -17,9 +18,9 @@ pub use migrate::{MigrateSettings, migrate};
 pub use server::{ApiServer, ServeError};
 pub use settings::{HttpSettings, Settings};
 
-/// What the process was asked to do.
+/// The command of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Errand {
+enum Command {
     Serve,
     Migrate,
 }
@@ -27,23 +28,23 @@ enum Errand {
 /// The whole program: `api-server [migrate] [settings.toml]`.
 ///
 /// # Errors
-/// Whatever kept it from serving or migrating, with its causes.
+/// What prevented serving or migrating, with its causes.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = arguments.into_iter().peekable();
-    let errand = match arguments.next_if(|argument| argument == "migrate") {
-        Some(_) => Errand::Migrate,
-        None => Errand::Serve,
+    let command = match arguments.next_if(|argument| argument == "migrate") {
+        Some(_) => Command::Migrate,
+        None => Command::Serve,
     };
     let file = arguments.next();
     let file = file.as_deref().map(Path::new);
-    match errand {
-        Errand::Migrate => migrate::run(file),
-        Errand::Serve => serve(file, Arc::new(SystemClock)),
+    match command {
+        Command::Migrate => migrate::run(file),
+        Command::Serve => serve(file, Arc::new(SystemClock)),
     }
 }
 
 fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
-    connections::use_ring_for_tls();
+    provider_registry::use_ring_for_tls();
     let settings = boot::load_checked(file, |settings: &Settings, review| settings.review(&clock, review))?;
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
@@ -59,7 +60,7 @@ fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::err
     served
 }
 
-/// Says what everything that this program counts means.
+/// Registers the descriptions of all metrics of this program.
 pub fn describe_metrics() {
     boot::panics::describe_metrics();
     store::describe_metrics();
@@ -67,7 +68,7 @@ pub fn describe_metrics() {
     web::describe_metrics();
 }
 
-#[expect(clippy::print_stdout, reason = "whoever started the process reads its addresses there")]
+#[expect(clippy::print_stdout, reason = "the parent process reads the addresses there")]
 fn announce(server: &ApiServer) {
     println!("http://{}", server.address());
     println!("observe http://{}", server.observe_address());

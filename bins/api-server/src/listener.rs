@@ -1,7 +1,7 @@
 //! The HTTP server on its socket.
 //!
-//! `actix_web::HttpServer` cannot be told to look at what it reads, so its parts are put together here as it does itself,
-//! with [`web::HeadChecks`] between the socket and the HTTP dispatcher.
+//! `actix_web::HttpServer` has no hook for the bytes that it reads. Therefore its parts are assembled here as it does
+//! itself, with [`web::HeadChecks`] between the socket and the HTTP dispatcher.
 
 use std::future::ready;
 use std::io;
@@ -23,13 +23,13 @@ use web::{CallerSockets, CheckedStream, HeadChecks, HeadLimits};
 
 use crate::settings::HttpSettings;
 
-/// Connections that the kernel keeps for us until we accept them.
+/// Connections that the kernel queues until they are accepted.
 const BACKLOG: i32 = 1_024;
 
-/// How long a connection may take to end.
+/// How long closing a connection may take.
 const DISCONNECT_WITHIN: Duration = Duration::from_secs(1);
 
-/// Listens, and gives the server that will serve when it is polled, with its address.
+/// Listens. Returns the server, which serves when it is polled, and its address.
 pub(crate) fn listen<App, AppFactory, Body>(
     settings: &HttpSettings,
     limits: HeadLimits,
@@ -63,7 +63,7 @@ where
             application.map_err(|error| Response::from(error.as_response_error().error_response()));
         let http = HttpService::build()
             .keep_alive(keep_alive)
-            // Heads are timed where they are read.
+            // `HeadChecks` limits the time of a head.
             .client_request_timeout(Duration::ZERO)
             .client_disconnect_timeout(DISCONNECT_WITHIN)
             .local_addr(address)
@@ -98,7 +98,7 @@ fn bind(listen: &str) -> io::Result<TcpListener> {
 
 fn bind_to(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // A server that was stopped is started again at once, on the same port.
+    // A stopped server is restarted at once, on the same port.
     #[cfg(not(windows))]
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;

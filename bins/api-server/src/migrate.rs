@@ -1,4 +1,4 @@
-//! `api-server migrate`: brings the database to this program's schema, as the role that owns it.
+//! `api-server migrate`: brings the database to this program's schema, in the role that owns it.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use store::{StoreError, StoreSettings};
 
-/// What the errand is told. The rest of a server's settings may stand beside it.
+/// The settings of `migrate`. The other settings of a server may be in the same file.
 #[derive(Debug, Deserialize)]
 pub struct MigrateSettings {
-    /// Where and as whom.
+    /// The database and its owner.
     pub migrate: Owner,
-    /// What the process says about itself.
+    /// The log.
     #[serde(default)]
     pub telemetry: TelemetrySettings,
 }
 
-/// The role that owns the schema. The servers never learn its password.
+/// The role that owns the schema. The servers do not have its password.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Owner {
@@ -25,12 +25,12 @@ pub struct Owner {
     pub database_url: SecretString,
 }
 
-/// Applies what is missing, and returns the names of what was applied.
+/// Applies the missing migrations and returns their names.
 pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError> {
     store::migrate(owner_url).await
 }
 
-#[expect(clippy::print_stdout, reason = "the operator who typed the command reads it there")]
+#[expect(clippy::print_stdout, reason = "the operator reads the result there")]
 pub(crate) fn run(file: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
     let settings = boot::load_checked(file, |settings: &MigrateSettings, review| {
         let database_url = settings.migrate.database_url.clone();

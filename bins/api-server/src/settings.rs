@@ -1,22 +1,22 @@
-//! The sum of what the rooms want to be told.
+//! The settings of the server: the sections of all crates that it uses.
 
 use std::collections::HashMap;
 
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
-use connections::ProviderSettings;
 use identity::IdentitySettings;
+use provider_registry::ProviderSettings;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use store::{SealingSettings, StoreSettings};
 use vending::VendingSettings;
 use web::WebSettings;
 
-/// Everything a server is told.
+/// All settings of a server.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// Where it listens.
+    /// The listener.
     #[serde(default)]
     pub http: HttpSettings,
     /// What the surfaces share.
@@ -26,39 +26,39 @@ pub struct Settings {
     pub store: StoreSettings,
     /// The keys that seal tokens at rest.
     pub sealing: SealingSettings,
-    /// Who may call.
+    /// Authentication of clients.
     pub identity: IdentitySettings,
-    /// How long everything may take.
+    /// The time limits of a purchase.
     #[serde(default)]
     pub vending: VendingSettings,
     /// The connections to providers, by their code.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,
-    /// Threads on which money moves.
+    /// Threads that run the money transactions.
     #[serde(default = "two")]
     pub engine_threads: usize,
-    /// What the process says about itself.
+    /// The log.
     #[serde(default)]
     pub telemetry: TelemetrySettings,
-    /// Where whoever watches it may ask.
+    /// The monitoring listener.
     #[serde(default)]
     pub observe: ObserveSettings,
-    /// For the worker alone, which may read the same file.
+    /// For the worker only, which may read the same file.
     #[serde(default)]
     pub worker: Option<IgnoredAny>,
-    /// For the worker alone.
+    /// For the worker only.
     #[serde(default)]
     pub rounds: Option<IgnoredAny>,
-    /// For the worker alone.
+    /// For the worker only.
     #[serde(default)]
     pub notify: Option<IgnoredAny>,
-    /// For `api-server migrate` alone, which may read the same file.
+    /// For `api-server migrate` only, which may read the same file.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,
 }
 
 impl Settings {
-    /// Checks every section. The process must have chosen its TLS provider.
+    /// Checks every section. The process must have chosen its TLS provider before.
     pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
         review.section("http", || boot::check_listen_address(&self.http.listen));
         review.section("web", || self.web.checked());
@@ -67,7 +67,7 @@ impl Settings {
         review.section("identity", || self.identity.checked());
         let timing = self.vending.timing();
         review.section("vending", || timing.checked().map(drop));
-        connections::review(&self.providers, timing.provider_timeout, clock, |key, error| {
+        provider_registry::review(&self.providers, timing.provider_timeout, clock, |key, error| {
             review.sections(&[key, "vending"], || Err(error));
         });
         review.section("telemetry", || self.telemetry.checked());
@@ -75,24 +75,24 @@ impl Settings {
     }
 }
 
-/// Where a server listens.
+/// The section `[http]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpSettings {
     /// Address and port.
     pub listen: String,
-    /// Threads that parse and render.
+    /// Threads that parse requests and render answers.
     pub workers: usize,
-    /// How many connections are kept at once, over all workers. More wait in the kernel's queue.
+    /// How many connections are open at once, over all workers. More wait in the kernel's queue.
     pub connections_max: usize,
-    /// How long a silent connection is kept, in seconds; longer than a proxy in front keeps it.
+    /// How long an idle connection is kept open, in seconds. Longer than a proxy in front of the server keeps it.
     pub keep_alive_s: u64,
-    /// How long a head may take to arrive, in milliseconds.
+    /// How long a request head may take to arrive, in milliseconds.
     pub head_within_ms: u64,
-    /// How long a server that is told to stop says that it is not ready and still takes everything in, in milliseconds: for
-    /// a balancer that must notice before it stops sending.
+    /// After the request to stop: how long a server reports itself as not ready and still accepts requests, in
+    /// milliseconds. A load balancer needs this time to notice.
     pub stop_notice_ms: u64,
-    /// How long requests under way and the engine have to end, in seconds, before the process does.
+    /// How long requests under way and the engine may take before the process ends, in seconds.
     pub drain_s: u64,
 }
 
@@ -105,7 +105,7 @@ impl Default for HttpSettings {
             keep_alive_s: 75,
             head_within_ms: 10_000,
             stop_notice_ms: 0,
-            // One vend, and thirty seconds to settle it.
+            // The time for one vend, and thirty seconds to settle it.
             drain_s: 150,
         }
     }

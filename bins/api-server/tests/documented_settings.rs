@@ -1,6 +1,6 @@
-//! The settings that the operator's pages show are the ones that there are, with the values that they have.
+//! The settings in the operator's documents exist and have the documented defaults.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 use std::{fs, path::Path};
 
@@ -45,7 +45,7 @@ fn the_times_on_the_page_are_those_that_hold_when_nothing_is_set() {
     assert_eq!(named, default.matches("_ms: ").count());
 }
 
-/// What the page's block of this number says, with a few more lines at its end.
+/// The settings of the page's code block with this number, followed by the lines of `more`.
 fn shown(page: &str, file: &str, number: usize, more: &str) -> Shown {
     let block = page.split("```toml\n").nth(number).unwrap().split("```").next().unwrap();
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(file);

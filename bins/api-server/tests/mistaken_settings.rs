@@ -1,4 +1,4 @@
-//! A server with mistaken settings ends at once, and says in one line all that is wrong with them.
+//! A server with wrong settings exits at once and names all mistakes in one line.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 use std::{fs, path::Path, process::Command};
@@ -40,7 +40,7 @@ client = { ean = "2670000000022" }
 filter = "store=loud"
 "#;
 
-/// What a program says on standard error, which must be one line.
+/// What a program prints on standard error, which must be one line.
 fn complaint(arguments: &[&Path]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_api-server"));
     let output = command.args(arguments).env_clear().output().unwrap();
@@ -61,7 +61,7 @@ fn a_server_names_the_mistakes_of_all_sections_at_once() {
     let file = written("mistaken.toml", MISTAKEN);
     let said = complaint(&[&file]);
     let begins =
-        format!("api-server: 9 settings are to be mended in {}, or in the environment ", file.display());
+        format!("api-server: 9 settings must be corrected in {}, or in the environment ", file.display());
     assert!(said.starts_with(&begins), "{said}");
     for mistake in [
         "`http.workrs` is unknown: what can be set here is listen, workers, ",
@@ -70,7 +70,7 @@ fn a_server_names_the_mistakes_of_all_sections_at_once() {
         "`sealing` is wrong: ",
         "`store.database_url` is missing",
         "`store.pool_size` is wrong: an integer is expected",
-        "`telemetry` is wrong: telemetry.filter is no list of levels",
+        "`telemetry` is wrong: telemetry.filter is not a list of levels",
         "`vending` is wrong: gate must be shorter than intake",
         "`web` is wrong: \"Africa/Nowhere\" is not the IANA name of a time zone",
     ] {
@@ -81,20 +81,20 @@ fn a_server_names_the_mistakes_of_all_sections_at_once() {
 
 #[test]
 fn what_another_mistake_hid_is_named_once_that_is_mended() {
-    let mended =
+    let fixed =
         MISTAKEN.replace("workrs = 4\n", "").replace("\"many\"", "4\ndatabase_url = \"postgres://a:b@c/d\"");
-    let mended = mended.replace("STAGNG", "STAGING").replace("loud", "info").replace("Nowhere", "Gaborone");
-    let mended = mended.replace("000022\" }", "000022\" }\nterminal = { id = \"till\" }");
-    let said = complaint(&[&written("half-mended.toml", &mended)]);
+    let fixed = fixed.replace("STAGNG", "STAGING").replace("loud", "info").replace("Nowhere", "Gaborone");
+    let fixed = fixed.replace("000022\" }", "000022\" }\nterminal = { id = \"till\" }");
+    let said = complaint(&[&written("half-fixed.toml", &fixed)]);
     for mistake in [
-        "`http` is wrong: listen is no address and port such as 127.0.0.1:8080",
+        "`http` is wrong: listen is not an address and port such as 127.0.0.1:8080",
         "`identity` is wrong: refresh_key is not 64 hexadecimal digits",
         "`sealing` is wrong: ",
         "`vending` is wrong: ",
     ] {
         assert!(said.contains(mistake), "{mistake} is not in {said}");
     }
-    let said = complaint(&[&written("late.toml", &mended.replace("gate_ms = 600000", ""))]);
+    let said = complaint(&[&written("late.toml", &fixed.replace("gate_ms = 600000", ""))]);
     assert!(
         said.contains("`providers.bpc` is wrong: the settings of provider BPC cannot be used: "),
         "{said}"

@@ -1,9 +1,9 @@
-//! Brings open purchases to their end, in the background, and tells people how they ended: settings in, working until it is
-//! told to stop.
+//! The worker: it brings open purchases to their final state in the background and sends the messages about it. It
+//! reads settings and works until it is asked to stop.
 //!
-//! Nothing is decided here. The rooms are put together, run, and drained. It begins like any other moment of its life: what
-//! an earlier process left behind is claimed when its lease has run out, so nothing has to be mended first, and any number
-//! of workers may run side by side.
+//! It contains no decisions. It assembles the crates, runs them, and drains them. Its start needs no recovery step:
+//! work that an earlier process left is claimed when its lease has ended. Any number of workers may run at the same
+//! time.
 
 mod rounds;
 mod settings;
@@ -23,14 +23,14 @@ pub use worker::{WorkError, Worker};
 /// The whole program: `retry-worker [settings.toml]`.
 ///
 /// # Errors
-/// Whatever kept it from working, with its causes.
+/// What prevented the work, with its causes.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
     let file = arguments.into_iter().next();
     work(file.as_deref().map(Path::new), Arc::new(SystemClock))
 }
 
 fn work(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
-    connections::use_ring_for_tls();
+    provider_registry::use_ring_for_tls();
     let settings = boot::load_checked(file, |settings: &Settings, review| settings.review(&clock, review))?;
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
@@ -46,7 +46,7 @@ fn work(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::erro
     worked
 }
 
-/// Says what everything that this program counts means.
+/// Registers the descriptions of all metrics of this program.
 pub fn describe_metrics() {
     boot::panics::describe_metrics();
     store::describe_metrics();
@@ -55,7 +55,7 @@ pub fn describe_metrics() {
     rounds::describe_metrics();
 }
 
-#[expect(clippy::print_stdout, reason = "whoever started the process reads its address there")]
+#[expect(clippy::print_stdout, reason = "the parent process reads the address there")]
 fn announce(worker: &Worker) {
     println!("observe http://{}", worker.observe_address());
 }

@@ -1,26 +1,26 @@
-//! What a worker sees to beside its work, again and again: it counts what waits, checks that the books keep their laws, and
-//! clears away what has done its duty. Any number of workers may do so side by side; none of it touches money.
+//! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, and deletes expired
+//! data. Any number of workers may run them at the same time. None of them posts money.
 
 use std::time::Duration;
 
 use clock::SharedClock;
 use metrics::{describe_gauge, gauge};
 use serde::Deserialize;
-use store::{Rounds, Store, StoreError, show_breaches};
+use store::{CheckProgress, Store, StoreError, show_violations};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 const COUNTED: &str = "vendgate_counted_timestamp_seconds";
 const CHECKED: &str = "vendgate_checked_timestamp_seconds";
 
-/// How often.
+/// The intervals of the periodic tasks.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundSettings {
-    /// Between two counts of what waits, in milliseconds.
+    /// Between two counts of the waiting work, in milliseconds.
     pub count_every_ms: u64,
-    /// Between two looks at the books, in milliseconds.
+    /// Between two checks of the books, in milliseconds.
     pub check_every_ms: u64,
-    /// Between two times of clearing away, in milliseconds.
+    /// Between two deletions of expired data, in milliseconds.
     pub purge_every_ms: u64,
 }
 
@@ -30,13 +30,13 @@ impl Default for RoundSettings {
     }
 }
 
-/// Says what is measured here, to whoever keeps it.
+/// Registers the descriptions of the metrics of this module.
 pub(crate) fn describe_metrics() {
     describe_gauge!(COUNTED, "When this worker last counted what waits, in seconds since 1970.");
     describe_gauge!(CHECKED, "When this worker last looked at the books, in seconds since 1970.");
 }
 
-/// Makes the rounds for ever.
+/// Runs the periodic tasks. Never returns.
 pub(crate) async fn make(settings: RoundSettings, store: Store, clock: SharedClock) {
     tokio::join!(
         count(every(settings.count_every_ms), &store, &clock),
@@ -53,21 +53,21 @@ async fn count(mut due: Interval, store: &Store, clock: &SharedClock) {
                 open.show();
                 done(COUNTED, clock);
             }
-            Err(error) => put_off(&error, "what waits could not be counted"),
+            Err(error) => log_failure(&error, "what waits could not be counted"),
         }
     }
 }
 
 async fn check(mut due: Interval, store: &Store, clock: &SharedClock) {
-    let mut rounds = Rounds::default();
+    let mut progress = CheckProgress::default();
     loop {
         due.tick().await;
-        match store.check_books(&mut rounds).await {
-            Ok(breaches) => {
-                show_breaches(&breaches);
+        match store.check_books(&mut progress).await {
+            Ok(violations) => {
+                show_violations(&violations);
                 done(CHECKED, clock);
             }
-            Err(error) => put_off(&error, "the books could not be checked"),
+            Err(error) => log_failure(&error, "the books could not be checked"),
         }
     }
 }
@@ -76,8 +76,8 @@ async fn purge(mut due: Interval, store: &Store) {
     loop {
         due.tick().await;
         match store.purge_expired().await {
-            Ok(purged) => tracing::info!(?purged, "cleared away"),
-            Err(error) => put_off(&error, "not everything could be cleared away"),
+            Ok(purged) => tracing::info!(?purged, "expired data was deleted"),
+            Err(error) => log_failure(&error, "not all expired data could be deleted"),
         }
     }
 }
@@ -92,7 +92,7 @@ fn done(what: &'static str, clock: &SharedClock) {
     gauge!(what).set(u32::try_from(clock.now().timestamp()).unwrap_or(u32::MAX));
 }
 
-fn put_off(error: &StoreError, what: &'static str) {
+fn log_failure(error: &StoreError, what: &'static str) {
     let cause: &dyn std::error::Error = error;
     tracing::warn!(cause, "{what}");
 }

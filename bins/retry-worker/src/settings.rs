@@ -1,11 +1,11 @@
-//! The sum of what the rooms want to be told.
+//! The settings of the worker: the sections of all crates that it uses.
 
 use std::collections::HashMap;
 
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
-use connections::ProviderSettings;
 use notify::NotifySettings;
+use provider_registry::ProviderSettings;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use store::{SealingSettings, StoreSettings};
@@ -13,57 +13,57 @@ use vending::{VendingSettings, WorkerSettings};
 
 use crate::RoundSettings;
 
-/// Everything a worker is told. It may read the same file as the server, whose own parts it passes over.
+/// All settings of a worker. It may read the same file as the server, and ignores the server's own sections.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// How it works.
+    /// The pace of its work.
     #[serde(default)]
     pub worker: WorkerSettings,
-    /// How often it counts what waits, checks the books, and clears away.
+    /// The intervals of the periodic tasks.
     #[serde(default)]
     pub rounds: RoundSettings,
-    /// The messages that people get.
+    /// The messages that people receive.
     #[serde(default)]
     pub notify: NotifySettings,
     /// The database.
     pub store: StoreSettings,
     /// The keys that seal tokens at rest.
     pub sealing: SealingSettings,
-    /// How long everything may take: the same as the server is told.
+    /// The time limits of a purchase: the same as the server's.
     #[serde(default)]
     pub vending: VendingSettings,
-    /// The connections to providers, by their code: the same as the server is given.
+    /// The connections to providers, by their code: the same as the server's.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,
-    /// Threads on which money moves.
+    /// Threads that run the money transactions.
     #[serde(default = "two")]
     pub engine_threads: usize,
-    /// What the process says about itself.
+    /// The log.
     #[serde(default)]
     pub telemetry: TelemetrySettings,
-    /// Where whoever watches it may ask; not where the server is watched.
-    #[serde(default = "beside_the_server")]
+    /// The monitoring listener. Its address differs from the server's.
+    #[serde(default = "default_observe")]
     pub observe: ObserveSettings,
-    /// For the server alone.
+    /// For the server only.
     #[serde(default)]
     pub http: Option<IgnoredAny>,
-    /// For the server alone.
+    /// For the server only.
     #[serde(default)]
     pub web: Option<IgnoredAny>,
-    /// For the server alone.
+    /// For the server only.
     #[serde(default)]
     pub identity: Option<IgnoredAny>,
-    /// For `api-server migrate` alone.
+    /// For `api-server migrate` only.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,
-    /// For `vendctl` alone.
+    /// For `vendctl` only.
     #[serde(default)]
     pub operator: Option<IgnoredAny>,
 }
 
 impl Settings {
-    /// Checks every section. The process must have chosen its TLS provider.
+    /// Checks every section. The process must have chosen its TLS provider before.
     pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
         review.section("worker", || self.worker.checked());
         review.section("notify", || self.notify.checked());
@@ -71,7 +71,7 @@ impl Settings {
         review.section("sealing", || self.sealing.keys().map(drop));
         let timing = self.vending.timing();
         review.section("vending", || timing.checked().map(drop));
-        connections::review(&self.providers, timing.provider_timeout, clock, |key, error| {
+        provider_registry::review(&self.providers, timing.provider_timeout, clock, |key, error| {
             review.sections(&[key, "vending"], || Err(error));
         });
         review.section("telemetry", || self.telemetry.checked());
@@ -83,6 +83,6 @@ const fn two() -> usize {
     2
 }
 
-fn beside_the_server() -> ObserveSettings {
+fn default_observe() -> ObserveSettings {
     ObserveSettings::on_port(9465)
 }

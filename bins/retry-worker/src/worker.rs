@@ -5,17 +5,17 @@ use std::net::SocketAddr;
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
-use connections::ProviderSettingsError;
 use futures_util::FutureExt;
 use messages::Messages;
 use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsError};
+use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store, StoreError};
 use vending::{Engine, Vending, WorkerSettings, WorkerSettingsError};
 
 use crate::{RoundSettings, Settings, rounds};
 
-/// A worker that has everything it needs and has not begun yet.
+/// A worker that is built and does not work yet.
 #[derive(Debug)]
 pub struct Worker {
     vending: Vending,
@@ -33,13 +33,13 @@ pub enum WorkError {
     /// The sealing keys cannot be used.
     #[error("the sealing keys cannot be used")]
     Sealing(#[from] SealError),
-    /// The database is not there, or not fit to be trusted with money.
+    /// The database cannot be reached, or it does not meet the conditions for storing money.
     #[error("the store cannot be used")]
     Store(#[from] StoreError),
-    /// The lengths of the vending settings are safe only in their order.
+    /// The durations of the vending settings are not in the required order.
     #[error("the vending settings cannot be used")]
     Vending(#[from] TimingError),
-    /// It would spin, or never work.
+    /// The worker would loop without a pause, or never work.
     #[error("the worker settings cannot be used")]
     Worker(#[from] WorkerSettingsError),
     /// The settings of a provider cannot be used.
@@ -48,16 +48,16 @@ pub enum WorkError {
     /// The settings of the messages cannot be used together.
     #[error("the notify settings cannot be used")]
     Notify(#[from] NotifySettingsError),
-    /// Messages cannot be sent as they say.
+    /// The gateways cannot be built from the settings.
     #[error("a gateway for messages cannot be used")]
     Gateway(#[from] GatewayError),
-    /// Nobody could watch it.
-    #[error("the worker cannot be watched")]
+    /// The monitoring listener cannot be started.
+    #[error("the worker cannot be monitored")]
     Observe(#[from] ObserveError),
 }
 
 impl Worker {
-    /// Puts the rooms together.
+    /// Assembles the crates.
     pub async fn build(
         settings: &Settings,
         metrics: &Metrics,
@@ -69,14 +69,14 @@ impl Worker {
         let keys = settings.sealing.keys()?;
         let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
         store.refuse_powerful_role().await?;
-        let providers = connections::connect(&settings.providers, timing.provider_timeout, &clock)?;
+        let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let notifier = notifier(store.clone(), &settings.notify)?;
         let reached = store.clone();
         let observatory = Observatory::start(&settings.observe, metrics, clock.clone(), move || {
             let store = reached.clone();
             async move { store.check_health().await }
         })?;
-        // Only a new purchase is named after the service's own year and month, and a worker makes none.
+        // Only the reference of a new purchase uses the service's time zone, and a worker creates no purchase.
         let zone = Tz::UTC;
         let vending =
             Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
@@ -84,12 +84,12 @@ impl Worker {
         Ok(Self { vending, notifier, observatory, settings, store, rounds, clock })
     }
 
-    /// Where whoever watches it may ask.
+    /// The address of the monitoring listener.
     pub const fn observe_address(&self) -> SocketAddr {
         self.observatory.address()
     }
 
-    /// Works until `stop` resolves; then claims nothing more, and lets what is under way end: purchases, and messages.
+    /// Works until `stop` resolves. Then it claims nothing more and finishes the purchases and messages under way.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let stop = async {
             stop.await;

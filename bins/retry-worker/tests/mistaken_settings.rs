@@ -1,4 +1,4 @@
-//! A worker with mistaken settings ends at once, and says in one line all that is wrong with them.
+//! A worker with wrong settings exits at once and names all mistakes in one line.
 
 use std::{fs, path::Path, process::Command};
 
@@ -33,7 +33,7 @@ fn a_worker_names_the_mistakes_of_all_sections_at_once() {
     assert!(!output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("retry-worker: 4 settings are to be mended in "), "{said}");
+    assert!(said.starts_with("retry-worker: 4 settings must be corrected in "), "{said}");
     for mistake in [
         "`notify.email.from` is wrong: ",
         "`rounds.count_every_ms` is wrong: an integer is expected",

@@ -1,25 +1,25 @@
-//! What a person types behind `cargo sandbox`.
+//! The arguments of `cargo sandbox`.
 
 use std::path::PathBuf;
 
 use clap::Parser;
 
-/// Brings the whole system up on loopback, buys electricity with it, and serves until Ctrl-C.
+/// Starts the whole system on loopback, buys electricity with it, and serves until Ctrl-C.
 #[derive(Debug, Parser)]
 #[command(name = "cargo sandbox", bin_name = "cargo sandbox")]
 pub(crate) struct Arguments {
-    /// Where the API listens on 127.0.0.1; 0 takes a free port
+    /// The port of the API on 127.0.0.1; 0 takes a free port
     #[arg(long, value_name = "N", default_value_t = 8080)]
     pub(crate) port: u16,
-    /// End after the tour; the exit code tells whether everything went as it should
+    /// Exit after the tour; the exit code is 0 if everything worked
     #[arg(long)]
     pub(crate) once: bool,
-    /// Where sandbox.json, the servers' settings and their logs are written [default: target/sandbox]
+    /// The directory for sandbox.json, the servers' settings and their logs [default: target/sandbox]
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 }
 
-/// Reads them, or explains them and ends.
+/// Parses the arguments. Prints help or an error and exits if they ask for it or are wrong.
 pub(crate) fn read() -> Arguments {
     Arguments::parse()
 }

@@ -1,4 +1,4 @@
-//! `cargo sandbox` from beginning to end: up, the tour, serving, down.
+//! `cargo sandbox` from start to end: start, tour, serving, stop.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a person reads this")]
 
 use std::{
@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use sandbox::{Facts, Options, Pauses, Programs, Sandbox, StartError, tour};
+use sandbox::{Options, Pauses, Programs, Sandbox, SandboxInfo, StartError, tour};
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{SignalKind, signal},
@@ -22,12 +22,12 @@ use tokio::{
 
 use crate::arguments::Arguments;
 
-/// How often a part that has ended is looked for.
+/// The interval of the checks for ended parts.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// What the person wants: on, off, off at once.
+/// The stop requests of the user: stop, and stop at once.
 #[derive(Clone, Default)]
-struct Wish {
+struct StopSignals {
     stop: Arc<Notify>,
     hurry: Arc<AtomicBool>,
 }
@@ -35,7 +35,7 @@ struct Wish {
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let wish = Wish::of_the_person(&runtime)?;
+    let signals = StopSignals::listen(&runtime)?;
     println!("Bringing up a private Postgres, the simulated utility, the API server and the worker ...");
     let mut options = Options { port: arguments.port, ..Options::for_people() };
     options.directory = arguments.directory.clone().unwrap_or(options.directory);
@@ -43,12 +43,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let started = runtime.block_on(async {
         tokio::select! {
             started = bring_up(&options, &programs, arguments.once) => Some(started),
-            () = wish.stop.notified() => None,
+            () = signals.stop.notified() => None,
         }
     });
     let Some(started) = started else {
-        // Whatever was started so far ends with this process.
-        println!("\nStopped while it was starting.");
+        // The parts that were started so far end with this process.
+        println!("\nStopped during the start.");
         return Ok(());
     };
     let mut sandbox = started?;
@@ -57,25 +57,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
             async { if arguments.once { show_once(&mut sandbox).await } else { serve(&mut sandbox).await } };
         tokio::select! {
             shown = shown => shown,
-            () = wish.stop.notified() => Ok(()),
+            () = signals.stop.notified() => Ok(()),
         }
     });
-    println!("\nStopping: what is under way is brought to its end (Ctrl-C again to stop at once).");
-    sandbox.stop(|| wish.hurry.load(Ordering::Relaxed));
+    println!("\nStopping: work in progress is finished first (Ctrl-C again to stop at once).");
+    sandbox.stop(|| signals.hurry.load(Ordering::Relaxed));
     outcome
 }
 
-/// Prints an error with everything that caused it, on one line.
-pub(crate) fn complain(who: &str, error: &(dyn Error + 'static)) -> ExitCode {
-    eprintln!("{who}: {}", in_words(error));
+/// Prints an error with all its causes on one line.
+pub(crate) fn complain(program: &str, error: &(dyn Error + 'static)) -> ExitCode {
+    eprintln!("{program}: {}", in_words(error));
     ExitCode::FAILURE
 }
 
-/// Starts everything, and starts it anew while what has failed may do better: nothing that is lost by that was in use.
-/// `--once` is a check, which fails on any failure.
+/// Starts everything. Starts it again after a failure that may be temporary: nothing was in use yet, so nothing is
+/// lost. `--once` is a check, so it fails on any failure.
 async fn bring_up(options: &Options, programs: &Programs, is_once: bool) -> Result<Sandbox, Box<dyn Error>> {
     let mut pauses = Pauses::default();
-    let mut told = String::new();
+    let mut printed = String::new();
     loop {
         let error = match start(options.clone(), programs.clone()).await? {
             Ok(sandbox) => return Ok(sandbox),
@@ -83,67 +83,64 @@ async fn bring_up(options: &Options, programs: &Programs, is_once: bool) -> Resu
             Err(error) => error,
         };
         let pause = pauses.lengthen();
-        let line = format!(
-            "The sandbox did not start: {}. All of it is started anew in {pause:?}.",
-            in_words(&error)
-        );
-        if line != told {
+        let line = format!("The sandbox did not start: {}. Trying again in {pause:?}.", in_words(&error));
+        if line != printed {
             println!("{line}");
         }
-        told = line;
+        printed = line;
         tokio::time::sleep(pause).await;
     }
 }
 
-/// A thread of its own waits for the start, so that a person need not.
+/// Starts on a separate thread, so that Ctrl-C can interrupt the wait.
 fn start(options: Options, programs: Programs) -> oneshot::Receiver<Result<Sandbox, StartError>> {
-    let (says, hears) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     thread::spawn(move || {
-        // Nobody listens any more only if the person has stopped it.
-        let _nobody_listens = says.send(Sandbox::start(&options, &programs));
+        // The receiver is gone only if the user has stopped the command.
+        let _sent = sender.send(Sandbox::start(&options, &programs));
     });
-    hears
+    receiver
 }
 
-/// The tour, on which nothing may go wrong and nothing may end.
+/// The tour as a check: no step may fail and no part may end.
 async fn show_once(sandbox: &mut Sandbox) -> Result<(), Box<dyn Error>> {
-    let facts = sandbox.facts().clone();
-    let toured = tour(&facts, &mut io::stdout()).await;
+    let info = sandbox.info().clone();
+    let toured = tour(&info, &mut io::stdout()).await;
     if let Some(ended) = sandbox.ended() {
         return Err(ended.to_string().into());
     }
     toured?;
-    tell_where_the_facts_are(sandbox)?;
+    print_where_the_info_is(sandbox)?;
     Ok(())
 }
 
-/// The tour, and all the time after it. Nothing that a part does ends it.
+/// The tour, and serving after it. An ended part does not end this.
 async fn serve(sandbox: &mut Sandbox) -> Result<(), Box<dyn Error>> {
-    let facts = sandbox.facts().clone();
+    let info = sandbox.info().clone();
     tokio::select! {
-        () = show(&facts) => {}
+        () = show(&info) => {}
         () = tend(sandbox) => {}
     }
-    tell_where_the_facts_are(sandbox)?;
+    print_where_the_info_is(sandbox)?;
     println!("Serving until Ctrl-C.");
     io::stdout().flush()?;
     tend(sandbox).await;
     Ok(())
 }
 
-/// A surprise on the tour is told, and no more: a part may have ended meanwhile, and will be started again.
-async fn show(facts: &Facts) {
-    if let Err(surprise) = tour(facts, &mut io::stdout()).await {
-        println!("\nThe tour ends here: {}. The sandbox goes on.", in_words(&surprise));
+/// A failure of the tour is only printed: a part may have ended meanwhile, and is started again.
+async fn show(info: &SandboxInfo) {
+    if let Err(surprise) = tour(info, &mut io::stdout()).await {
+        println!("\nThe tour failed: {}. The sandbox keeps running.", in_words(&surprise));
     }
 }
 
-fn tell_where_the_facts_are(sandbox: &Sandbox) -> io::Result<()> {
-    println!("\nEverything needed to call it: {}", sandbox.write_facts()?.display());
+fn print_where_the_info_is(sandbox: &Sandbox) -> io::Result<()> {
+    println!("\nAddresses and credentials: {}", sandbox.write_info()?.display());
     Ok(())
 }
 
-/// Has what has ended started again, for ever.
+/// Restarts parts that have ended. Never returns.
 async fn tend(sandbox: &mut Sandbox) {
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
@@ -158,11 +155,11 @@ fn in_words(error: &dyn Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-impl Wish {
-    /// The first Ctrl-C or SIGTERM stops, the second hurries.
-    fn of_the_person(runtime: &Runtime) -> io::Result<Self> {
-        let wish = Self::default();
-        let heard = wish.clone();
+impl StopSignals {
+    /// The first Ctrl-C or SIGTERM stops, the second stops at once.
+    fn listen(runtime: &Runtime) -> io::Result<Self> {
+        let signals = Self::default();
+        let shared = signals.clone();
         let _on_the_runtime = runtime.enter();
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
@@ -174,10 +171,10 @@ impl Wish {
                 }
             };
             next().await;
-            heard.stop.notify_one();
+            shared.stop.notify_one();
             next().await;
-            heard.hurry.store(true, Ordering::Relaxed);
+            shared.hurry.store(true, Ordering::Relaxed);
         });
-        Ok(wish)
+        Ok(signals)
     }
 }

@@ -1,4 +1,4 @@
-//! How a part is started: its program, its settings, its log, and what it says when it is ready.
+//! How a part is started: its program, its settings, its log, and the lines that report its addresses.
 
 use std::{
     ffi::OsStr,
@@ -13,36 +13,36 @@ use std::{
 
 use crate::{Program, process::ProcessError};
 
-/// How a part is started, and started again.
+/// How a part is started and restarted.
 #[derive(Clone, Debug)]
 pub(crate) struct Launch {
-    /// Which part it is, in what is said about it.
+    /// The name of the part in messages.
     pub(crate) name: &'static str,
     pub(crate) program: Program,
     /// Its settings file.
     pub(crate) settings: PathBuf,
-    /// Settings that win over the file.
+    /// Settings that override the file.
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) log: PathBuf,
-    /// What it says when it is ready.
-    pub(crate) doors: &'static [Door],
-    /// What it does not remember of an earlier life, where somebody would miss it.
+    /// The listeners whose addresses it prints when it is ready.
+    pub(crate) listeners: &'static [Listener],
+    /// The relevant state that it loses in a restart, if any.
     pub(crate) forgets: Option<&'static str>,
 }
 
-/// What a part can be reached for: each is a line that it prints when it is ready.
+/// The listeners of a part. A part prints one line for each when it is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Door {
-    /// Its own work, over HTTP: `http://127.0.0.1:4711`.
+pub enum Listener {
+    /// Its main HTTP endpoint: `http://127.0.0.1:4711`.
     Http,
-    /// Whoever watches it: `observe http://127.0.0.1:4712`.
+    /// The monitoring listener: `observe http://127.0.0.1:4712`.
     Observe,
-    /// Whoever brings mail: `smtp 127.0.0.1:4713`.
+    /// The mail server: `smtp 127.0.0.1:4713`.
     Smtp,
 }
 
-impl Door {
-    /// The address in a line that tells of this door.
+impl Listener {
+    /// The address in a line that reports this listener.
     pub(crate) fn read(self, line: &str) -> Option<&str> {
         match self {
             Self::Http => Some(line).filter(|line| line.starts_with("http://")),
@@ -53,19 +53,19 @@ impl Door {
 }
 
 impl Launch {
-    /// The command that starts it.
+    /// The command that starts the part.
     pub(crate) fn command(&self) -> io::Result<Command> {
         let mut command = command(&self.program, [self.settings.as_os_str()], &self.log)?;
         command.envs(self.environment.clone());
         Ok(command)
     }
 
-    /// How long its log is.
+    /// The length of its log in bytes.
     pub(crate) fn log_length(&self) -> u64 {
         fs::metadata(&self.log).map_or(0, |log| log.len())
     }
 
-    /// The last line of its log behind the first `from` bytes, without its own name before it.
+    /// The last line of its log after the first `from` bytes, without the part's name in front.
     pub(crate) fn last_words(&self, from: u64) -> Option<String> {
         let log = fs::read(&self.log).ok()?;
         let said = usize::try_from(from).ok().and_then(|from| log.get(from..))?;
@@ -75,7 +75,7 @@ impl Launch {
     }
 }
 
-/// Runs a program to its end.
+/// Runs a program until it exits.
 pub(crate) fn run_to_end(
     name: &'static str,
     program: &Program,
@@ -85,24 +85,24 @@ pub(crate) fn run_to_end(
     let not_started = |source| ProcessError::NotStarted { name, source };
     let mut child =
         command(program, arguments, log).and_then(|mut command| command.spawn()).map_err(not_started)?;
-    let lifeline = child.stdin.take();
-    // What it prints is for people.
+    let stdin = child.stdin.take();
+    // Its output is not needed here.
     let _printed = child.stdout.take().map(lines_of).into_iter().flatten().count();
     let status = child.wait().map_err(not_started)?;
-    drop(lifeline);
+    drop(stdin);
     if status.success() {
         return Ok(());
     }
     let text = fs::read_to_string(log).unwrap_or_default();
     let said = match text.lines().next_back() {
-        Some(words) => format!("{status}, after it said: {words}"),
-        None => format!("{status}, without a word"),
+        Some(words) => format!("{status}, last output: {words}"),
+        None => format!("{status}, no output"),
     };
     Err(ProcessError::Ended { name, said, log: log.to_owned() })
 }
 
-/// In a process group of its own, so that a Ctrl-C meant for the sandbox does not stop its parts out of order; and
-/// without this process's environment, whose settings are not meant for them.
+/// The part gets its own process group, so that a Ctrl-C for the sandbox does not stop the parts in the wrong order. It
+/// does not inherit this process's environment, whose settings are not for the parts.
 fn command<const N: usize>(program: &Program, arguments: [&OsStr; N], log: &Path) -> io::Result<Command> {
     let mut command = Command::new(&program.path);
     command.args(&program.leading_arguments).args(arguments);
@@ -112,13 +112,13 @@ fn command<const N: usize>(program: &Program, arguments: [&OsStr; N], log: &Path
     Ok(command)
 }
 
-/// The lines that a process prints. They are read to the end even if nobody listens, so that it never waits.
+/// The lines that a process prints. They are read even if the receiver is gone, so that the process never blocks.
 pub(crate) fn lines_of(stdout: ChildStdout) -> Receiver<String> {
-    let (says, hears) = channel();
+    let (sender, receiver) = channel();
     thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let _nobody_listens = says.send(line);
+            let _sent = sender.send(line);
         }
     });
-    hears
+    receiver
 }

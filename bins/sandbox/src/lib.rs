@@ -1,11 +1,11 @@
-//! The whole system on a laptop in one command: a private Postgres, the schema, two organisations with loaded
+//! The whole system on one machine in one command: a private Postgres, the schema, two organisations with loaded
 //! wallets, the simulated utility, the API server, the worker.
 //!
-//! `cargo sandbox` and the acceptance tests bring everything up through [`Sandbox::start`], so that there is one
-//! seeding and one way to start. Nothing outlives the [`Sandbox`], however its process ends.
+//! `cargo sandbox` and the acceptance tests both start it through [`Sandbox::start`], so there is only one way to seed
+//! and to start it. All processes end with the [`Sandbox`], however its own process ends.
 
-mod facts;
 mod http;
+mod info;
 mod launch;
 mod office;
 mod options;
@@ -19,10 +19,10 @@ mod start;
 mod supervision;
 mod tour;
 
-pub use facts::{Credentials, Facts, Subscribers};
 pub use http::http_client;
-pub use launch::Door;
-pub use office::{Office, OfficeError, Shop, ShopPlan, WalletPlan};
+pub use info::{Credentials, SandboxInfo, Subscribers};
+pub use launch::Listener;
+pub use office::{Merchant, MerchantPlan, Office, OfficeError, WalletPlan};
 pub use options::{Options, Pace};
 pub use process::{Process, ProcessError, Signal};
 pub use programs::{Program, Programs};

@@ -9,7 +9,7 @@ use sandbox::parts;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).peekable();
-    let (who, outcome) = if arguments.next_if(|argument| argument == parts::API_SERVER).is_some() {
+    let (program, outcome) = if arguments.next_if(|argument| argument == parts::API_SERVER).is_some() {
         (parts::API_SERVER, parts::api_server(arguments))
     } else if arguments.next_if(|argument| argument == parts::RETRY_WORKER).is_some() {
         (parts::RETRY_WORKER, parts::retry_worker(arguments))
@@ -20,6 +20,6 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => command::complain(who, error.as_ref()),
+        Err(error) => command::complain(program, error.as_ref()),
     }
 }

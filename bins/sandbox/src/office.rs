@@ -1,10 +1,11 @@
-//! The operator's desk of the sandbox: it lets organisations in, and hands their wallets over loaded.
+//! The operator's functions in the sandbox: it creates organisations with loaded wallets.
 
 use std::sync::Arc;
 
 use clock::SystemClock;
 use identity::{
-    Act, Entropy, EntropyError, Environment, Onboarding, OnboardingError, Role, SystemEntropy, UserDetails,
+    AuditContext, Entropy, EntropyError, Environment, Onboarding, OnboardingError, Role, SystemEntropy,
+    UserDetails,
 };
 use ledger::{AccountId, Category};
 use money::{Currency, Money, MoneyError};
@@ -14,75 +15,75 @@ use vend::SubscriberIdentifier;
 
 use crate::Credentials;
 
-/// Lets organisations in, by the functions that the operator's tools use.
+/// Creates organisations with the functions of the operator's tools.
 #[derive(Clone, Debug)]
 pub struct Office {
     pub(crate) store: Store,
     onboarding: Onboarding,
-    /// Everybody who can be sold to: what every organisation here is locked to.
-    street: Vec<SubscriberIdentifier>,
+    /// The subscribers on the allow-list of every organisation here.
+    simulator: Vec<SubscriberIdentifier>,
 }
 
-/// An organisation to be let in, with one user, `till`.
+/// The plan of an organisation with one user, `till`.
 #[derive(Clone, Debug)]
-pub struct ShopPlan {
-    /// What its user gives as `org_code`.
+pub struct MerchantPlan {
+    /// The `org_code` of its user.
     pub code: String,
     /// Its name for people.
     pub name: String,
-    /// What its user may do.
+    /// The role of its user.
     pub role: Role,
-    /// Its wallets, in the order of a list.
+    /// Its wallets, in list order.
     pub wallets: Vec<WalletPlan>,
 }
 
-/// A wallet to be opened.
+/// The plan of a wallet.
 #[derive(Clone, Debug)]
 pub struct WalletPlan {
     /// Its label.
     pub name: String,
-    /// Who settles doubt about purchases out of it.
+    /// The handling of its purchases: managed by the service, or by the integrator.
     pub handling: Handling,
-    /// What is paid in, in hundredths of a pula.
+    /// The opening balance, in hundredths of a pula.
     pub minor: i64,
 }
 
-/// An organisation that was let in.
+/// A created organisation.
 #[derive(Clone, Debug)]
-pub struct Shop {
-    /// Its number.
+pub struct Merchant {
+    /// Its id.
     pub organisation: OrganisationId,
-    /// How its user logs in.
+    /// The login of its user.
     pub credentials: Credentials,
     /// Its wallets, in the order of the plan.
     pub wallets: Vec<AccountId>,
 }
 
-/// Why an organisation could not be let in.
+/// Why an organisation could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum OfficeError {
-    /// It, its client or its user could not be made.
-    #[error("the organisation could not be let in")]
+    /// The organisation, its client or its user could not be created.
+    #[error("the organisation could not be created")]
     Onboarding(#[from] OnboardingError),
     /// A wallet or the catalogue could not be written.
-    #[error("the organisation could not be fitted out")]
+    #[error("the organisation could not be set up")]
     Store(#[from] StoreError),
     /// Its allow-list could not be written.
-    #[error("the organisation could not be given its subscribers")]
+    #[error("the allow-list of the organisation could not be written")]
     Allow(#[from] AllowError),
     /// There is no randomness for its password.
-    #[error("no password could be made")]
+    #[error("no password could be generated")]
     Entropy(#[from] EntropyError),
-    /// An amount or a rate of the plan is none.
-    #[error("the plan names an impossible amount")]
+    /// An amount or a rate of the plan is not valid.
+    #[error("the plan contains an invalid amount")]
     Money(#[from] MoneyError),
-    /// A format of the plan is none.
-    #[error("the plan names an impossible format")]
+    /// A format of the plan is not valid.
+    #[error("the plan contains an invalid format")]
     Format(#[from] purchase::PatternError),
 }
 
-impl ShopPlan {
-    /// With one self-managed wallet, loaded as every staging wallet is.
+impl MerchantPlan {
+    /// A plan with one self-managed wallet, with the opening balance of staging wallets.
     pub fn staging(code: &str, name: &str) -> Self {
         let wallets = vec![WalletPlan::loaded("Wallet", Handling::SelfManaged)];
         Self { code: code.to_owned(), name: name.to_owned(), role: Role::Integrator, wallets }
@@ -90,29 +91,29 @@ impl ShopPlan {
 }
 
 impl WalletPlan {
-    /// Loaded as every staging wallet is.
+    /// A wallet with the opening balance of staging wallets.
     pub fn loaded(name: &str, handling: Handling) -> Self {
         Self { name: name.to_owned(), handling, minor: store::staging_load().minor() }
     }
 }
 
 impl Office {
-    pub(crate) fn new(store: Store, street: Vec<SubscriberIdentifier>) -> Self {
+    pub(crate) fn new(store: Store, simulator: Vec<SubscriberIdentifier>) -> Self {
         let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        Self { store, onboarding, street }
+        Self { store, onboarding, simulator }
     }
 
-    /// Everything that the operator can read and write.
+    /// The store, with the operator's rights.
     pub const fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Lets an organisation in, with a client, a user, its wallets, the catalogue's offers, a default provider of
-    /// electricity, and everybody who can be sold to on its allow-list.
+    /// Creates an organisation with a client, a user, its wallets, the offers of the catalogue, a default provider of
+    /// electricity, and an allow-list with all subscribers.
     ///
     /// # Errors
-    /// When its code is taken, or the database does not answer.
-    pub async fn open_shop(&self, plan: ShopPlan) -> Result<Shop, OfficeError> {
+    /// When the code is taken, or the database does not answer.
+    pub async fn open_merchant(&self, plan: MerchantPlan) -> Result<Merchant, OfficeError> {
         let act = act();
         let id = self
             .onboarding
@@ -128,7 +129,7 @@ impl Office {
         }
         self.offer_everything_to(organisation).await?;
         self.name_default_provider_for(organisation).await?;
-        self.store.allow(organisation, self.street.clone(), act).await?;
+        self.store.allow(organisation, self.simulator.clone(), act).await?;
         let credentials = Credentials {
             client_id: client.client_id,
             client_secret: client.secret.expose().to_owned(),
@@ -136,7 +137,7 @@ impl Office {
             identifier: USERNAME.to_owned(),
             secret_pass: password,
         };
-        Ok(Shop { organisation, credentials, wallets })
+        Ok(Merchant { organisation, credentials, wallets })
     }
 
     async fn open_wallet(
@@ -156,7 +157,7 @@ impl Office {
         };
         let amount = Money::from_minor(plan.minor, currency);
         let opened = self.store.open_account_for_staging(account, amount, act()).await?;
-        // Only an organisation's first wallet is loaded of itself.
+        // Only the first wallet of an organisation is loaded automatically.
         if opened.loaded.is_none() && amount.is_positive() {
             self.store.top_up(opened.id, amount, act()).await?;
         }
@@ -164,17 +165,17 @@ impl Office {
     }
 }
 
-/// In whose name everything here is done, and why.
-pub(crate) fn act() -> Act {
-    Act { actor: "sandbox".to_owned(), reason: "the sandbox is being set up".to_owned() }
+/// The audit context of every change here.
+pub(crate) fn act() -> AuditContext {
+    AuditContext { actor: "sandbox".to_owned(), reason: "the sandbox is being set up".to_owned() }
 }
 
-/// The currency of everything here.
+/// The currency of all amounts here.
 pub(crate) fn pula() -> Result<Currency, MoneyError> {
     Currency::parse("BWP")
 }
 
-/// So many random bytes, as text.
+/// This many random bytes, in hexadecimal.
 pub(crate) fn random_word(bytes: usize) -> Result<String, EntropyError> {
     let mut word = vec![0; bytes];
     SystemEntropy.fill(&mut word)?;
@@ -183,11 +184,11 @@ pub(crate) fn random_word(bytes: usize) -> Result<String, EntropyError> {
 
 const USERNAME: &str = "till";
 
-fn till(shop: &str, password: &str, role: Role) -> UserDetails {
+fn till(merchant: &str, password: &str, role: Role) -> UserDetails {
     UserDetails {
         username: USERNAME.to_owned(),
         password: password.into(),
-        full_name: format!("Till of {shop}"),
+        full_name: format!("Till of {merchant}"),
         phone_number: Some("26771000001".to_owned()),
         email: Some("till@shop.example".to_owned()),
         role,

@@ -1,47 +1,46 @@
-//! What is to be brought up, and how fast it lives.
+//! The options of a sandbox: its parts and its pace.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use local_postgres::Durability;
 
-/// The port that a newcomer expects the API on.
+/// The default port of the API.
 pub const USUAL_PORT: u16 = 8080;
 
-/// What a sandbox is like.
+/// The options of a sandbox.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where the API listens on 127.0.0.1; 0 takes a free port. Everything else takes free ports anyway.
+    /// The port of the API on 127.0.0.1. 0 takes a free port. All other listeners take free ports.
     pub port: u16,
-    /// Where `sandbox.json`, the settings of the servers and their logs are written.
+    /// The directory for `sandbox.json`, the settings of the servers and their logs.
     pub directory: PathBuf,
     /// Whether commits are synced to the disk.
     pub durability: Durability,
-    /// How long everything may take.
+    /// The length of all time limits.
     pub pace: Pace,
-    /// Whether a worker looks after open purchases from the beginning.
+    /// Whether a worker is started with the sandbox.
     pub works: bool,
-    /// How many ordinary electricity meters there are beside the configured scenarios; an allow-list has room for
-    /// some 900.
+    /// The number of ordinary electricity meters besides the scenarios. An allow-list has room for about 900.
     pub population: u32,
 }
 
-/// How long the time chain is, and how late the delayed meter.
+/// The length of the time limits, and the delay of the delayed meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Every setting of the time chain at its default, for measurements; the simulator is as in `Real`.
+    /// All time limits have their defaults, for measurements. The simulator is as in `Real`.
     Production,
-    /// As in production, but doubt ends within a minute: the delayed meter is late by 95 s.
+    /// As in production, but doubt ends within a minute. The delayed meter is 95 s late.
     Real,
-    /// For tests: the same order, in seconds.
+    /// For tests: the same order of limits, in seconds.
     Brisk,
-    /// For sweeps that crash hundreds of servers: the same order, in tenths of seconds.
+    /// For sweeps that crash hundreds of servers: the same order of limits, in tenths of seconds.
     Breathless,
 }
 
 impl Pace {
-    /// How long after an order the simulated providers may still act on it: as long as the slowest of their planned
-    /// misbehaviours keeps an order waiting.
+    /// How long after a request the simulated providers may still execute it: the longest delay of their planned
+    /// faults.
     pub const fn settles_within(self) -> Duration {
         match self {
             Self::Production | Self::Real => Duration::from_secs(10),
@@ -52,7 +51,7 @@ impl Pace {
 }
 
 impl Options {
-    /// For a person: as in production, in `target/sandbox` of the workspace.
+    /// The options of `cargo sandbox`: as in production, in `target/sandbox` of the workspace.
     pub fn for_people() -> Self {
         Self {
             port: USUAL_PORT,
@@ -64,7 +63,7 @@ impl Options {
         }
     }
 
-    /// For tests: brisk, on a free port, in a directory of their own.
+    /// The options of tests: brisk, on a free port, in their own directory.
     pub fn for_tests(directory: PathBuf) -> Self {
         Self {
             port: 0,
@@ -76,8 +75,8 @@ impl Options {
     }
 }
 
-/// The directory of the workspace, wherever the program is started from.
+/// The directory of the workspace, independent of the current directory.
 fn workspace() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package.ancestors().nth(2).expect("the package lies in bins/ of the workspace")
+    package.ancestors().nth(2).expect("the package is in bins/ of the workspace")
 }

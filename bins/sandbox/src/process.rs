@@ -1,4 +1,4 @@
-//! One part as a process of its own: started, spoken to by signals, started again, and never left behind.
+//! One part as a separate process: started, controlled by signals, restarted, and never left running.
 
 use std::{
     io,
@@ -13,12 +13,12 @@ use std::{
     time::Duration,
 };
 
-use crate::launch::{Door, Launch, lines_of};
+use crate::launch::{Launch, Listener, lines_of};
 
-/// Signals that a test or a person sends.
+/// Signals for tests and for the command.
 pub use rustix::process::Signal;
 
-/// On a very busy machine.
+/// Long enough for a very busy machine.
 pub(crate) const START_PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(10);
 
@@ -26,56 +26,56 @@ const POLL: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// Known once somebody has asked after its end.
+    /// Known after its end was observed.
     ended: Option<ExitStatus>,
     /// Closed when this process ends in any way, which ends the part.
     _lifeline: ChildStdin,
-    /// A mutex only so that a process can be shared between threads.
-    says: Mutex<Receiver<String>>,
+    /// A mutex only makes the process shareable between threads.
+    output: Mutex<Receiver<String>>,
     launch: Launch,
-    /// How long the log was when it began.
+    /// The length of the log when the process started.
     log_began_at: u64,
-    /// Where each of its doors is, in the order of the launch; fewer than that while it starts.
+    /// The addresses of its listeners, in the order of the launch. Incomplete during the start.
     addresses: Vec<String>,
 }
 
-/// What a part does at some moment.
+/// The state of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// It has not said yet where it can be reached.
+    /// It has not reported all its addresses yet.
     Starting,
-    /// It works.
+    /// It is ready.
     Up,
-    /// It has ended; why, as far as is known.
+    /// It has ended. The text output why, as far as is known.
     Ended(String),
 }
 
-/// Why a part of the sandbox does not run.
+/// Why a part of the sandbox is not running.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// It could not be started at all.
+    /// It could not be started.
     #[error("{name} cannot be started")]
     NotStarted {
-        /// Which part.
+        /// The name of the part.
         name: &'static str,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
     /// It ended before its work was done.
     #[error("{name} ended: {said} (see {})", log.display())]
     Ended {
-        /// Which part.
+        /// The name of the part.
         name: &'static str,
-        /// How, and the end of its log.
+        /// Its exit status and the last line of its log.
         said: String,
         /// The log.
         log: PathBuf,
     },
-    /// It says nothing.
+    /// It did not report its addresses.
     #[error("{name} did not start within {} s (see {})", START_PATIENCE.as_secs(), log.display())]
     Silent {
-        /// Which part.
+        /// The name of the part.
         name: &'static str,
         /// The log.
         log: PathBuf,
@@ -83,15 +83,15 @@ pub enum ProcessError {
 }
 
 impl Process {
-    /// Starts a part, and waits until it has said where all its doors are.
+    /// Starts a part, and waits until it has reported all its addresses.
     ///
     /// # Errors
-    /// When it cannot be started, ends at once, or stays silent.
+    /// When it cannot be started, ends at once, or does not report its addresses in time.
     pub(crate) fn start(launch: Launch) -> Result<Self, ProcessError> {
         let mut process = Self::begin(launch)?;
         while !process.is_up() {
-            match process.says().recv_timeout(START_PATIENCE) {
-                Ok(line) => process.hear(&line),
+            match process.output().recv_timeout(START_PATIENCE) {
+                Ok(line) => process.read_line(&line),
                 Err(RecvTimeoutError::Timeout) => {
                     let (name, log) = (process.launch.name, process.launch.log.clone());
                     return Err(ProcessError::Silent { name, log });
@@ -102,10 +102,10 @@ impl Process {
         Ok(process)
     }
 
-    /// Starts a part, and does not wait.
+    /// Starts a part without waiting.
     ///
     /// # Errors
-    /// When it cannot be started at all.
+    /// When it cannot be started.
     fn begin(launch: Launch) -> Result<Self, ProcessError> {
         let name = launch.name;
         let not_started = |source| ProcessError::NotStarted { name, source };
@@ -114,31 +114,31 @@ impl Process {
         let (Some(lifeline), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(not_started(io::Error::from(io::ErrorKind::BrokenPipe)));
         };
-        let (says, addresses) = (Mutex::new(lines_of(stdout)), Vec::new());
-        Ok(Self { child, ended: None, _lifeline: lifeline, says, launch, log_began_at, addresses })
+        let (output, addresses) = (Mutex::new(lines_of(stdout)), Vec::new());
+        Ok(Self { child, ended: None, _lifeline: lifeline, output, launch, log_began_at, addresses })
     }
 
-    /// The same part once more, where it was, after this one has ended.
+    /// Starts the same part again, at the same addresses, after this one has ended.
     ///
     /// # Errors
-    /// As at its first start; also when this one still holds its doors.
+    /// As at its first start. Also when this one still uses its addresses.
     pub fn start_again(&self) -> Result<Self, ProcessError> {
         Self::start(self.launch.clone())
     }
 
-    /// Puts the same part in the place of this one, and does not wait until it is up.
+    /// Replaces this process by a new one of the same part. Does not wait until it is ready.
     ///
     /// # Errors
-    /// When it cannot be started at all.
+    /// When it cannot be started.
     pub(crate) fn begin_again(&mut self) -> Result<(), ProcessError> {
         *self = Self::begin(self.launch.clone())?;
         Ok(())
     }
 
-    /// What it does now. Does not wait.
+    /// Its current state. Does not wait.
     pub(crate) fn condition(&mut self) -> Condition {
-        while let Ok(line) = self.says().try_recv() {
-            self.hear(&line);
+        while let Ok(line) = self.output().try_recv() {
+            self.read_line(&line);
         }
         match self.has_ended() {
             Some(status) => Condition::Ended(self.how_it_ended(status)),
@@ -147,12 +147,12 @@ impl Process {
         }
     }
 
-    /// Which part it is.
+    /// The name of the part.
     pub const fn name(&self) -> &'static str {
         self.launch.name
     }
 
-    /// Where what it says of itself is written.
+    /// The path of its log.
     pub fn log(&self) -> &Path {
         &self.launch.log
     }
@@ -161,18 +161,22 @@ impl Process {
         self.launch.forgets
     }
 
-    /// Where one of its doors is; empty if it has no such door.
-    pub fn address(&self, door: Door) -> &str {
-        let doors = self.launch.doors.iter().zip(&self.addresses);
-        doors.filter(|(its, _)| **its == door).map(|(_, address)| address.as_str()).next().unwrap_or_default()
+    /// The address of one of its listeners. Empty if it has no such listener.
+    pub fn address(&self, listener: Listener) -> &str {
+        let listeners = self.launch.listeners.iter().zip(&self.addresses);
+        listeners
+            .filter(|(its, _)| **its == listener)
+            .map(|(_, address)| address.as_str())
+            .next()
+            .unwrap_or_default()
     }
 
-    /// Where it works: `http://127.0.0.1:4711`.
+    /// The URL of its main endpoint: `http://127.0.0.1:4711`.
     pub fn url(&self) -> &str {
-        self.address(Door::Http)
+        self.address(Listener::Http)
     }
 
-    /// Its number with the system.
+    /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -180,10 +184,10 @@ impl Process {
     /// Sends it a signal.
     ///
     /// # Errors
-    /// When it has ended.
+    /// When the process has ended.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
-        // Its number may belong to somebody else by now.
+        // The process id may belong to another process by now.
         if self.ended.is_some() {
             return Err(gone());
         }
@@ -191,17 +195,14 @@ impl Process {
         Ok(rustix::process::kill_process(pid.ok_or_else(gone)?, signal)?)
     }
 
-    /// How it ended, if it has.
+    /// The exit status, if it has ended.
     pub fn has_ended(&mut self) -> Option<ExitStatus> {
         self.ended = self.ended.or_else(|| self.child.try_wait().ok().flatten());
         self.ended
     }
 
-    /// Waits until it has ended, so long at most.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "polls with a deadline, on a thread with nothing else to do"
-    )]
+    /// Waits until it has ended, at most for `patience`.
+    #[expect(clippy::disallowed_methods, reason = "polls with a deadline, on a dedicated thread")]
     pub fn ends_within(&mut self, patience: Duration) -> Option<ExitStatus> {
         let mut waited = Duration::ZERO;
         loop {
@@ -217,38 +218,37 @@ impl Process {
 
 impl Process {
     fn is_up(&self) -> bool {
-        self.addresses.len() == self.launch.doors.len()
+        self.addresses.len() == self.launch.listeners.len()
     }
 
-    fn says(&mut self) -> &mut Receiver<String> {
-        self.says.get_mut().unwrap_or_else(PoisonError::into_inner)
+    fn output(&mut self) -> &mut Receiver<String> {
+        self.output.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&mut self, line: &str) {
-        let next = self.launch.doors.get(self.addresses.len());
-        let address = next.and_then(|door| door.read(line)).map(str::to_owned);
+    fn read_line(&mut self, line: &str) {
+        let next = self.launch.listeners.get(self.addresses.len());
+        let address = next.and_then(|listener| listener.read(line)).map(str::to_owned);
         self.addresses.extend(address);
     }
 
-    /// Why it is not up, when it has closed its standard output.
+    /// The error of a part that closed its standard output before it was ready.
     fn failed(&mut self) -> ProcessError {
         let Launch { name, log, .. } = self.launch.clone();
         let said = match self.ends_within(POLL.saturating_mul(100)) {
             Some(status) => self.how_it_ended(status),
-            None => "it says nothing more".to_owned(),
+            None => "it closed its output".to_owned(),
         };
         ProcessError::Ended { name, said, log }
     }
 
-    /// The status, and the last line that it wrote into its log: unless it was killed, of which it cannot have said
-    /// anything.
+    /// The status and the last line of its log. A killed process could not log a reason, so only its status is used.
     fn how_it_ended(&self, status: ExitStatus) -> String {
         if status.signal() == Some(Signal::KILL.as_raw()) {
             return status.to_string();
         }
         match self.launch.last_words(self.log_began_at) {
-            Some(words) => format!("{status}, after it said: {words}"),
-            None => format!("{status}, without a word"),
+            Some(words) => format!("{status}, last output: {words}"),
+            None => format!("{status}, no output"),
         }
     }
 }

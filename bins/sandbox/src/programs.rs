@@ -1,4 +1,4 @@
-//! What to run as the parts of the system.
+//! The programs that run the parts of the system.
 
 use std::{
     ffi::OsString,
@@ -6,17 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// One program, with the arguments that make it the part it is.
+/// A program and the arguments that select the part.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The executable.
     pub path: PathBuf,
-    /// What comes before its own arguments.
+    /// The arguments before the part's own arguments.
     pub leading_arguments: Vec<OsString>,
 }
 
-/// The programs that a sandbox starts. Each must take its first argument as the name of its settings file and
-/// end when its standard input does; see [`parts`](crate::parts).
+/// The programs that a sandbox starts. Each must take the path of its settings file as its first argument, and must end
+/// when its standard input ends. See [`parts`](crate::parts).
 #[derive(Clone, Debug)]
 pub struct Programs {
     /// `api-server`
@@ -28,15 +28,14 @@ pub struct Programs {
 }
 
 impl Program {
-    /// An executable that is one part and nothing else.
+    /// An executable for one part only.
     pub fn at(path: impl AsRef<Path>) -> Self {
         Self { path: path.as_ref().to_owned(), leading_arguments: Vec::new() }
     }
 }
 
 impl Programs {
-    /// This very executable, which plays each part when it is called by the part's name: `cargo run` builds no
-    /// other.
+    /// This executable, which runs the part that its first argument names: `cargo run` builds no other executable.
     pub fn of_this_executable() -> io::Result<Self> {
         let path = std::env::current_exe()?;
         let part = |name: &str| Program { path: path.clone(), leading_arguments: vec![name.into()] };

@@ -1,4 +1,4 @@
-//! A sandbox that runs.
+//! A running sandbox.
 
 use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
 
@@ -7,32 +7,32 @@ use local_postgres::{Database, LocalPostgres};
 use tokio::runtime::Runtime;
 
 use crate::{
-    Facts, Office, Process, Program, Report, Signal, StartError, process::Condition, settings::vend_log,
-    start::Servers, supervision::Watch,
+    Office, Process, Program, Report, SandboxInfo, Signal, StartError, process::Condition,
+    settings::vend_log, start::Servers, supervision::Watch,
 };
 
-/// Longer than anything on the engine may take.
+/// Longer than the longest transaction of the engine.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(160);
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The whole system, up and seeded. Its parts go in the order in which they stand here: nobody loses what it needs.
+/// The whole system, started and seeded. Its fields are dropped in this order, so no part loses what it depends on.
 #[derive(Debug)]
 pub struct Sandbox {
     pub(crate) api_server: Process,
     pub(crate) retry_worker: Option<Process>,
     pub(crate) utility_sim: Process,
     pub(crate) office: Office,
-    pub(crate) facts: Facts,
+    pub(crate) info: SandboxInfo,
     pub(crate) servers: Servers,
     pub(crate) directory: PathBuf,
-    /// Where the office's connections live.
+    /// The runtime of the office's database connections.
     pub(crate) engine: Runtime,
     pub(crate) database: Database,
     pub(crate) postgres: LocalPostgres,
     pub(crate) watches: Watches,
 }
 
-/// What the supervision knows about each part.
+/// The supervision state of each part.
 #[derive(Debug)]
 pub(crate) struct Watches {
     postgres: Watch,
@@ -42,37 +42,37 @@ pub(crate) struct Watches {
 }
 
 impl Watches {
-    /// Of parts that are all up.
+    /// The state of parts that are all running.
     pub(crate) fn begin(now: Monotonic) -> Self {
         let [postgres, utility_sim, api_server, retry_worker] = [(); 4].map(|()| Watch::begin(now));
         Self { postgres, utility_sim, api_server, retry_worker }
     }
 }
 
-/// A part that ended without being told to.
+/// A part that ended without a request to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Which part.
+    /// The name of the part.
     pub part: &'static str,
-    /// How.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// Where its last words are.
+    /// The path of its log.
     pub log: PathBuf,
 }
 
 impl Sandbox {
-    /// Where everything is, and how to get in: what `sandbox.json` says.
-    pub const fn facts(&self) -> &Facts {
-        &self.facts
+    /// The addresses and credentials of the sandbox: the content of `sandbox.json`.
+    pub const fn info(&self) -> &SandboxInfo {
+        &self.info
     }
 
-    /// Writes `sandbox.json` into the sandbox's directory, for whoever waits for it, and says where it lies.
+    /// Writes `sandbox.json` into the sandbox's directory, and returns its path.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write_facts(&self) -> io::Result<PathBuf> {
+    pub fn write_info(&self) -> io::Result<PathBuf> {
         let path = self.directory.join("sandbox.json");
-        self.facts.write(&path)?;
+        self.info.write(&path)?;
         Ok(path)
     }
 
@@ -81,22 +81,22 @@ impl Sandbox {
         &self.api_server
     }
 
-    /// The worker's process, where the options asked for one.
+    /// The worker's process, if the options include one.
     pub const fn retry_worker(&self) -> Option<&Process> {
         self.retry_worker.as_ref()
     }
 
-    /// Every vend that the simulated utility decided, one JSON line each, written before it answers.
+    /// The log of all vends of the simulated utility: one JSON line each, written before it answers.
     pub fn vend_log(&self) -> PathBuf {
         vend_log(&self.directory)
     }
 
-    /// The operator's desk.
+    /// The operator's functions.
     pub const fn office(&self) -> &Office {
         &self.office
     }
 
-    /// The database, to look into.
+    /// The database, for inspection.
     pub const fn database(&self) -> &Database {
         &self.database
     }
@@ -106,8 +106,8 @@ impl Sandbox {
         &self.postgres
     }
 
-    /// One more API server beside the first, on a free port, over the same database and simulator. What
-    /// `environment` sets (`VENDGATE__WEB__…`) wins over the settings that all servers here share.
+    /// Starts another API server on a free port, with the same database and simulator. `environment`
+    /// (`VENDGATE__WEB__…`) overrides the settings that all servers here share.
     ///
     /// # Errors
     /// When it does not start.
@@ -121,7 +121,7 @@ impl Sandbox {
         self.servers.api_server(program, name, port, environment)
     }
 
-    /// One more worker, likewise.
+    /// Starts another worker in the same way.
     ///
     /// # Errors
     /// When it does not start.
@@ -134,16 +134,16 @@ impl Sandbox {
         self.servers.retry_worker(program, name, environment)
     }
 
-    /// A part that has ended, if one has.
+    /// A part that has ended, if there is one.
     pub fn ended(&mut self) -> Option<Ended> {
         let mut parts =
             [&mut self.utility_sim, &mut self.api_server].into_iter().chain(&mut self.retry_worker);
         parts.find_map(Ended::look_at)
     }
 
-    /// Looks after all parts, as whoever supervises them in production does: what has ended, in whatever way, is started
-    /// again where it was, after a pause that grows while that does not help. To be called again and again; it never
-    /// waits. Says what has changed since the last time.
+    /// Supervises all parts, as a service manager does in production. An ended part is restarted at the same addresses,
+    /// after a pause that grows with each failure. Call it repeatedly: it never waits. Returns the changes since the
+    /// last call.
     pub fn tend(&mut self) -> Vec<Report> {
         let now = SystemClock.monotonic();
         let Self { watches, postgres, utility_sim, api_server, retry_worker, .. } = self;
@@ -158,8 +158,8 @@ impl Sandbox {
         reports.into_iter().flatten().collect()
     }
 
-    /// Stops everything in good order: purchases under way are brought to their end first. `hurry` is asked again
-    /// and again meanwhile; when it says yes, they are not.
+    /// Stops everything gracefully: purchases under way are finished first. `hurry` is called repeatedly meanwhile.
+    /// When it returns true, everything stops at once.
     pub fn stop(self, hurry: impl Fn() -> bool) {
         let Self { api_server, retry_worker, utility_sim, office, engine, postgres, .. } = self;
         stop_process(api_server, DRAIN_PATIENCE, &hurry);
@@ -189,7 +189,7 @@ impl fmt::Display for Ended {
 
 fn stop_process(mut process: Process, patience: Duration, hurry: &impl Fn() -> bool) {
     const STEP: Duration = Duration::from_millis(100);
-    // Who is not up has nothing under way; going, it is killed.
+    // A part that is not ready has nothing under way. Dropping it kills it.
     if process.condition() != Condition::Up {
         return;
     }

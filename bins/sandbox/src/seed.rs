@@ -1,4 +1,4 @@
-//! What there is to buy, from whom, and on which terms.
+//! The products, the providers and the terms in the sandbox.
 
 use money::{Money, Rate};
 use purchase::{FeeSchedule, OrganisationId, SubscriberFormat, Terms};
@@ -8,19 +8,19 @@ use vend::{Capabilities, Product};
 use crate::Pace;
 use crate::office::{Office, OfficeError, act, pula};
 
-/// A product, and the one provider that sells it here.
-pub(crate) struct Stall {
+/// A product, and its only provider in the sandbox.
+pub(crate) struct Offering {
     pub(crate) product: Product,
     /// The provider's code on the wire, and the name of its connection in the settings.
     pub(crate) provider: &'static str,
     name: &'static str,
     length: (u16, u16),
     pattern: &'static str,
-    /// Where there is none, the service makes one from the lengths, in the caller's language.
+    /// Without it, the service makes a hint from the lengths, in the caller's language.
     hint: Option<&'static str>,
 }
 
-pub(crate) const ELECTRICITY: Stall = Stall {
+pub(crate) const ELECTRICITY: Offering = Offering {
     product: Product::Electricity,
     provider: "BPC",
     name: "Botswana Power Corporation",
@@ -29,7 +29,7 @@ pub(crate) const ELECTRICITY: Stall = Stall {
     hint: None,
 };
 
-pub(crate) const WATER: Stall = Stall {
+pub(crate) const WATER: Offering = Offering {
     product: Product::Water,
     provider: "WUC",
     name: "Water Utilities Corporation",
@@ -38,7 +38,7 @@ pub(crate) const WATER: Stall = Stall {
     hint: None,
 };
 
-pub(crate) const AIRTIME: Stall = Stall {
+pub(crate) const AIRTIME: Offering = Offering {
     product: Product::Airtime,
     provider: "RELOADLY",
     name: "Every mobile network",
@@ -47,27 +47,27 @@ pub(crate) const AIRTIME: Stall = Stall {
     hint: Some("The phone number as 11 digits, country code first and no plus sign: 26771234567"),
 };
 
-/// All of them, in the order of the specification.
-const STALLS: [&Stall; 3] = [&ELECTRICITY, &AIRTIME, &WATER];
+/// All offerings, in the order of the specification.
+const OFFERINGS: [&Offering; 3] = [&ELECTRICITY, &AIRTIME, &WATER];
 
 /// The charge on each purchase: BWP 1.50.
 const FEE_MINOR: i64 = 150;
-/// The integrator's share of what is vended: 1%.
+/// The integrator's commission on the vended amount: 1%.
 const COMMISSION: &str = "0.01";
 
 impl Office {
-    /// Enters the providers and the products.
+    /// Adds the providers and the products.
     pub(crate) async fn stock_catalogue(&self, pace: Pace) -> Result<(), OfficeError> {
-        for stall in STALLS {
+        for offering in OFFERINGS {
             let provider = NewProvider {
-                code: stall.provider.to_owned(),
-                name: stall.name.to_owned(),
+                code: offering.provider.to_owned(),
+                name: offering.name.to_owned(),
                 declared: as_the_simulator_behaves(pace),
             };
             self.store.put_provider(provider, act()).await?;
-            let (least, most) = stall.length;
-            let format = SubscriberFormat::new(Some(least), Some(most), Some(stall.pattern))?;
-            self.store.put_product(stall.product, format, stall.hint.map(str::to_owned), act()).await?;
+            let (least, most) = offering.length;
+            let format = SubscriberFormat::new(Some(least), Some(most), Some(offering.pattern))?;
+            self.store.put_product(offering.product, format, offering.hint.map(str::to_owned), act()).await?;
         }
         Ok(())
     }
@@ -77,14 +77,14 @@ impl Office {
         let fees =
             FeeSchedule { fixed: Money::from_minor(FEE_MINOR, currency), ..FeeSchedule::free(currency) };
         let terms = Terms { fees, commission: Rate::parse(COMMISSION)?, minimum: None, maximum: None };
-        for stall in STALLS {
-            let code = stall.provider.to_owned();
-            self.store.put_offer(organisation, stall.product, code, terms, act()).await?;
+        for offering in OFFERINGS {
+            let code = offering.provider.to_owned();
+            self.store.put_offer(organisation, offering.product, code, terms, act()).await?;
         }
         Ok(())
     }
 
-    /// Names whom an organisation buys electricity from on the Current surface, which does not ask.
+    /// Sets the provider for electricity on the Current surface, whose requests do not name one.
     pub(crate) async fn name_default_provider_for(
         &self,
         organisation: OrganisationId,
@@ -94,7 +94,7 @@ impl Office {
     }
 }
 
-/// It refuses a repeated reference and forgets nothing, so long as it runs.
+/// The simulator refuses a repeated reference and keeps all answers.
 const fn as_the_simulator_behaves(pace: Pace) -> Capabilities {
     Capabilities {
         repeat_is_safe: true,

@@ -1,4 +1,4 @@
-//! The settings that each part of a sandbox is started with, as the files that an operator would write.
+//! The settings files of the parts of a sandbox, as an operator would write them.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::{
     seed::{AIRTIME, ELECTRICITY, WATER},
 };
 
-/// What both servers are told.
+/// The settings of both servers.
 pub(crate) struct Shared<'a> {
     /// With the server's own login.
     pub(crate) database_url: &'a str,
@@ -17,21 +17,21 @@ pub(crate) struct Shared<'a> {
     pub(crate) observe_port: u16,
 }
 
-/// What the API server is told.
+/// The settings of the API server.
 pub(crate) struct ApiServerSettings<'a> {
     pub(crate) shared: Shared<'a>,
     pub(crate) port: u16,
     pub(crate) refresh_key: &'a str,
 }
 
-/// What the worker is told.
+/// The settings of the worker.
 pub(crate) struct WorkerSettings<'a> {
     pub(crate) shared: Shared<'a>,
     pub(crate) smtp_address: &'a str,
 }
 
 impl ApiServerSettings<'_> {
-    /// As TOML. Nothing in it needs quoting.
+    /// The settings as TOML. No value needs escaping.
     pub(crate) fn to_toml(&self) -> String {
         let Self { shared, port, refresh_key } = self;
         let (limits, shared) = (limits(shared.pace), shared.to_toml());
@@ -52,7 +52,7 @@ refresh_key = "{refresh_key}"
 }
 
 impl WorkerSettings<'_> {
-    /// As TOML. Nothing in it needs quoting.
+    /// The settings as TOML. No value needs escaping.
     pub(crate) fn to_toml(&self) -> String {
         let Self { shared, smtp_address } = self;
         let (simulator_url, pauses) = (shared.simulator_url, pauses(shared.pace));
@@ -84,9 +84,9 @@ impl Shared<'_> {
     fn to_toml(&self) -> String {
         let Self { database_url, simulator_url, sealing_key, pace, observe_port } = self;
         let (vending, questions) = (vending(*pace), question_timeouts(*pace));
-        // In lower case, as the environment has it, so that the environment can win over the file.
+        // In lower case, so that environment variables can override the file.
         let [electricity, water, airtime] =
-            [&ELECTRICITY, &WATER, &AIRTIME].map(|stall| stall.provider.to_lowercase());
+            [&ELECTRICITY, &WATER, &AIRTIME].map(|offering| offering.provider.to_lowercase());
         format!(
             r#"[observe]
 listen = "127.0.0.1:{observe_port}"
@@ -127,12 +127,12 @@ currency = "BWP"
     }
 }
 
-/// What `api-server migrate` is told; the server never learns it.
+/// The settings of `api-server migrate`. The server does not have them.
 pub(crate) fn migrate_toml(owner_url: &str) -> String {
     format!("[migrate]\ndatabase_url = \"{owner_url}\"\n")
 }
 
-/// What `vendctl` is told: also the key, for who enters a token by hand.
+/// The settings of `vendctl`. The key is for an operator who enters a token by hand.
 pub(crate) fn vendctl_toml(operator_url: &str, sealing_key: &str) -> String {
     format!(
         "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n\n\
@@ -140,7 +140,7 @@ pub(crate) fn vendctl_toml(operator_url: &str, sealing_key: &str) -> String {
     )
 }
 
-/// What the simulated utility is told.
+/// The settings of the simulated utility.
 pub(crate) fn utility_sim_toml(pace: Pace, population: u32, ports: [u16; 2], directory: &Path) -> String {
     let [http_port, smtp_port] = ports;
     let (delayed_ms, processing_ms, report_lag_ms) = match pace {
@@ -157,12 +157,12 @@ pub(crate) fn utility_sim_toml(pace: Pace, population: u32, ports: [u16; 2], dir
     )
 }
 
-/// Where the simulated utility puts its vends on record.
+/// The path of the simulated utility's vend log.
 pub(crate) fn vend_log(directory: &Path) -> PathBuf {
     directory.join("vends.log")
 }
 
-/// Everybody here comes from one address, and a test brings a crowd.
+/// All clients of a test have the same address, so the limits per address are raised.
 const fn limits(pace: Pace) -> &'static str {
     match pace {
         Pace::Production | Pace::Real => "",
@@ -175,7 +175,7 @@ const fn limits(pace: Pace) -> &'static str {
     }
 }
 
-/// How long a provider may take over a question: no longer than over a vend.
+/// How long a provider may take to answer an enquiry: no longer than a vend.
 const fn question_timeouts(pace: Pace) -> &'static str {
     match pace {
         Pace::Production | Pace::Real | Pace::Brisk => "",
@@ -183,7 +183,7 @@ const fn question_timeouts(pace: Pace) -> &'static str {
     }
 }
 
-/// How soon a message is sent, and sent again.
+/// The pauses before a message is sent and sent again.
 const fn pauses(pace: Pace) -> &'static str {
     match pace {
         Pace::Production | Pace::Real => "",
@@ -192,7 +192,7 @@ const fn pauses(pace: Pace) -> &'static str {
     }
 }
 
-/// How long a gateway for messages may take: less than half of a lease on one.
+/// How long a message gateway may take: less than half of a message's lease.
 const fn gateway_timeout(pace: Pace) -> &'static str {
     match pace {
         Pace::Production | Pace::Real => "",
@@ -201,8 +201,8 @@ const fn gateway_timeout(pace: Pace) -> &'static str {
     }
 }
 
-/// A person sees doubt end within a minute; brisk is the whole chain in seconds. The gate stays as it is, so that a crowd
-/// gets through it on a busy machine.
+/// In `Real`, doubt ends within a minute, so that a user sees it. In `Brisk`, all limits are in seconds. Its gate is
+/// longer than the default, so that many concurrent requests pass it on a busy machine.
 const fn vending(pace: Pace) -> &'static str {
     match pace {
         Pace::Production => "",

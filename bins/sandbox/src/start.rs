@@ -1,4 +1,4 @@
-//! Bringing everything up, in order.
+//! Starts everything in order.
 
 mod database;
 mod ports;
@@ -22,9 +22,9 @@ use utility_sim::Product;
 use vend::{SubscriberIdentifier, SubscriberIdentifierError};
 
 use crate::{
-    Door, Facts, Office, OfficeError, Options, Pace, Process, ProcessError, Program, Programs, Sandbox, Shop,
-    ShopPlan, Subscribers, WalletPlan,
-    facts::write_private,
+    Listener, Merchant, MerchantPlan, Office, OfficeError, Options, Pace, Process, ProcessError, Program,
+    Programs, Sandbox, SandboxInfo, Subscribers, WalletPlan,
+    info::write_private,
     launch::{Launch, run_to_end},
     office::random_word,
     running::Watches,
@@ -34,70 +34,71 @@ use crate::{
 pub use ports::free_port;
 pub(crate) use servers::Servers;
 
-use database::Town;
+use database::TestEnv;
 
-/// Why there is no sandbox.
+/// Why the sandbox could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Somebody else listens on the API's port.
+    /// Another process listens on the API's port.
     #[error("port {port} is taken: stop what listens there, or choose another one with --port")]
     PortTaken {
         /// The port.
         port: u16,
     },
-    /// The port is not for this user.
-    #[error("nobody can listen on port {port}")]
+    /// This user may not use the port.
+    #[error("port {port} cannot be used")]
     Port {
         /// The port.
         port: u16,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// No private Postgres.
+    /// The private Postgres could not be started.
     #[error(transparent)]
     Postgres(#[from] LocalPostgresError),
-    /// The directory is somebody else's.
-    #[error("{} holds files, and no sandbox has been there: name an empty directory, or a new one", path.display())]
+    /// The directory contains files of another program.
+    #[error("{} contains files of another program: choose an empty or a new directory", path.display())]
     NotOurs {
-        /// Which.
+        /// The directory.
         path: PathBuf,
     },
     /// A file of the sandbox cannot be written.
     #[error("cannot write {}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
-    /// A part does not run.
+    /// A part is not running.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// The operator's connection fails.
+    /// The operator's connection failed.
     #[error("the database cannot be used")]
     Store(#[from] StoreError),
-    /// A key is not usable.
+    /// A key is not valid.
     #[error("the sealing key cannot be used")]
     Seal(#[from] SealError),
-    /// The organisations could not be let in.
+    /// The organisations could not be created.
     #[error("the sandbox could not be seeded")]
     Seed(#[from] OfficeError),
-    /// The simulator knows somebody by a name that nobody can have.
-    #[error("the simulator has a subscriber that cannot be")]
+    /// The simulator has a subscriber whose identifier is not valid.
+    #[error("the simulator has a subscriber with an invalid identifier")]
     Subscriber(#[from] SubscriberIdentifierError),
     /// There is no randomness for keys and passwords.
-    #[error("no keys could be made")]
+    #[error("no keys could be generated")]
     Entropy(#[from] EntropyError),
-    /// No threads.
+    /// The threads could not be started.
     #[error("no threads can be started")]
     Threads(#[source] io::Error),
 }
 
 impl StartError {
-    /// Whether something has ended or failed that may do better at another start. What is left is the machine's or the
-    /// person's to change first: a port that is taken, a program that is not installed, a disk that cannot be written.
+    /// Whether the failure may be temporary, so that another start may succeed. All other causes must first be
+    /// corrected on the machine or by the user: a port that is taken, a program that is not installed, a disk that
+    /// cannot be written.
     pub const fn may_pass(&self) -> bool {
         match self {
             Self::Process(ProcessError::Ended { .. } | ProcessError::Silent { .. })
@@ -112,9 +113,10 @@ impl StartError {
             Self::Process(ProcessError::NotStarted { .. })
             | Self::Postgres(
                 LocalPostgresError::NotInstalled { .. }
+                | LocalPostgresError::InstallForbidden { .. }
                 | LocalPostgresError::CannotRun { .. }
                 | LocalPostgresError::Directory { .. }
-                | LocalPostgresError::NobodyToRunIt
+                | LocalPostgresError::NoUserToRunAs
                 | LocalPostgresError::System { .. }
                 | LocalPostgresError::BadName { .. },
             )
@@ -131,34 +133,34 @@ impl StartError {
 }
 
 impl Sandbox {
-    /// Brings everything up. Takes a few seconds, and must not be called on an async runtime's thread.
+    /// Starts everything. Takes a few seconds, and must not be called on a thread of an async runtime.
     ///
     /// # Errors
-    /// What is missing, or which part does not start.
+    /// The missing requirement, or the part that does not start.
     pub fn start(options: &Options, programs: &Programs) -> Result<Self, StartError> {
-        // Before anything of another sandbox that still runs is touched.
+        // Checked before any files of another running sandbox are changed.
         free_port(options.port)?;
         make_directory(&options.directory)?;
         let postgres = LocalPostgres::start(options.durability)?;
-        let town = Town::found(&postgres)?;
-        migrate(&programs.api_server, &options.directory, &town.owner_url)?;
-        town.separate_worker()?;
+        let env = TestEnv::found(&postgres)?;
+        migrate(&programs.api_server, &options.directory, &env.owner_url)?;
+        env.separate_worker()?;
         let sealing_key = random_word(32)?;
         let engine = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .map_err(StartError::Threads)?;
-        let store = open_store(&engine, &town.operator_url, &sealing_key)?;
-        let office = Office::new(store, street(options.population)?);
+        let store = open_store(&engine, &env.operator_url, &sealing_key)?;
+        let office = Office::new(store, simulator(options.population)?);
         let (first, second) = engine.block_on(seed(&office, options.pace))?;
 
         let utility_sim = start_simulator(&programs.utility_sim, options)?;
         let servers = Servers {
-            api_database_url: town.api_url.clone(),
-            worker_database_url: town.worker_url.clone(),
+            api_database_url: env.api_url.clone(),
+            worker_database_url: env.worker_url.clone(),
             simulator_url: utility_sim.url().to_owned(),
-            smtp_address: utility_sim.address(Door::Smtp).to_owned(),
+            smtp_address: utility_sim.address(Listener::Smtp).to_owned(),
             sealing_key,
             refresh_key: random_word(32)?,
             pace: options.pace,
@@ -169,36 +171,42 @@ impl Sandbox {
         let start_worker = || servers.retry_worker(&programs.retry_worker, "retry-worker", &[]);
         let retry_worker = options.works.then(start_worker).transpose()?;
         let operator_settings = options.directory.join("vendctl.toml");
-        write_settings(&operator_settings, &vendctl_toml(&town.operator_url, &servers.sealing_key))?;
+        write_settings(&operator_settings, &vendctl_toml(&env.operator_url, &servers.sealing_key))?;
         let watched = std::iter::once(&api_server).chain(&retry_worker);
-        let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Door::Observe)));
-        let facts = Facts {
+        let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Listener::Observe)));
+        let info = SandboxInfo {
             metrics_urls: metrics_urls.collect(),
             operator_settings,
-            ..facts(&api_server, &utility_sim, &town, first, &second)
+            ..info(&api_server, &utility_sim, &env, first, &second)
         };
         Ok(Self {
             api_server,
             retry_worker,
             utility_sim,
             office,
-            facts,
+            info,
             servers,
             directory: options.directory.clone(),
             engine,
-            database: town.database,
+            database: env.database,
             postgres,
             watches: Watches::begin(SystemClock.monotonic()),
         })
     }
 }
 
-fn facts(api_server: &Process, utility_sim: &Process, town: &Town, first: Shop, second: &Shop) -> Facts {
+fn info(
+    api_server: &Process,
+    utility_sim: &Process,
+    env: &TestEnv,
+    first: Merchant,
+    second: &Merchant,
+) -> SandboxInfo {
     let wallet = |index: usize| first.wallets.get(index).map_or(0, |account| account.0);
-    Facts {
+    SandboxInfo {
         base_url: api_server.url().to_owned(),
         simulator_url: utility_sim.url().to_owned(),
-        database_url: town.database.url(),
+        database_url: env.database.url(),
         metrics_urls: Vec::new(),
         operator_settings: PathBuf::new(),
         account_id: wallet(0),
@@ -209,11 +217,13 @@ fn facts(api_server: &Process, utility_sim: &Process, town: &Town, first: Shop, 
     }
 }
 
-/// In every directory that a sandbox has been in. One of an older version is known by two files of its own.
+/// The file that marks the directory of a sandbox. A directory of an older version is recognised by two of its other
+/// files.
 const MARK: &str = ".vendgate-sandbox";
 const MIGRATE_SETTINGS: &str = "migrate.toml";
 
-/// Fresh logs for a fresh sandbox, where nobody else looks: tokens are among them.
+/// Prepares the directory, readable only by this user, because the logs contain tokens. Removes the files of an earlier
+/// sandbox.
 fn make_directory(path: &Path) -> Result<(), StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     fs::create_dir_all(path).map_err(failed)?;
@@ -234,7 +244,7 @@ fn make_directory(path: &Path) -> Result<(), StartError> {
     Ok(())
 }
 
-/// As an operator does it: the server's own program, as the owner.
+/// Migrates as an operator does: with the server's program, in the role of the owner.
 fn migrate(program: &Program, directory: &Path, owner_url: &str) -> Result<(), StartError> {
     let settings = directory.join(MIGRATE_SETTINGS);
     write_settings(&settings, &migrate_toml(owner_url))?;
@@ -252,28 +262,28 @@ fn open_store(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result
     Ok(engine.block_on(Store::connect(settings, keys, Timing::default(), handle))?)
 }
 
-/// Everybody whom the simulator knows by name, and so many ordinary meters.
-fn street(population: u32) -> Result<Vec<SubscriberIdentifier>, StartError> {
+/// All named subscribers of the simulator, and this many ordinary meters.
+fn simulator(population: u32) -> Result<Vec<SubscriberIdentifier>, StartError> {
     let named = [Product::Electricity, Product::Water, Product::Airtime]
         .into_iter()
         .flat_map(utility_sim::subscribers);
     let named = named.map(|subscriber| subscriber.identifier.to_owned());
-    let everybody = named.chain(utility_sim::ordinary(Product::Electricity, population));
-    Ok(everybody.map(|identifier| SubscriberIdentifier::parse(&identifier)).collect::<Result<_, _>>()?)
+    let all = named.chain(utility_sim::ordinary(Product::Electricity, population));
+    Ok(all.map(|identifier| SubscriberIdentifier::parse(&identifier)).collect::<Result<_, _>>()?)
 }
 
-async fn seed(office: &Office, pace: Pace) -> Result<(Shop, Shop), OfficeError> {
+async fn seed(office: &Office, pace: Pace) -> Result<(Merchant, Merchant), OfficeError> {
     office.stock_catalogue(pace).await?;
-    let mut first = ShopPlan::staging("SANDBOX", "Sandbox Stores");
+    let mut first = MerchantPlan::staging("SANDBOX", "Sandbox Stores");
     first.wallets.push(WalletPlan::loaded("Managed wallet", Handling::Managed));
-    let first = office.open_shop(first).await?;
-    let second = office.open_shop(ShopPlan::staging("NEIGHBOUR", "Neighbour Stores")).await?;
+    let first = office.open_merchant(first).await?;
+    let second = office.open_merchant(MerchantPlan::staging("NEIGHBOUR", "Neighbour Stores")).await?;
     Ok((first, second))
 }
 
 fn start_simulator(program: &Program, options: &Options) -> Result<Process, StartError> {
     let settings = options.directory.join("utility-sim.toml");
-    // Where it listens must not change when it is started again: the servers' settings say where it is.
+    // The ports must not change in a restart, because they are in the settings of the servers.
     let ports = [free_port(0)?, free_port(0)?];
     write_settings(
         &settings,
@@ -285,10 +295,8 @@ fn start_simulator(program: &Program, options: &Options) -> Result<Process, Star
         settings,
         environment: Vec::new(),
         log: options.directory.join("utility-sim.log"),
-        doors: &[Door::Http, Door::Smtp],
-        forgets: Some(
-            "its inbox and its script of faults are empty; vends, meters and answers are as they were",
-        ),
+        listeners: &[Listener::Http, Listener::Smtp],
+        forgets: Some("its inbox and its fault script are empty; vends, meters and answers are restored"),
     })?)
 }
 
@@ -303,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_with_somebody_elses_files_is_left_alone() {
+    fn a_directory_with_foreign_files_is_not_changed() {
         let directory = env::temp_dir().join(format!("vendgate-not-ours-{}", std::process::id()));
         let file = directory.join("Cargo.toml");
         fs::create_dir_all(&directory).unwrap();

@@ -1,5 +1,5 @@
-//! Looks after the parts of a sandbox that runs: what has ended is started again, after a pause that grows while that
-//! does not help. Nothing here waits, so no part's slow start delays another's.
+//! Supervises the parts of a running sandbox: an ended part is restarted after a pause that grows with each failure. No
+//! function here waits, so a slow start of one part does not delay another.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -9,12 +9,12 @@ use local_postgres::{LocalPostgres, ServerState};
 use crate::process::{Condition, Process, START_PATIENCE};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// Soon enough for somebody who has just mended a settings file.
+/// Short enough for a user who has just corrected a settings file.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Whoever was up for so long has started well: the pauses begin anew.
+/// A part that ran for this long has started well. Its pauses start again from the first.
 const STEADY: Duration = Duration::from_secs(30);
 
-/// How long what has ended rests until it is started again: twice as long each time, up to five seconds.
+/// The pauses before a restart: each is twice as long as the last, up to five seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pauses {
     last: Option<Duration>,
@@ -29,34 +29,34 @@ impl Pauses {
     }
 }
 
-/// A part of the sandbox, as its supervision sees it. None of its methods waits.
+/// A part of the sandbox, as its supervision uses it. None of its methods waits.
 pub(crate) trait Part {
-    /// What it is called in front of people.
+    /// Its name in messages.
     fn name(&self) -> &'static str;
 
-    /// Where what it says of itself is written.
+    /// The path of its log.
     fn log(&self) -> PathBuf;
 
-    /// What it does not remember of an earlier life, where somebody would miss it.
+    /// The relevant state that it loses in a restart, if any.
     fn forgets(&self) -> Option<&'static str>;
 
-    /// What it does now.
+    /// Its current state.
     fn condition(&mut self) -> Condition;
 
-    /// Has it start once more, after it has ended. Else, why it cannot.
+    /// Restarts it after it has ended. Otherwise returns why it cannot.
     fn begin_again(&mut self) -> Result<(), String>;
 
-    /// Ends it.
+    /// Kills it.
     fn kill(&mut self);
 }
 
-/// What the supervision knows about one part.
+/// The supervision state of one part.
 #[derive(Debug)]
 pub(crate) struct Watch {
     phase: Phase,
     pauses: Pauses,
-    /// What was told last about an end.
-    told: Option<Happening>,
+    /// The last reported event, so that it is not reported twice in a row.
+    reported: Option<Happening>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,48 +66,48 @@ enum Phase {
     Starting { since: Monotonic },
 }
 
-/// Something that a person who watches wants to know, in one line.
+/// A change of a part, to be printed on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Which part.
+    /// The name of the part.
     pub part: &'static str,
-    /// What became of it.
+    /// The change.
     pub happening: Happening,
-    /// Where what it says of itself is written.
+    /// The path of its log.
     pub log: PathBuf,
 }
 
-/// What became of a part.
+/// A change of a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
-    /// It has ended while it was up.
+    /// It ended after it was ready.
     Ended {
-        /// The last line of its log, and how it ended.
+        /// Its exit status and the last line of its log.
         why: String,
-        /// How long it rests until it is started again.
+        /// The pause before the restart.
         pause: Duration,
     },
-    /// It has ended, or was ended, before it was up.
+    /// It ended, or was killed, before it was ready.
     NotStarted {
-        /// The last line of its log, and how it ended.
+        /// Its exit status and the last line of its log.
         why: String,
-        /// How long it rests until it is started again.
+        /// The pause before the restart.
         pause: Duration,
     },
-    /// It is up again.
+    /// It is ready again.
     Up {
-        /// What it does not remember of its earlier life, where somebody would miss it.
+        /// The relevant state that it lost, if any.
         forgets: Option<&'static str>,
     },
 }
 
 impl Watch {
-    /// Of a part that is up now.
+    /// The state of a part that is ready now.
     pub(crate) const fn begin(now: Monotonic) -> Self {
-        Self { phase: Phase::Up { since: now }, pauses: Pauses { last: None }, told: None }
+        Self { phase: Phase::Up { since: now }, pauses: Pauses { last: None }, reported: None }
     }
 
-    /// Looks at the part, and starts it again when it is time. Tells what has changed, but not the same thing twice.
+    /// Checks the part, and restarts it when it is time. Reports a change, but not the same change twice in a row.
     pub(crate) fn tend(&mut self, part: &mut dyn Part, now: Monotonic) -> Option<Report> {
         let happening = match self.phase {
             Phase::Up { since } => {
@@ -144,9 +144,9 @@ impl Watch {
                 Condition::Starting => return None,
             },
         };
-        let is_news = self.told.as_ref() != Some(&happening);
-        self.told = Some(happening.clone());
-        is_news.then(|| Report { part: part.name(), happening, log: part.log() })
+        let is_new = self.reported.as_ref() != Some(&happening);
+        self.reported = Some(happening.clone());
+        is_new.then(|| Report { part: part.name(), happening, log: part.log() })
     }
 
     fn rest(&mut self, now: Monotonic) -> Duration {
@@ -200,7 +200,7 @@ impl Part for LocalPostgres {
             ServerState::Starting => Condition::Starting,
             ServerState::Ready => Condition::Up,
             ServerState::Ended => {
-                // Its log goes on where other lines ended; one of them is enough.
+                // The last lines of the log are joined with bars. The last one is enough.
                 let words = self.last_words();
                 Condition::Ended(words.rsplit(" | ").next().unwrap_or_default().to_owned())
             }
@@ -211,7 +211,7 @@ impl Part for LocalPostgres {
         self.start_again().map_err(|error| in_words(&error))
     }
 
-    /// Only whoever runs it knows its process; it is left to go on starting.
+    /// Only its watcher process knows the server's process id. Its start continues.
     fn kill(&mut self) {}
 }
 
@@ -235,7 +235,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// An error with everything that caused it, on one line.
+/// An error with all its causes, on one line.
 fn in_words(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |&error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

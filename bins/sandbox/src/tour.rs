@@ -1,6 +1,6 @@
-//! A walk through the system for somebody who has never seen it: electricity, water and airtime are bought over real
-//! HTTP, tokens are typed into virtual meters, an answer is lost and found again, the worker tries where the utility was
-//! busy. Everything that is shown is also checked.
+//! A tour of the system for a new user. It buys electricity, water and airtime over real HTTP, and enters tokens into
+//! virtual meters. It loses an answer and finds it again, and the worker retries while the utility is busy. Every
+//! result that is shown is also checked.
 
 mod managed;
 mod story;
@@ -11,8 +11,8 @@ mod utility;
 use std::{collections::BTreeMap, io::Write};
 
 use crate::{
-    Facts, http_client,
-    seed::{AIRTIME, ELECTRICITY, Stall, WATER},
+    SandboxInfo, http_client,
+    seed::{AIRTIME, ELECTRICITY, Offering, WATER},
 };
 
 pub use surprise::Surprise;
@@ -21,30 +21,30 @@ use story::Story;
 use till::{Answer, Till, question};
 use utility::Utility;
 
-/// Walks through the system, telling `out` about it.
+/// Runs the tour and prints it on `out`.
 ///
 /// # Errors
-/// At the first thing that is not as it should be.
-pub async fn tour(facts: &Facts, out: &mut (dyn Write + Send)) -> Result<(), Surprise> {
+/// At the first result that differs from the expected one.
+pub async fn tour(info: &SandboxInfo, out: &mut (dyn Write + Send)) -> Result<(), Surprise> {
     let client = http_client()?;
-    let utility = Utility::new(client.clone(), &facts.simulator_url);
+    let utility = Utility::new(client.clone(), &info.simulator_url);
     let mut story = Story::new(out);
-    story.opening(facts)?;
+    story.opening(info)?;
 
     story.chapter("Log in")?;
-    let till = Till::log_in(client, facts).await?;
+    let till = Till::log_in(client, info).await?;
     story.line(&format!("POST /auth/login     a bearer token for {} s", till.access_in))?;
 
-    let meters = &facts.subscribers.electricity;
+    let meters = &info.subscribers.electricity;
     look_around(&mut story, &till).await?;
     buy(&mut story, &till, &utility, named(meters, "active_11_digit")?).await?;
     lose_a_reply(&mut story, &till, &utility, named(meters, "lost_reply")?).await?;
     change_the_key(&mut story, &till, &utility, named(meters, "key_change")?).await?;
-    buy_water(&mut story, &till, &utility, named(&facts.subscribers.water, "active")?).await?;
-    buy_airtime(&mut story, &till, &utility, named(&facts.subscribers.airtime, "active")?).await?;
+    buy_water(&mut story, &till, &utility, named(&info.subscribers.water, "active")?).await?;
+    buy_airtime(&mut story, &till, &utility, named(&info.subscribers.airtime, "active")?).await?;
     let busy = named(meters, "busy_then_ok")?;
-    managed::let_the_service_try_again(&mut story, &till, &utility, facts, busy).await?;
-    story.closing(facts, &till)
+    managed::let_the_service_try_again(&mut story, &till, &utility, info, busy).await?;
+    story.closing(info, &till)
 }
 
 async fn look_around(story: &mut Story<'_>, till: &Till) -> Result<(), Surprise> {
@@ -82,7 +82,7 @@ async fn buy(story: &mut Story<'_>, till: &Till, utility: &Utility, meter: &str)
         quote.text("/charge")?
     ))?;
 
-    story.chapter("Buy it: confirm debits the wallet and hands out the token")?;
+    story.chapter("Buy it: confirm debits the wallet and returns the token")?;
     let before = till.balance().await?;
     let bought = till.post("/purchases/confirm", &order).await?.expect(200)?;
     bought.expect_text("/status", "SUCCESSFUL")?;
@@ -95,7 +95,7 @@ async fn buy(story: &mut Story<'_>, till: &Till, utility: &Utility, meter: &str)
     story.line(&format!("token      {}", grouped(token)))?;
     story.line(&format!("wallet     {before} before, {after} after"))?;
 
-    story.chapter("Type the token into the meter, twice")?;
+    story.chapter("Enter the token into the meter, twice")?;
     story.verdict(&utility.enters(meter, token).await?, None)?;
     story.verdict(&utility.enters(meter, token).await?, Some("already_used"))
 }
@@ -106,16 +106,16 @@ async fn lose_a_reply(
     utility: &Utility,
     meter: &str,
 ) -> Result<(), Surprise> {
-    story.chapter("Lose a reply: the utility vends, and the line goes dead before it has said so")?;
+    story.chapter("Lose a reply: the utility vends, and the connection breaks before it answers")?;
     let before = till.balance().await?;
     let order = till.order(&ELECTRICITY, meter, "50.00", "tour-2");
     let lost = till.post("/purchases/confirm", &order).await?.expect(504)?;
     lost.expect_text("/error/code", "provider_timeout")?;
-    story.line("confirm    504 provider_timeout: nobody knows yet, and the money is held")?;
+    story.line("confirm    504 provider_timeout: the outcome is unknown, and the money is held")?;
     let found = till.post("/purchases/retry", &question(meter, "tour-2")).await?.expect(200)?;
     found.expect_text("/status", "SUCCESSFUL")?;
     let token = found.text("/product/token")?;
-    story.line(&format!("retry      200 {}: the utility was asked, and remembered", grouped(token)))?;
+    story.line(&format!("retry      200 {}: the utility was asked, and had the answer", grouped(token)))?;
     let vends = utility.vends_for(meter).await?;
     Surprise::unless_equal("the vends in the utility's log", &1, &vends)?;
     Till::expect_charged_once(before, till.balance().await?, &found)?;
@@ -166,33 +166,33 @@ async fn buy_airtime(
     utility: &Utility,
     phone: &str,
 ) -> Result<(), Surprise> {
-    story.chapter("Buy airtime: the credit lands on the phone, and there is no token")?;
+    story.chapter("Buy airtime: the phone is credited, and there is no token")?;
     let bought = buy_once(till, &AIRTIME, phone, "20.00", "tour-5").await?;
     bought.expect_none("/product/token")?;
     bought.expect_none("/product/units")?;
     let transaction = bought.text("/metadata/provider_transaction_identifier")?;
     Surprise::unless_equal("the top-ups in the aggregator's log", &1, &utility.vends_for(phone).await?)?;
-    story.line(&format!("phone      {phone} has it: the network's transaction {transaction}"))
+    story.line(&format!("phone      {phone} is credited: the network's transaction {transaction}"))
 }
 
-/// Buys, and looks whether the wallet was charged once.
+/// Buys, and checks that the wallet was charged once.
 async fn buy_once(
     till: &Till,
-    stall: &Stall,
+    offering: &Offering,
     subscriber: &str,
     amount: &str,
     external_reference: &str,
 ) -> Result<Answer, Surprise> {
     let before = till.balance().await?;
-    let order = till.order(stall, subscriber, amount, external_reference);
+    let order = till.order(offering, subscriber, amount, external_reference);
     let bought = till.post("/purchases/confirm", &order).await?.expect(200)?;
     bought.expect_text("/status", "SUCCESSFUL")?;
-    bought.expect_text("/product/type", stall.product.as_str())?;
+    bought.expect_text("/product/type", offering.product.as_str())?;
     Till::expect_charged_once(before, till.balance().await?, &bought)?;
     Ok(bought)
 }
 
-/// `Description: Token` pairs between pipes, split on the first colon (specification, section 2.2).
+/// The `Description: Token` pairs, separated by bars and split at the first colon (specification, section 2.2).
 fn pairs(bought: &Answer) -> Result<Vec<(&str, &str)>, Surprise> {
     let pair =
         |pair| split_pair(pair).ok_or_else(|| Surprise::different("a token's pair", &"two parts", &"one"));
@@ -212,7 +212,7 @@ fn named(
     identifier.ok_or_else(|| Surprise::different(scenario, &"a subscriber of the simulator", &"unknown"))
 }
 
-/// As it is printed on a slip: in groups of four.
+/// The token as on a receipt: in groups of four digits.
 fn grouped(token: &str) -> String {
     let digits: Vec<char> = token.chars().collect();
     let groups: Vec<String> = digits.chunks(4).map(|group| group.iter().collect()).collect();

@@ -1,11 +1,11 @@
-//! A first start that fails is told in one sentence, and leaves nothing running.
+//! A failed first start is reported in one sentence and leaves no process running.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 use std::{fs, path::PathBuf};
 
 use sandbox::{Options, Program, Programs, Sandbox};
 
-/// The processes that this one has started, and that have not ended.
+/// The child processes of this process that have not ended.
 fn children() -> Vec<String> {
     let parent = format!("\nPPid:\t{}\n", std::process::id());
     let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
@@ -13,7 +13,7 @@ fn children() -> Vec<String> {
     status.filter(|status| status.contains(&parent)).collect()
 }
 
-// The only test of its process: its children are those of the sandbox.
+// The only test of its process, so all children belong to its sandbox.
 #[test]
 fn a_part_that_cannot_start_ends_all_that_was_started_before_it() {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("sandbox-first-start");
@@ -32,10 +32,8 @@ fn a_part_that_cannot_start_ends_all_that_was_started_before_it() {
     };
     let error = Sandbox::start(&Options::for_tests(directory.clone()), &programs).unwrap_err();
     let log = directory.join("retry-worker.log");
-    let expected = format!(
-        "retry-worker ended: exit status: 3, after it said: the disk is full (see {})",
-        log.display()
-    );
+    let expected =
+        format!("retry-worker ended: exit status: 3, last output: the disk is full (see {})", log.display());
     assert_eq!(error.to_string(), expected);
     assert_eq!(children(), Vec::<String>::new());
 }

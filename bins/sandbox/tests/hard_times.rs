@@ -1,9 +1,6 @@
-//! Parts are killed while they start, lose their connections and their database. The supervision is called by the test.
+//! Parts are killed while they start, or lose their connections or their database. The test calls the supervision.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "processes are watched from outside, by the machine's own time"
-)]
+#![expect(clippy::disallowed_methods, reason = "processes are observed from outside, in real time")]
 
 use std::{
     fs,
@@ -33,38 +30,38 @@ fn started(name: &str) -> Sandbox {
     Sandbox::start(&Options::for_tests(directory), &programs).unwrap()
 }
 
-/// Tends it until this has happened, and collects all that was told.
+/// Supervises until the condition holds, and returns all reports.
 fn tended_until(
     sandbox: &mut Sandbox,
     mut enough: impl FnMut(&mut Sandbox, &[Report]) -> bool,
 ) -> Vec<Report> {
     let began = Instant::now();
-    let mut told = Vec::new();
+    let mut reports = Vec::new();
     loop {
-        told.extend(sandbox.tend());
-        if enough(sandbox, &told) {
-            return told;
+        reports.extend(sandbox.tend());
+        if enough(sandbox, &reports) {
+            return reports;
         }
-        assert!(began.elapsed() < PATIENCE, "{told:?}");
+        assert!(began.elapsed() < PATIENCE, "{reports:?}");
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-fn ups(told: &[Report], part: &str) -> usize {
+fn ups(reports: &[Report], part: &str) -> usize {
     let up = |report: &&Report| report.part == part && matches!(report.happening, Happening::Up { .. });
-    told.iter().filter(up).count()
+    reports.iter().filter(up).count()
 }
 
-/// Why the API server did not start, each time.
-fn failed_starts(told: &[Report]) -> impl Iterator<Item = &str> {
-    told.iter().filter(|report| report.part == "api-server").filter_map(|report| match &report.happening {
+/// The reasons why the API server did not start.
+fn failed_starts(reports: &[Report]) -> impl Iterator<Item = &str> {
+    reports.iter().filter(|report| report.part == "api-server").filter_map(|report| match &report.happening {
         Happening::NotStarted { why, .. } => Some(why.as_str()),
         Happening::Ended { .. } | Happening::Up { .. } => None,
     })
 }
 
 fn serves(sandbox: &Sandbox) -> bool {
-    TcpStream::connect(sandbox.facts().base_url.trim_start_matches("http://")).is_ok()
+    TcpStream::connect(sandbox.info().base_url.trim_start_matches("http://")).is_ok()
 }
 
 #[test]
@@ -73,28 +70,28 @@ fn a_server_that_is_killed_ten_times_while_it_starts_comes_up_in_the_end() {
     let mut killed = sandbox.api_server().id();
     sandbox.api_server().signal(Signal::KILL).unwrap();
     let mut times = 0;
-    let told = tended_until(&mut sandbox, |sandbox, told| {
-        assert!(times == 10 || ups(told, "api-server") == 0, "it came up too soon: {told:?}");
+    let reports = tended_until(&mut sandbox, |sandbox, reports| {
+        assert!(times == 10 || ups(reports, "api-server") == 0, "it came up too soon: {reports:?}");
         let next = sandbox.api_server().id();
         if next != killed && times < 10 && sandbox.api_server().signal(Signal::KILL).is_ok() {
             (killed, times) = (next, times + 1);
         }
-        ups(told, "api-server") == 1
+        ups(reports, "api-server") == 1
     });
-    assert!(matches!(told.first().unwrap().happening, Happening::Ended { .. }), "{told:?}");
-    let pauses = told.iter().filter_map(|report| match &report.happening {
+    assert!(matches!(reports.first().unwrap().happening, Happening::Ended { .. }), "{reports:?}");
+    let pauses = reports.iter().filter_map(|report| match &report.happening {
         Happening::NotStarted { pause, why } => {
             assert_eq!(why, "signal: 9 (SIGKILL)");
             Some(pause.as_millis())
         }
         Happening::Ended { .. } | Happening::Up { .. } => None,
     });
-    assert_eq!(pauses.collect::<Vec<_>>(), [500, 1_000, 2_000, 4_000, 5_000], "the same is not told twice");
+    assert_eq!(pauses.collect::<Vec<_>>(), [500, 1_000, 2_000, 4_000, 5_000], "no report is repeated");
     assert!(serves(&sandbox));
     sandbox.stop(|| false);
 }
 
-/// Every few milliseconds for a second, wherever a connection is made.
+/// Cuts all connections every 5 ms for one second.
 const CUT_ALL_CONNECTIONS: &str = "DO $$ BEGIN FOR i IN 1..200 LOOP \
     PERFORM pg_stat_clear_snapshot(); \
     PERFORM pg_terminate_backend(pid) FROM pg_stat_activity \
@@ -105,20 +102,20 @@ const CUT_ALL_CONNECTIONS: &str = "DO $$ BEGIN FOR i IN 1..200 LOOP \
 fn a_server_whose_connections_are_cut_while_it_starts_is_started_again() {
     let mut sandbox = started("cut");
     let (database, over) = (sandbox.database().clone(), AtomicBool::new(false));
-    let told = thread::scope(|scope| {
+    let reports = thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 database.run_sql(CUT_ALL_CONNECTIONS).unwrap();
             }
         });
         sandbox.api_server().signal(Signal::KILL).unwrap();
-        let told = tended_until(&mut sandbox, |_sandbox, told| failed_starts(told).count() >= 2);
+        let reports = tended_until(&mut sandbox, |_sandbox, reports| failed_starts(reports).count() >= 2);
         over.store(true, Ordering::Relaxed);
-        told
+        reports
     });
-    let cut = failed_starts(&told).next().unwrap();
-    assert!(cut.starts_with("exit status: 1, after it said: the store cannot be used: "), "{told:?}");
-    tended_until(&mut sandbox, |_sandbox, told| ups(told, "api-server") == 1);
+    let cut = failed_starts(&reports).next().unwrap();
+    assert!(cut.starts_with("exit status: 1, last output: the store cannot be used: "), "{reports:?}");
+    tended_until(&mut sandbox, |_sandbox, reports| ups(reports, "api-server") == 1);
     assert!(serves(&sandbox));
     sandbox.stop(|| false);
 }
@@ -130,11 +127,11 @@ fn a_database_that_is_killed_comes_back_with_all_that_was_committed() {
     let accounts = sandbox.database().run_sql(count).unwrap();
     let server = fs::read_to_string(sandbox.postgres().directory().join("server")).unwrap();
     kill_process(Pid::from_raw(server.trim().parse().unwrap()).unwrap(), Signal::KILL).unwrap();
-    let told = tended_until(&mut sandbox, |_sandbox, told| ups(told, "postgres") == 1);
-    assert!(told[0].to_string().starts_with("postgres has ended ("), "{told:?}");
+    let reports = tended_until(&mut sandbox, |_sandbox, reports| ups(reports, "postgres") == 1);
+    assert!(reports[0].to_string().starts_with("postgres has ended ("), "{reports:?}");
     assert_eq!(sandbox.database().run_sql(count).unwrap(), accounts);
-    // The servers find their way back by themselves, or are started again.
-    let ready = format!("{}/readyz", sandbox.facts().metrics_urls[0].trim_end_matches("/metrics"));
+    // The servers reconnect, or are restarted.
+    let ready = format!("{}/readyz", sandbox.info().metrics_urls[0].trim_end_matches("/metrics"));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let client = sandbox::http_client().unwrap();
     tended_until(&mut sandbox, |_sandbox, _told| {

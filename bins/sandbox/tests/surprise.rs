@@ -1,4 +1,4 @@
-//! A tour that meets something which is not as it should be ends there, and says what it is.
+//! The tour ends at the first unexpected result and reports it.
 
 use std::path::PathBuf;
 
@@ -17,19 +17,19 @@ fn a_meter_that_does_not_behave_as_it_should_ends_the_tour() {
         utility_sim: part(sandbox::parts::UTILITY_SIM),
     };
     let sandbox = Sandbox::start(&Options::for_tests(directory), &programs).unwrap();
-    let mut facts = sandbox.facts().clone();
-    let honest = facts.subscribers.electricity["active_13_digit"];
-    facts.subscribers.electricity.insert("lost_reply", honest);
+    let mut info = sandbox.info().clone();
+    let other = info.subscribers.electricity["active_13_digit"];
+    info.subscribers.electricity.insert("lost_reply", other);
 
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let surprise = runtime.block_on(tour(&facts, &mut told)).unwrap_err();
+    let surprise = runtime.block_on(tour(&info, &mut printed)).unwrap_err();
 
     assert!(matches!(&surprise, Surprise::Different { expected, .. } if expected == "504"), "{surprise}");
     assert!(
         surprise.to_string().starts_with("the answer to POST /purchases/confirm should be 504"),
         "{surprise}"
     );
-    assert!(!String::from_utf8(told).unwrap().contains("Your turn"));
+    assert!(!String::from_utf8(printed).unwrap().contains("Your turn"));
     sandbox.stop(|| false);
 }

@@ -1,4 +1,4 @@
-//! The simulator as a process: settings in, its addresses out, serving until it is told to stop.
+//! The simulator as a process: it reads settings, prints its addresses, and serves until it is asked to stop.
 
 use std::{error::Error, io, path::PathBuf, sync::Arc};
 
@@ -7,31 +7,31 @@ use clock::{SharedClock, SystemClock};
 use serde::Deserialize;
 use utility_sim::{Simulator, SimulatorSettings, StartError};
 
-/// What the process is told.
+/// All settings of the process.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The world it simulates.
+    /// The simulator.
     pub simulator: SimulatorSettings,
-    /// What it says about itself.
+    /// The log.
     pub telemetry: TelemetrySettings,
 }
 
 /// Why the process ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The world does not start.
+    /// The simulator cannot be started.
     #[error("the simulator did not start")]
     Start(#[source] StartError),
-    /// Signals cannot be listened for.
-    #[error("the simulator cannot be told to stop")]
+    /// The signal handlers cannot be installed.
+    #[error("the signal handlers cannot be installed")]
     Signals(#[source] io::Error),
 }
 
 /// The whole program: `utility-sim-server [settings.toml]`.
 ///
 /// # Errors
-/// Whatever kept it from serving, with its causes.
+/// What prevented serving, with its causes.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn Error>> {
     let file = arguments.into_iter().next().map(PathBuf::from);
     let settings = boot::load_checked(file.as_deref(), |settings: &Settings, review| {
@@ -45,7 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn E
 }
 
 /// Serves until SIGTERM or SIGINT. Prints where it listens: `http://127.0.0.1:4711`, then `smtp 127.0.0.1:4712`.
-#[expect(clippy::print_stdout, reason = "whoever started the process reads its addresses there")]
+#[expect(clippy::print_stdout, reason = "the parent process reads the addresses there")]
 pub async fn run(settings: &Settings, clock: SharedClock) -> Result<(), RunError> {
     let stop = boot::stop_requested().map_err(RunError::Signals)?;
     let simulator = Simulator::start(&settings.simulator, clock).map_err(RunError::Start)?;

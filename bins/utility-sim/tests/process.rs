@@ -1,4 +1,4 @@
-//! The process itself: its addresses out, requests served, a clean end on SIGTERM.
+//! The process: it prints its addresses, serves requests, and exits cleanly on SIGTERM.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -31,8 +31,8 @@ fn it_prints_its_addresses_serves_there_and_ends_well_when_asked_to_stop() {
     connection.read_to_string(&mut answer).unwrap();
     assert_eq!(answer, "220 simulator ESMTP\r\n221 2.0.0 Bye\r\n");
 
-    let told = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
-    assert!(told.success());
+    let status = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+    assert!(status.success());
     assert!(process.wait().unwrap().success());
     assert!(lines.next().is_none(), "the addresses are the only lines");
 }

@@ -1,4 +1,4 @@
-//! `vendctl account`: the wallets of an organisation, and how purchases out of each are handled.
+//! `vendctl account`: the wallets of an organisation, and how purchases from each are handled.
 
 use clap::{Args, Subcommand};
 use ledger::{AccountId, Category};
@@ -9,10 +9,10 @@ use store::{AccountChange, AccountRecord, AccountStatus, NewAccount};
 
 use crate::{
     arguments::{Whose, Why},
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, instant, yes},
+    session::Session,
     words,
 };
 
@@ -24,24 +24,24 @@ pub(crate) enum Verb {
                       --reason \"contract 17\""
     )]
     Open(Open),
-    /// List an organisation's wallets: what is posted, what of it is held, what can be spent
+    /// List an organisation's wallets with their posted, held and available amounts
     #[command(after_help = "Example:\n  vendctl account list -o KGALE --json")]
     List {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Change a wallet's settings; what is not named stays
+    /// Change a wallet's settings; settings that are not named stay unchanged
     #[command(
         after_help = "Example:\n  vendctl account set 17 --handling managed --retries on --reason \"ticket 88\""
     )]
     Set(Set),
-    /// Let nothing be bought out of a wallet
+    /// Suspend a wallet: no purchase can be made from it
     #[command(after_help = "Example:\n  vendctl account suspend 17 --reason \"invoice 12 is overdue\"")]
     Suspend(Standing),
-    /// Take an empty wallet out of use
+    /// Close an empty wallet
     #[command(after_help = "Example:\n  vendctl account close 17 --reason \"contract 17 has ended\"")]
     Close(Standing),
-    /// Take a suspended or closed wallet into use again
+    /// Reopen a suspended or closed wallet
     #[command(after_help = "Example:\n  vendctl account readmit 17 --reason \"invoice 12 is paid\"")]
     Readmit(Standing),
 }
@@ -53,16 +53,16 @@ pub(crate) struct Open {
     /// Its label
     #[arg(long, value_parser = parse::name)]
     name: String,
-    /// Of all its amounts, such as BWP
+    /// The currency of all its amounts, such as BWP
     #[arg(long, value_name = "CCY", value_parser = parse::currency)]
     currency: Currency,
-    /// What it is for
+    /// Its purpose
     #[arg(long, default_value = "current", value_parser = words::category())]
     category: Category,
-    /// Who settles doubt about purchases out of it: the integrator, or this service
+    /// Whether the integrator or this service settles doubt about purchases from it
     #[arg(long, default_value = "self-managed", value_parser = words::handling())]
     handling: Handling,
-    /// Its place in the organisation's list
+    /// Its position in the organisation's list
     #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     rank: i32,
     #[command(flatten)]
@@ -77,13 +77,13 @@ pub(crate) struct Set {
     /// Its label
     #[arg(long, value_parser = parse::name)]
     name: Option<String>,
-    /// Who settles doubt about purchases that are made from now on
+    /// Whether the integrator or this service settles doubt about purchases from now on
     #[arg(long, value_parser = words::handling())]
     handling: Option<Handling>,
-    /// Whether the retry endpoint may settle them
+    /// Whether the retry endpoint may settle purchases
     #[arg(long, value_parser = words::switch())]
     retries: Option<bool>,
-    /// Its place in the organisation's list
+    /// Its position in the organisation's list
     #[arg(long, allow_negative_numbers = true)]
     rank: Option<i32>,
     #[command(flatten)]
@@ -114,24 +114,24 @@ struct View {
     created_at: String,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::Open(open) => open.run(desk).await,
+        Verb::Open(open) => open.run(session).await,
         Verb::List { whose } => {
-            let organisation = desk.organisation_id(&whose.organisation).await?;
-            let accounts = desk.store.accounts_of(organisation).await?;
+            let organisation = session.organisation_id(&whose.organisation).await?;
+            let accounts = session.store.accounts_of(organisation).await?;
             Ok(Report::list(&accounts.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Set(set) => set.run(desk).await,
-        Verb::Suspend(standing) => standing.becomes(desk, AccountStatus::Suspended).await,
-        Verb::Close(standing) => standing.becomes(desk, AccountStatus::Closed).await,
-        Verb::Readmit(standing) => standing.becomes(desk, AccountStatus::Active).await,
+        Verb::Set(set) => set.run(session).await,
+        Verb::Suspend(standing) => standing.becomes(session, AccountStatus::Suspended).await,
+        Verb::Close(standing) => standing.becomes(session, AccountStatus::Closed).await,
+        Verb::Readmit(standing) => standing.becomes(session, AccountStatus::Active).await,
     }
 }
 
 impl Open {
-    async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
-        let organisation: OrganisationId = desk.organisation_id(&self.whose.organisation).await?;
+    async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let organisation: OrganisationId = session.organisation_id(&self.whose.organisation).await?;
         let account = NewAccount {
             organisation,
             name: self.name.clone(),
@@ -140,18 +140,18 @@ impl Open {
             handling: self.handling,
             rank: self.rank,
         };
-        let act = desk.act(&self.why);
-        let opened = desk.store.open_account_for_staging(account, store::staging_load(), act).await?;
-        let report = show(desk, opened.id.0).await?;
+        let act = session.act(&self.why);
+        let opened = session.store.open_account_for_staging(account, store::staging_load(), act).await?;
+        let report = show(session, opened.id.0).await?;
         Ok(match opened.loaded {
-            Some(load) => report.noting(&format!("Loaded with {load}, as every first wallet in staging is.")),
+            Some(load) => report.noting(&format!("Loaded with {load}, like every first wallet in staging.")),
             None => report,
         })
     }
 }
 
 impl Set {
-    async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
+    async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let change = AccountChange {
             name: self.name.clone(),
             handling: self.handling,
@@ -161,22 +161,22 @@ impl Set {
         if change.is_empty() {
             return Err(VendctlError::NothingToChange);
         }
-        desk.account(self.account).await?;
-        desk.store.change_account(AccountId(self.account), change, desk.act(&self.why)).await?;
-        show(desk, self.account).await
+        session.account(self.account).await?;
+        session.store.change_account(AccountId(self.account), change, session.act(&self.why)).await?;
+        show(session, self.account).await
     }
 }
 
 impl Standing {
-    async fn becomes(&self, desk: &Desk, status: AccountStatus) -> Result<Report, VendctlError> {
-        desk.account(self.account).await?;
-        desk.store.set_account_status(AccountId(self.account), status, desk.act(&self.why)).await??;
-        show(desk, self.account).await
+    async fn becomes(&self, session: &Session, status: AccountStatus) -> Result<Report, VendctlError> {
+        session.account(self.account).await?;
+        session.store.set_account_status(AccountId(self.account), status, session.act(&self.why)).await??;
+        show(session, self.account).await
     }
 }
 
-async fn show(desk: &Desk, account: i64) -> Result<Report, VendctlError> {
-    Ok(Report::one(&View::from(desk.account(account).await?)))
+async fn show(session: &Session, account: i64) -> Result<Report, VendctlError> {
+    Ok(Report::one(&View::from(session.account(account).await?)))
 }
 
 impl From<AccountRecord> for View {

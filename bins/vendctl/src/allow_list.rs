@@ -1,4 +1,4 @@
-//! `vendctl allow-list`: for whom an organisation in staging may buy. In production nobody looks at it.
+//! `vendctl allow-list`: the subscribers that an organisation in staging may buy for. Production ignores the list.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -6,20 +6,20 @@ use vend::SubscriberIdentifier;
 
 use crate::{
     arguments::{Whose, Why},
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row},
+    session::Session,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Let an organisation buy for these subscribers too
+    /// Add subscribers that an organisation may buy for
     #[command(
         after_help = "Example:\n  vendctl allow-list add -o KGALE 04257670465 04257670473 --reason \"their test meters\""
     )]
     Add(Change),
-    /// Take subscribers off the list
+    /// Remove subscribers from the list
     #[command(
         after_help = "Example:\n  vendctl allow-list remove -o KGALE 04257670465 --reason \"the meter is gone\""
     )]
@@ -48,7 +48,7 @@ struct View {
     subscriber: String,
 }
 
-/// What a change did: of those that were named, how many were not so before.
+/// The result of a change: how many subscribers were named, and how many of them were really added or removed.
 #[derive(Serialize)]
 struct Changed {
     named: usize,
@@ -56,31 +56,32 @@ struct Changed {
     on_the_list: usize,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Add(change) => {
-            let organisation = desk.organisation_id(&change.whose.organisation).await?;
-            let added = desk.store.allow(organisation, change.subscribers.clone(), desk.act(&change.why));
-            change.report(desk, added.await?).await
+            let organisation = session.organisation_id(&change.whose.organisation).await?;
+            let added =
+                session.store.allow(organisation, change.subscribers.clone(), session.act(&change.why));
+            change.report(session, added.await?).await
         }
         Verb::Remove(change) => {
-            let organisation = desk.organisation_id(&change.whose.organisation).await?;
+            let organisation = session.organisation_id(&change.whose.organisation).await?;
             let removed =
-                desk.store.disallow(organisation, change.subscribers.clone(), desk.act(&change.why));
-            change.report(desk, removed.await?).await
+                session.store.disallow(organisation, change.subscribers.clone(), session.act(&change.why));
+            change.report(session, removed.await?).await
         }
         Verb::List { whose } => {
-            let organisation = desk.organisation_id(&whose.organisation).await?;
-            let listed = desk.store.list_allowed(organisation).await?;
+            let organisation = session.organisation_id(&whose.organisation).await?;
+            let listed = session.store.list_allowed(organisation).await?;
             Ok(Report::list(&listed.into_iter().map(View::from).collect::<Vec<_>>()))
         }
     }
 }
 
 impl Change {
-    async fn report(&self, desk: &Desk, effective: usize) -> Result<Report, VendctlError> {
-        let organisation = desk.organisation_id(&self.whose.organisation).await?;
-        let on_the_list = desk.store.list_allowed(organisation).await?.len();
+    async fn report(&self, session: &Session, effective: usize) -> Result<Report, VendctlError> {
+        let organisation = session.organisation_id(&self.whose.organisation).await?;
+        let on_the_list = session.store.list_allowed(organisation).await?.len();
         Ok(Report::one(&Changed { named: self.subscribers.len(), effective, on_the_list }))
     }
 }

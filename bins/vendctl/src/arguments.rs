@@ -1,4 +1,4 @@
-//! The shape of the command line: which nouns there are, and what every command takes.
+//! The nouns of the command line, and the arguments that all commands share.
 
 use std::path::PathBuf;
 
@@ -25,8 +25,8 @@ Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 
 
 /// The operator's tool of Vendgate.
 ///
-/// Lets organisations in, keeps their wallets and the catalogue, looks after purchases, and shows who did what. Every act takes --reason and
-/// is recorded in the audit log, with who did it, in the transaction that does it.
+/// Manages organisations, wallets, the catalogue and purchases, and shows the audit log. Every command that changes
+/// something takes --reason. The change and its line in the audit log, with the actor, are one transaction.
 #[derive(Debug, Parser)]
 #[command(name = "vendctl", version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -36,22 +36,22 @@ pub(crate) struct Arguments {
     /// Print JSON with stable field names instead of a table
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
-    /// In whose name this is done [default: the settings' actor, else this machine's user]
-    #[arg(long, global = true, value_name = "WHO", value_parser = parse::actor, help_heading = "Everywhere")]
+    /// The person who acts, for the audit log [default: the actor in the settings, else this machine's user]
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse::actor, help_heading = "Everywhere")]
     pub(crate) actor: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// Why something is done: every act asks.
+/// The reason of a change. Every command that changes something requires it.
 #[derive(Debug, Args)]
 pub(crate) struct Why {
-    /// Why, in a sentence: it is kept in the audit log
+    /// The reason, in a sentence: it is stored in the audit log
     #[arg(long, value_name = "TEXT", value_parser = parse::sentence)]
     pub(crate) reason: String,
 }
 
-/// Whose something is.
+/// The organisation that a command is about.
 #[derive(Debug, Args)]
 pub(crate) struct Whose {
     /// The organisation's code
@@ -62,25 +62,25 @@ pub(crate) struct Whose {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
-    Errand(Errand),
-    /// Print a script that completes these commands in a shell
+    Database(DatabaseCommand),
+    /// Print a completion script for a shell
     #[command(after_help = "Example:\n  vendctl completions bash > /etc/bash_completion.d/vendctl")]
     Completions {
-        /// For which shell
+        /// The shell
         shell: Shell,
     },
 }
 
-/// What takes the database.
+/// The commands that need the database.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Errand {
-    /// Those whom the service is sold to
+pub(crate) enum DatabaseCommand {
+    /// The organisations that use the service
     #[command(visible_alias = "org")]
     Organisation {
         #[command(subcommand)]
         verb: organisation::Verb,
     },
-    /// The programs that an organisation calls with
+    /// The OAuth clients of an organisation
     Client {
         #[command(subcommand)]
         verb: client::Verb,
@@ -90,75 +90,75 @@ pub(crate) enum Errand {
         #[command(subcommand)]
         verb: secret::Verb,
     },
-    /// The users in whose name an organisation's clients act
+    /// The users of an organisation, who log in through its clients
     User {
         #[command(subcommand)]
         verb: user::Verb,
     },
-    /// What users may do
+    /// The roles of users, and their permissions
     Role {
         #[command(subcommand)]
         verb: role::Verb,
     },
-    /// The wallets of an organisation: opening, settings, standing
+    /// The wallets of an organisation: opening, settings, status
     Account {
         #[command(subcommand)]
         verb: account::Verb,
     },
-    /// The money in a wallet
+    /// Payments into a wallet, corrections and statements
     Wallet {
         #[command(subcommand)]
         verb: wallet::Verb,
     },
-    /// What is sold, and what its subscriber identifiers look like
+    /// The products, and the format of their subscriber identifiers
     Product {
         #[command(subcommand)]
         verb: product::Verb,
     },
-    /// Who vends, and what each connection is declared to do
+    /// The providers, and the declarations about their connections
     Provider {
         #[command(subcommand)]
         verb: provider::Verb,
     },
-    /// What an organisation can buy, from whom, on which terms
+    /// What an organisation can buy, from which provider, on which terms
     Offer {
         #[command(subcommand)]
         verb: offer::Verb,
     },
-    /// Whom an organisation buys from when it does not say
+    /// The provider of a request that names none
     DefaultProvider {
         #[command(subcommand)]
         verb: default_provider::Verb,
     },
-    /// For whom an organisation in staging may buy
+    /// The subscribers that an organisation in staging may buy for
     AllowList {
         #[command(subcommand)]
         verb: allow_list::Verb,
     },
-    /// What was bought: looking for it, the story of one, and a person's decision where no provider can tell
+    /// Purchases: find them, show the history of one, and decide one that the provider cannot settle
     #[command(visible_alias = "purchase")]
     Purchases {
         #[command(subcommand)]
         verb: purchases::Verb,
     },
-    /// Confirms that were refused before a purchase was made
+    /// Confirms that were refused before a purchase was created
     #[command(visible_alias = "refusal")]
     Refusals {
         #[command(subcommand)]
         verb: refusals::Verb,
     },
-    /// Vends that came to light when nobody paid for them any more
+    /// Vends that were found after their purchase had ended
     #[command(visible_alias = "incident")]
     Incidents {
         #[command(subcommand)]
         verb: incidents::Verb,
     },
-    /// The messages that are owed to people
+    /// The messages to customers that are not sent yet
     Outbox {
         #[command(subcommand)]
         verb: outbox::Verb,
     },
-    /// Who did what, and why
+    /// The audit log: who changed what, and why
     Audit {
         #[command(subcommand)]
         verb: audit::Verb,
@@ -169,14 +169,14 @@ pub(crate) enum Errand {
 pub(crate) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "vendctl", &mut script);
-    String::from_utf8(script).expect("the names of commands and arguments are text")
+    String::from_utf8(script).expect("the names of commands and arguments are UTF-8")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Every command that does something, with the words that lead to it.
+    /// Every command without subcommands, with its full name.
     fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, clap::Command)>) {
         for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
             let path = format!("{path} {}", child.get_name());
@@ -204,7 +204,7 @@ mod tests {
         for (path, command) in all() {
             assert!(command.get_about().is_some(), "{path}");
             let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            assert!(example.contains(&path), "{path}: its help shows no example");
+            assert!(example.contains(&path), "{path}: its help has no example");
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{path}: {}", argument.get_id());
             }
@@ -212,12 +212,12 @@ mod tests {
     }
 
     #[test]
-    fn every_act_asks_for_a_reason_and_no_look_does() {
-        let looks = ["list", "show", "statement", "verify", "head", "completions"];
+    fn every_change_requires_a_reason_and_no_query_does() {
+        let queries = ["list", "show", "statement", "verify", "head", "completions"];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
-            let is_look = looks.iter().any(|look| path.split(' ').any(|word| word == *look));
-            assert_eq!(reason.is_some_and(clap::Arg::is_required_set), !is_look, "{path}");
+            let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));
+            assert_eq!(reason.is_some_and(clap::Arg::is_required_set), !is_query, "{path}");
         }
     }
 
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// The words of a command line, as a shell would part them.
+    /// The words of a command line, split as a shell does it.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut quote = None;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_of_the_operators_page_is_one() {
+    fn every_command_of_the_operators_page_is_valid() {
         let page = include_str!("../../../docs/operations/VENDCTL.md");
         let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("vendctl ")).collect();
         for command in &commands {

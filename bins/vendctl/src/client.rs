@@ -1,4 +1,4 @@
-//! `vendctl client`: the programs that an organisation calls with.
+//! `vendctl client`: the OAuth clients of an organisation.
 
 use clap::Subcommand;
 use identity::{ClientRecord, Party, SecretRecord, Status};
@@ -6,25 +6,26 @@ use serde::Serialize;
 
 use crate::{
     arguments::{Whose, Why},
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, instant},
+    session::Session,
 };
 
-/// What is said beside every secret that is shown.
-pub(crate) const NEVER_AGAIN: &str = "Hand the secret over now: it is shown this once, and never again. A lost one is replaced by `vendctl secret rotate`.";
+/// The note under every secret that is shown.
+pub(crate) const NEVER_AGAIN: &str =
+    "Hand the secret over now: it is never shown again. Replace a lost secret with `vendctl secret rotate`.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Make a client, and show its secret once
+    /// Create a client, and show its secret once
     #[command(
         after_help = "Example:\n  vendctl client create -o KGALE --name tills --reason \"contract 17\""
     )]
     Create {
         #[command(flatten)]
         whose: Whose,
-        /// Its name for people
+        /// Its display name
         #[arg(long, value_parser = parse::name)]
         name: String,
         #[command(flatten)]
@@ -36,14 +37,14 @@ pub(crate) enum Verb {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Show a client, and when its secrets were made and end; never the secrets
+    /// Show a client, and when its secrets were created and end; never the secrets
     #[command(after_help = "Example:\n  vendctl client show vg_test_0123456789abcdef01234567")]
     Show {
         /// Its client id
         #[arg(value_parser = parse::client_id)]
         client_id: String,
     },
-    /// Keep a client out: its tokens stop working where money moves at once, elsewhere within seconds
+    /// Suspend a client: its tokens are refused at once where money moves, elsewhere within seconds
     #[command(
         after_help = "Example:\n  vendctl client suspend vg_test_0123456789abcdef01234567 --reason \"tills were stolen\""
     )]
@@ -54,7 +55,7 @@ pub(crate) enum Verb {
         #[command(flatten)]
         why: Why,
     },
-    /// Let a suspended client in again
+    /// Lift the suspension of a client
     #[command(
         after_help = "Example:\n  vendctl client readmit vg_test_0123456789abcdef01234567 --reason \"tills were found\""
     )]
@@ -94,34 +95,39 @@ struct Created {
     client_secret: String,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Create { whose, name, why } => {
-            let made = desk.onboarding.create_client(&whose.organisation, name, desk.act(why)).await?;
+            let made = session.onboarding.create_client(&whose.organisation, name, session.act(why)).await?;
             let client_secret = made.secret.expose().to_owned();
             let created =
                 Created { id: made.id, client_id: made.client_id, secret_id: made.secret_id, client_secret };
             Ok(Report::one(&created).noting(NEVER_AGAIN))
         }
         Verb::List { whose } => {
-            let clients = desk.onboarding.clients(&whose.organisation).await?;
+            let clients = session.onboarding.clients(&whose.organisation).await?;
             Ok(Report::list(&clients.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Show { client_id } => show(desk, client_id).await,
-        Verb::Suspend { client_id, why } => set_status(desk, client_id, Status::Suspended, why).await,
-        Verb::Readmit { client_id, why } => set_status(desk, client_id, Status::Active, why).await,
+        Verb::Show { client_id } => show(session, client_id).await,
+        Verb::Suspend { client_id, why } => set_status(session, client_id, Status::Suspended, why).await,
+        Verb::Readmit { client_id, why } => set_status(session, client_id, Status::Active, why).await,
     }
 }
 
-/// The client with what may be seen of its secrets.
-pub(crate) async fn show(desk: &Desk, client_id: &str) -> Result<Report, VendctlError> {
-    Ok(Report::one(&View::from(desk.onboarding.client(client_id).await?)))
+/// The client, and its secrets without their values.
+pub(crate) async fn show(session: &Session, client_id: &str) -> Result<Report, VendctlError> {
+    Ok(Report::one(&View::from(session.onboarding.client(client_id).await?)))
 }
 
-async fn set_status(desk: &Desk, client_id: &str, status: Status, why: &Why) -> Result<Report, VendctlError> {
-    let party = Party::Client(desk.onboarding.client(client_id).await?.id);
-    desk.onboarding.set_status(party, status, desk.act(why)).await?;
-    show(desk, client_id).await
+async fn set_status(
+    session: &Session,
+    client_id: &str,
+    status: Status,
+    why: &Why,
+) -> Result<Report, VendctlError> {
+    let party = Party::Client(session.onboarding.client(client_id).await?.id);
+    session.onboarding.set_status(party, status, session.act(why)).await?;
+    show(session, client_id).await
 }
 
 impl From<ClientRecord> for View {
@@ -149,7 +155,7 @@ impl From<SecretRecord> for SecretView {
 }
 
 impl SecretView {
-    /// One secret in a few words.
+    /// One secret as text: its number, when it was created, and its end.
     fn in_words(&self) -> String {
         let end = match (&self.revoked_at, &self.expires_at) {
             (Some(at), _) => format!(", revoked {at}"),

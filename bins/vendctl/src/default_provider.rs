@@ -1,4 +1,4 @@
-//! `vendctl default-provider`: whom an organisation buys from when it does not say.
+//! `vendctl default-provider`: the provider of a request that names none.
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -7,39 +7,39 @@ use vend::Product;
 
 use crate::{
     arguments::{Whose, Why},
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, or_dash},
+    session::Session,
     words,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Choose the provider; the organisation must have an offer of it
+    /// Set the default provider; the organisation must have an offer by it
     #[command(
         after_help = "Example:\n  vendctl default-provider set -o KGALE electricity BPC --reason \"contract 17\""
     )]
     Set {
         #[command(flatten)]
         whose: Whose,
-        /// Which product
+        /// The product
         #[arg(value_parser = words::product())]
         product: Product,
-        /// Of which provider: its code
+        /// The code of the provider
         #[arg(value_parser = parse::provider_code)]
         provider: String,
         #[command(flatten)]
         why: Why,
     },
-    /// Have no default for a product
+    /// Remove the default of a product
     #[command(
         after_help = "Example:\n  vendctl default-provider remove -o KGALE electricity --reason \"contract 17 has ended\""
     )]
     Remove {
         #[command(flatten)]
         whose: Whose,
-        /// Which product
+        /// The product
         #[arg(value_parser = words::product())]
         product: Product,
         #[command(flatten)]
@@ -59,37 +59,38 @@ struct View {
     provider: Option<String>,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Set { whose, product, provider, why } => {
-            let organisation = desk.organisation_id(&whose.organisation).await?;
-            let act = desk.act(why);
-            let put = desk.store.put_default_provider(organisation, *product, provider.clone(), act).await;
+            let organisation = session.organisation_id(&whose.organisation).await?;
+            let act = session.act(why);
+            let put = session.store.put_default_provider(organisation, *product, provider.clone(), act).await;
             let no_offer = VendctlError::NoOffer {
                 organisation: whose.organisation.clone(),
                 product: *product,
                 provider: provider.clone(),
             };
             put.map_err(|error| no_offer.if_broken(Rule::DefaultNeedsOffer, error))?;
-            show(desk, whose).await
+            show(session, whose).await
         }
         Verb::Remove { whose, product, why } => {
-            let organisation = desk.organisation_id(&whose.organisation).await?;
-            let removed = desk.store.remove_default_provider(organisation, *product, desk.act(why)).await;
+            let organisation = session.organisation_id(&whose.organisation).await?;
+            let removed =
+                session.store.remove_default_provider(organisation, *product, session.act(why)).await;
             let no_default =
                 VendctlError::NoDefault { organisation: whose.organisation.clone(), product: *product };
             removed.map_err(|error| no_default.if_absent(error))?;
-            show(desk, whose).await
+            show(session, whose).await
         }
-        Verb::Show { whose } => show(desk, whose).await,
+        Verb::Show { whose } => show(session, whose).await,
     }
 }
 
-async fn show(desk: &Desk, whose: &Whose) -> Result<Report, VendctlError> {
-    let organisation = desk.organisation_id(&whose.organisation).await?;
+async fn show(session: &Session, whose: &Whose) -> Result<Report, VendctlError> {
+    let organisation = session.organisation_id(&whose.organisation).await?;
     let mut views = Vec::new();
     for product in Product::ALL {
-        let provider = desk.store.find_default_provider(organisation, product).await?;
+        let provider = session.store.find_default_provider(organisation, product).await?;
         views.push(View { product: product.as_str(), provider });
     }
     Ok(Report::list(&views))

@@ -1,4 +1,4 @@
-//! Why a command did nothing, in one line that says what to do about it.
+//! The errors of commands. Each is one line that says what to do about it.
 
 use std::{error::Error, io, iter};
 
@@ -22,9 +22,9 @@ pub(crate) enum VendctlError {
     Threads(#[source] io::Error),
     #[error("the outcome could not be printed")]
     Unprinted(#[source] io::Error),
-    #[error("nobody knows in whose name this is done; say so with --actor")]
+    #[error("the actor is not known; name it with --actor")]
     NoActor,
-    #[error("--actor, or the actor of the settings, cannot be that: {0}")]
+    #[error("--actor, or the actor in the settings, is not valid: {0}")]
     Actor(String),
     #[error("the password on standard input cannot be read")]
     NoPassword(#[source] io::Error),
@@ -46,7 +46,7 @@ pub(crate) enum VendctlError {
     Decision(#[from] DecisionError),
     #[error(transparent)]
     Incident(#[from] IncidentError),
-    #[error("the audit log is not as it was written: {0}")]
+    #[error("the audit log is not intact: {0}")]
     Audit(#[from] AuditFault),
     #[error(
         "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
@@ -68,14 +68,14 @@ pub(crate) enum VendctlError {
     AirtimeHasNone,
     #[error("the provider was asked for {net}, and {given} is given; is it the right purchase?")]
     OtherAmount { given: Money, net: Money },
-    #[error("what was not vended has no transaction, --units, --amount or token; leave them out")]
-    NothingCameOfIt,
+    #[error("a purchase that was not vended has no transaction, --units, --amount or token; leave them out")]
+    NotVendedHasNoDetails,
     #[error(
         "a token is sealed with the servers' key; give vendctl their [sealing] section, in its settings file or as \
          VENDGATE__SEALING__CURRENT__ID and VENDGATE__SEALING__CURRENT__KEY"
     )]
     NoSealingKey,
-    #[error("--pattern cannot be kept")]
+    #[error("--pattern cannot be used")]
     Pattern(#[from] PatternError),
     #[error("--min is above --max; exchange them")]
     LengthsCrossed,
@@ -112,43 +112,43 @@ pub(crate) enum VendctlError {
         "{product} has no names of its own in LANGUAGE {language}; `vendctl product list` shows those it has"
     )]
     NoText { product: Product, language: String },
-    #[error("nothing is to be changed; name at least one of --name, --handling, --retries and --rank")]
+    #[error("nothing to change; name at least one of --name, --handling, --retries and --rank")]
     NothingToChange,
 }
 
 impl VendctlError {
-    /// This, if the store did not find what a command named; else what happened to the store.
+    /// `self`, if the store did not find what the command named; otherwise the error of the store.
     pub(crate) fn if_absent(self, error: StoreError) -> Self {
         if matches!(error, StoreError::Absent { .. }) { self } else { Self::Store(error) }
     }
 
-    /// This, if that is the rule that was broken; else what happened to the store.
+    /// `self`, if `error` is a violation of `rule`; otherwise the error of the store.
     pub(crate) fn if_broken(self, rule: Rule, error: StoreError) -> Self {
         if error.broken_rule() == Some(rule) { self } else { Self::Store(error) }
     }
 
-    /// What went wrong, why, and what to do, on one line.
+    /// What went wrong, why, and what to do, in one line.
     pub(crate) fn line(&self) -> String {
         let of_the_store = self.of_the_store();
         if let Some(rule) = of_the_store.and_then(StoreError::broken_rule) {
             return about(rule).to_owned();
         }
-        // What happened to the store says more than that something could not be recorded.
+        // The error of the store is more specific than the error that wraps it.
         let this: &(dyn Error + 'static) = match of_the_store {
             Some(error) => error,
             None => self,
         };
         let mut phrases: Vec<String> = Vec::new();
         for phrase in iter::successors(Some(this), |&error| error.source()).map(ToString::to_string) {
-            // What passes its source on unchanged says nothing of its own.
+            // A transparent error has the same text as its source.
             if phrases.last() != Some(&phrase) {
                 phrases.push(phrase);
             }
         }
-        let told = one_line(&phrases.join(": "));
+        let text = one_line(&phrases.join(": "));
         match self.advice() {
-            Some(advice) => format!("{told}; {advice}"),
-            None => told,
+            Some(advice) => format!("{text}; {advice}"),
+            None => text,
         }
     }
 
@@ -157,21 +157,21 @@ impl VendctlError {
             return advice_about_onboarding(error);
         }
         if matches!(self, Self::Unprinted(_)) {
-            return Some("it was done; a secret that nobody saw is replaced by `vendctl secret rotate`");
+            return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");
         }
         if matches!(self, Self::Payment(PaymentError::Refused(_))) {
             return Some("nothing was posted");
         }
         if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
-            return Some("wait for what is open, and empty it with `vendctl wallet adjust`");
+            return Some("wait until no purchase is open, and empty it with `vendctl wallet adjust`");
         }
         if matches!(self, Self::Audit(_)) {
             return Some(
-                "change nothing, copy the database, and go on as the runbook has it: VendgateInvariantBroken",
+                "change nothing, copy the database, and follow VendgateInvariantBroken in the runbook",
             );
         }
         if matches!(self, Self::Allow(AllowError::Full)) {
-            return Some("nothing was added; take others off with `vendctl allow-list remove`");
+            return Some("nothing was added; remove others with `vendctl allow-list remove`");
         }
         if let Self::Decision(error) = self {
             return advice_about_decision(error);
@@ -193,7 +193,7 @@ impl VendctlError {
     }
 }
 
-/// What to do about somebody who could not be let in or kept out.
+/// What to do when an organisation, client or user could not be created or changed.
 fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
     match error {
         OnboardingError::NoOrganisation(_) => Some("`vendctl organisation list` shows all"),
@@ -213,11 +213,11 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
     match error {
         DecisionError::NotInReview { state, .. } => Some(match state {
             StateName::InFlight | StateName::InDoubt => {
-                "nobody decides while a provider may still tell; `vendctl purchases show` says when it is asked next"
+                "no decision is possible while the provider may still answer; `vendctl purchases show` says when it is asked next"
             }
             StateName::RetryDue => "nothing was vended, and the service attempts again by itself",
             StateName::Successful => "it stays vended and paid for",
-            StateName::Failed => "it stays failed; a vend that comes to light becomes an incident",
+            StateName::Failed => "it stays failed; a vend that is found later becomes an incident",
             StateName::Review => "it was not claimed; try again",
         }),
         DecisionError::VendOfAnother { .. } => Some(
@@ -228,7 +228,7 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
             Some("give vendctl the [sealing] section that the servers have; nothing was decided")
         }
         DecisionError::Unacknowledged(_) => Some(
-            "it may have been decided or not: look with `vendctl purchases show` before you enter it again",
+            "it may or may not have been decided: check with `vendctl purchases show` before you enter it again",
         ),
         DecisionError::Absent(_) => Some("`vendctl purchases list` finds it"),
         DecisionError::Store(error) => advice_about(error),
@@ -239,7 +239,7 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
 fn advice_about(error: &StoreError) -> Option<&'static str> {
     if error.may_have_been_kept() {
         return Some(
-            "it may have been done or not: look with `vendctl audit list`; a payment may be entered again under its --id",
+            "it may or may not have been done: check with `vendctl audit list`; a payment may be entered again under its --id",
         );
     }
     if error.is_forbidden() || matches!(error, StoreError::Setting { name: "role", .. }) {
@@ -249,7 +249,7 @@ fn advice_about(error: &StoreError) -> Option<&'static str> {
     }
     if matches!(error, StoreError::Schema { .. }) {
         return Some(
-            "use the vendctl of the servers' version, or bring the database up with `api-server migrate`",
+            "use the vendctl of the servers' version, or migrate the database with `api-server migrate`",
         );
     }
     if matches!(error, StoreError::Busy { .. }) {
@@ -259,7 +259,7 @@ fn advice_about(error: &StoreError) -> Option<&'static str> {
         .then_some("is operator.database_url right, and does the database run?")
 }
 
-/// What to do about a rule that was broken.
+/// What to do about a rule of the database that was violated.
 const fn about(rule: Rule) -> &'static str {
     match rule {
         Rule::OneCode => "the CODE is taken; choose another one",
@@ -267,7 +267,7 @@ const fn about(rule: Rule) -> &'static str {
         Rule::OneCommissionWallet => {
             "the organisation has a wallet for commission of that --currency; open one of another --category"
         }
-        Rule::OnePaymentReference => "another payment bears that --id; nothing was posted",
+        Rule::OnePaymentReference => "another payment has that --id; nothing was posted",
         Rule::OfferNeedsProvider => "there is no such PROVIDER; enter it with `vendctl provider declare`",
         Rule::OfferNeedsProduct | Rule::TextNeedsProduct => {
             "the PRODUCT is not entered yet; do so with `vendctl product set`"

@@ -1,4 +1,4 @@
-//! `vendctl incidents`: vends that came to light when nobody paid for them any more, and what was made of them.
+//! `vendctl incidents`: vends that were found after their purchase had ended, and how each was closed.
 
 use clap::Subcommand;
 use serde::Serialize;
@@ -6,23 +6,23 @@ use store::IncidentRecord;
 
 use crate::{
     arguments::Why,
-    desk::Desk,
     error::VendctlError,
     report::{Report, Row, instant, or_dash, yes},
+    session::Session,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List incidents that nobody has closed, the newest first
+    /// List open incidents, the newest first
     #[command(after_help = "Examples:\n  vendctl incidents list\n  vendctl incidents list --all --before 12")]
     List {
-        /// Those that were closed too
+        /// Closed incidents too
         #[arg(long)]
         all: bool,
-        /// At most so many
+        /// The greatest number of incidents to show
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
-        /// Only incidents before this one: the next page
+        /// Only incidents before this one, for the next page
         #[arg(long, value_name = "ID")]
         before: Option<i64>,
     },
@@ -32,10 +32,10 @@ pub(crate) enum Verb {
         /// Its number
         incident: i64,
     },
-    /// Close an incident that you have seen to
+    /// Close an incident that you have dealt with
     #[command(
-        after_help = "Money does not move by this. What is to be collected is taken out of the wallet by `vendctl wallet \
-                      adjust … --against suspense`, and what the provider forgives is for your accountant.\n\nExample:\n  \
+        after_help = "Closing moves no money. Collect an amount from the wallet with `vendctl wallet adjust … --against \
+                      suspense`. Tell your accountant about an amount that the provider waives.\n\nExample:\n  \
                       vendctl incidents close 3 --reason \"KGALE agreed; taken as INC-3\""
     )]
     Close {
@@ -62,25 +62,25 @@ struct View {
     closed_because: Option<String>,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { all, limit, before } => {
-            let found = desk.store.list_incidents(*all, *before, *limit).await?;
+            let found = session.store.list_incidents(*all, *before, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Show { incident } => show(desk, *incident).await,
+        Verb::Show { incident } => show(session, *incident).await,
         Verb::Close { incident, why } => {
-            desk.store.close_incident(*incident, desk.act(why)).await?;
-            show(desk, *incident).await
+            session.store.close_incident(*incident, session.act(why)).await?;
+            show(session, *incident).await
         }
     }
 }
 
-async fn show(desk: &Desk, id: i64) -> Result<Report, VendctlError> {
-    let found = desk.store.find_incident(id).await?.ok_or(VendctlError::NoIncident(id))?;
+async fn show(session: &Session, id: i64) -> Result<Report, VendctlError> {
+    let found = session.store.find_incident(id).await?.ok_or(VendctlError::NoIncident(id))?;
     let purchase = found.purchase.0;
     let report = Report::one(&View::from(found));
-    Ok(report.noting(&format!("`vendctl purchases show {purchase}` tells how it came about.")))
+    Ok(report.noting(&format!("`vendctl purchases show {purchase}` shows its history.")))
 }
 
 impl From<IncidentRecord> for View {
@@ -118,7 +118,7 @@ impl Row for View {
         "token sealed",
         "in suspense",
         "closed by",
-        "because",
+        "reason",
     ];
 
     fn cells(&self) -> Vec<String> {

@@ -1,8 +1,8 @@
-//! The operator's command line: lets organisations in, keeps their wallets and the catalogue, looks after purchases,
-//! and says who did what.
+//! The operator's command line. It manages organisations, wallets, the catalogue and purchases, and shows the audit
+//! log.
 //!
-//! A command is a noun and a verb. Its arguments are read before anything is asked of the database; it then does one
-//! thing, in one transaction with its line in the audit log, and prints what came of it.
+//! A command is a noun and a verb. Its arguments are parsed before the database is used. A command makes one change, in
+//! one transaction with its line in the audit log, and prints the result.
 
 mod account;
 mod allow_list;
@@ -10,7 +10,6 @@ mod arguments;
 mod audit;
 mod client;
 mod default_provider;
-mod desk;
 mod error;
 mod incidents;
 mod offer;
@@ -24,6 +23,7 @@ mod refusals;
 mod report;
 mod role;
 mod secret;
+mod session;
 mod settings;
 mod user;
 mod wallet;
@@ -38,15 +38,14 @@ use std::{
 use clap::Parser;
 use tokio::runtime::Builder;
 
-use arguments::{Arguments, Command, Errand};
-use desk::Desk;
+use arguments::{Arguments, Command, DatabaseCommand};
 use error::VendctlError;
 use report::Report;
+use session::Session;
 
-/// The whole program. It ends with 0 when the thing is done, 1 when it was refused or failed, 2 when the arguments
-/// make no command.
+/// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // What is no command is explained by the parser, which ends the process.
+    // If the arguments are not valid, the parser prints an explanation and ends the process.
     let arguments = Arguments::parse_from(arguments);
     let outcome = run(&arguments).and_then(|text| print(&text));
     match outcome {
@@ -59,9 +58,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<String, VendctlError> {
-    let errand = match &arguments.command {
+    let command = match &arguments.command {
         Command::Completions { shell } => return Ok(arguments::completions(*shell)),
-        Command::Errand(errand) => errand,
+        Command::Database(command) => command,
     };
     let settings = settings::Settings::load(arguments.settings.as_deref())?;
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -69,35 +68,35 @@ fn run(arguments: &Arguments) -> Result<String, VendctlError> {
     let report = runtime.block_on(async {
         let engine = runtime.handle().clone();
         let (operator, sealing) = (&settings.operator, settings.sealing.as_ref());
-        let desk = Desk::open(operator, sealing, arguments.actor.clone(), engine).await?;
-        do_errand(&desk, errand).await
+        let session = Session::open(operator, sealing, arguments.actor.clone(), engine).await?;
+        execute(&session, command).await
     })?;
     Ok(if arguments.json { report.json() } else { report.text() })
 }
 
-async fn do_errand(desk: &Desk, errand: &Errand) -> Result<Report, VendctlError> {
-    match errand {
-        Errand::Organisation { verb } => organisation::run(desk, verb).await,
-        Errand::Client { verb } => client::run(desk, verb).await,
-        Errand::Secret { verb } => secret::run(desk, verb).await,
-        Errand::User { verb } => user::run(desk, verb).await,
-        Errand::Role { verb } => Ok(role::run(*verb)),
-        Errand::Account { verb } => account::run(desk, verb).await,
-        Errand::Wallet { verb } => wallet::run(desk, verb).await,
-        Errand::Product { verb } => product::run(desk, verb).await,
-        Errand::Provider { verb } => provider::run(desk, verb).await,
-        Errand::Offer { verb } => offer::run(desk, verb).await,
-        Errand::DefaultProvider { verb } => default_provider::run(desk, verb).await,
-        Errand::AllowList { verb } => allow_list::run(desk, verb).await,
-        Errand::Purchases { verb } => purchases::run(desk, verb).await,
-        Errand::Refusals { verb } => refusals::run(desk, verb).await,
-        Errand::Incidents { verb } => incidents::run(desk, verb).await,
-        Errand::Outbox { verb } => outbox::run(desk, verb).await,
-        Errand::Audit { verb } => audit::run(desk, verb).await,
+async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report, VendctlError> {
+    match command {
+        DatabaseCommand::Organisation { verb } => organisation::run(session, verb).await,
+        DatabaseCommand::Client { verb } => client::run(session, verb).await,
+        DatabaseCommand::Secret { verb } => secret::run(session, verb).await,
+        DatabaseCommand::User { verb } => user::run(session, verb).await,
+        DatabaseCommand::Role { verb } => Ok(role::run(*verb)),
+        DatabaseCommand::Account { verb } => account::run(session, verb).await,
+        DatabaseCommand::Wallet { verb } => wallet::run(session, verb).await,
+        DatabaseCommand::Product { verb } => product::run(session, verb).await,
+        DatabaseCommand::Provider { verb } => provider::run(session, verb).await,
+        DatabaseCommand::Offer { verb } => offer::run(session, verb).await,
+        DatabaseCommand::DefaultProvider { verb } => default_provider::run(session, verb).await,
+        DatabaseCommand::AllowList { verb } => allow_list::run(session, verb).await,
+        DatabaseCommand::Purchases { verb } => purchases::run(session, verb).await,
+        DatabaseCommand::Refusals { verb } => refusals::run(session, verb).await,
+        DatabaseCommand::Incidents { verb } => incidents::run(session, verb).await,
+        DatabaseCommand::Outbox { verb } => outbox::run(session, verb).await,
+        DatabaseCommand::Audit { verb } => audit::run(session, verb).await,
     }
 }
 
-/// A reader that has seen enough and closed the pipe is no failure.
+/// A reader that closes the pipe early is not a failure.
 fn print(text: &str) -> Result<(), VendctlError> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -106,7 +105,7 @@ fn print(text: &str) -> Result<(), VendctlError> {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "whoever typed the command reads it there")]
+#[expect(clippy::print_stderr, reason = "the operator reads the error there")]
 fn complain(error: &VendctlError) {
     eprintln!("vendctl: {}", error.line());
 }

@@ -1,4 +1,4 @@
-//! `vendctl offer`: what an organisation can buy, from whom, and on which terms.
+//! `vendctl offer`: what an organisation can buy, from which provider, and on which terms.
 
 use clap::{Args, Subcommand};
 use money::{Currency, Rate};
@@ -9,16 +9,16 @@ use vend::Product;
 
 use crate::{
     arguments::{Whose, Why},
-    desk::Desk,
     error::VendctlError,
     parse::{self, Amount},
     report::{Report, Row, or_dash, yes},
+    session::Session,
     words,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Let an organisation buy a product of a provider, or replace the terms; what is not named is nothing
+    /// Offer a product of a provider to an organisation, or replace the terms; a term that is not named does not apply
     #[command(
         after_help = "Example:\n  vendctl offer set -o KGALE electricity BPC --currency BWP --fee 1.50 --fee-rate 0.005 \
                       --commission-rate 0.01 --max 5000.00 --reason \"contract 17\""
@@ -30,17 +30,17 @@ pub(crate) enum Verb {
         #[command(flatten)]
         whose: Whose,
     },
-    /// Let an organisation buy a product of a provider no more
+    /// Remove the offer of a product by a provider
     #[command(
         after_help = "Example:\n  vendctl offer remove -o KGALE electricity BPC --reason \"contract 17 has ended\""
     )]
     Remove {
         #[command(flatten)]
         whose: Whose,
-        /// Which product
+        /// The product
         #[arg(value_parser = words::product())]
         product: Product,
-        /// Of which provider: its code
+        /// The code of the provider
         #[arg(value_parser = parse::provider_code)]
         provider: String,
         #[command(flatten)]
@@ -52,34 +52,34 @@ pub(crate) enum Verb {
 pub(crate) struct Set {
     #[command(flatten)]
     whose: Whose,
-    /// Which product
+    /// The product
     #[arg(value_parser = words::product())]
     product: Product,
-    /// Of which provider: its code
+    /// The code of the provider
     #[arg(value_parser = parse::provider_code)]
     provider: String,
     /// The currency of all amounts here
     #[arg(long, value_name = "CCY", value_parser = parse::currency)]
     currency: Currency,
-    /// What is charged on every purchase
+    /// The fixed part of the charge on every purchase
     #[arg(long, value_name = "AMOUNT", default_value = "0", value_parser = parse::charge)]
     fee: Amount,
-    /// The share of the amount that is charged: 0.015 is 1.5%
+    /// The part of the charge that is a share of the amount: 0.015 is 1.5%
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = parse::rate)]
     fee_rate: Rate,
-    /// The least that is charged
+    /// The lowest charge
     #[arg(long, value_name = "AMOUNT", value_parser = parse::charge)]
     fee_floor: Option<Amount>,
-    /// The most that is charged
+    /// The highest charge
     #[arg(long, value_name = "AMOUNT", value_parser = parse::charge)]
     fee_cap: Option<Amount>,
-    /// The organisation's share of what is vended
+    /// The commission, as a share of the amount that is vended
     #[arg(long, value_name = "RATE", default_value = "0", value_parser = parse::rate)]
     commission_rate: Rate,
-    /// The least that may be asked for
+    /// The lowest amount of a purchase
     #[arg(long, value_name = "AMOUNT", value_parser = parse::amount)]
     min: Option<Amount>,
-    /// The most that may be asked for
+    /// The highest amount of a purchase
     #[arg(long, value_name = "AMOUNT", value_parser = parse::amount)]
     max: Option<Amount>,
     #[command(flatten)]
@@ -101,21 +101,21 @@ struct View {
     amount_max: Option<String>,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::Set(set) => set.run(desk).await,
-        Verb::List { whose } => list(desk, whose).await,
+        Verb::Set(set) => set.run(session).await,
+        Verb::List { whose } => list(session, whose).await,
         Verb::Remove { whose, product, provider, why } => {
-            let organisation = desk.organisation_id(&whose.organisation).await?;
+            let organisation = session.organisation_id(&whose.organisation).await?;
             let removed =
-                desk.store.remove_offer(organisation, *product, provider.clone(), desk.act(why)).await;
-            removed.map_err(|error| why_it_stays(error, whose, *product, provider))?;
-            list(desk, whose).await
+                session.store.remove_offer(organisation, *product, provider.clone(), session.act(why)).await;
+            removed.map_err(|error| removal_error(error, whose, *product, provider))?;
+            list(session, whose).await
         }
     }
 }
 
-fn why_it_stays(error: StoreError, whose: &Whose, product: Product, provider: &str) -> VendctlError {
+fn removal_error(error: StoreError, whose: &Whose, product: Product, provider: &str) -> VendctlError {
     let (organisation, provider) = (whose.organisation.clone(), provider.to_owned());
     if error.broken_rule() == Some(Rule::DefaultNeedsOffer) {
         return VendctlError::IsDefault { organisation, product, provider };
@@ -124,12 +124,12 @@ fn why_it_stays(error: StoreError, whose: &Whose, product: Product, provider: &s
 }
 
 impl Set {
-    async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
-        let organisation = desk.organisation_id(&self.whose.organisation).await?;
+    async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let organisation = session.organisation_id(&self.whose.organisation).await?;
         let terms = self.terms()?;
-        let act = desk.act(&self.why);
-        desk.store.put_offer(organisation, self.product, self.provider.clone(), terms, act).await?;
-        let offers = desk.store.list_offers(organisation).await?;
+        let act = session.act(&self.why);
+        session.store.put_offer(organisation, self.product, self.provider.clone(), terms, act).await?;
+        let offers = session.store.list_offers(organisation).await?;
         let set = offers.into_iter().map(View::from);
         let mut set =
             set.filter(|view| view.product == self.product.as_str() && view.provider == self.provider);
@@ -162,9 +162,9 @@ impl Set {
     }
 }
 
-async fn list(desk: &Desk, whose: &Whose) -> Result<Report, VendctlError> {
-    let organisation = desk.organisation_id(&whose.organisation).await?;
-    let offers = desk.store.list_offers(organisation).await?;
+async fn list(session: &Session, whose: &Whose) -> Result<Report, VendctlError> {
+    let organisation = session.organisation_id(&whose.organisation).await?;
+    let offers = session.store.list_offers(organisation).await?;
     Ok(Report::list(&offers.into_iter().map(View::from).collect::<Vec<_>>()))
 }
 

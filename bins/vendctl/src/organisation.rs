@@ -1,4 +1,4 @@
-//! `vendctl organisation`: letting in, suspending, readmitting.
+//! `vendctl organisation`: creates, suspends and readmits organisations.
 
 use clap::Subcommand;
 use identity::{Environment, OrganisationRecord, Party, Status};
@@ -6,28 +6,28 @@ use serde::Serialize;
 
 use crate::{
     arguments::Why,
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, instant},
+    session::Session,
     words,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Let an organisation in
+    /// Create an organisation
     #[command(
         after_help = "Example:\n  vendctl organisation create KGALE --name \"Kgale Stores\" --environment staging \
                       --reason \"contract 17\""
     )]
     Create {
-        /// What its users log in with: letters, digits, `_` and `-`
+        /// The code that its users log in with: letters, digits, `_` and `-`
         #[arg(value_parser = parse::organisation_code)]
         code: String,
-        /// Its name for people
+        /// Its display name
         #[arg(long, value_parser = parse::name)]
         name: String,
-        /// Which world its credentials belong to; it cannot be changed
+        /// The environment of its credentials; it cannot be changed
         #[arg(long, value_parser = words::environment())]
         environment: Environment,
         #[command(flatten)]
@@ -43,7 +43,7 @@ pub(crate) enum Verb {
         #[arg(value_parser = parse::organisation_code)]
         code: String,
     },
-    /// Keep an organisation out: nothing can be bought, at once
+    /// Suspend an organisation: it can buy nothing from now on
     #[command(
         after_help = "Example:\n  vendctl organisation suspend KGALE --reason \"invoice 12 is overdue\""
     )]
@@ -54,7 +54,7 @@ pub(crate) enum Verb {
         #[command(flatten)]
         why: Why,
     },
-    /// Let a suspended organisation in again
+    /// Lift the suspension of an organisation
     #[command(after_help = "Example:\n  vendctl organisation readmit KGALE --reason \"invoice 12 is paid\"")]
     Readmit {
         /// Its code
@@ -75,30 +75,35 @@ struct View {
     created_at: String,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Create { code, name, environment, why } => {
-            desk.onboarding.create_organisation(code, name, *environment, desk.act(why)).await?;
-            show(desk, code).await
+            session.onboarding.create_organisation(code, name, *environment, session.act(why)).await?;
+            show(session, code).await
         }
         Verb::List => {
-            let all = desk.onboarding.organisations().await?;
+            let all = session.onboarding.organisations().await?;
             Ok(Report::list(&all.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Show { code } => show(desk, code).await,
-        Verb::Suspend { code, why } => set_status(desk, code, Status::Suspended, why).await,
-        Verb::Readmit { code, why } => set_status(desk, code, Status::Active, why).await,
+        Verb::Show { code } => show(session, code).await,
+        Verb::Suspend { code, why } => set_status(session, code, Status::Suspended, why).await,
+        Verb::Readmit { code, why } => set_status(session, code, Status::Active, why).await,
     }
 }
 
-async fn set_status(desk: &Desk, code: &str, status: Status, why: &Why) -> Result<Report, VendctlError> {
-    let party = Party::Organisation(desk.organisation(code).await?.id);
-    desk.onboarding.set_status(party, status, desk.act(why)).await?;
-    show(desk, code).await
+async fn set_status(
+    session: &Session,
+    code: &str,
+    status: Status,
+    why: &Why,
+) -> Result<Report, VendctlError> {
+    let party = Party::Organisation(session.organisation(code).await?.id);
+    session.onboarding.set_status(party, status, session.act(why)).await?;
+    show(session, code).await
 }
 
-async fn show(desk: &Desk, code: &str) -> Result<Report, VendctlError> {
-    Ok(Report::one(&View::from(desk.organisation(code).await?)))
+async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
+    Ok(Report::one(&View::from(session.organisation(code).await?)))
 }
 
 impl From<OrganisationRecord> for View {

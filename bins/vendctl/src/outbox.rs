@@ -1,29 +1,29 @@
-//! `vendctl outbox`: the messages that are owed to people, without what they say and to which number.
+//! `vendctl outbox`: the messages that are not sent yet, without their text and number.
 
 use clap::Subcommand;
 use serde::Serialize;
 use store::{MessageRecord, OverseenMessages};
 
 use crate::{
-    desk::Desk,
     error::VendctlError,
     report::{Report, Row, instant, or_dash},
+    session::Session,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the messages that wait to be sent, the oldest first
+    /// List the messages that are waiting to be sent, the oldest first
     #[command(
         after_help = "Examples:\n  vendctl outbox list --stuck\n  vendctl outbox list --given-up --limit 20"
     )]
     List {
-        /// Of those that wait, only what was tried three times or waits five minutes beyond its time
+        /// Only waiting messages that were tried three times or are five minutes overdue
         #[arg(long, conflicts_with = "given_up")]
         stuck: bool,
-        /// Those that nobody will get, the newest first
+        /// The messages that will not be sent any more, the newest first
         #[arg(long)]
         given_up: bool,
-        /// At most so many
+        /// The greatest number of messages to show
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
     },
@@ -42,7 +42,7 @@ struct View {
     given_up_because: Option<String>,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { stuck, given_up, limit } => {
             let which = match (stuck, given_up) {
@@ -50,7 +50,7 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
                 (false, true) => OverseenMessages::GivenUp,
                 (false, false) => OverseenMessages::Waiting,
             };
-            let found = desk.store.oversee_messages(which, *limit).await?;
+            let found = session.store.oversee_messages(which, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
     }

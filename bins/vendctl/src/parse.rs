@@ -1,4 +1,4 @@
-//! Texts of the command line as values. Each refusal says what would have been right; the parser names the argument.
+//! Parses arguments. Each error says what would have been valid; clap adds the name of the argument.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use purchase::PurchaseId;
 use rust_decimal::Decimal;
 use vend::{Capabilities, SubscriberIdentifier, Units};
 
-/// How long a provider may still act on an order, in whole seconds: as the database takes it.
+/// How long a provider may still act on an order, in whole seconds, as the database stores it.
 pub(crate) fn settling(text: &str) -> Result<Duration, String> {
     let bounds = Capabilities::SETTLES_WITHIN_MIN..=Capabilities::SETTLES_WITHIN_MAX;
     let length = humantime::parse_duration(text).ok();
@@ -17,7 +17,7 @@ pub(crate) fn settling(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "write whole seconds, from 1s to 24h: 90s or 10m".to_owned())
 }
 
-/// A positive amount whose currency another argument says.
+/// A positive amount. Another argument names its currency.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Amount(i64);
 
@@ -27,7 +27,7 @@ impl Amount {
     }
 }
 
-/// Longer overlaps are no overlaps.
+/// The longest overlap of two secrets.
 const OVERLAP_MAX: Duration = Duration::from_hours(90 * 24);
 
 const LABEL_MAX: usize = 100;
@@ -37,11 +37,11 @@ const SENTENCE_MAX: usize = 500;
 /// Decimals of a rate as they are stored.
 const RATE_DECIMALS_MAX: u32 = 6;
 
-/// What names a purchase: its number, or the reference that people read out, which ends in it.
+/// How an operator names a purchase: by its number, or by its reference, which ends in the number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PurchaseName {
     pub(crate) id: PurchaseId,
-    /// The reference, where it was named by that.
+    /// The reference, if the purchase was named by it.
     pub(crate) reference: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn amount(text: &str) -> Result<Amount, String> {
     read_amount(text).map_err(|error| format!("{error}; write it like 100.00"))
 }
 
-/// An amount that may be nothing.
+/// An amount that may be zero.
 pub(crate) fn charge(text: &str) -> Result<Amount, String> {
     match read_amount(text) {
         Err(AmountError::NotPositive) => Ok(Amount(0)),
@@ -58,7 +58,7 @@ pub(crate) fn charge(text: &str) -> Result<Amount, String> {
     }
 }
 
-/// The grammar is the same for every currency, and `XXX` is none (ISO 4217).
+/// The grammar is the same for every currency. `XXX` stands for no currency (ISO 4217).
 fn read_amount(text: &str) -> Result<Amount, AmountError> {
     let none = Currency::parse("XXX").expect("three upper-case letters are a currency");
     money::parse_amount(text, none).map(|amount| Amount(amount.minor()))
@@ -69,9 +69,7 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
         let decimal = rate.to_decimal();
         decimal <= Decimal::ONE && decimal.normalize().scale() <= RATE_DECIMALS_MAX
     });
-    rate.ok_or_else(|| {
-        "a rate lies between 0 and 1 and has at most 6 decimals; write 1.5% as 0.015".to_owned()
-    })
+    rate.ok_or_else(|| "a rate is between 0 and 1 and has at most 6 decimals; write 1.5% as 0.015".to_owned())
 }
 
 pub(crate) fn currency(text: &str) -> Result<Currency, String> {
@@ -107,7 +105,7 @@ pub(crate) fn name(text: &str) -> Result<String, String> {
     line(text, NAME_MAX)
 }
 
-/// What something is called on a screen.
+/// A label on a screen.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     line(text, LABEL_MAX)
 }
@@ -116,7 +114,7 @@ pub(crate) fn actor(text: &str) -> Result<String, String> {
     line(text, NAME_MAX)
 }
 
-/// Why something is done, or anything else that is said in a sentence.
+/// A sentence, such as a reason.
 pub(crate) fn sentence(text: &str) -> Result<String, String> {
     line(text, SENTENCE_MAX)
 }
@@ -161,7 +159,7 @@ pub(crate) fn purchase(text: &str) -> Result<PurchaseName, String> {
     Ok(PurchaseName { id, reference: (number != text).then(|| text.to_owned()) })
 }
 
-/// A quantity and what it counts.
+/// A quantity and its unit.
 pub(crate) fn units(text: &str) -> Result<Units, String> {
     let help = || "write quantity and unit, such as \"45.2 kWh\"".to_owned();
     let (quantity, unit) = text.trim().split_once(' ').ok_or_else(help)?;
@@ -198,7 +196,7 @@ pub(crate) fn language(text: &str) -> Result<String, String> {
     Err("a language is two or three small letters, such as fr".to_owned())
 }
 
-/// One line of text with something in it.
+/// One line of text that is not empty.
 fn line(text: &str, max: usize) -> Result<String, String> {
     let trimmed = text.trim();
     if trimmed.is_empty() || trimmed.chars().count() > max || trimmed.chars().any(char::is_control) {
@@ -212,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn money_is_read_by_the_strict_grammar_and_a_charge_may_be_nothing() {
+    fn an_amount_is_parsed_strictly_and_a_charge_may_be_zero() {
         let pula = currency("BWP").unwrap();
         assert_eq!(amount("100.50").unwrap().of(pula).to_string(), "BWP 100.50");
         assert_eq!(charge("0").unwrap().of(pula).to_string(), "BWP 0.00");
@@ -230,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_only_almost_a_value_is_refused() {
+    fn a_malformed_value_is_refused() {
         for wrong in ["", "  ", "two\nlines", &"x".repeat(501)] {
             assert!(sentence(wrong).is_err(), "{wrong:?}");
         }
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_a_quantity_and_what_it_counts() {
+    fn units_are_a_quantity_and_a_unit() {
         assert_eq!(units("45.20 kWh").unwrap().to_string(), "45.20 kWh");
         for wrong in ["45.2", "kWh", "0 kWh", "-1 kWh", "1e3 kWh", ".5 kWh", "45.2 k/Wh", "1_0 kWh"] {
             assert!(units(wrong).is_err(), "{wrong}");

@@ -1,4 +1,4 @@
-//! `vendctl product`: what is sold, and what its subscriber identifiers look like.
+//! `vendctl product`: the products, and the format of their subscriber identifiers.
 
 use clap::{Args, Subcommand};
 use purchase::{ProductText, SubscriberFormat};
@@ -8,10 +8,10 @@ use vend::Product;
 
 use crate::{
     arguments::Why,
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, or_dash},
+    session::Session,
     words,
 };
 
@@ -20,27 +20,27 @@ pub(crate) enum Verb {
     /// List the products
     #[command(after_help = "Example:\n  vendctl product list")]
     List,
-    /// Enter a product, or replace its format; what is not named is not asked of an identifier
+    /// Enter a product, or replace its format; a rule that is not named does not apply to identifiers
     #[command(
         after_help = "Example:\n  vendctl product set electricity --min 11 --max 13 --pattern '^[0-9]{11,13}$' \
                       --reason \"meters have 11 to 13 digits\""
     )]
     Set(Set),
-    /// Say what a product is called in a language, where the usual names will not do
+    /// Set the names of a product in a language, instead of the standard names
     #[command(
         after_help = "Example:\n  vendctl product set-text water fr --display-name Eau --label \"Compteur d'eau\" \
                       --reason \"as the utility calls it\""
     )]
     SetText(SetText),
-    /// Have the usual names back in a language
+    /// Return to the standard names in a language
     #[command(
-        after_help = "Example:\n  vendctl product remove-text water fr --reason \"the usual name will do\""
+        after_help = "Example:\n  vendctl product remove-text water fr --reason \"the standard name is right\""
     )]
     RemoveText {
-        /// Which product
+        /// The product
         #[arg(value_parser = words::product())]
         product: Product,
-        /// The language: two or three small letters
+        /// The language: two or three lower-case letters
         #[arg(value_parser = parse::language)]
         language: String,
         #[command(flatten)]
@@ -50,7 +50,7 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Set {
-    /// Which product
+    /// The product
     #[arg(value_parser = words::product())]
     product: Product,
     /// The fewest characters of an identifier
@@ -62,7 +62,7 @@ pub(crate) struct Set {
     /// A regular expression that JavaScript understands too
     #[arg(long)]
     pattern: Option<String>,
-    /// A hint for people, instead of one derived from the lengths
+    /// A hint for customers, instead of one derived from the lengths
     #[arg(long, value_parser = parse::sentence)]
     hint: Option<String>,
     #[command(flatten)]
@@ -71,16 +71,16 @@ pub(crate) struct Set {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetText {
-    /// Which product
+    /// The product
     #[arg(value_parser = words::product())]
     product: Product,
-    /// The language: two or three small letters
+    /// The language: two or three lower-case letters
     #[arg(value_parser = parse::language)]
     language: String,
     /// The product's name
     #[arg(long, value_parser = parse::label, required_unless_present = "label")]
     display_name: Option<String>,
-    /// What its subscriber identifier is called
+    /// The name of its subscriber identifier
     #[arg(long, value_parser = parse::label)]
     label: Option<String>,
     #[command(flatten)]
@@ -104,10 +104,10 @@ struct TextView {
     subscriber_id_label: Option<String>,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List => {
-            let products = desk.store.list_products().await?;
+            let products = session.store.list_products().await?;
             Ok(Report::list(&products.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Set(set) => {
@@ -115,8 +115,8 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
                 return Err(VendctlError::LengthsCrossed);
             }
             let format = SubscriberFormat::new(set.min, set.max, set.pattern.as_deref())?;
-            desk.store.put_product(set.product, format, set.hint.clone(), desk.act(&set.why)).await?;
-            show(desk, set.product).await
+            session.store.put_product(set.product, format, set.hint.clone(), session.act(&set.why)).await?;
+            show(session, set.product).await
         }
         Verb::SetText(set) => {
             let text = ProductText {
@@ -124,20 +124,21 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
                 display_name: set.display_name.clone(),
                 subscriber_id_label: set.label.clone(),
             };
-            desk.store.put_product_text(set.product, text, desk.act(&set.why)).await?;
-            show(desk, set.product).await
+            session.store.put_product_text(set.product, text, session.act(&set.why)).await?;
+            show(session, set.product).await
         }
         Verb::RemoveText { product, language, why } => {
-            let removed = desk.store.remove_product_text(*product, language.clone(), desk.act(why)).await;
+            let removed =
+                session.store.remove_product_text(*product, language.clone(), session.act(why)).await;
             let no_text = VendctlError::NoText { product: *product, language: language.clone() };
             removed.map_err(|error| no_text.if_absent(error))?;
-            show(desk, *product).await
+            show(session, *product).await
         }
     }
 }
 
-async fn show(desk: &Desk, product: Product) -> Result<Report, VendctlError> {
-    let products = desk.store.list_products().await?;
+async fn show(session: &Session, product: Product) -> Result<Report, VendctlError> {
+    let products = session.store.list_products().await?;
     let found = products.into_iter().find(|listed| listed.product == product);
     found.map(|listed| Report::one(&View::from(listed))).ok_or(VendctlError::NoProduct(product))
 }

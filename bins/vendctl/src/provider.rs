@@ -1,4 +1,4 @@
-//! `vendctl provider`: who vends, and what each connection is declared to do when something is in doubt.
+//! `vendctl provider`: the providers, and the declarations that decide how doubt about their vends may end.
 
 use std::time::Duration;
 
@@ -8,27 +8,27 @@ use store::{Declaration, ListedProvider};
 
 use crate::{
     arguments::Why,
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, yes},
+    session::Session,
     words,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the providers and what their connections are declared to do
+    /// List the providers and the declarations about their connections
     #[command(after_help = "Example:\n  vendctl provider list")]
     List,
-    /// Enter a provider, or change its name and what its connection is declared to do; what is not named stays
+    /// Enter a provider, or change its name and declarations; settings that are not named stay unchanged
     #[command(
-        after_help = "Money depends on these declarations. Switch one on only with the vendor's word for it, and say \
-                      where that word is in --reason. Address and credentials of the connection are settings of the \
+        after_help = "Money depends on these declarations. Switch one on only if the vendor has confirmed it, and name \
+                      the confirmation in --reason. Address and credentials of the connection are settings of the \
                       servers, under the same code.\n\nExample:\n  vendctl provider declare BPC --name \"Botswana Power \
                       Corporation\" --repeat-is-safe on --reason \"their letter of 12 May\""
     )]
     Declare(Declare),
-    /// Switch the retry endpoint on or off for what a provider vends
+    /// Switch the retry endpoint on or off for the purchases of a provider
     #[command(
         after_help = "Example:\n  vendctl provider retries BPC off --reason \"they asked for quiet until noon\""
     )]
@@ -36,7 +36,7 @@ pub(crate) enum Verb {
         /// Its code
         #[arg(value_parser = parse::provider_code)]
         code: String,
-        /// Whether retry may settle its purchases
+        /// Whether the retry endpoint may settle its purchases
         #[arg(action = ArgAction::Set, value_parser = words::switch())]
         switch: bool,
         #[command(flatten)]
@@ -46,22 +46,22 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Declare {
-    /// Its code on the wire, and the name of its connection in the servers' settings
+    /// Its code in the API, and the name of its connection in the servers' settings
     #[arg(value_parser = parse::provider_code)]
     code: String,
-    /// Its name for people; a new provider needs one
+    /// Its display name; a new provider needs one
     #[arg(long, value_parser = parse::name)]
     name: Option<String>,
-    /// A repeated reference is answered from memory or rejected, never vended again
+    /// The provider answers a repeated reference from memory or rejects it, and never vends it again
     #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
     repeat_is_safe: Option<bool>,
-    /// An enquiry tells of refusals too, so that one found after several copies proves all of them
+    /// An enquiry reports refusals too, so that one refusal after several copies holds for all of them
     #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
     remembers_refusals: Option<bool>,
-    /// Two answers of "no record", well apart and late enough, prove that nothing was vended
+    /// Two "no record" answers, far enough apart and late enough, prove that nothing was vended
     #[arg(long, value_name = "SWITCH", value_parser = words::switch())]
     not_found_counts: Option<bool>,
-    /// How long after an order has left us the provider may still act on it: 10m at first
+    /// How long after an order was sent the provider may still act on it; the default is 10m
     #[arg(long, value_name = "DURATION", value_parser = parse::settling)]
     settles_within: Option<Duration>,
     #[command(flatten)]
@@ -79,23 +79,23 @@ struct View {
     settles_within_s: u64,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List => {
-            let providers = desk.store.list_providers().await?;
+            let providers = session.store.list_providers().await?;
             Ok(Report::list(&providers.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Declare(declare) => declare.run(desk).await,
+        Verb::Declare(declare) => declare.run(session).await,
         Verb::Retries { code, switch, why } => {
-            let set = desk.store.set_provider_retries(code.clone(), *switch, desk.act(why)).await;
+            let set = session.store.set_provider_retries(code.clone(), *switch, session.act(why)).await;
             set.map_err(|error| VendctlError::NoProvider(code.clone()).if_absent(error))?;
-            show(desk, code).await
+            show(session, code).await
         }
     }
 }
 
 impl Declare {
-    async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
+    async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let declaration = Declaration {
             name: self.name.clone(),
             repeat_is_safe: self.repeat_is_safe,
@@ -103,14 +103,15 @@ impl Declare {
             not_found_counts: self.not_found_counts,
             settles_within: self.settles_within,
         };
-        let declared = desk.store.declare_provider(self.code.clone(), declaration, desk.act(&self.why)).await;
+        let declared =
+            session.store.declare_provider(self.code.clone(), declaration, session.act(&self.why)).await;
         let nameless = |error| VendctlError::NamelessProvider(self.code.clone()).if_absent(error);
         Ok(Report::one(&View::from(declared.map_err(nameless)?)))
     }
 }
 
-async fn show(desk: &Desk, code: &str) -> Result<Report, VendctlError> {
-    let providers = desk.store.list_providers().await?;
+async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
+    let providers = session.store.list_providers().await?;
     let found = providers.into_iter().find(|provider| provider.code == code);
     let found = found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))?;
     Ok(Report::one(&View::from(found)))

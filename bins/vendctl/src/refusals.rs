@@ -1,40 +1,40 @@
-//! `vendctl refusals`: confirms that made no purchase, for an operator who is asked about one.
+//! `vendctl refusals`: confirms that were refused before a purchase was created.
 
 use clap::Subcommand;
 use serde::Serialize;
 use store::{RefusedQuery, RefusedRecord};
 
 use crate::{
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, instant, or_dash},
+    session::Session,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the confirms of the last 30 days that were refused before a purchase was made, the newest first
+    /// List the confirms of the last 30 days that were refused before a purchase was created, the newest first
     #[command(
         after_help = "Examples:\n  vendctl refusals list --reference till-7-0001\n  vendctl refusals list -o KGALE \
                       --subscriber 04257670465\n  vendctl refusals list --request-id till-7/31"
     )]
     List {
-        /// Only those that the integrator calls so
+        /// Only refusals with this external reference of the integrator
         #[arg(long, visible_alias = "external-reference", value_name = "TEXT")]
         reference: Option<String>,
-        /// Only those for this meter, phone or account, as the integrator wrote it
+        /// Only refusals for this meter, phone or account, as the integrator wrote it
         #[arg(long, value_name = "TEXT")]
         subscriber: Option<String>,
-        /// Only those of this organisation
+        /// Only refusals of this organisation
         #[arg(short, long, value_name = "CODE", value_parser = parse::organisation_code)]
         organisation: Option<String>,
-        /// Only the one of this `X-Request-Id`
+        /// Only the refusal of the request with this `X-Request-Id`
         #[arg(long, value_name = "ID")]
         request_id: Option<String>,
-        /// At most so many
+        /// The greatest number of lines to show
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
-        /// Only lines before this one: the next page
+        /// Only lines before this one, for the next page
         #[arg(long, value_name = "ID")]
         before: Option<i64>,
     },
@@ -57,11 +57,11 @@ struct View {
     request_id: String,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { reference, subscriber, organisation, request_id, limit, before } => {
             let organisation = match organisation {
-                Some(code) => Some(desk.organisation_id(code).await?),
+                Some(code) => Some(session.organisation_id(code).await?),
                 None => None,
             };
             let query = RefusedQuery {
@@ -72,7 +72,7 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
                 before: *before,
                 limit: *limit,
             };
-            let found = desk.store.list_refused_confirms(query).await?;
+            let found = session.store.list_refused_confirms(query).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
     }
@@ -104,7 +104,7 @@ impl Row for View {
         "refused at",
         "organisation",
         "subscriber",
-        "their reference",
+        "external reference",
         "product",
         "provider",
         "amount",

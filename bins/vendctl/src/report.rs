@@ -1,4 +1,4 @@
-//! What a command has to say: a table for a person, JSON for a script, the same facts in both.
+//! The output of a command: a table for a person, or JSON for a script, with the same data.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use comfy_table::{Table, presets::NOTHING};
@@ -11,7 +11,7 @@ pub(crate) struct Report {
     text: String,
 }
 
-/// Something that can be a line of a table. Its JSON has fields of its own, which scripts rely on.
+/// A row of a table. Its JSON has field names of its own, which scripts rely on.
 pub(crate) trait Row: Serialize {
     const COLUMNS: &'static [&'static str];
 
@@ -19,7 +19,7 @@ pub(crate) trait Row: Serialize {
 }
 
 impl Report {
-    /// Many of a kind, one line each.
+    /// A list, one line for each element.
     pub(crate) fn list<R: Row>(rows: &[R]) -> Self {
         let mut table = table();
         table.set_header(R::COLUMNS.iter().map(|name| name.to_uppercase()));
@@ -30,7 +30,7 @@ impl Report {
         Self { value: json(&rows), text: table.trim_fmt() + "\n" }
     }
 
-    /// One thing, one line for each fact about it.
+    /// One object, one line for each of its fields.
     pub(crate) fn one<R: Row>(row: &R) -> Self {
         let mut table = table();
         for (name, cell) in R::COLUMNS.iter().zip(row.cells()) {
@@ -40,12 +40,12 @@ impl Report {
         Self { value: json(row), text: table.trim_fmt() + "\n" }
     }
 
-    /// Something that is told in its own words, and its facts.
-    pub(crate) fn told(facts: &impl Serialize, text: String) -> Self {
-        Self { value: json(facts), text }
+    /// Free text, and its data for scripts.
+    pub(crate) fn text_and_data(data: &impl Serialize, text: String) -> Self {
+        Self { value: json(data), text }
     }
 
-    /// A sentence more for a person; a script finds the same in the fields.
+    /// Adds a sentence for a person. A script finds the same in the fields.
     pub(crate) fn noting(mut self, sentence: &str) -> Self {
         self.text.push('\n');
         self.text.push_str(sentence);
@@ -57,29 +57,28 @@ impl Report {
         replace_commands(&self.text, |_command| " ".to_owned())
     }
 
-    /// Escaped, where JSON itself asks for less than a terminal needs: it still reads as the same value.
+    /// JSON with all control characters escaped, also those that JSON allows. It parses to the same value.
     pub(crate) fn json(&self) -> String {
         let json = format!("{:#}\n", self.value);
         replace_commands(&json, |command| format!("\\u{:04x}", u32::from(command)))
     }
 }
 
-/// What others have worded, as part of a line: it neither breaks the line nor commands the terminal.
+/// Text from outside as part of a line, without control characters: it cannot break the line or control the terminal.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
-/// An instant as every surface of the house writes it.
+/// An instant in RFC 3339, in UTC, with seconds.
 pub(crate) fn instant(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A fact that may be absent.
+/// A value that may be absent.
 pub(crate) fn or_dash(text: Option<&str>) -> String {
     text.unwrap_or("-").to_owned()
 }
 
-/// Yes or no.
 pub(crate) fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.to_owned()
 }
@@ -90,12 +89,12 @@ pub(crate) fn table() -> Table {
     table
 }
 
-/// Adds a line to a table, whatever its cells hold.
+/// Adds a line to a table. Control characters in cells become blanks.
 pub(crate) fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
     table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
 }
 
-/// No frame: two blanks between the columns.
+/// Sets two blanks between the columns.
 pub(crate) fn size(table: &mut Table) {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -103,10 +102,10 @@ pub(crate) fn size(table: &mut Table) {
 }
 
 fn json(rows: &(impl Serialize + ?Sized)) -> Value {
-    serde_json::to_value(rows).expect("texts, numbers and lists of them have a JSON form")
+    serde_json::to_value(rows).expect("texts, numbers and lists of them can be serialised")
 }
 
-/// The text with every control character but its ends of lines replaced.
+/// `text` with every control character but line feeds replaced.
 fn replace_commands(text: &str, replacement: impl Fn(char) -> String) -> String {
     let safe = |character: char| match character {
         '\n' => character.to_string(),
@@ -121,13 +120,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_have_worded_does_not_command_the_terminal() {
-        let worded = "no\u{1b}[2J credit\u{9b}31m\u{7f}\r";
-        let report = Report::told(&worded, format!("{worded}\nnext\n"));
+    fn text_from_outside_does_not_control_the_terminal() {
+        let text = "no\u{1b}[2J credit\u{9b}31m\u{7f}\r";
+        let report = Report::text_and_data(&text, format!("{text}\nnext\n"));
         assert_eq!(report.text(), "no [2J credit 31m  \nnext\n");
         let json = report.json();
         assert_eq!(json, "\"no\\u001b[2J credit\\u009b31m\\u007f\\r\"\n");
-        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), worded);
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
     }
 
     #[test]

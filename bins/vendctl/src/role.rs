@@ -1,4 +1,4 @@
-//! `vendctl role`: what users may do. Roles are part of the program; a user has one of them.
+//! `vendctl role`: the roles of users. The program defines them, and each user has one.
 
 use clap::Subcommand;
 use identity::{Permission, Role, scope};
@@ -8,7 +8,7 @@ use crate::report::{Report, Row};
 
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the roles and what each may do
+    /// List the roles and their permissions
     #[command(after_help = "Example:\n  vendctl role list")]
     List,
 }

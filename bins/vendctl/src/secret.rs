@@ -1,4 +1,4 @@
-//! `vendctl secret`: replacing a client's secret without an interruption, or ending one at once.
+//! `vendctl secret`: replaces a client's secret without an interruption, or ends one at once.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use serde::Serialize;
 use crate::{
     arguments::Why,
     client,
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, instant},
+    session::Session,
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Give a client a new secret; the old ones work on for the overlap
+    /// Give a client a new secret; the old ones stay valid for the overlap
     #[command(
         after_help = "Example:\n  vendctl secret rotate vg_test_0123456789abcdef01234567 --overlap 24h \
                       --reason \"yearly change\""
@@ -25,13 +25,13 @@ pub(crate) enum Verb {
         /// The client id
         #[arg(value_parser = parse::client_id)]
         client_id: String,
-        /// How long the old secrets still work, such as 30m or 24h
+        /// How long the old secrets stay valid, such as 30m or 24h
         #[arg(long, value_name = "TIME", default_value = "24h", value_parser = parse::overlap)]
         overlap: Duration,
         #[command(flatten)]
         why: Why,
     },
-    /// End a secret that is in the wrong hands, with every token that was obtained with it, at once
+    /// End a secret and every token that was obtained with it, at once
     #[command(
         after_help = "Example:\n  vendctl secret revoke vg_test_0123456789abcdef01234567 12 --reason \"it was mailed\""
     )]
@@ -39,7 +39,7 @@ pub(crate) enum Verb {
         /// The client id
         #[arg(value_parser = parse::client_id)]
         client_id: String,
-        /// The secret's number, as `vendctl client show` has it
+        /// The secret's number, as `vendctl client show` prints it
         secret: i64,
         #[command(flatten)]
         why: Why,
@@ -56,10 +56,10 @@ struct Rotated {
     old_secrets_end_at: String,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Rotate { client_id, overlap, why } => {
-            let made = desk.onboarding.rotate_secret(client_id, *overlap, desk.act(why)).await?;
+            let made = session.onboarding.rotate_secret(client_id, *overlap, session.act(why)).await?;
             let rotated = Rotated {
                 client_id: client_id.clone(),
                 secret_id: made.secret_id,
@@ -70,12 +70,12 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
             Ok(Report::one(&rotated).noting(client::NEVER_AGAIN))
         }
         Verb::Revoke { client_id, secret, why } => {
-            let of_this_client = desk.onboarding.client(client_id).await?;
+            let of_this_client = session.onboarding.client(client_id).await?;
             if !of_this_client.secrets.iter().any(|known| known.id == *secret) {
                 return Err(VendctlError::NoSecret { client_id: client_id.clone(), secret: *secret });
             }
-            desk.onboarding.revoke_secret(*secret, desk.act(why)).await?;
-            client::show(desk, client_id).await
+            session.onboarding.revoke_secret(*secret, session.act(why)).await?;
+            client::show(session, client_id).await
         }
     }
 }

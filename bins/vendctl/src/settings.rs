@@ -1,4 +1,4 @@
-//! What the tool is told by the deployment: where the database is, as whom, and with which key tokens are sealed.
+//! The settings of the tool: the address of the database with its login, the actor, and the key that seals tokens.
 
 use std::path::Path;
 
@@ -7,27 +7,27 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use store::{SealingSettings, StoreSettings};
 
-/// The tool's part of a settings file. What other programs are told may stand beside it.
+/// The tool's part of a settings file. The file may also contain the settings of other programs.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Settings {
     pub(crate) operator: OperatorSettings,
-    /// As the servers have it. Only a decision that enters a token needs it.
+    /// The same section as the servers'. Only a decision that enters a token needs it.
     pub(crate) sealing: Option<SealingSettings>,
 }
 
-/// The operator's way into the database.
+/// How the operator reaches the database.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OperatorSettings {
     /// `postgres://login:password@host/name`, where the login is a member of `vendgate_operator`.
     pub(crate) database_url: SecretString,
-    /// In whose name everything is done, unless `--actor` says otherwise; without it, the user of this machine.
+    /// The actor, unless `--actor` names another one. Without either it is the user of this machine.
     #[serde(default)]
     pub(crate) actor: Option<String>,
 }
 
 impl Settings {
-    /// Reads them from `file`, if there is one, and from the environment, which wins.
+    /// Reads the settings from `file`, if there is one, and from the environment, which takes precedence.
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, SettingsError> {
         boot::load_checked(file, |settings: &Self, review| {
             let database_url = settings.operator.database_url.clone();

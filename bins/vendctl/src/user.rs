@@ -1,4 +1,4 @@
-//! `vendctl user`: in whose name an organisation's clients act.
+//! `vendctl user`: the users of an organisation, who log in through its clients.
 
 mod password;
 
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::{
     arguments::{Whose, Why},
-    desk::Desk,
     error::VendctlError,
     parse,
     report::{Report, Row, instant, or_dash},
+    session::Session,
     words,
 };
 
@@ -20,28 +20,28 @@ use password::PasswordFrom;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Make a user
+    /// Create a user
     #[command(
         after_help = "Examples:\n  vendctl user create till -o KGALE --full-name \"Till One\" --role integrator \
                       --generate-password --reason \"contract 17\"\n  vendctl user create till -o KGALE \
                       --full-name \"Till One\" --role viewer --password-stdin --reason \"contract 17\" < password.txt"
     )]
     Create {
-        /// What it logs in as
+        /// The name that it logs in with
         #[arg(value_parser = parse::name)]
         username: String,
         #[command(flatten)]
         whose: Whose,
-        /// Its name for people
+        /// Its full name
         #[arg(long, value_parser = parse::name)]
         full_name: String,
-        /// What it may do: see `vendctl role list`
+        /// Its role: see `vendctl role list`
         #[arg(long, value_parser = words::role())]
         role: Role,
-        /// Where its receipts are sent: E.164 digits without the plus
+        /// The phone number for its receipts: E.164 digits without the plus
         #[arg(long, value_name = "DIGITS", value_parser = parse::phone_number)]
         phone: Option<String>,
-        /// Where its receipts are mailed
+        /// The e-mail address for its receipts
         #[arg(long, value_name = "ADDRESS", value_parser = parse::email)]
         email: Option<String>,
         #[command(flatten)]
@@ -60,9 +60,9 @@ pub(crate) enum Verb {
         after_help = "Example:\n  vendctl user set-role till -o KGALE viewer --reason \"reports only\""
     )]
     SetRole {
-        /// What it logs in as
+        /// The name that it logs in with
         username: String,
-        /// What it may do: see `vendctl role list`
+        /// Its role: see `vendctl role list`
         #[arg(value_parser = words::role())]
         role: Role,
         #[command(flatten)]
@@ -75,7 +75,7 @@ pub(crate) enum Verb {
         after_help = "Example:\n  vendctl user set-password till -o KGALE --generate-password --reason \"it was shared\""
     )]
     SetPassword {
-        /// What it logs in as
+        /// The name that it logs in with
         username: String,
         #[command(flatten)]
         whose: Whose,
@@ -84,20 +84,20 @@ pub(crate) enum Verb {
         #[command(flatten)]
         why: Why,
     },
-    /// Keep a user out
+    /// Suspend a user: it cannot log in, and its sessions are refused
     #[command(after_help = "Example:\n  vendctl user suspend till -o KGALE --reason \"left the company\"")]
     Suspend {
-        /// What it logs in as
+        /// The name that it logs in with
         username: String,
         #[command(flatten)]
         whose: Whose,
         #[command(flatten)]
         why: Why,
     },
-    /// Let a suspended user in again
+    /// Lift the suspension of a user
     #[command(after_help = "Example:\n  vendctl user readmit till -o KGALE --reason \"came back\"")]
     Readmit {
-        /// What it logs in as
+        /// The name that it logs in with
         username: String,
         #[command(flatten)]
         whose: Whose,
@@ -118,20 +118,20 @@ struct View {
     created_at: String,
 }
 
-/// A user with a password that was made here. Not `Debug`: it is shown this once.
+/// A user with a generated password, which is shown once. Not `Debug`: it holds a secret.
 #[derive(Serialize)]
-struct Introduced {
+struct WithPassword {
     #[serde(flatten)]
     user: View,
     password: String,
 }
 
-const NEVER_AGAIN: &str = "Hand the password over now: it is shown this once, and never again. A lost one is replaced by `vendctl user set-password`.";
+const NEVER_AGAIN: &str = "Hand the password over now: it is never shown again. Replace a lost password with `vendctl user set-password`.";
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Create { username, whose, full_name, role, phone, email, password, why } => {
-            let chosen = password.choose(desk)?;
+            let chosen = password.choose(session)?;
             let details = UserDetails {
                 username: username.clone(),
                 password: chosen.secret.clone(),
@@ -140,59 +140,59 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
                 email: email.clone(),
                 role: *role,
             };
-            desk.onboarding.create_user(&whose.organisation, details, desk.act(why)).await?;
-            show(desk, whose, username, chosen.shown()).await
+            session.onboarding.create_user(&whose.organisation, details, session.act(why)).await?;
+            show(session, whose, username, chosen.shown()).await
         }
         Verb::List { whose } => {
-            let users = desk.onboarding.users(&whose.organisation).await?;
+            let users = session.onboarding.users(&whose.organisation).await?;
             Ok(Report::list(&users.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::SetRole { username, role, whose, why } => {
-            let user = find(desk, whose, username).await?;
-            desk.onboarding.set_role(user.id, *role, desk.act(why)).await?;
-            show(desk, whose, username, None).await
+            let user = find(session, whose, username).await?;
+            session.onboarding.set_role(user.id, *role, session.act(why)).await?;
+            show(session, whose, username, None).await
         }
         Verb::SetPassword { username, whose, password, why } => {
-            let user = find(desk, whose, username).await?;
-            let chosen = password.choose(desk)?;
-            desk.onboarding.replace_password(user.id, chosen.secret.clone(), desk.act(why)).await?;
-            show(desk, whose, username, chosen.shown()).await
+            let user = find(session, whose, username).await?;
+            let chosen = password.choose(session)?;
+            session.onboarding.replace_password(user.id, chosen.secret.clone(), session.act(why)).await?;
+            show(session, whose, username, chosen.shown()).await
         }
         Verb::Suspend { username, whose, why } => {
-            set_status(desk, whose, username, Status::Suspended, why).await
+            set_status(session, whose, username, Status::Suspended, why).await
         }
         Verb::Readmit { username, whose, why } => {
-            set_status(desk, whose, username, Status::Active, why).await
+            set_status(session, whose, username, Status::Active, why).await
         }
     }
 }
 
 async fn set_status(
-    desk: &Desk,
+    session: &Session,
     whose: &Whose,
     username: &str,
     status: Status,
     why: &Why,
 ) -> Result<Report, VendctlError> {
-    let user = find(desk, whose, username).await?;
-    desk.onboarding.set_status(Party::User(user.id), status, desk.act(why)).await?;
-    show(desk, whose, username, None).await
+    let user = find(session, whose, username).await?;
+    session.onboarding.set_status(Party::User(user.id), status, session.act(why)).await?;
+    show(session, whose, username, None).await
 }
 
-async fn find(desk: &Desk, whose: &Whose, username: &str) -> Result<UserRecord, VendctlError> {
-    Ok(desk.onboarding.user(&whose.organisation, username).await?)
+async fn find(session: &Session, whose: &Whose, username: &str) -> Result<UserRecord, VendctlError> {
+    Ok(session.onboarding.user(&whose.organisation, username).await?)
 }
 
 async fn show(
-    desk: &Desk,
+    session: &Session,
     whose: &Whose,
     username: &str,
     password: Option<&SecretString>,
 ) -> Result<Report, VendctlError> {
-    let user = View::from(find(desk, whose, username).await?);
+    let user = View::from(find(session, whose, username).await?);
     let Some(password) = password else { return Ok(Report::one(&user)) };
     let password = password.expose_secret().to_owned();
-    Ok(Report::one(&Introduced { user, password }).noting(NEVER_AGAIN))
+    Ok(Report::one(&WithPassword { user, password }).noting(NEVER_AGAIN))
 }
 
 impl From<UserRecord> for View {
@@ -228,7 +228,7 @@ impl Row for View {
     }
 }
 
-impl Row for Introduced {
+impl Row for WithPassword {
     const COLUMNS: &'static [&'static str] = &["id", "username", "full name", "role", "password"];
 
     fn cells(&self) -> Vec<String> {

@@ -1,23 +1,23 @@
-//! `vendctl wallet`: money in and out of a wallet, each through the ledger, and the statement of what moved.
+//! `vendctl wallet`: payments into a wallet and corrections, posted in the ledger, and the statement of postings.
 
 use clap::{Args, Subcommand};
-use ledger::{AccountId, HouseAccount};
+use ledger::{AccountId, SystemAccount};
 use money::Currency;
 use serde::Serialize;
 use store::{Movement, Paid, Payment, StatementLine, StatementQuery};
 
 use crate::{
     arguments::Why,
-    desk::Desk,
     error::VendctlError,
     parse::{self, Amount},
     report::{Report, Row, instant, or_dash},
+    session::Session,
     words::{self, Direction},
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Post what an integrator paid in
+    /// Post a payment of an integrator
     #[command(
         after_help = "Example:\n  vendctl wallet top-up 17 5000.00 --currency BWP --id FNB-20261120-4711 \
                       --reason \"bank transfer\""
@@ -31,7 +31,7 @@ pub(crate) enum Verb {
         #[command(flatten)]
         named: Named,
     },
-    /// Put a balance right, up or down; never below what is held for open purchases
+    /// Correct a balance, up or down; never below the amount that is held for open purchases
     #[command(after_help = "Example:\n  vendctl wallet adjust 17 down 50.00 --currency BWP --id TICKET-88 \
                       --reason \"topped up twice\"")]
     Adjust {
@@ -43,37 +43,37 @@ pub(crate) enum Verb {
         /// By how much, such as 50.00
         #[arg(value_parser = parse::amount)]
         amount: Amount,
-        /// The account of the house on the other side: what integrators paid in, or vends that nobody paid for
+        /// The system account on the other side: payments of integrators, or vends that no wallet paid for
         #[arg(long, default_value = "funding", value_parser = words::against())]
-        against: HouseAccount,
+        against: SystemAccount,
         #[command(flatten)]
         named: Named,
     },
-    /// Show what moved in a wallet, the newest first
+    /// Show the postings of a wallet, the newest first
     #[command(
         after_help = "Examples:\n  vendctl wallet statement 17\n  vendctl wallet statement 17 --before 4711 --limit 200"
     )]
     Statement {
         /// The account's number
         account: i64,
-        /// At most so many journal entries
+        /// The greatest number of journal entries to show
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
-        /// Only entries before this one: the next page
+        /// Only entries before this one, for the next page
         #[arg(long, value_name = "ENTRY")]
         before: Option<i64>,
     },
 }
 
-/// What every payment says beside its amount.
+/// The arguments of every payment, besides its amount.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
     /// The currency of the amount, which must be the wallet's
     #[arg(long, value_name = "CCY", value_parser = parse::currency)]
     currency: Currency,
-    /// Your own name for the payment, such as the bank's reference: what bears it is posted once
+    /// Your own id of the payment, such as the bank's reference: each id is posted once
     ///
-    /// The same command entered again posts nothing and says so; another payment under the same id is refused.
+    /// If you enter the same command again, it posts nothing and says so. Another payment under the same id is refused.
     #[arg(long, value_name = "REFERENCE", value_parser = parse::reference)]
     id: String,
     #[command(flatten)]
@@ -103,20 +103,22 @@ struct LineView {
     reason: Option<String>,
 }
 
-pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError> {
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::TopUp { account, amount, named } => named.pay(desk, *account, Movement::TopUp, *amount).await,
+        Verb::TopUp { account, amount, named } => {
+            named.pay(session, *account, Movement::TopUp, *amount).await
+        }
         Verb::Adjust { account, direction, amount, against, named } => {
             let movement = match direction {
                 Direction::Up => Movement::AdjustUp(*against),
                 Direction::Down => Movement::AdjustDown(*against),
             };
-            named.pay(desk, *account, movement, *amount).await
+            named.pay(session, *account, movement, *amount).await
         }
         Verb::Statement { account, limit, before } => {
-            let account = desk.account(*account).await?.id;
+            let account = session.account(*account).await?.id;
             let query = StatementQuery { account, before: *before, limit: *limit };
-            let lines = desk.store.statement(query).await?;
+            let lines = session.store.statement(query).await?;
             Ok(Report::list(&lines.into_iter().map(LineView::from).collect::<Vec<_>>()))
         }
     }
@@ -125,7 +127,7 @@ pub(crate) async fn run(desk: &Desk, verb: &Verb) -> Result<Report, VendctlError
 impl Named {
     async fn pay(
         &self,
-        desk: &Desk,
+        session: &Session,
         account: i64,
         movement: Movement,
         amount: Amount,
@@ -133,10 +135,10 @@ impl Named {
         let amount = amount.of(self.currency);
         let (wallet, reference) = (AccountId(account), Some(self.id.clone()));
         let payment = Payment { wallet, movement, amount, reference };
-        let paid = desk.store.pay(payment, desk.act(&self.why)).await?;
+        let paid = session.store.pay(payment, session.act(&self.why)).await?;
         let report = Report::one(&self.view(account, amount.to_string(), &paid));
         Ok(if paid.was_there {
-            report.noting("This payment was posted before. Nothing was posted now.")
+            report.noting("This payment had already been posted. Nothing was posted now.")
         } else {
             report
         })

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use identity::{Environment, Role};
-use ledger::{Category, HouseAccount};
+use ledger::{Category, SystemAccount};
 use purchase::Handling;
 use vend::Product;
 
@@ -30,12 +30,12 @@ pub(crate) fn product() -> impl TypedValueParser<Value = Product> {
     one_of(&[("electricity", Product::Electricity), ("airtime", Product::Airtime), ("water", Product::Water)])
 }
 
-/// The accounts of the house that a correction may be posted against.
-pub(crate) fn against() -> impl TypedValueParser<Value = HouseAccount> {
-    one_of(&[("funding", HouseAccount::Funding), ("suspense", HouseAccount::Suspense)])
+/// The system accounts that a correction may be posted against.
+pub(crate) fn against() -> impl TypedValueParser<Value = SystemAccount> {
+    one_of(&[("funding", SystemAccount::Funding), ("suspense", SystemAccount::Suspense)])
 }
 
-/// Which way a correction goes.
+/// Whether a correction raises or lowers the balance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Direction {
     Up,
@@ -66,6 +66,6 @@ fn one_of<T: Copy + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(words.iter().map(|(word, _)| *word)).map(move |chosen| {
         let found = words.iter().find(|(word, _)| *word == chosen);
-        found.expect("the parser admits these words and no others").1
+        found.expect("the parser admits only these words").1
     })
 }

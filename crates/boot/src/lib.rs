@@ -1,5 +1,4 @@
-//! Settings, telemetry, metrics, health and graceful stop: what every binary does before, beside and after its own
-//! work.
+//! Settings, telemetry, metrics, health and graceful stop: what every binary needs besides its own work.
 //!
 //! ```no_run
 //! use std::sync::Arc;

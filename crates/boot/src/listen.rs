@@ -1,14 +1,14 @@
-//! Where a server is to listen, as a setting says it.
+//! The address that a server listens on, as a setting gives it.
 
-/// Not a host and a port.
+/// The text is not a host and a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("listen is no address and port such as 127.0.0.1:8080")]
+#[error("listen is not an address and port such as 127.0.0.1:8080")]
 pub struct BadListenAddress;
 
-/// Checks the form of such a setting; whether anybody may listen there is known once somebody does.
+/// Checks the form of such a setting. Only an attempt to listen shows whether the address can be used.
 ///
 /// # Errors
-/// When it has no host, or no port.
+/// When the host or the port is missing.
 pub fn check_listen_address(text: &str) -> Result<(), BadListenAddress> {
     match text.rsplit_once(':') {
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(()),

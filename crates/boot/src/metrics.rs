@@ -1,7 +1,7 @@
-//! Metrics: what the rooms count and measure, kept in this process and written down for Prometheus.
+//! Metrics: what the crates count and measure, stored in this process and printed for Prometheus.
 //!
-//! The rooms speak to the `metrics` facade alone; how long a histogram's bars are is decided here, by the
-//! end of its name, so that no room needs to know who listens.
+//! The crates use only the `metrics` facade. This module chooses the buckets of a histogram by the suffix of its name,
+//! so the crates do not depend on the exporter.
 
 use metrics::SetRecorderError;
 use metrics_exporter_prometheus::{
@@ -11,32 +11,32 @@ use thiserror::Error;
 
 use crate::panics;
 
-/// From a connection that was free at once to the slowest provider, in seconds.
+/// Bucket bounds in seconds, from the wait for a free connection to the slowest provider.
 const SECONDS: &[f64] = &[
     0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
     10.0, 20.0, 40.0, 60.0, 90.0, 120.0,
 ];
 
-/// Of groups of work: how many.
+/// Bucket bounds for batch sizes.
 const SIZES: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
-/// What this process has counted since it began. Clones are handles on the same.
+/// What this process has counted since it started. Clones share the same counters.
 #[derive(Clone)]
 pub struct Metrics(PrometheusHandle);
 
-/// Why nothing can be counted.
+/// Why the metrics cannot be started.
 #[derive(Debug, Error)]
 pub enum MetricsError {
-    /// A histogram cannot be laid out as it should be.
-    #[error("the histograms cannot be laid out")]
+    /// The bucket bounds are not valid.
+    #[error("the buckets of the histograms are not valid")]
     Layout(#[source] BuildError),
-    /// This process counts already.
-    #[error("the metrics were started before")]
+    /// The metrics of this process were started already.
+    #[error("the metrics were already started")]
     StartedBefore(#[source] Box<SetRecorderError<PrometheusRecorder>>),
 }
 
-/// Keeps whatever is counted in this process from now on, its panics too: once, before anything that has something to
-/// count. `describe` says what that means.
+/// Records everything that this process counts from now on, including its panics. Call it once, before any code that
+/// counts. `describe` registers the descriptions of the metrics.
 pub fn start(describe: impl FnOnce()) -> Result<Metrics, MetricsError> {
     let recorder = recorder()?;
     let metrics = Metrics(recorder.handle());
@@ -47,13 +47,12 @@ pub fn start(describe: impl FnOnce()) -> Result<Metrics, MetricsError> {
 }
 
 impl Metrics {
-    /// Everything, in the text format of Prometheus.
+    /// All metrics, in the text format of Prometheus.
     pub fn in_text(&self) -> String {
         self.0.render()
     }
 
-    /// Sorts what was measured since the last time into its bars. To be called every few seconds: what nobody
-    /// sorts piles up.
+    /// Sorts the recorded samples into their buckets. Call it every few seconds: unsorted samples accumulate.
     pub(crate) fn sort(&self) {
         self.0.run_upkeep();
     }
@@ -66,10 +65,10 @@ impl std::fmt::Debug for Metrics {
 }
 
 fn recorder() -> Result<PrometheusRecorder, MetricsError> {
-    let bars = |name: &str| Matcher::Suffix(name.to_owned());
+    let named = |name: &str| Matcher::Suffix(name.to_owned());
     let builder = PrometheusBuilder::new()
-        .set_buckets_for_metric(bars("_seconds"), SECONDS)
-        .and_then(|builder| builder.set_buckets_for_metric(bars("_size"), SIZES))
+        .set_buckets_for_metric(named("_seconds"), SECONDS)
+        .and_then(|builder| builder.set_buckets_for_metric(named("_size"), SIZES))
         .map_err(MetricsError::Layout)?;
     Ok(builder.build_recorder())
 }

@@ -1,7 +1,7 @@
-//! A small door for whoever watches the process: is it alive, is it ready, what has it counted.
+//! A small HTTP listener for monitoring: is the process alive, is it ready, and what has it counted.
 //!
-//! It has a thread of its own, so that it answers while everything else is busy, and until the very end. It belongs
-//! on loopback or in a network of the operator's: it asks nobody who they are.
+//! It has its own thread, so it answers while all other threads are busy, and until the process ends. It has no
+//! authentication: bind it to loopback or to a network of the operator.
 
 mod pages;
 mod readiness;
@@ -23,7 +23,7 @@ use crate::{BadListenAddress, Metrics, check_listen_address};
 
 use readiness::{NotReady, Readiness};
 
-/// Where the door is.
+/// The section `[observe]`: where the listener listens.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObserveSettings {
@@ -31,27 +31,28 @@ pub struct ObserveSettings {
     pub listen: String,
 }
 
-/// What the process itself says when it is asked whether it is ready; at most a second later it counts as not ready.
+/// The process's own answer to the readiness check. A process that has not answered after one second counts as not
+/// ready.
 type Answer = Pin<Box<dyn Future<Output = Result<(), NotReady>> + Send>>;
 
-/// Why nobody can watch.
+/// Why the process cannot be monitored.
 #[derive(Debug, Error)]
 pub enum ObserveError {
-    /// Nobody can listen there.
-    #[error("nobody can be told about this process on {listen}")]
+    /// The address cannot be listened on.
+    #[error("the monitoring listener cannot listen on {listen}")]
     Listen {
-        /// Where.
+        /// The address.
         listen: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// There is no thread for it.
-    #[error("the thread for whoever watches cannot be started")]
+    /// The thread cannot be started.
+    #[error("the monitoring thread cannot be started")]
     Thread(#[source] io::Error),
 }
 
-/// The door, open until it is dropped.
+/// The monitoring listener. It is open until it is dropped.
 #[derive(Debug)]
 pub struct Observatory {
     address: SocketAddr,
@@ -66,26 +67,27 @@ impl Default for ObserveSettings {
 }
 
 impl ObserveSettings {
-    /// On loopback.
+    /// An address on loopback with this port.
     pub fn on_port(port: u16) -> Self {
         Self { listen: format!("127.0.0.1:{port}") }
     }
 
-    /// Checked at start-up.
+    /// Checks the settings at start-up.
     ///
     /// # Errors
-    /// When nobody can listen at such an address.
+    /// When the address is malformed.
     pub fn checked(&self) -> Result<(), BadListenAddress> {
         check_listen_address(&self.listen)
     }
 }
 
 impl Observatory {
-    /// Opens the door. `ready` is asked when somebody asks, and every few seconds at most: a process is ready if it
-    /// can do its work now. What it says instead is shown to whoever asks: a phrase without secrets.
+    /// Opens the listener. `ready` is called for a readiness request, at most once every two seconds. A process is
+    /// ready if it can do its work now. The text of an error is shown to the client, so it must be a phrase without
+    /// secrets.
     ///
     /// # Errors
-    /// When nobody can listen there, or there are no threads.
+    /// When the address cannot be listened on, or the thread cannot be started.
     pub fn start<Asked, Why>(
         settings: &ObserveSettings,
         metrics: &Metrics,
@@ -114,12 +116,12 @@ impl Observatory {
         Ok(Self { address, readiness, server: began.map_err(refused)? })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// From now on the process is not ready, whatever it can do: to be said before it takes nothing new in.
+    /// Reports the process as not ready from now on. Call it before the process stops accepting work.
     pub fn stopping(&self) {
         self.readiness.stop();
     }
@@ -127,7 +129,7 @@ impl Observatory {
 
 impl Drop for Observatory {
     fn drop(&mut self) {
-        // Told at once; who watches a process that ends needs no last answer.
+        // The server is stopped at once. A monitoring request to a process that ends needs no answer.
         drop(self.server.stop(false));
     }
 }

@@ -1,4 +1,4 @@
-//! Panics: defects, wherever they happen. Each is counted and logged; none says what it was about.
+//! Panics are defects. Each is counted and logged, without any data from run time.
 
 use std::panic::{self, PanicHookInfo};
 
@@ -6,15 +6,15 @@ use metrics::{counter, describe_counter};
 
 const PANICS: &str = "vendgate_panics_total";
 
-/// Says what is counted here, to whoever keeps it.
+/// Registers the descriptions of the metrics of this module.
 pub fn describe_metrics() {
-    describe_counter!(PANICS, "Defects: panics in this process, whoever caught them.");
+    describe_counter!(PANICS, "Panics in this process, caught ones included. Each is a defect.");
 }
 
-/// Counts and logs every panic of this process from now on, in place of what is printed otherwise.
+/// Counts and logs every panic of this process from now on, instead of the default message.
 ///
-/// A message that was put together while the process ran may hold a token or a name: only one that stands in the
-/// program as it is gets into the log. Where it happened says the rest.
+/// A message that is formatted at run time may contain a token or a name. Therefore only a message that is a literal in
+/// the source is logged. The source location is logged in every case.
 pub fn report() {
     counter!(PANICS).absolute(0);
     panic::set_hook(Box::new(|panic| {

@@ -1,7 +1,7 @@
-//! Settings: a TOML file, overridden by the environment, read once into the types that the rooms own.
+//! Settings: a TOML file, overridden by the environment, read once into the types that the crates own.
 //!
-//! Wrong settings stop a binary before it does anything, with one line that names every mistake in them and where to
-//! set it right. Values are never repeated in it: they may be secret.
+//! A binary with wrong settings stops before it does anything. It prints one line that names every mistake and where to
+//! correct it. Values are never repeated in it: they may be secret.
 
 mod collections;
 mod fault;
@@ -26,40 +26,40 @@ pub use review::Review;
 /// Why the settings cannot be used.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// There is no such file, or it is not TOML.
+    /// The file does not exist, or it is not TOML.
     #[error("the settings cannot be read: {what}")]
     Unreadable {
-        /// What the file system or the parser said, with the file's name.
+        /// What the file system or the parser reported, with the name of the file.
         what: String,
     },
-    /// Settings that are missing, unknown, or cannot be.
+    /// Settings are missing, unknown or not valid.
     #[error("{}", Sentence { mistakes, file: file.as_deref() })]
     Mistaken {
-        /// All that was found, in the order of the keys; one at least.
+        /// All mistakes, in the order of the keys. There is at least one.
         mistakes: Vec<Mistake>,
         /// The settings file in use.
         file: Option<PathBuf>,
     },
 }
 
-/// Reads `T` from `file`, if there is one, and then from the environment, which wins.
+/// Reads `T` from `file`, if it is given, and then from the environment, which takes precedence.
 ///
-/// The setting `url` of the section `store` is the variable `VENDGATE__STORE__URL`. Texts from the
-/// environment become numbers and booleans where `T` wants those. `T` should refuse unknown fields, so that
-/// a misspelt name is an error and not a default.
+/// The setting `url` of the section `store` is the variable `VENDGATE__STORE__URL`. Texts from the environment become
+/// numbers and booleans where `T` needs them. `T` should refuse unknown fields, so that a misspelt name is an error and
+/// not a default.
 ///
 /// # Errors
-/// When the file cannot be read; else with everything that is wrong at once: unknown and missing settings, and those
+/// When the file cannot be read. Otherwise with all mistakes at once: unknown settings, missing settings, and settings
 /// of a wrong type.
 pub fn load<T: DeserializeOwned>(file: Option<&Path>) -> Result<T, SettingsError> {
     load_checked(file, |_settings, _review| ())
 }
 
-/// The same, with the rules that types cannot state. `check` looks at every section; one in which something else is
-/// wrong is passed over, because what is mistaken there has been replaced by something harmless.
+/// Like [`load`], with the rules that types cannot express. `check` reviews every section. A section that already has a
+/// mistake is skipped, because its wrong values have been replaced by stand-ins.
 ///
 /// # Errors
-/// As [`load`], and all that `check` found beside that.
+/// As [`load`], and with all that `check` found in addition.
 pub fn load_checked<T: DeserializeOwned>(
     file: Option<&Path>,
     check: impl FnOnce(&T, &mut Review),
@@ -67,7 +67,7 @@ pub fn load_checked<T: DeserializeOwned>(
     load_with(file, None, check)
 }
 
-/// `environment` stands in for the process's own, if given.
+/// `environment` replaces the environment of the process, if given.
 fn load_with<T: DeserializeOwned>(
     file: Option<&Path>,
     environment: Option<HashMap<String, String>>,
@@ -93,7 +93,8 @@ fn load_with<T: DeserializeOwned>(
     }
 }
 
-/// The parser quotes the line that it cannot read, behind its number and a bar; that line may hold a secret.
+/// Puts a parser message on one line, without the lines that quote the source (after a line number and a bar): they may
+/// contain a secret.
 fn in_one_line(complaint: &str) -> String {
     let is_quoted = |line: &&str| {
         line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().starts_with('|')
@@ -102,7 +103,7 @@ fn in_one_line(complaint: &str) -> String {
     said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
-/// All mistakes on one line, and where to set them right.
+/// All mistakes on one line, with where to correct them.
 struct Sentence<'a> {
     mistakes: &'a [Mistake],
     file: Option<&'a Path>,
@@ -128,7 +129,7 @@ impl fmt::Display for Sentence<'_> {
             [first, ..] => {
                 let is_set = |mistake: &&Mistake| !matches!(mistake.kind, MistakeKind::Unknown(_));
                 let example = self.mistakes.iter().find(is_set).unwrap_or(first);
-                write!(out, "{} settings are to be mended in ", self.mistakes.len())?;
+                write!(out, "{} settings must be corrected in ", self.mistakes.len())?;
                 self.file(out)?;
                 write!(out, ", or in the environment (`{}` is {} there): ", example.key, example.variable())?;
                 let all: Vec<String> = self.mistakes.iter().map(ToString::to_string).collect();

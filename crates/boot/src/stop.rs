@@ -1,14 +1,14 @@
-//! The request to stop, from a terminal or from whatever runs the service.
+//! The request to stop, from a terminal or from the service manager.
 
 use std::{future::Future, io};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A future that resolves at the first SIGTERM or SIGINT: both mean *stop in good order*.
+/// A future that resolves at the first SIGTERM or SIGINT. Both mean: stop gracefully.
 ///
-/// From this call on, not from the first poll, neither signal ends the process by itself, and a second one
-/// changes nothing: an impatient Ctrl-C must not cut off a vend half way. What cannot wait is SIGKILL.
-/// To be called within a tokio runtime; a server that has its own ideas about signals must be told to drop them.
+/// From this call on, not from the first poll, neither signal ends the process by itself, and a second signal has no
+/// effect: a repeated Ctrl-C must not interrupt a vend. Only SIGKILL ends the process at once. Call this function
+/// within a tokio runtime. The signal handling of a server must be disabled.
 pub fn stop_requested() -> io::Result<impl Future<Output = ()> + Send> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -14,9 +14,9 @@ use flat::Flat;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetrySettings {
-    /// A line for people, or an object for machines.
+    /// Text lines, or JSON objects.
     pub format: LogFormat,
-    /// Levels, per room if wanted, such as `info,store=debug`.
+    /// Levels, optionally per crate, such as `info,store=debug`.
     pub filter: String,
 }
 
@@ -33,11 +33,11 @@ pub enum LogFormat {
 /// Why the log cannot be started.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
-    /// The filter cannot be understood.
-    #[error("telemetry.filter is no list of levels such as info,store=debug")]
+    /// The filter is not valid.
+    #[error("telemetry.filter is not a list of levels such as info,store=debug")]
     Filter(#[source] ParseError),
-    /// This process has a log already.
-    #[error("the log was started before")]
+    /// The log of this process was started already.
+    #[error("the log was already started")]
     StartedBefore(#[source] TryInitError),
 }
 
@@ -48,16 +48,16 @@ impl Default for TelemetrySettings {
 }
 
 impl TelemetrySettings {
-    /// Checked at start-up.
+    /// Checks the settings at start-up.
     ///
     /// # Errors
-    /// When the filter cannot be understood.
+    /// When the filter is not valid.
     pub fn checked(&self) -> Result<(), TelemetryError> {
         EnvFilter::try_new(&self.filter).map(drop).map_err(TelemetryError::Filter)
     }
 }
 
-/// Starts the log of this process: once, before anything that has something to say.
+/// Starts the log of this process. Call it once, before any code that logs.
 pub fn start(settings: &TelemetrySettings) -> Result<(), TelemetryError> {
     use tracing_subscriber::util::SubscriberInitExt as _;
 

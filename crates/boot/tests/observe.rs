@@ -1,4 +1,4 @@
-//! The door for whoever watches, over real connections.
+//! The monitoring listener, over real connections.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 use std::{
@@ -14,7 +14,7 @@ use std::{
 use boot::{Metrics, Observatory, ObserveError, ObserveSettings, metrics, panics};
 use clock::SystemClock;
 
-/// One process counts once.
+/// The metrics of a process can be started only once.
 fn counting() -> Metrics {
     static METRICS: std::sync::LazyLock<Metrics> =
         std::sync::LazyLock::new(|| metrics::start(panics::describe_metrics).unwrap());
@@ -80,11 +80,11 @@ fn what_keeps_it_from_its_work_is_told() {
     assert_eq!(status, 503);
     assert!(body.contains("\"why\":\"the database is away\""), "{body}");
     away.store(false, Ordering::Relaxed);
-    assert_eq!(ask(observatory.address(), "GET", "/readyz").0, 503, "an answer stands for two seconds");
+    assert_eq!(ask(observatory.address(), "GET", "/readyz").0, 503, "an answer is valid for two seconds");
 }
 
 #[test]
-fn nothing_else_is_behind_the_door() {
+fn the_monitoring_listener_serves_no_other_path() {
     let observatory = open(is_ready);
     for path in ["/", "/metrics/", "/healthz/x", "/public/v1/accounts", "/../metrics", "/favicon.ico"] {
         let (status, body) = ask(observatory.address(), "GET", path);

@@ -1,4 +1,4 @@
-//! Asked to stop, a process finishes what it began: the signal is an event and never the end.
+//! A process that is asked to stop finishes its work: the signal is an event and does not end the process.
 
 use std::{
     process::{Command, id},
@@ -20,7 +20,7 @@ async fn either_signal_asks_and_none_kills_however_often_it_comes() {
     let again = boot::stop_requested().unwrap();
     send("-INT");
     send("-TERM");
-    timeout(LONG, again).await.expect("the process lives and is asked once more");
+    timeout(LONG, again).await.expect("the process still runs and was asked again");
 }
 
 fn send(signal: &str) {

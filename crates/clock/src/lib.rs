@@ -1,8 +1,8 @@
-//! Wall and monotonic time as a value that can be passed, and stopped.
+//! Wall and monotonic time as a value that the caller passes in. A test can stop it.
 //!
-//! Two clocks, because they answer two questions. The *wall* says when something happened and is what
-//! people, records and other machines see; it can be set, and can jump. The *monotonic* clock says how
-//! long something took; deadlines inside a process compare with nothing else.
+//! There are two clocks because they answer two questions. The *wall* clock says when something happened.
+//! People, records and other machines see it. It can be set and can jump. The *monotonic* clock says how long
+//! something took. Deadlines inside a process use only this clock.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -16,17 +16,17 @@ pub use manual::ManualClock;
 pub use monotonic::Monotonic;
 pub use system::SystemClock;
 
-/// Where a room gets the time from.
+/// The source of the time.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The wall time: for records and for people, never for measuring how long something took.
+    /// The wall time. It is for records and people, never for measuring a duration.
     fn now(&self) -> DateTime<Utc>;
 
     /// The monotonic time: for deadlines and durations within this process.
     fn monotonic(&self) -> Monotonic;
 
-    /// How much of the monotonic time the machine has spent suspended; nothing where that cannot be told.
+    /// How much of the monotonic time the machine was suspended. Zero where the system cannot tell.
     fn suspended(&self) -> Duration;
 }
 
-/// A clock as it is handed around between threads and tasks.
+/// A clock that threads and tasks share.
 pub type SharedClock = Arc<dyn Clock>;

@@ -1,4 +1,4 @@
-//! A clock that stands still until it is told otherwise, for tests and simulations.
+//! A clock for tests and simulations. It changes only when the caller changes it.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,67 +9,67 @@ use chrono::{DateTime, Utc};
 
 use crate::{Clock, Monotonic};
 
-/// A clock moved by hand. Clones are handles on the same clock.
+/// A clock that the test sets. Clones are handles on the same clock.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
-    hands: Arc<Mutex<Hands>>,
+    times: Arc<Mutex<Times>>,
 }
 
 #[derive(Debug)]
-struct Hands {
+struct Times {
     wall: DateTime<Utc>,
     monotonic: Duration,
     suspended: Duration,
 }
 
 impl ManualClock {
-    /// A clock whose wall stands at `wall` and whose monotonic time stands at its fixed point.
+    /// A clock whose wall time is `wall` and whose monotonic time is at its fixed point.
     pub fn at(wall: DateTime<Utc>) -> Self {
         Self {
-            hands: Arc::new(Mutex::new(Hands { wall, monotonic: Duration::ZERO, suspended: Duration::ZERO })),
+            times: Arc::new(Mutex::new(Times { wall, monotonic: Duration::ZERO, suspended: Duration::ZERO })),
         }
     }
 
-    /// Lets time pass, on both clocks alike.
+    /// Advances both clocks by `length`.
     ///
     /// # Panics
-    /// When that leads beyond the years that chrono can write.
+    /// When the wall time leaves the years that chrono can represent.
     pub fn advance(&self, length: Duration) {
-        let mut hands = self.hands();
-        hands.wall += length;
-        hands.monotonic += length;
+        let mut times = self.times();
+        times.wall += length;
+        times.monotonic += length;
     }
 
-    /// Lets time pass on both clocks while the machine is suspended.
+    /// Advances both clocks by `length` while the machine is suspended.
     ///
     /// # Panics
-    /// When that leads beyond the years that chrono can write.
+    /// When the wall time leaves the years that chrono can represent.
     pub fn suspend(&self, length: Duration) {
         self.advance(length);
-        self.hands().suspended += length;
+        self.times().suspended += length;
     }
 
-    /// Sets the wall alone: a clock that jumped, or was corrected, while no time passed.
+    /// Sets only the wall time, like a clock that jumps or is corrected. The monotonic time does not change.
     pub fn set_wall(&self, wall: DateTime<Utc>) {
-        self.hands().wall = wall;
+        self.times().wall = wall;
     }
 
-    fn hands(&self) -> MutexGuard<'_, Hands> {
-        self.hands.lock().unwrap_or_else(PoisonError::into_inner)
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> DateTime<Utc> {
-        self.hands().wall
+        self.times().wall
     }
 
     fn monotonic(&self) -> Monotonic {
-        Monotonic::from_origin(self.hands().monotonic)
+        Monotonic::from_origin(self.times().monotonic)
     }
 
     fn suspended(&self) -> Duration {
-        self.hands().suspended
+        self.times().suspended
     }
 }
 

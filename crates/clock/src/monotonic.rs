@@ -1,10 +1,10 @@
-//! A moment on the monotonic clock, with the only arithmetic that makes sense on one.
+//! A moment on the monotonic clock, and the arithmetic on it.
 
 use std::time::Duration;
 
-/// Time passed since an arbitrary fixed point in this process.
+/// The time since an arbitrary fixed point in this process.
 ///
-/// It never goes backwards, means nothing to another process, and is not to be stored.
+/// It never goes backwards. It has no meaning in another process and must not be stored.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,22 +21,22 @@ use std::time::Duration;
 pub struct Monotonic(Duration);
 
 impl Monotonic {
-    /// The moment that lies `since_origin` after the fixed point.
+    /// The moment `since_origin` after the fixed point.
     pub const fn from_origin(since_origin: Duration) -> Self {
         Self(since_origin)
     }
 
-    /// How far this moment lies after the fixed point.
+    /// The time from the fixed point to this moment.
     pub const fn since_origin(self) -> Duration {
         self.0
     }
 
-    /// The time from `earlier` to this moment; zero if `earlier` is in fact later.
+    /// The time from `earlier` to this moment. Zero if `earlier` is later than this moment.
     pub const fn elapsed_since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The moment `length` from here: a deadline. `None` only beyond what a [`Duration`] can hold.
+    /// The moment `length` after this one, such as a deadline. `None` only if a [`Duration`] cannot hold it.
     pub const fn checked_add(self, length: Duration) -> Option<Self> {
         match self.0.checked_add(length) {
             Some(since_origin) => Some(Self(since_origin)),

@@ -1,7 +1,7 @@
-//! The machine's clock: the one place in the house that reads the time.
+//! The machine's clock. No other code in the workspace reads the time.
 //!
-//! Monotonic time goes on while the machine is suspended. A server that wakes up after an hour must know it: what
-//! it meant to send has long been settled by others.
+//! Monotonic time continues while the machine is suspended. A server that wakes up after an hour must notice
+//! that: other processes have settled its pending sends long ago.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,10 +10,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{Clock, Monotonic};
 
-/// Counts from the machine's start, suspensions included.
+/// Counts from the start of the machine, suspensions included.
 #[cfg(target_os = "linux")]
 const SINCE_START: ClockId = ClockId::Boottime;
-/// Elsewhere the plain monotonic clock has to do; on macOS it counts suspensions too.
+/// Other systems use the plain monotonic clock. On macOS it counts suspensions too.
 #[cfg(not(target_os = "linux"))]
 const SINCE_START: ClockId = ClockId::Monotonic;
 
@@ -28,17 +28,17 @@ impl Clock for SystemClock {
     }
 
     fn monotonic(&self) -> Monotonic {
-        Monotonic::from_origin(told_by(SINCE_START))
+        Monotonic::from_origin(read(SINCE_START))
     }
 
-    /// The clock with suspensions is read last: a suspension between the two readings counts.
+    /// The clock that counts suspensions is read last, so a suspension between the two readings is counted.
     fn suspended(&self) -> Duration {
-        let awake = told_by(ClockId::Monotonic);
-        told_by(SINCE_START).saturating_sub(awake)
+        let awake = read(ClockId::Monotonic);
+        read(SINCE_START).saturating_sub(awake)
     }
 }
 
-fn told_by(clock: ClockId) -> Duration {
+fn read(clock: ClockId) -> Duration {
     let time = clock_gettime(clock);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
     let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or_default();

@@ -4,11 +4,11 @@ use std::fmt;
 
 use crate::{ErrorType, Retryable, table::row};
 
-/// An error code of the specification, section 7.3, or `rate_limited`, the one added to them.
+/// An error code of the specification, section 7.3, or `rate_limited`, which this service adds.
 ///
 /// What each means and what to do about it: [`ErrorCode::meaning`], [`ErrorCode::remedy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the table next door documents each code, in text that is also served")]
+#[expect(missing_docs, reason = "`table.rs` documents each code, in text that is also served")]
 pub enum ErrorCode {
     InvalidCredentials,
     MissingPermission,
@@ -97,8 +97,8 @@ impl ErrorCode {
         self.error_type().status()
     }
 
-    /// The HTTP status with which a purchase's failure is told later: final, and so of the 400 class (specification, section
-    /// 3). 422 where the code's own is 5xx.
+    /// The HTTP status of a purchase's failure when it is reported later. Such a failure is final, so the
+    /// status is of the 400 class (specification, section 3). It is 422 where the code's own status is 5xx.
     pub const fn status_told_later(self) -> u16 {
         let status = self.status();
         if status < 500 { status } else { ErrorType::Provider.status() }

@@ -5,27 +5,27 @@ use std::fmt;
 /// An error type of the specification, section 7.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ErrorType {
-    /// Nobody we know is asking.
+    /// The caller is not authenticated.
     Authentication,
     /// The caller may not do this.
     Permission,
-    /// The request breaks a rule of form or of trade.
+    /// The request breaks a rule of form or of business.
     Validation,
-    /// What was asked about does not exist for this caller.
+    /// The requested object does not exist for this caller.
     NotFound,
-    /// The request collides with something that is under way.
+    /// The request conflicts with an operation that is in progress.
     Conflict,
-    /// The wallet does not cover it.
+    /// The wallet does not cover the amount.
     InsufficientFunds,
     /// Too many requests.
     RateLimit,
-    /// The provider said no.
+    /// The provider refused.
     Provider,
-    /// The provider did not answer in time: nobody knows yet.
+    /// The provider did not answer in time. The outcome is not known yet.
     ProviderTimeout,
     /// The provider could not be asked.
     ProviderUnavailable,
-    /// Our fault.
+    /// The service itself failed.
     Internal,
 }
 

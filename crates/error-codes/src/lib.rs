@@ -24,14 +24,14 @@ pub use error_type::ErrorType;
 pub enum Retryable {
     /// It may.
     Always,
-    /// It would meet the same answer.
+    /// It may not: it would get the same answer.
     Never,
-    /// Only where the provider hinted that its refusal was passing; each answer says so itself.
+    /// Only if the provider said that its refusal is transient. Each answer states it.
     WhenProviderHinted,
 }
 
 impl Retryable {
-    /// The `retryable` of one answer; `hinted` tells whether the provider called its refusal transient.
+    /// The `retryable` of one answer. `hinted` says whether the provider called its refusal transient.
     pub const fn given(self, hinted: bool) -> bool {
         match self {
             Self::Always => true,

@@ -1,4 +1,4 @@
-//! The table must be the specification's: section 7.2 and 7.3 as data, compared row by row.
+//! The table must match the specification: sections 7.2 and 7.3 as data, compared row by row.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +50,7 @@ const CODES: [(&str, &str, &str); 29] = [
     ("internal_error", "internal_error", "false"),
 ];
 
-/// The fields that section 7.3 names, and the amount for the codes that can be about nothing else.
+/// The fields that section 7.3 names, and `amount` for the codes that can concern nothing else.
 const FIELDS: [(&str, &str); 7] = [
     ("meter_not_allowed", "subscriber_identifier"),
     ("invalid_msisdn", "beneficiary_phone_number"),

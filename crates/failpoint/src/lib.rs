@@ -1,31 +1,31 @@
-//! Named places at which a test may kill or stop the process that passes them.
+//! Named points at which a test may kill or stop the process that passes them.
 //!
-//! Whoever moves money says where it stands, with one line between two steps:
+//! Code that moves money marks its position between two steps with one line:
 //!
 //! ```
-//! failpoint::reach(failpoint::Point::ConfirmBeforeReserve);
+//! failpoint::hit(failpoint::Point::ConfirmBeforeReserve);
 //! ```
 //!
-//! That line is nothing at all unless the feature `armed` is on, and only package `acceptance` switches it on.
-//! Even then nothing happens until the process was told to by [`arm`], which only the binaries of `acceptance`
-//! call; so a binary that was built together with them is as harmless as one that was not.
+//! That line does nothing unless the feature `armed` is on. Only package `acceptance` switches it on. Even
+//! then nothing happens until [`arm`] is called, and only the binaries of `acceptance` call it. Another
+//! binary of the same build is therefore not affected.
 #![warn(missing_docs)]
 
-#[cfg(feature = "armed")]
-mod order;
 mod point;
-
 #[cfg(feature = "armed")]
-pub use order::{Action, Order, OrderError, arm};
-pub use point::Point;
+mod trigger;
 
-/// Says that the process stands at this point. Returns, unless a test wants it otherwise.
+pub use point::Point;
+#[cfg(feature = "armed")]
+pub use trigger::{Action, Trigger, TriggerError, arm};
+
+/// Marks that the process is at this point. Returns, unless a test armed a trigger for it.
 #[cfg(not(feature = "armed"))]
 #[inline]
-pub const fn reach(_point: Point) {}
+pub const fn hit(_point: Point) {}
 
-/// Says that the process stands at this point. Returns, unless a test wants it otherwise.
+/// Marks that the process is at this point. Returns, unless a test armed a trigger for it.
 #[cfg(feature = "armed")]
-pub fn reach(point: Point) {
-    order::reached(point);
+pub fn hit(point: Point) {
+    trigger::hit(point);
 }

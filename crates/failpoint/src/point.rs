@@ -1,59 +1,59 @@
 //! Every step of the money path, in the order in which a purchase passes them.
 
-/// A place between two steps. The list is closed, so that a sweep can visit all of it.
+/// A point between two steps. The list is complete, so a test can go through all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
-    /// Everything that can be refused without money was asked; nothing is held.
+    /// All checks that can refuse before money is held are done. Nothing is held.
     ConfirmBeforeReserve,
-    /// In a lane: a group with a reserve in it is written and not committed.
+    /// In a lane: a group that contains a reserve is written and not committed.
     ReserveBeforeCommit,
-    /// In a lane: the commit of such a group is acknowledged, and nobody was told.
+    /// In a lane: the commit of such a group is acknowledged, and no caller is answered.
     ReserveAfterCommit,
-    /// The reserve is acknowledged, the gate not yet looked at.
+    /// The reserve is acknowledged. The gate is not checked yet.
     ConfirmAfterReserve,
-    /// The gate was open; nothing has left.
+    /// The gate was open. Nothing is sent.
     ConfirmBeforeSend,
-    /// The connection to the provider stands, the gate was looked at for the last time, and the first byte of the
-    /// order is about to leave.
+    /// The connection to the provider is open, and the gate was checked for the last time. The first byte of
+    /// the request is about to be sent.
     OrderLeaves,
-    /// The provider's answer was read and understood; what it means is not on record.
+    /// The provider's answer was read and parsed. The outcome is not recorded.
     ConfirmAnswered,
-    /// In a lane: a group with a record in it is written and not committed.
+    /// In a lane: a group that contains a record is written and not committed.
     RecordBeforeCommit,
-    /// In a lane: the commit of such a group is acknowledged, and nobody was told.
+    /// In a lane: the commit of such a group is acknowledged, and no caller is answered.
     RecordAfterCommit,
-    /// The outcome is on record; the caller has no answer.
+    /// The outcome is recorded. The caller has no answer.
     ConfirmAfterRecord,
 
-    /// The worker has chosen what is due and written that it holds it; not committed.
+    /// The worker has selected the due purchases and written its claims. They are not committed.
     DueBeforeCommit,
-    /// The worker holds what is due.
+    /// The worker holds the due purchases.
     DueAfterCommit,
-    /// One purchase is held by whoever resolves it; nothing was asked.
+    /// One purchase is claimed by the process that resolves it. The provider was not asked.
     ResolveClaimed,
-    /// The provider was asked, and has answered or not.
+    /// The provider was asked. It has answered or not.
     ResolveEnquired,
-    /// One more send is on record, of the same order or of the next attempt's; it has not left.
+    /// One more send is recorded, of the same request or of the next attempt's. It is not sent.
     ResolveSendRecorded,
-    /// The gate was looked at for the last time, and the first byte of that order is about to leave.
+    /// The gate was checked for the last time. The first byte of that request is about to be sent.
     RepeatLeaves,
-    /// The answer to it was read and understood; what it means is not on record.
+    /// The answer to it was read and parsed. The outcome is not recorded.
     ResolveAnswered,
-    /// Evidence is about to be put on record.
+    /// Evidence is about to be recorded.
     ResolveBeforeRecord,
-    /// It is on record; the caller has no answer.
+    /// The evidence is recorded. The caller has no answer.
     ResolveAfterRecord,
 
-    /// A message is held by whoever sends it; it has not left.
+    /// A message is claimed by the process that sends it. It is not sent.
     MessageBeforeSend,
-    /// It was accepted; that it was is not on record.
+    /// The message was accepted. This is not recorded.
     MessageAfterSend,
-    /// It is on record as sent.
+    /// The message is recorded as sent.
     MessageAfterMark,
 }
 
 impl Point {
-    /// All of them, in the order in which they are passed.
+    /// All points, in the order in which they are passed.
     pub const ALL: &[Self] = &[
         Self::ConfirmBeforeReserve,
         Self::ReserveBeforeCommit,
@@ -79,7 +79,7 @@ impl Point {
         Self::MessageAfterMark,
     ];
 
-    /// Its name in an order.
+    /// The name of the point in a trigger.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ConfirmBeforeReserve => "confirm.before_reserve",
@@ -107,7 +107,7 @@ impl Point {
         }
     }
 
-    /// The point of this name.
+    /// The point with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|point| point.name() == name)
     }

@@ -1,4 +1,4 @@
-//! Every endpoint of this surface, once: what serves it, what documents it and what tests it all begin here.
+//! Every endpoint of this surface, once. The routes, the documentation and the tests are all made from this list.
 
 mod codes;
 
@@ -7,18 +7,18 @@ use actix_web::http::Method;
 use error_codes::ErrorCode;
 use identity::Permission;
 
-/// One path with its one method.
+/// One path with its only method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Endpoint {
-    /// Credentials for tokens.
+    /// Exchanges credentials for tokens.
     Login,
-    /// A refresh token for new tokens.
+    /// Exchanges a refresh token for new tokens.
     Refresh,
-    /// Who the caller is.
+    /// Identifies the caller.
     Me,
     /// The caller's accounts.
     Accounts,
-    /// One of them.
+    /// One of the caller's accounts.
     Account,
     /// What the caller can buy.
     Products,
@@ -26,22 +26,22 @@ pub enum Endpoint {
     Validate,
     /// A purchase.
     Confirm,
-    /// What became of a purchase.
+    /// The outcome of a purchase.
     Retry,
     /// The caller's purchases.
     Purchases,
-    /// One of them.
+    /// One of the caller's purchases.
     Purchase,
 }
 
-/// Who may come in.
+/// What a caller needs to be admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever brings credentials in the body.
+    /// Credentials in the body.
     WithCredentials,
-    /// Whoever holds an access token.
+    /// An access token.
     WithToken,
-    /// Whoever holds an access token and has this permission.
+    /// An access token whose user has this permission.
     Permitted(Permission),
 }
 
@@ -61,7 +61,7 @@ impl Endpoint {
         Self::Purchase,
     ];
 
-    /// Its path; what stands in braces is a value.
+    /// Its path. A name in braces stands for a value.
     pub const fn path(self) -> &'static str {
         match self {
             Self::Login => "/public/v1/auth/login",
@@ -78,7 +78,7 @@ impl Endpoint {
         }
     }
 
-    /// Its one method.
+    /// Its only method.
     pub const fn method(self) -> Method {
         match self {
             Self::Login | Self::Refresh | Self::Validate | Self::Confirm | Self::Retry => Method::POST,
@@ -88,7 +88,7 @@ impl Endpoint {
         }
     }
 
-    /// Who may come in.
+    /// What a caller needs to be admitted.
     pub const fn access(self) -> Access {
         match self {
             Self::Login | Self::Refresh => Access::WithCredentials,
@@ -102,7 +102,7 @@ impl Endpoint {
         }
     }
 
-    /// The permission that it asks for, if any.
+    /// The permission that it requires, if any.
     pub const fn permission(self) -> Option<Permission> {
         match self.access() {
             Access::Permitted(permission) => Some(permission),
@@ -115,7 +115,8 @@ impl Endpoint {
         codes::of(self)
     }
 
-    /// The HTTP status with which it answers a code.
+    /// The HTTP status with which it answers a code. Only the documents and the tests use this. The status of an
+    /// answer itself comes from its [`ApiError`](web::ApiError).
     pub fn status(self, code: ErrorCode) -> u16 {
         codes::status(self, code)
     }

@@ -1,6 +1,6 @@
 //! The versioned surface, `/public/v1` (specification, sections 2, 4.1 and 5).
 //!
-//! Handlers parse, call one use case, and render; every decision is made elsewhere.
+//! Handlers parse, call one use case, and render. All decisions are made elsewhere.
 
 mod endpoint;
 mod openapi;

@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document of this surface, made from its endpoints, its wire types and the limits that
-//! its requests are really held to.
+//! The OpenAPI 3.1 document of this surface. It is made from the endpoints, the wire types and the limits that apply to
+//! requests.
 
 mod bodies;
 mod error;
@@ -27,10 +27,10 @@ use utoipa::{
 
 use crate::{Endpoint, wire};
 
-/// The name under which the document knows access tokens.
+/// The document's name for access tokens.
 const ACCESS_TOKEN: &str = "access_token";
 
-/// The name under which it knows clients that prove themselves by HTTP Basic.
+/// The document's name for clients that prove themselves by HTTP Basic.
 const CLIENT: &str = "client";
 
 /// The document of the server that integrators reach at `public_url`.
@@ -48,17 +48,17 @@ pub fn document(public_url: &str) -> OpenApi {
 }
 
 impl Endpoint {
-    /// What the document calls it.
+    /// Its operation id in the document.
     pub const fn operation_id(self) -> &'static str {
         prose::about(self).operation_id
     }
 
-    /// The group that the document shows it in.
+    /// Its group in the document.
     pub const fn group(self) -> &'static str {
         prose::about(self).tag
     }
 
-    /// What it does, in a few words.
+    /// A short description of what it does.
     pub const fn summary(self) -> &'static str {
         prose::about(self).summary
     }
@@ -90,7 +90,7 @@ fn components() -> Components {
     add::<wire::Product>(&mut schemas);
     add::<wire::Purchase>(&mut schemas);
     add::<wire::Recovery>(&mut schemas);
-    add::<wire::FiledPurchase>(&mut schemas);
+    add::<wire::ListedPurchase>(&mut schemas);
     add::<wire::PurchasePage>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
@@ -104,7 +104,7 @@ fn components() -> Components {
         .build()
 }
 
-/// A type of the wire, and every type that it is made of.
+/// Adds a type of the wire, and every type that it consists of.
 fn add<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
     schemas.push((T::name().into_owned(), <T as PartialSchema>::schema()));
     T::schemas(schemas);

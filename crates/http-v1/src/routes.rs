@@ -18,7 +18,7 @@ use crate::Endpoint;
 use document::DocumentOnce;
 
 /// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
-/// a [`web::Front`], an [`identity::Identity`] and a [`vending::Vending`] as its data.
+/// a [`web::SharedState`], an [`identity::Identity`] and a [`vending::Vending`] as its data.
 pub fn routes(config: &mut ServiceConfig) {
     config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
     for endpoint in Endpoint::ALL {

@@ -1,9 +1,9 @@
-//! What leaves this surface, field by field in the order of the specification. Always written qualified:
-//! `wire::Purchase` is the JSON, `purchase::Record` the thing.
+//! The answers of this surface, field by field in the order of the specification. These types are always written
+//! qualified: `wire::Purchase` is the JSON, `purchase::Record` is the domain object.
 
 mod account;
 mod actor;
-mod filed;
+mod listed;
 mod product;
 mod purchase;
 mod recovery;
@@ -11,7 +11,7 @@ mod session;
 
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
-pub use filed::{FiledPurchase, PurchasePage};
+pub use listed::{ListedPurchase, PurchasePage};
 pub use product::Product;
 pub use purchase::Purchase;
 pub use recovery::Recovery;

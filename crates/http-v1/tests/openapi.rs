@@ -1,4 +1,4 @@
-//! The document says of every endpoint what is true of it.
+//! The OpenAPI document is true for every endpoint.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test reads may fail loudly")]
 
@@ -47,12 +47,12 @@ fn bodies() -> [(&'static str, Value, Reader); 4] {
     ]
 }
 
-/// What proves a client that sends no secret.
+/// The proof of a client that sends no secret.
 fn bearer() -> ClientHeader {
     ClientHeader::Bearer("vg_test_at_x".to_owned())
 }
 
-fn code_told(body: &Value, read: Reader) -> Option<&'static str> {
+fn code_answered(body: &Value, read: Reader) -> Option<&'static str> {
     Fields::parse(body.to_string().as_bytes())
         .and_then(|fields| read(&fields))
         .err()
@@ -60,7 +60,7 @@ fn code_told(body: &Value, read: Reader) -> Option<&'static str> {
 }
 
 #[test]
-fn every_code_is_answered_by_some_endpoint_and_every_endpoint_by_the_door() {
+fn every_code_has_an_endpoint_and_every_endpoint_has_the_common_codes() {
     for code in ErrorCode::ALL {
         assert!(Endpoint::ALL.into_iter().any(|endpoint| endpoint.codes().contains(&code)), "{code}");
     }
@@ -141,7 +141,7 @@ fn every_reference_in_the_document_leads_somewhere() {
 #[test]
 fn the_examples_of_bodies_are_read_as_they_stand() {
     for (name, example, read) in bodies() {
-        assert_eq!(code_told(&example, read), None, "{name}");
+        assert_eq!(code_answered(&example, read), None, "{name}");
     }
 }
 
@@ -159,7 +159,7 @@ fn what_is_required_in_the_document_is_required_and_nothing_else_is() {
                     body[&field] = null;
                 }
                 let expected = required.contains(&field).then_some("missing_field");
-                assert_eq!(code_told(&body, read), expected, "{name} {field}");
+                assert_eq!(code_answered(&body, read), expected, "{name} {field}");
             }
         }
     }
@@ -175,10 +175,10 @@ fn a_text_of_the_documented_length_is_read_and_one_longer_is_refused() {
             };
             let mut body = example.clone();
             body[field] = json!("1".repeat(max + 1));
-            assert!(code_told(&body, read).is_some(), "{name} {field}");
+            assert!(code_answered(&body, read).is_some(), "{name} {field}");
             if !["language", "beneficiary_phone_number"].contains(&field.as_str()) {
                 body[field] = json!("1".repeat(max));
-                assert_eq!(code_told(&body, read), None, "{name} {field}");
+                assert_eq!(code_answered(&body, read), None, "{name} {field}");
             }
         }
     }
@@ -193,7 +193,7 @@ fn the_documented_pattern_of_a_language_tag_is_what_is_read() {
     let agree = |tag: &str| {
         let mut body = example.clone();
         body["language"] = json!(tag);
-        (pattern.is_match(tag), code_told(&body, read).is_none())
+        (pattern.is_match(tag), code_answered(&body, read).is_none())
     };
     for tag in [
         "en-BW",

@@ -1,4 +1,4 @@
-//! The JSON of every answer, to the letter: names, order, presence, form of money and dates.
+//! The exact JSON of every answer: names, order, presence, form of money and dates.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
 
@@ -14,14 +14,14 @@ use ledger::{AccountId, Category};
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
-    ClientId, Failure, Fence, Handling, Life, NotificationFlags, OrganisationId, Price, ProductText,
+    ClientId, Failure, Fence, Handling, Lifecycle, NotificationFlags, OrganisationId, Price, ProductText,
     PurchaseId, PurchaseRequest, Record, Reference, SourceChannel, State, SubscriberFormat, Success, UserId,
 };
 use vend::{
     Breakdown, CallId, Product, ProviderReference, Refusal, RefusalReason, SubscriberIdentifier, Units,
 };
 use vending::{ConfirmError, ProductListing, ProviderListing, Quote};
-use web::{Front, Language, WebSettings, not_confirmed};
+use web::{Language, SharedState, WebSettings, not_confirmed};
 
 fn bwp(amount: &str) -> Money {
     Money::parse_wire(&format!("BWP {amount}")).unwrap()
@@ -31,8 +31,8 @@ fn noon() -> DateTime<Utc> {
     DateTime::parse_from_rfc3339("2026-11-20T10:00:00Z").unwrap().to_utc()
 }
 
-fn front() -> Front {
-    Front::new(&WebSettings::default(), Arc::new(ManualClock::at(noon()))).unwrap()
+fn shared() -> SharedState {
+    SharedState::new(&WebSettings::default(), Arc::new(ManualClock::at(noon()))).unwrap()
 }
 
 fn caller() -> Caller {
@@ -122,7 +122,7 @@ fn record() -> Record {
         created_at: noon(),
         subscriber_details: Some("T MOLEFE".to_owned()),
         provider_reference: ProviderReference::new(CallId::new(1, noon()).unwrap()),
-        life: life(State::Successful { provider_transaction: "R-9".to_owned() }),
+        lifecycle: lifecycle(State::Successful { provider_transaction: "R-9".to_owned() }),
         success: Some(Success {
             tokens: Some(TokenSet::parse(token).unwrap()),
             units: Some(units()),
@@ -135,8 +135,8 @@ fn record() -> Record {
     }
 }
 
-fn life(state: State) -> Life {
-    Life {
+fn lifecycle(state: State) -> Lifecycle {
+    Lifecycle {
         handling: Handling::Managed,
         state,
         fence: Fence(1),
@@ -167,7 +167,7 @@ fn a_quote_has_no_payer_no_token_and_no_provider_transaction() {
         at: noon(),
     };
     assert_json(
-        &wire::Purchase::quoted(&request(), quote, &caller(), &front()),
+        &wire::Purchase::quoted(&request(), quote, &caller(), &shared()),
         r#"{"id":42,"channel":"WEB","date":"2026-11-20 12:00:00","status":"ON_GOING","type":"TOPUP",
         "reference":"TOP/2026/11/0000000042",
         "operator":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
@@ -185,7 +185,7 @@ fn a_quote_has_no_payer_no_token_and_no_provider_transaction() {
 #[test]
 fn a_successful_purchase_has_all_its_tokens_in_order() {
     assert_json(
-        &wire::Purchase::made(&record(), &caller(), &front()),
+        &wire::Purchase::made(&record(), &caller(), &shared()),
         r#"{"id":42,"channel":"POS","date":"2026-11-20 12:00:00","status":"SUCCESSFUL","type":"TOPUP",
         "reference":"TOP/2026/11/0000000042",
         "operator":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
@@ -203,34 +203,34 @@ fn a_successful_purchase_has_all_its_tokens_in_order() {
 
 #[test]
 fn an_open_purchase_is_pending_and_shows_no_token() {
-    let open = Record { life: life(State::RetryDue), success: None, ..record() };
-    let json = serde_json::to_value(wire::Purchase::made(&open, &caller(), &front())).unwrap();
+    let open = Record { lifecycle: lifecycle(State::RetryDue), success: None, ..record() };
+    let json = serde_json::to_value(wire::Purchase::made(&open, &caller(), &shared())).unwrap();
     assert_eq!(json["status"], "PENDING");
     assert_eq!(json["product"].to_string(), r#"{"provider":"BPC","type":"ELECTRICITY"}"#);
     assert_eq!(json["metadata"].to_string(), "{}");
 }
 
 #[test]
-fn a_colleague_is_not_told_who_bought() {
+fn another_user_does_not_see_which_user_bought() {
     let bought_by_another = Record { user: UserId(5), ..record() };
-    let json = serde_json::to_value(wire::Purchase::made(&bought_by_another, &caller(), &front())).unwrap();
+    let json = serde_json::to_value(wire::Purchase::made(&bought_by_another, &caller(), &shared())).unwrap();
     assert!(json.get("operator").is_none() && json.get("requester").is_none());
     assert_eq!(json["payer"]["id"], 3);
 }
 
 #[test]
-fn a_failure_has_one_code_whoever_found_it_and_the_status_of_its_own_confirm_where_that_told_it() {
+fn a_failure_has_one_code_and_the_status_of_its_own_confirm_only_if_that_found_it() {
     let exhausted = Failure::Refused(Refusal::because(RefusalReason::FloatExhausted));
     for (fence, status) in [(Fence::FIRST, 502), (Fence(2), 422)] {
-        let life = Life { fence, ..life(State::Failed) };
-        let failed = Record { life, success: None, failure: Some(exhausted.clone()), ..record() };
+        let lifecycle = Lifecycle { fence, ..lifecycle(State::Failed) };
+        let failed = Record { lifecycle, success: None, failure: Some(exhausted.clone()), ..record() };
         let failed = Box::new(failed);
-        let told = [ConfirmError::Failed(failed.clone()), ConfirmError::FailedBefore(failed)].map(|error| {
+        let codes = [ConfirmError::Failed(failed.clone()), ConfirmError::FailedBefore(failed)].map(|error| {
             let error = not_confirmed(&error, Product::Electricity);
             (error.code(), error.status(), error.is_replayed())
         });
         let code = ErrorCode::MerchantCreditExhausted;
-        assert_eq!(told, [(code, status, false), (code, status, true)]);
+        assert_eq!(codes, [(code, status, false), (code, status, true)]);
     }
 }
 
@@ -261,7 +261,7 @@ fn a_product_speaks_the_callers_language() {
         providers: vec![ProviderListing { code: "BPC".to_owned(), name: "Power Corporation".to_owned() }],
     };
     assert_json(
-        &wire::Product::listed(listing, Language::French, &front()),
+        &wire::Product::listed(listing, Language::French, &shared()),
         r#"{"product_type":"ELECTRICITY","display_name":"Électricité","subscriber_id_label":"Numéro de compteur",
         "subscriber_id_min_length":11,"subscriber_id_max_length":13,"subscriber_id_pattern":"^[0-9]+$",
         "subscriber_id_hint":"11 à 13 caractères","providers":[{"code":"BPC","name":"Power Corporation"}]}"#,
@@ -283,7 +283,7 @@ fn a_product_is_called_what_the_operator_says_in_that_language_only() {
         providers: Vec::new(),
     };
     let shown = |listing: ProductListing, language| {
-        let json = serde_json::to_value(wire::Product::listed(listing, language, &front())).unwrap();
+        let json = serde_json::to_value(wire::Product::listed(listing, language, &shared())).unwrap();
         ["display_name", "subscriber_id_label", "subscriber_id_hint"].map(|name| json[name].clone())
     };
     assert_eq!(shown(listing.clone(), Language::French), ["Eau potable", "Numéro de client", "WM-…"]);

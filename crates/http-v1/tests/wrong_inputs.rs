@@ -1,4 +1,4 @@
-//! Every wrong input gets the right code and names the right field; a right one is read exactly.
+//! Every wrong input gets the right code and names the right field. A right input is read exactly.
 
 use serde_json::{Map, Value, json};
 
@@ -47,7 +47,7 @@ fn with(field: &str, raw: &str) -> String {
     format!("{{{}}}", lines.join(","))
 }
 
-/// What an integrator is told: code, field, retryable.
+/// The answer to an integrator: code and field. It is not retryable.
 fn told<T: std::fmt::Debug>(outcome: Result<T, ApiError>) -> (String, Option<String>) {
     let error = outcome.expect_err("this must be refused");
     assert!(!error.is_retryable(), "{error}");

@@ -1,4 +1,4 @@
-//! From an access token to its caller.
+//! Finds the caller of an access token.
 
 use std::sync::Arc;
 
@@ -9,32 +9,33 @@ use store::{
 
 use crate::{AccessToken, Caller, Identity, callers::Memory};
 
-/// What is known of a presented access token before the database is asked.
+/// What is known about a presented access token before the database is asked.
 #[derive(Debug)]
 pub enum Recalled {
     /// Its holder, who was looked up within the last seconds.
     Caller(Arc<Caller>),
-    /// It was good some time ago, and must be looked up again.
+    /// It was valid some time ago and must be looked up again.
     Familiar(AccessToken),
-    /// It could be good. Whoever presents many of these is guessing.
+    /// It may be valid. A caller that presents many of these is guessing.
     Unknown(AccessToken),
-    /// It is good for nothing: malformed, of the other environment, or found to be unknown, expired or revoked lately.
+    /// It is not valid: malformed, of the other environment, or recently found to be unknown, expired or revoked.
     Refused,
 }
 
 /// Why a request has no caller.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// The token is malformed, unknown, expired, revoked, of the other world, or its client or user is suspended.
+    /// The token is malformed, unknown, expired, revoked, or of the other environment. Or its client or user is
+    /// suspended.
     #[error("the access token is not good")]
     InvalidToken,
-    /// The token is good; its organisation is suspended.
+    /// The token is valid, but its organisation is suspended.
     #[error("the organisation is suspended")]
     OrganisationSuspended,
-    /// The database is too busy with others, or away for the moment.
+    /// The database is overloaded or temporarily not reachable.
     #[error("the access token could not be looked up just now")]
     Busy(#[source] StoreError),
-    /// It could not be found out.
+    /// The look-up failed.
     #[error("the access token could not be looked up")]
     Store(#[source] StoreError),
 }
@@ -48,8 +49,8 @@ impl From<StoreError> for AuthError {
 impl Identity {
     /// Finds the holder of an access token.
     ///
-    /// A caller is remembered for up to five seconds, so a revocation may take as long to show here. Where money
-    /// moves it holds at once, because the reserve asks again.
+    /// A caller is remembered for up to five seconds, so a revocation may take that long to have an effect here. Where
+    /// money moves it has an effect at once, because the reserve checks again.
     pub async fn authenticate(&self, access_token: &str) -> Result<Arc<Caller>, AuthError> {
         match self.recall(access_token) {
             Recalled::Caller(caller) => Ok(caller),
@@ -58,7 +59,8 @@ impl Identity {
         }
     }
 
-    /// The first half of [`Identity::authenticate`], which asks no database: for whoever counts before it is asked.
+    /// The first half of [`Identity::authenticate`]. It does not use the database, so that a caller of this function
+    /// can count a request before the look-up.
     pub fn recall(&self, access_token: &str) -> Recalled {
         let Some(token) = AccessToken::parse(access_token, self.settings.environment) else {
             return Recalled::Refused;
@@ -72,7 +74,7 @@ impl Identity {
         }
     }
 
-    /// The second half: asks the database, and remembers what it says.
+    /// The second half: asks the database and remembers the result.
     pub async fn look_up_caller(&self, token: &AccessToken) -> Result<Arc<Caller>, AuthError> {
         let (hash, asked) = (token.hash(), self.clock.monotonic());
         let record = find_caller(&self.store, hash).await?;
@@ -81,7 +83,7 @@ impl Identity {
             self.refused.remember(hash, asked);
             return Err(AuthError::InvalidToken);
         };
-        // What is suspended is asked about again, but like any token that has not been seen.
+        // A suspended party is looked up again each time, like a token that has not been seen.
         self.admit_caller(&record).inspect_err(|_| self.callers.forget(hash))?;
         let (family_id, expires_at) = (record.family_id, record.expires_at);
         let caller = Arc::new(Caller::from(record));
@@ -89,7 +91,7 @@ impl Identity {
         Ok(caller)
     }
 
-    /// What is dead is so for ever.
+    /// Whether the token is neither revoked nor expired. Both are permanent.
     fn is_alive(&self, record: &CallerRecord) -> bool {
         record.revoked_at.is_none() && self.clock.now() < record.expires_at
     }

@@ -1,4 +1,4 @@
-//! The caller: in whose name a request is made, and what they may ask for.
+//! The caller: the client, user and organisation of a request, and their permissions.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use store::identity::{CallerRecord, Environment, Role, Status};
 
 use crate::Permission;
 
-/// Whoever holds an access token. The ids are what a purchase records and what is checked again before money
-/// moves.
+/// The holder of an access token. A purchase records these ids, and they are checked again before money moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub access_token_id: i64,
@@ -27,7 +26,7 @@ pub struct CallerOrganisation {
     pub environment: Environment,
 }
 
-/// The user in whose name a caller acts. Its `Debug` keeps who that is to itself.
+/// The user on whose behalf a caller acts. Its `Debug` does not reveal personal data.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CallerUser {
     pub id: i64,
@@ -40,12 +39,12 @@ pub struct CallerUser {
 }
 
 impl Caller {
-    /// Whether they may do this.
+    /// Whether the caller has this permission.
     pub fn may(&self, permission: Permission) -> bool {
         self.permissions().contains(&permission)
     }
 
-    /// Everything that they may do.
+    /// All permissions of the caller.
     pub fn permissions(&self) -> &'static [Permission] {
         Permission::of(self.role)
     }

@@ -1,4 +1,4 @@
-//! Callers that were looked up a moment ago.
+//! A cache of callers that were looked up recently.
 
 use std::{
     collections::HashMap,
@@ -12,7 +12,7 @@ use store::identity::CredentialHash;
 
 use crate::Caller;
 
-/// The good callers of the last seconds.
+/// The valid callers of the last seconds.
 #[derive(Debug)]
 pub(crate) struct Callers {
     keep: Duration,
@@ -20,12 +20,12 @@ pub(crate) struct Callers {
     remembered: Mutex<HashMap<CredentialHash, Remembered>>,
 }
 
-/// What is remembered of a token.
+/// What is remembered about a token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Memory {
-    /// It was good a moment ago.
+    /// It was valid a moment ago.
     Caller(Arc<Caller>),
-    /// It was good some time ago, and must be looked up again.
+    /// It was valid some time ago and must be looked up again.
     Faded,
     /// Nothing.
     None,
@@ -44,7 +44,7 @@ impl Callers {
         Self { keep, max, remembered: Mutex::default() }
     }
 
-    /// What is known of a token.
+    /// What is known about a token.
     pub(crate) fn recall(&self, token: CredentialHash, now: DateTime<Utc>, monotonic: Monotonic) -> Memory {
         let remembered = self.remembered();
         match remembered.get(&token).filter(|found| now < found.expires_at) {
@@ -69,19 +69,19 @@ impl Callers {
         if remembered.len() >= self.max {
             remembered.retain(|_, other| since.elapsed_since(other.since) < self.keep);
         }
-        // A crowd within a few seconds: whoever finds no room is looked up again.
+        // The cache is full of recent callers. A caller that does not fit is looked up again at its next request.
         if remembered.len() < self.max {
             let caller = Arc::clone(caller);
             remembered.insert(token, Remembered { caller, family_id, expires_at, since });
         }
     }
 
-    /// Forgets the holder of a token that is good no more.
+    /// Forgets the holder of a token that is not valid any more.
     pub(crate) fn forget(&self, token: CredentialHash) {
         self.remembered().remove(&token);
     }
 
-    /// Forgets everybody of a family that was revoked here.
+    /// Forgets all callers of a family that this process revoked.
     pub(crate) fn forget_family(&self, family_id: i64) {
         self.remembered().retain(|_, other| other.family_id != family_id);
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_callers_are_remembered_than_there_is_room_for() {
+    fn the_number_of_remembered_callers_is_bounded() {
         let callers = Callers::new(KEEP, 2);
         for number in 0..10 {
             callers.remember(token(number), &caller(), 7, NEVER, at(10));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn who_a_user_is_does_not_show_in_a_log() {
+    fn the_personal_data_of_a_user_does_not_show_in_a_log() {
         let shown = format!("{:?}", caller());
         assert!(!shown.contains("Till One") && !shown.contains("26771000000"), "{shown}");
     }

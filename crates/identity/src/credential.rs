@@ -1,7 +1,7 @@
-//! Secrets and tokens: 256 unguessable bits behind a prefix that says what they are and which world they open.
+//! Secrets and tokens: 256 random bits after a prefix that names their kind and their environment.
 //!
-//! The prefix lets a person, a log filter or a secret scanner recognise one, and lets a server refuse the other
-//! world's without looking it up.
+//! The prefix lets a person, a log filter or a secret scanner recognise a credential. It also lets a server refuse
+//! credentials of the other environment without a look-up.
 
 use std::{fmt, marker::PhantomData};
 
@@ -16,23 +16,23 @@ use crate::{Entropy, EntropyError};
 /// 32 bytes in URL-safe base64 without padding.
 const BODY_LENGTH: usize = 43;
 
-/// Opens a session for a client; shown once, when it is made.
+/// Lets a client open sessions. It is shown once, when it is made.
 pub type ClientSecret = Credential<Secret>;
-/// Stands for a caller, for a quarter of an hour.
+/// Identifies a caller, for fifteen minutes.
 pub type AccessToken = Credential<Access>;
-/// Is exchanged once for the next pair of tokens.
+/// Can be exchanged once for the next pair of tokens.
 pub type RefreshToken = Credential<Refresh>;
 
-/// One secret text of the kind `Kind`. Its `Debug` shows the prefix alone.
+/// One secret text of the kind `Kind`. Its `Debug` shows only the kind.
 #[derive(Clone)]
 pub struct Credential<Kind> {
     text: SecretString,
     kind: PhantomData<fn() -> Kind>,
 }
 
-/// What a credential is for.
+/// The purpose of a credential.
 pub trait CredentialKind {
-    /// The part of the prefix that says so.
+    /// The part of the prefix that names the kind.
     const MARK: &'static str;
 }
 
@@ -58,15 +58,15 @@ impl CredentialKind for Refresh {
 }
 
 impl<Kind: CredentialKind> Credential<Kind> {
-    /// Reads a credential of `environment`; `None` when it cannot be one.
+    /// Reads a credential of `environment`. `None` if it cannot be one.
     pub fn parse(text: &str, environment: Environment) -> Option<Self> {
-        let body = text.strip_prefix(world(environment))?.strip_prefix(Kind::MARK)?;
+        let body = text.strip_prefix(prefix(environment))?.strip_prefix(Kind::MARK)?;
         let shaped = body.len() == BODY_LENGTH
             && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         shaped.then(|| Self { text: text.into(), kind: PhantomData })
     }
 
-    /// The text itself, for the one answer that hands it over.
+    /// The text itself, for the only answer that contains it.
     pub fn expose(&self) -> &str {
         self.text.expose_secret()
     }
@@ -80,7 +80,7 @@ impl<Kind: CredentialKind> Credential<Kind> {
     pub(crate) fn from_bytes(environment: Environment, bytes: &[u8; 32]) -> Self {
         let body = Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes));
         let text =
-            format!("{world}{mark}{body}", world = world(environment), mark = Kind::MARK, body = *body);
+            format!("{prefix}{mark}{body}", prefix = prefix(environment), mark = Kind::MARK, body = *body);
         Self { text: text.into(), kind: PhantomData }
     }
 
@@ -95,8 +95,8 @@ impl<Kind: CredentialKind> fmt::Debug for Credential<Kind> {
     }
 }
 
-/// What everything that belongs to `environment` begins with.
-pub(crate) const fn world(environment: Environment) -> &'static str {
+/// The prefix of everything that belongs to `environment`.
+pub(crate) const fn prefix(environment: Environment) -> &'static str {
     match environment {
         Environment::Staging => "vg_test_",
         Environment::Production => "vg_live_",
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_of_another_kind_or_world_or_shape_is_none() {
+    fn a_credential_of_another_kind_or_environment_or_shape_is_none() {
         let text = token().expose().to_owned();
         assert!(AccessToken::parse(&text, Environment::Staging).is_some());
         assert!(AccessToken::parse(&text, Environment::Production).is_none());

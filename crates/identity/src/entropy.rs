@@ -1,14 +1,14 @@
-//! Where unguessable bytes come from, as something a test can replace.
+//! The source of random bytes, which a test can replace.
 
 use std::fmt;
 
-/// A source of bytes that nobody can guess.
+/// A source of bytes that cannot be guessed.
 pub trait Entropy: Send + Sync + fmt::Debug {
     /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), EntropyError>;
 }
 
-/// The source gave nothing.
+/// The source failed.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no randomness")]
 pub struct EntropyError {

@@ -1,11 +1,11 @@
-//! Who is calling, and what they may do.
+//! Authentication and permissions of callers.
 //!
-//! [`Identity`] is what the servers ask: it exchanges credentials for tokens ([`Identity::login`],
-//! [`Identity::refresh`]) and tokens for callers ([`Identity::authenticate`]). [`Onboarding`] is what the
-//! operator's tools ask: it lets organisations, clients and users in.
+//! The servers use [`Identity`]. It exchanges credentials for tokens ([`Identity::login`], [`Identity::refresh`]) and
+//! tokens for callers ([`Identity::authenticate`]). The operator's tools use [`Onboarding`], which registers
+//! organisations, clients and users.
 //!
-//! The password grant is obsolete for people in browsers (RFC 9700, section 2.4). It is kept here for
-//! integrators' own servers, where a password is worth nothing without a client secret of 256 random bits.
+//! The password grant is obsolete for people in browsers (RFC 9700, section 2.4). It is used here for integrators' own
+//! servers, where a password is useless without a client secret of 256 random bits.
 
 mod authenticate;
 mod caller;
@@ -32,7 +32,8 @@ pub use permission::{Permission, scope};
 pub use refresh::{ClientProof, RefreshCredentials};
 pub use settings::{IdentitySettings, IdentitySettingsError};
 pub use store::identity::{
-    Act, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status, UserRecord,
+    AuditContext, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status,
+    UserRecord,
 };
 
 use std::{fmt, sync::Arc, time::Duration};
@@ -45,10 +46,10 @@ use password::Passwords;
 use refused::RefusedTokens;
 use successors::SuccessorKey;
 
-/// How long a token that is good for nothing is refused without asking the database again.
+/// How long an invalid token is refused without asking the database again.
 const REFUSED_KEPT: Duration = Duration::from_mins(1);
 
-/// The servers' answer to *who is this?* One per process, shared by reference.
+/// The servers' authentication service. One per process, shared by reference.
 pub struct Identity {
     store: Store,
     clock: SharedClock,
@@ -62,7 +63,7 @@ pub struct Identity {
 
 impl Identity {
     /// # Errors
-    /// When the settings contradict themselves or their key is malformed.
+    /// If the settings contradict each other or their key is malformed.
     pub fn try_new(
         settings: IdentitySettings,
         store: Store,
@@ -77,7 +78,7 @@ impl Identity {
         Ok(Self { store, clock, entropy, settings, successor_key, passwords, callers, refused })
     }
 
-    /// The world that this deployment serves.
+    /// The environment that this deployment serves.
     pub fn environment(&self) -> Environment {
         self.settings.environment
     }

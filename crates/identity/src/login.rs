@@ -1,4 +1,4 @@
-//! From credentials to a first pair of tokens.
+//! Exchanges credentials for the first pair of tokens.
 
 use std::{hash::Hash, time::Duration};
 
@@ -27,18 +27,19 @@ pub struct LoginCredentials {
 }
 
 impl LoginCredentials {
-    /// All but the password, to be hashed and not to be read: whose password it is to be, and under which secret.
+    /// Everything except the password: the client, its secret, the organisation and the user. Only to be hashed, never
+    /// to be read.
     pub fn claim(&self) -> impl Hash {
         let secret = self.client_secret.expose_secret();
         (&self.client_id, secret, &self.organisation_code, &self.username)
     }
 }
 
-/// A pair of tokens. This is the only time that they can be read.
+/// A pair of tokens. They can be read only here.
 #[derive(Debug, Clone)]
 pub struct IssuedTokens {
     pub access_token: AccessToken,
-    /// How long the access token is good for from now, in seconds.
+    /// How long the access token is valid from now on, in seconds.
     pub access_in: u32,
     pub refresh_token: RefreshToken,
     /// Space-separated OAuth scopes.
@@ -48,22 +49,22 @@ pub struct IssuedTokens {
 /// Why credentials were not exchanged for tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// Something about the credentials is wrong. What, nobody is told.
+    /// A part of the credentials is wrong. No caller learns which part.
     #[error("the credentials are not good")]
     InvalidCredentials,
-    /// All the credentials are right; the organisation is suspended.
+    /// All credentials are right, but the organisation is suspended.
     #[error("the organisation is suspended")]
     OrganisationSuspended,
-    /// Too many are logging in, or the database is too busy with others, or away for the moment.
+    /// Too many logins are waiting, or the database is overloaded or temporarily not reachable.
     #[error("too many logins are waiting")]
     Busy(#[source] Option<StoreError>),
-    /// It could not be found out, or not be recorded.
+    /// The look-up or the recording failed.
     #[error("the login could not be looked up or recorded")]
     Store(#[source] StoreError),
     /// No token could be made.
     #[error("no token could be made")]
     Entropy(#[from] EntropyError),
-    /// The password's check died.
+    /// The task that checks the password ended early.
     #[error("the password could not be checked")]
     Unchecked(#[source] tokio::task::JoinError),
 }
@@ -77,11 +78,11 @@ impl From<StoreError> for LoginError {
 impl Identity {
     /// Logs a user in: client, then organisation, then user.
     ///
-    /// The client secret is checked first, by its SHA-256: it has 256 random bits, so nothing slower is needed (and the
-    /// time of a look-up by that hash tells nothing about the secret). Only a client that is proven by it reaches the
-    /// password hash; whoever has no such secret can make nobody compute one.
+    /// The client secret is checked first, by its SHA-256. It has 256 random bits, so no slower hash is needed, and the
+    /// time of a look-up by that hash reveals nothing about the secret. Only a client that this proves reaches the
+    /// password hash. A caller without such a secret cannot cause one to be computed.
     ///
-    /// Every refusal is the same and takes the same time, whatever is wrong with the credentials.
+    /// Every refusal is the same and takes the same time, whichever part of the credentials is wrong.
     pub async fn login(&self, credentials: LoginCredentials) -> Result<IssuedTokens, LoginError> {
         let started = self.clock.monotonic();
         let outcome = self.try_login(credentials).await;
@@ -89,16 +90,16 @@ impl Identity {
         outcome
     }
 
-    /// Keeps a refusal until the floor has passed, or a whole number of floors: on a machine so busy that the
-    /// work itself takes longer, how much longer says little more about it than how busy the machine is.
+    /// Delays a refusal until the floor has passed, or a whole number of floors. On a machine so busy that the work
+    /// itself takes longer than the floor, the time then reveals little more than how busy the machine is.
     ///
-    /// All refusals of a proven client cost the same work, and so do all refusals of others, so that the floor has
-    /// little to hide among either. What it could fail to hide, on a busy machine, is whether the client was proven:
-    /// whoever presents a secret of 256 random bits knows that beforehand.
+    /// All refusals of a proven client cost the same work, and so do all refusals of other callers. So the floor has
+    /// little to hide within either group. On a busy machine it may fail to hide whether the client was proven. But a
+    /// caller that presents a secret of 256 random bits knows that already.
     ///
-    /// The floor is counted from when nothing of the caller's is waited for any more. Counted from the arrival
-    /// of the head it could be used up by a body that is sent late, and counted across a delay it would end
-    /// at a moment of the caller's choice: either would leave a window through which our work is seen.
+    /// The floor counts from the moment when the server no longer waits for the caller. If it counted from the arrival
+    /// of the head, a body that is sent late could use it up. If it included a delay, it would end at a moment that the
+    /// caller chooses. Both would make our work measurable.
     pub(crate) async fn wait_out_refusal(
         &self,
         outcome: &Result<IssuedTokens, LoginError>,
@@ -114,7 +115,7 @@ impl Identity {
         let password = credentials.password.clone();
         let record = self.look_up(credentials).await?;
         let Some(record) = record.filter(is_proven) else { return Err(LoginError::InvalidCredentials) };
-        // Checked even where there is nothing to check it against: silence would tell as much as an answer.
+        // Checked even without a hash to check against, because skipping the check would be measurable.
         let hash = record.user.as_ref().map(|user| user.password_hash.clone());
         let checked = self.passwords.check(record.oauth_client_id, password, hash).await;
         let right = checked.map_err(|unchecked| match unchecked {
@@ -129,15 +130,15 @@ impl Identity {
         }
     }
 
-    /// `None` also for everything of the other world. What can match nothing is looked up like all the rest,
-    /// under names that nobody has.
+    /// `None` also for everything of the other environment. Credentials that cannot match are looked up like all
+    /// others, under names that do not exist.
     async fn look_up(&self, credentials: LoginCredentials) -> Result<Option<LoginRecord>, LoginError> {
         let environment = self.settings.environment;
         let LoginCredentials { client_id, client_secret, organisation_code, username, .. } = credentials;
         let secret = ClientSecret::parse(client_secret.expose_secret(), environment);
         let names = [&client_id, &organisation_code, &username];
         let possible = secret.is_some()
-            && client_id.starts_with(credential::world(environment))
+            && client_id.starts_with(credential::prefix(environment))
             && !names.into_iter().any(|name| unstorable(name));
         let hash = secret.map_or(CredentialHash([0; 32]), |secret| secret.hash());
         let [client_id, organisation_code, username] = [client_id, organisation_code, username]
@@ -147,7 +148,7 @@ impl Identity {
         Ok(found.filter(|_| possible))
     }
 
-    /// Organisation and user of a proven client. The password is checked apart from them.
+    /// The organisation and the user of a proven client. The password is checked separately.
     fn admit(&self, record: LoginRecord) -> Option<Admitted> {
         let client_secret_id = record.client_secret_id?;
         let (organisation_id, environment, organisation_status) = record.organisation?;
@@ -164,8 +165,8 @@ impl Identity {
         })
     }
 
-    /// Passwords are slow to check, and more so where many wait: what was right when it was looked up may have
-    /// been changed since. So it is looked at again where the session is opened.
+    /// Checking a password takes time, and more if many wait. What was right at the look-up may have been changed
+    /// since, so it is checked again when the session is opened.
     async fn open(&self, admitted: Admitted) -> Result<IssuedTokens, LoginError> {
         let (environment, at) = (self.settings.environment, self.clock.now());
         let access_token = AccessToken::generate(environment, &*self.entropy)?;
@@ -198,31 +199,31 @@ impl Identity {
     }
 }
 
-/// Whether the client may log users in, and whoever calls has a live secret of it.
+/// Whether the client may log users in, and the caller has a live secret of it.
 fn is_proven(record: &LoginRecord) -> bool {
     record.client_status == Status::Active && record.client_secret_id.is_some()
 }
 
-/// Until the next whole number of floors.
+/// The time until the next whole number of floors.
 fn left_of_floor(floor: Duration, taken: Duration) -> Duration {
     let begun = taken.as_nanos().checked_rem(floor.as_nanos()).unwrap_or_default();
     let begun = Duration::from_nanos(u64::try_from(begun).unwrap_or_default());
     if begun.is_zero() && !taken.is_zero() { Duration::ZERO } else { floor.saturating_sub(begun) }
 }
 
-/// Whether no row can hold this text: Postgres keeps no NUL, and takes the question itself for an error.
+/// Whether no row can contain this text. Postgres stores no NUL and answers a query that contains one with an error.
 pub(crate) fn unstorable(text: &str) -> bool {
     text.contains('\0')
 }
 
-/// Credentials of which all but the organisation's standing is known to be right.
+/// Credentials that are right. Only the status of the organisation is still to be checked.
 struct Admitted {
     organisation_id: i64,
     organisation_status: Status,
     oauth_client_id: i64,
     client_secret_id: i64,
     user_id: i64,
-    /// What the password was checked against.
+    /// The hash against which the password was checked.
     password_hash: String,
     role: Role,
 }
@@ -238,6 +239,6 @@ mod tests {
         };
         assert_eq!([left(250, 0), left(250, 1), left(250, 249), left(250, 250)], [250, 249, 1, 0]);
         assert_eq!([left(250, 251), left(250, 260), left(250, 500)], [249, 240, 0]);
-        assert_eq!([left(0, 0), left(0, 17)], [0, 0], "no floor is no floor");
+        assert_eq!([left(0, 0), left(0, 17)], [0, 0], "without a floor there is no delay");
     }
 }

@@ -1,4 +1,4 @@
-//! Letting organisations, clients and users in, and keeping them out: what the operator's tools do.
+//! Registers, suspends and readmits organisations, clients and users, for the operator's tools.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,19 +9,19 @@ use secrecy::{ExposeSecret, SecretString};
 use store::{
     Store, StoreError,
     identity::{
-        self as rows, Act, ClientRecord, Environment, NewClient, NewOrganisation, NewSecret, NewUser,
-        OrganisationRecord, Party, Role, Status, UserRecord,
+        self as rows, AuditContext, ClientRecord, Environment, NewClient, NewOrganisation, NewSecret,
+        NewUser, OrganisationRecord, Party, Role, Status, UserRecord,
     },
 };
 use zeroize::Zeroizing;
 
 use crate::{
     ClientSecret, Entropy, EntropyError,
-    credential::world,
+    credential::prefix,
     password::{self, HashError, PASSWORD_MAX, PASSWORD_MIN},
 };
 
-/// The operator's desk. Every deed is recorded with who did it and why.
+/// The operator's service. Every action is recorded in the audit log with its actor and its reason.
 #[derive(Debug, Clone)]
 pub struct Onboarding {
     store: Store,
@@ -29,7 +29,7 @@ pub struct Onboarding {
     entropy: Arc<dyn Entropy>,
 }
 
-/// A client with its first secret, which can be read here and never again.
+/// A client with its first secret, which can be read only here.
 #[derive(Debug, Clone)]
 pub struct ClientCredentials {
     pub id: i64,
@@ -38,17 +38,17 @@ pub struct ClientCredentials {
     pub secret: ClientSecret,
 }
 
-/// A client's secrets after a change of them. The new one can be read here and never again.
+/// A client's secrets after a rotation. The new one can be read only here.
 #[derive(Debug, Clone)]
 pub struct RotatedSecret {
     pub secret_id: i64,
     pub secret: ClientSecret,
-    /// The secrets that were live and end at `old_end_at`.
+    /// The secrets that were live until now. They end at `old_end_at`.
     pub ending: Vec<i64>,
     pub old_end_at: DateTime<Utc>,
 }
 
-/// A user to be made.
+/// The details of a new user.
 #[derive(Debug, Clone)]
 pub struct UserDetails {
     pub username: String,
@@ -61,16 +61,16 @@ pub struct UserDetails {
     pub role: Role,
 }
 
-/// Why somebody could not be let in.
+/// Why an organisation, client or user could not be created or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum OnboardingError {
     /// No organisation has that code.
     #[error("there is no organisation {0}")]
     NoOrganisation(String),
-    /// No client is called that in public.
+    /// No client has that public id.
     #[error("there is no client {0}")]
     NoClient(String),
-    /// The organisation has no user of that name.
+    /// The organisation has no user with that name.
     #[error("there is no user {username} of organisation {organisation_code}")]
     NoUser { username: String, organisation_code: String },
     /// The password is too short or too long.
@@ -79,16 +79,16 @@ pub enum OnboardingError {
     /// The password could not be hashed.
     #[error("the password could not be hashed")]
     Password(#[from] HashError),
-    /// The old secrets would end beyond the calendar.
+    /// The end of the old secrets would be out of range.
     #[error("the overlap is too long")]
     Overlap,
-    /// The hashing died.
+    /// The hashing task ended early.
     #[error("the password's hashing did not finish")]
     Unhashed(#[source] tokio::task::JoinError),
     /// No secret could be made.
     #[error("no secret could be made")]
     Entropy(#[from] EntropyError),
-    /// It could not be recorded; [`StoreError::Duplicate`] when the name is taken.
+    /// It could not be recorded. [`StoreError::Duplicate`] if the name is taken.
     #[error("it could not be recorded")]
     Store(#[from] StoreError),
 }
@@ -98,25 +98,25 @@ impl Onboarding {
         Self { store, clock, entropy }
     }
 
-    /// Lets an organisation in, and returns its id.
+    /// Registers an organisation, and returns its id.
     pub async fn create_organisation(
         &self,
         code: &str,
         name: &str,
         environment: Environment,
-        act: Act,
+        act: AuditContext,
     ) -> Result<i64, OnboardingError> {
         let new = NewOrganisation { code: code.to_owned(), name: name.to_owned(), environment };
         Ok(rows::create_organisation(&self.store, new, act).await?)
     }
 
-    /// The organisation of this code.
+    /// The organisation with this code.
     pub async fn organisation(&self, code: &str) -> Result<OrganisationRecord, OnboardingError> {
         let found = rows::find_organisation(&self.store, code.to_owned()).await?;
         found.ok_or_else(|| OnboardingError::NoOrganisation(code.to_owned()))
     }
 
-    /// Every organisation, in the order of their codes.
+    /// Every organisation, ordered by code.
     pub async fn organisations(&self) -> Result<Vec<OrganisationRecord>, OnboardingError> {
         Ok(rows::list_organisations(&self.store).await?)
     }
@@ -133,7 +133,7 @@ impl Onboarding {
         Ok(rows::list_users(&self.store, organisation.id).await?)
     }
 
-    /// An organisation's user of this name.
+    /// The user of an organisation with this name.
     pub async fn user(&self, organisation_code: &str, username: &str) -> Result<UserRecord, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
         let found = rows::find_user(&self.store, organisation.id, username.to_owned()).await?;
@@ -144,24 +144,24 @@ impl Onboarding {
         found.ok_or_else(absent)
     }
 
-    /// The client of this public text, with what may be seen of its secrets.
+    /// The client with this public id, with the visible data of its secrets.
     pub async fn client(&self, client_id: &str) -> Result<ClientRecord, OnboardingError> {
         let found = rows::find_client(&self.store, client_id.to_owned()).await?;
         found.ok_or_else(|| OnboardingError::NoClient(client_id.to_owned()))
     }
 
-    /// Makes a client for an organisation, with a first secret.
+    /// Creates a client of an organisation, with a first secret.
     pub async fn create_client(
         &self,
         organisation_code: &str,
         name: &str,
-        act: Act,
+        act: AuditContext,
     ) -> Result<ClientCredentials, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
         let environment = organisation.environment;
         let mut digits = [0; 12];
         self.entropy.fill(&mut digits)?;
-        let client_id = format!("{}{}", world(environment), hex::encode(digits));
+        let client_id = format!("{}{}", prefix(environment), hex::encode(digits));
         let secret = ClientSecret::generate(environment, &*self.entropy)?;
         let new = NewClient {
             organisation_id: organisation.id,
@@ -173,13 +173,13 @@ impl Onboarding {
         Ok(ClientCredentials { id, client_id, secret_id, secret })
     }
 
-    /// Gives a client a new secret. Those that it has are accepted for `overlap` more, in which the integrator
+    /// Gives a client a new secret. The secrets that it has are accepted for another `overlap`, in which the integrator
     /// changes over, and then no longer.
     pub async fn rotate_secret(
         &self,
         client_id: &str,
         overlap: Duration,
-        act: Act,
+        act: AuditContext,
     ) -> Result<RotatedSecret, OnboardingError> {
         let client = self.client(client_id).await?;
         let overlap = TimeDelta::from_std(overlap).ok();
@@ -191,18 +191,18 @@ impl Onboarding {
         Ok(RotatedSecret { secret_id: rotated.id, secret, ending: rotated.ending, old_end_at })
     }
 
-    /// Ends a secret that is in the wrong hands, and every session that was opened with it. A session that was opened with
-    /// another secret goes on, even if it was refreshed with this one.
-    pub async fn revoke_secret(&self, secret_id: i64, act: Act) -> Result<(), OnboardingError> {
+    /// Ends a secret that has leaked, and every session that was opened with it. A session that was opened with another
+    /// secret continues, even if it was refreshed with this one.
+    pub async fn revoke_secret(&self, secret_id: i64, act: AuditContext) -> Result<(), OnboardingError> {
         Ok(rows::revoke_secret(&self.store, secret_id, self.clock.now(), act).await?)
     }
 
-    /// Makes a user for an organisation, and returns its id.
+    /// Creates a user of an organisation, and returns its id.
     pub async fn create_user(
         &self,
         organisation_code: &str,
         details: UserDetails,
-        act: Act,
+        act: AuditContext,
     ) -> Result<i64, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
         let new = NewUser {
@@ -218,7 +218,7 @@ impl Onboarding {
     }
 
     /// Gives a user another role.
-    pub async fn set_role(&self, user: i64, role: Role, act: Act) -> Result<(), OnboardingError> {
+    pub async fn set_role(&self, user: i64, role: Role, act: AuditContext) -> Result<(), OnboardingError> {
         Ok(rows::set_role(&self.store, user, role, act).await?)
     }
 
@@ -227,13 +227,13 @@ impl Onboarding {
         &self,
         user: i64,
         password: SecretString,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), OnboardingError> {
         let hash = self.hash(password).await?;
         Ok(rows::replace_password(&self.store, user, hash, self.clock.now(), act).await?)
     }
 
-    /// A password that nobody can guess: 144 random bits in 24 characters.
+    /// A password that cannot be guessed: 144 random bits in 24 characters.
     pub fn generate_password(&self) -> Result<SecretString, OnboardingError> {
         let mut bytes = Zeroizing::new([0; 18]);
         self.entropy.fill(bytes.as_mut_slice())?;
@@ -241,7 +241,12 @@ impl Onboarding {
     }
 
     /// Suspends or readmits an organisation, client or user.
-    pub async fn set_status(&self, party: Party, status: Status, act: Act) -> Result<(), OnboardingError> {
+    pub async fn set_status(
+        &self,
+        party: Party,
+        status: Status,
+        act: AuditContext,
+    ) -> Result<(), OnboardingError> {
         Ok(rows::set_status(&self.store, party, status, act).await?)
     }
 
@@ -260,7 +265,7 @@ impl Onboarding {
 }
 
 fn environment_of(client_id: &str) -> Environment {
-    if client_id.starts_with(world(Environment::Production)) {
+    if client_id.starts_with(prefix(Environment::Production)) {
         Environment::Production
     } else {
         Environment::Staging

@@ -1,8 +1,9 @@
-//! Passwords: hashed slowly on purpose, and therefore by only so many at a time.
+//! Passwords: hashed slowly on purpose, and therefore only a few at a time.
 //!
-//! Argon2id (RFC 9106) with 19 MiB and two passes, one of the equivalent minima that OWASP recommends: about
-//! 20 ms of one core. Whoever can make a server hash can keep it busy. So only logins of a proven client come here; their
-//! memory is allocated when the process starts; and what waits is bounded, in all and for each client.
+//! Argon2id (RFC 9106) with 19 MiB and two passes, one of the equivalent minima that OWASP recommends: about 20 ms of
+//! one core. A caller that can make a server hash can keep it busy. So only passwords of proven clients are hashed.
+//! Their memory is allocated when the process starts. The number of waiting logins is bounded, in total and for each
+//! client.
 
 mod memory;
 mod queue;
@@ -23,7 +24,7 @@ use crate::{Entropy, EntropyError};
 use memory::Memory;
 use queue::Queue;
 
-/// In bytes, whatever they spell.
+/// In bytes, whatever characters they encode.
 pub(crate) const PASSWORD_MAX: usize = 256;
 pub(crate) const PASSWORD_MIN: usize = 12;
 
@@ -31,8 +32,8 @@ const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// Stands in where there is no hash to check against, so that checking takes as long. No password matches it.
-const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$\
+/// Used where there is no hash to check against, so that the check takes as long. No password matches it.
+const DUMMY_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGlzIGhlcmU$\
                       AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// Checks passwords, a few at a time.
@@ -44,9 +45,9 @@ pub(crate) struct Passwords {
 /// Why a password could not be checked.
 #[derive(Debug)]
 pub(crate) enum Unchecked {
-    /// Too many are waiting, in all or of this client.
+    /// Too many checks are waiting, in total or for this client.
     Busy,
-    /// The check died.
+    /// The task of the check ended early.
     Lost(JoinError),
 }
 
@@ -60,14 +61,14 @@ pub enum HashError {
 }
 
 impl Passwords {
-    /// `at_once` run at a time, each in 19 MiB that are allocated here; `queue_max` more wait.
+    /// `at_once` checks run at a time, each in 19 MiB that are allocated here. Another `queue_max` checks may wait.
     pub(crate) fn new(at_once: usize, queue_max: usize) -> Self {
         let memory = Memory::allocate(at_once, hasher().params().block_count());
         Self { memory, queue: Queue::new(at_once.saturating_add(queue_max)) }
     }
 
-    /// Whether `password` is the one behind `hash`, for a login of this OAuth client; where there is none, takes as long
-    /// to say no.
+    /// Whether `password` belongs to `hash`, for a login of this OAuth client. If there is no hash, the answer no takes
+    /// as long.
     pub(crate) async fn check(
         &self,
         client: i64,
@@ -77,7 +78,7 @@ impl Passwords {
         let place = self.queue.enter(client).ok_or(Unchecked::Busy)?;
         let mut buffer = self.memory.take().await;
         let checked = tokio::task::spawn_blocking(move || {
-            // Both are held by the work itself: a caller that goes away does not make room for another.
+            // The work itself holds both. A caller that goes away does not free the place for another one.
             let _place = place;
             matches(&password, hash.as_deref(), buffer.blocks())
         });
@@ -103,13 +104,13 @@ pub(crate) fn hash(password: &SecretString, entropy: &dyn Entropy) -> Result<Str
 
 fn matches(password: &SecretString, hash: Option<&str>, memory: &mut [Block]) -> bool {
     let password = password.expose_secret().as_bytes();
-    let hash = hash.filter(|_| password.len() <= PASSWORD_MAX).unwrap_or(NOBODY);
+    let hash = hash.filter(|_| password.len() <= PASSWORD_MAX).unwrap_or(DUMMY_HASH);
     let bounded = password.get(..PASSWORD_MAX).unwrap_or(password);
     PasswordHash::new(hash).is_ok_and(|hash| is_hash_of(&hash, bounded, memory))
 }
 
-/// What `PasswordVerifier` does, in memory of ours. A hash that was made with other costs than ours, or more memory, is
-/// nobody's: all that were ever stored were made by [`hash`].
+/// Does what `PasswordVerifier` does, but in our own memory. A hash with costs other than ours, for example with more
+/// memory, matches nothing: all stored hashes were made by [`hash`].
 fn is_hash_of(expected: &PasswordHash, password: &[u8], memory: &mut [Block]) -> bool {
     let (Some(salt), Some(output)) = (&expected.salt, &expected.hash) else { return false };
     let ours = hasher();
@@ -173,16 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn nobody_costs_as_much_to_check_as_somebody() {
-        let nobody = PasswordHash::new(NOBODY).unwrap();
-        let somebody = hash(&"correct horse battery".into(), &SystemEntropy).unwrap();
-        let somebody = PasswordHash::new(&somebody).unwrap();
-        assert_eq!(nobody.params, somebody.params);
-        assert_eq!(nobody.hash.unwrap().len(), somebody.hash.unwrap().len());
+    fn the_dummy_hash_costs_as_much_to_check_as_a_real_one() {
+        let dummy = PasswordHash::new(DUMMY_HASH).unwrap();
+        let real = hash(&"correct horse battery".into(), &SystemEntropy).unwrap();
+        let real = PasswordHash::new(&real).unwrap();
+        assert_eq!(dummy.params, real.params);
+        assert_eq!(dummy.hash.unwrap().len(), real.hash.unwrap().len());
     }
 
     #[test]
-    fn a_password_that_is_too_long_matches_nothing_even_where_it_begins_with_the_right_one() {
+    fn a_password_that_is_too_long_matches_nothing_even_with_a_right_beginning() {
         let right = "x".repeat(PASSWORD_MAX);
         let hash = hash(&right.clone().into(), &SystemEntropy).unwrap();
         assert!(matches(&right.clone().into(), Some(&hash)));
@@ -206,7 +207,7 @@ mod tests {
             let waits = poll_fn(|context| Poll::Ready(check.as_mut().poll(context).is_pending()));
             assert!(waits.await);
         }
-        assert!(passwords.queue.enter(1).is_none(), "the work goes on");
+        assert!(passwords.queue.enter(1).is_none(), "the check still runs");
         let is_free = tokio::time::timeout(Duration::from_secs(10), async {
             while passwords.queue.enter(1).is_none() {
                 tokio::task::yield_now().await;

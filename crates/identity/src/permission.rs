@@ -1,8 +1,8 @@
-//! What a caller may do, and which role may do it.
+//! The permissions of callers, and the roles that have them.
 
 use store::identity::Role;
 
-/// One thing that a caller may be allowed to do.
+/// One kind of action that a caller may be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
     AccountsRead,
@@ -24,7 +24,7 @@ impl Permission {
         Self::PurchasesRead,
     ];
 
-    /// Its public name.
+    /// Its name on the wire.
     pub const fn code(self) -> &'static str {
         match self {
             Self::AccountsRead => "accounts.read",
@@ -36,7 +36,7 @@ impl Permission {
         }
     }
 
-    /// What `role` may do.
+    /// The permissions of `role`.
     pub const fn of(role: Role) -> &'static [Self] {
         match role {
             Role::Integrator => &Self::ALL,

@@ -1,4 +1,4 @@
-//! From a refresh token to the next pair.
+//! Exchanges a refresh token for the next pair of tokens.
 
 use chrono::TimeDelta;
 use secrecy::{ExposeSecret, SecretString};
@@ -16,18 +16,18 @@ pub struct RefreshCredentials {
     pub refresh_token: SecretString,
 }
 
-/// How a client proves who it is.
+/// How a client proves its identity.
 #[derive(Debug, Clone)]
 pub enum ClientProof {
     /// By its secret (RFC 6749, section 2.3.1).
     Secret { client_id: String, client_secret: SecretString },
-    /// By an access token of the session that is to be refreshed. One that has expired or was revoked proves nothing.
-    /// A client that is named beside it must be the session's own.
+    /// By an access token of the session that is to be refreshed. An expired or revoked one proves nothing. A client id
+    /// that is given with it must be the session's own.
     AccessToken { client_id: Option<String>, access_token: SecretString },
 }
 
 impl ClientProof {
-    /// As the store looks for it; none of what cannot be found.
+    /// The form in which the store searches it. `None` if it cannot be found.
     fn to_look_for(&self, environment: Environment) -> Option<Proof> {
         match self {
             Self::Secret { client_id, client_secret } => {
@@ -47,9 +47,9 @@ impl ClientProof {
 impl Identity {
     /// Exchanges a refresh token for the next pair.
     ///
-    /// It may be repeated with the same token, and gives the same pair, for 60 seconds and until the new refresh
-    /// token is used: an answer can get lost. Presented later, the token is in two hands, and everything that
-    /// was ever refreshed from the same login is revoked.
+    /// A refresh may be repeated with the same token, because an answer can get lost. It then gives the same pair, for
+    /// 60 seconds and until the new refresh token is used. If the token is presented later, two parties have it, and
+    /// everything that was ever refreshed from the same login is revoked.
     pub async fn refresh(&self, credentials: RefreshCredentials) -> Result<IssuedTokens, LoginError> {
         let started = self.clock.monotonic();
         let outcome = self.try_refresh(credentials).await;
@@ -85,7 +85,7 @@ impl Identity {
             Exchanged::Refused => Err(LoginError::InvalidCredentials),
             Exchanged::Reused { family_id } => {
                 self.callers.forget_family(family_id);
-                tracing::error!(family_id, "a refresh token is in two hands; its family is revoked");
+                tracing::error!(family_id, "a refresh token was used by two parties; its family is revoked");
                 Err(LoginError::InvalidCredentials)
             }
         }

@@ -1,8 +1,9 @@
-//! Access tokens that were found to be good for nothing a moment ago.
+//! Access tokens that were recently found to be invalid.
 //!
-//! Only what stays so is remembered: a token that was never issued, one that has expired, and one that was revoked. A token
-//! is issued before anybody can present it (it has 256 random bits, and leaves after the commit), also where another server
-//! issues it; so none that is remembered here becomes good later. Suspension passes, and is not remembered.
+//! Only permanent results are remembered: a token that was never issued, one that has expired, and one that was
+//! revoked. A token is issued before any caller can present it: it has 256 random bits and is sent after the commit,
+//! even if another server issues it. So no token that is remembered here becomes valid later. A suspension can end, so
+//! it is not remembered.
 
 use std::{
     collections::HashSet,
@@ -14,8 +15,8 @@ use std::{
 use clock::Monotonic;
 use store::identity::CredentialHash;
 
-/// Two generations of tokens. The young one takes the place of the old one when it is as old as tokens are kept, or has
-/// half as many as there is room for: so memory is bounded, and each call costs the same.
+/// Two generations of tokens. The young one replaces the old one when it is `keep` old or holds `max / 2` tokens. So
+/// memory is bounded, and each call costs the same.
 #[derive(Debug)]
 pub(crate) struct RefusedTokens {
     keep: Duration,
@@ -31,14 +32,14 @@ struct Generations {
 }
 
 impl RefusedTokens {
-    /// Keeps each for `keep` to twice as long, and at most `max` of them.
+    /// Remembers each token for `keep` up to twice `keep`, and at most `max` tokens.
     pub(crate) fn new(keep: Duration, max: usize) -> Self {
         let young_since = Monotonic::from_origin(Duration::ZERO);
         let generations = Generations { young: HashSet::new(), old: HashSet::new(), young_since };
         Self { keep, max, generations: Mutex::new(generations) }
     }
 
-    /// Remembers a token that is and stays good for nothing.
+    /// Remembers a token that is permanently invalid.
     pub(crate) fn remember(&self, token: CredentialHash, now: Monotonic) {
         self.with(now, |generations| generations.young.insert(token));
     }
@@ -73,7 +74,7 @@ mod tests {
 
     fn token(number: u16) -> CredentialHash {
         let [high, low] = number.to_be_bytes();
-        CredentialHash(std::array::from_fn(|place| if place % 2 == 0 { high } else { low }))
+        CredentialHash(std::array::from_fn(|index| if index % 2 == 0 { high } else { low }))
     }
 
     #[test]
@@ -82,11 +83,11 @@ mod tests {
         refused.remember(token(1), at(100));
         assert!(refused.contains(token(1), at(100)) && refused.contains(token(1), at(159)));
         assert!(!refused.contains(token(2), at(100)));
-        assert!(!refused.contains(token(1), at(220)), "twice as long is the most");
+        assert!(!refused.contains(token(1), at(220)), "it is kept for at most twice as long");
     }
 
     #[test]
-    fn a_flood_of_tokens_takes_no_more_room_than_there_is() {
+    fn a_flood_of_refused_tokens_stays_within_the_limit() {
         let refused = RefusedTokens::new(KEEP, 100);
         for number in 0..10_000 {
             refused.remember(token(number), at(100));

@@ -1,4 +1,4 @@
-//! What the deployment tells this room: which world it serves, and how long things live.
+//! The settings of this crate: the environment that a deployment serves, and lifetimes.
 
 use std::time::Duration;
 
@@ -9,47 +9,47 @@ use store::identity::Environment;
 
 use crate::successors::SuccessorKey;
 
-/// Longer than this, a revoked token would be honoured for longer than the documentation promises.
+/// With a longer cache time, a revoked token would be accepted for longer than the documentation promises.
 const CACHE_MS_MAX: u64 = 5_000;
 
-/// As many threads as hash, at 19 MiB each.
+/// The maximum number of hashing threads, each with 19 MiB.
 const CHECKS_AT_ONCE_MAX: usize = 256;
 
-/// Identity's part of a server's settings. The world and the key have no default.
+/// The identity settings of a server. The environment and the key have no default.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdentitySettings {
-    /// `STAGING` or `PRODUCTION`. Credentials of the other one are refused.
+    /// `STAGING` or `PRODUCTION`. Credentials of the other environment are refused.
     pub environment: Environment,
-    /// 64 hexadecimal digits, the same in every process: successors of refresh tokens are derived under it.
+    /// 64 hexadecimal digits, the same in every process. The successors of refresh tokens are derived with it.
     pub refresh_key: SecretString,
-    /// How long an access token is good for.
+    /// How long an access token is valid.
     #[serde(default = "default::access_lifetime_s")]
     pub access_lifetime_s: u32,
-    /// How long a refresh token may lie unused.
+    /// How long an unused refresh token is valid.
     #[serde(default = "default::refresh_idle_lifetime_s")]
     pub refresh_idle_lifetime_s: u32,
-    /// How long everything refreshed from one login lives at most.
+    /// The maximum lifetime of everything that is refreshed from one login.
     #[serde(default = "default::family_lifetime_s")]
     pub family_lifetime_s: u32,
-    /// How long a refresh may be repeated by a client that missed the answer.
+    /// How long a client that missed the answer may repeat a refresh.
     #[serde(default = "default::refresh_grace_s")]
     pub refresh_grace_s: u32,
-    /// No refusal of credentials is answered sooner, so that its time tells nothing about its reason.
+    /// The minimum time until credentials are refused, so that the time reveals nothing about the reason.
     #[serde(default = "default::refusal_floor_ms")]
     pub refusal_floor_ms: u64,
-    /// How long a caller is remembered without asking the database again; at most 5,000.
+    /// How long a caller is remembered without asking the database again: at most 5,000.
     #[serde(default = "default::cache_ms")]
     pub cache_ms: u64,
     /// How many callers are remembered, and how many tokens that were refused.
     #[serde(default = "default::cache_max")]
     pub cache_max: usize,
-    /// How many passwords are checked at the same time. Each takes a core for some 20 ms, and 19 MiB of memory that are
-    /// allocated when the process starts.
+    /// How many passwords are checked at the same time. Each check takes a core for about 20 ms, and 19 MiB of memory
+    /// that is allocated when the process starts.
     #[serde(default = "default::password_checks_at_once")]
     pub password_checks_at_once: usize,
-    /// How many logins of proven clients may wait for their password to be checked before more are turned away; at most
-    /// half of them are of one client.
+    /// How many logins of proven clients may wait for their password check. Further logins are refused. At most half of
+    /// the waiting ones may be of one client.
     #[serde(default = "default::password_queue_max")]
     pub password_queue_max: usize,
 }
@@ -58,16 +58,16 @@ pub struct IdentitySettings {
 #[derive(Debug, thiserror::Error)]
 pub enum IdentitySettingsError {
     /// The key is not 64 hexadecimal digits.
-    // Without what the decoder says: it names a character of the key.
+    // Without the decoder's message, because it names a character of the key.
     #[error("refresh_key is not 64 hexadecimal digits")]
     Key,
-    /// A length of time or a number is impossible, by itself or beside the others.
+    /// A duration or a number is impossible, alone or together with the others.
     #[error("{name} must be {required}")]
     Length { name: &'static str, required: &'static str },
 }
 
 impl IdentitySettings {
-    /// The defaults, for one world and under one key.
+    /// The defaults, for one environment and one key.
     pub fn new(environment: Environment, refresh_key: SecretString) -> Self {
         Self {
             environment,
@@ -84,10 +84,10 @@ impl IdentitySettings {
         }
     }
 
-    /// Checked at start-up.
+    /// Checks the settings at start-up.
     ///
     /// # Errors
-    /// When they contradict themselves, or their key is malformed.
+    /// If they contradict each other, or if their key is malformed.
     pub fn checked(&self) -> Result<(), IdentitySettingsError> {
         SuccessorKey::from_hex(&self.refresh_key)?;
         self.check()

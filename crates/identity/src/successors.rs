@@ -1,7 +1,7 @@
-//! The pair of tokens that a refresh token is exchanged for.
+//! Derives the pair of tokens for which a refresh token is exchanged.
 //!
-//! It is derived from the presented token (HMAC-SHA-256, RFC 2104, under a key of the deployment), so a client
-//! that lost the answer can be given the same pair again although nothing readable is stored.
+//! It is derived from the presented token (HMAC-SHA-256, RFC 2104, with a key of the deployment). So a client that lost
+//! the answer can get the same pair again, although nothing readable is stored.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use crate::{
     credential::{Access, Refresh},
 };
 
-/// The key under which successors are derived; the same in every process of a deployment.
+/// The key with which successors are derived. It is the same in every process of a deployment.
 #[derive(Clone)]
 pub(crate) struct SuccessorKey(Zeroizing<[u8; 32]>);
 
@@ -81,7 +81,7 @@ mod tests {
             assert_ne!(others[0], mine[0]);
             assert_ne!(others[1], mine[1]);
         }
-        assert_ne!(mine[0][11..], mine[1][11..], "the access token must not give the refresh token away");
+        assert_ne!(mine[0][11..], mine[1][11..], "the access token must not reveal the refresh token");
     }
 
     #[test]

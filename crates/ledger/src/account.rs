@@ -7,11 +7,11 @@ use crate::AccountId;
 /// What a wallet is for (specification, section 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// The everyday account; may be debited.
+    /// The account for general use. It may be debited.
     Current,
-    /// Collects commission; may not be debited.
+    /// Receives commission. It may not be debited.
     Commission,
-    /// Loaded for buying; may be debited.
+    /// Loaded for purchases. It may be debited.
     TopUp,
 }
 
@@ -33,7 +33,7 @@ impl Category {
         Self::ALL.into_iter().find(|category| category.as_str() == name)
     }
 
-    /// Whether purchases may be paid out of it.
+    /// Whether purchases may be paid from it.
     pub const fn can_be_debited(self) -> bool {
         match self {
             Self::Current | Self::TopUp => true,
@@ -45,16 +45,16 @@ impl Category {
 /// One active account (specification, section 2.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Its number, the `debited_account_id` of a purchase.
+    /// The account number: the `debited_account_id` of a purchase.
     pub id: AccountId,
-    /// Its label.
+    /// The label of the account.
     pub name: String,
-    /// Of all its amounts.
+    /// The currency of all its amounts.
     pub currency: Currency,
     /// What it is for.
     pub category: Category,
-    /// Its place in a list.
+    /// Its position in a list.
     pub rank: i32,
-    /// What may be spent: posted less held.
+    /// The amount that can be spent: posted minus held.
     pub available: Money,
 }

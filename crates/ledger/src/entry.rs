@@ -4,8 +4,9 @@ use money::Money;
 
 use crate::{AccountId, LedgerError};
 
-/// One move of a positive amount between two accounts. Debit and credit are the bookkeeper's: an
-/// integrator's wallet is our debt, so crediting it raises the balance.
+/// One transfer of a positive amount from the debited account to the credited account. Debit and credit are
+/// the terms of bookkeeping: an integrator's wallet is a liability of the service, so a credit raises its
+/// balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Posting {
     debit: AccountId,
@@ -25,32 +26,32 @@ impl Posting {
         Ok(Self { debit, credit, amount })
     }
 
-    /// Where it leaves.
+    /// The account that is debited.
     pub const fn debit(&self) -> AccountId {
         self.debit
     }
 
-    /// Where it arrives.
+    /// The account that is credited.
     pub const fn credit(&self) -> AccountId {
         self.credit
     }
 
-    /// How much.
+    /// The amount, always positive.
     pub const fn amount(&self) -> Money {
         self.amount
     }
 }
 
-/// What an entry records.
+/// The kind of event that an entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A purchase was vended and paid. At most one per purchase, ever.
+    /// A purchase was vended and paid. Each purchase has at most one such entry.
     Settle,
     /// An integrator paid in.
     TopUp,
     /// An operator corrected a balance, with a reason.
     Adjust,
-    /// A vend came to light after its purchase was refunded.
+    /// A vend was found after its purchase was refunded.
     Incident,
 }
 
@@ -69,7 +70,7 @@ impl EntryKind {
     }
 }
 
-/// One or more moves that happen together. Never edited; a correction is a new entry.
+/// One or more postings that are made together. An entry is never changed: a correction is a new entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalEntry {
     kind: EntryKind,
@@ -77,17 +78,17 @@ pub struct JournalEntry {
 }
 
 impl JournalEntry {
-    /// Refused when it would move nothing.
+    /// An entry of these postings. Fails when there are none.
     pub fn new(kind: EntryKind, postings: Vec<Posting>) -> Result<Self, LedgerError> {
         if postings.is_empty() { Err(LedgerError::NoPostings) } else { Ok(Self { kind, postings }) }
     }
 
-    /// What it records.
+    /// What the entry records.
     pub const fn kind(&self) -> EntryKind {
         self.kind
     }
 
-    /// Its moves.
+    /// The postings of the entry.
     pub fn postings(&self) -> &[Posting] {
         &self.postings
     }

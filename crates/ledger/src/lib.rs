@@ -1,5 +1,6 @@
-//! Accounts, holds and postings as pure rules: what a wallet may be asked to do, and which moves an
-//! event of the trade makes. Nothing here can unbalance a ledger, because a posting is a move.
+//! Accounts, holds and postings as pure rules: which operations a wallet allows, and which postings an event
+//! makes. The ledger always balances, because each posting debits one account and credits another by the same
+//! amount.
 //!
 //! ```
 //! use ledger::{AccountId, Wallet};
@@ -26,14 +27,14 @@ pub use entry::{EntryKind, JournalEntry, Posting};
 pub use settlement::{Settlement, SettlementAccounts};
 pub use wallet::Wallet;
 
-/// An account's number. Wallets of integrators and accounts of the house share one sequence.
+/// An account number. Wallets and system accounts share one sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// An account of the house. None has a stored balance: it is the sum of its postings.
+/// An account of the service itself. It has no stored balance: its balance is the sum of its postings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HouseAccount {
-    /// What we owe a provider for what it vended.
+pub enum SystemAccount {
+    /// What the service owes a provider for its vends.
     ProviderPayable,
     /// Charges earned.
     FeeIncome,
@@ -41,12 +42,12 @@ pub enum HouseAccount {
     CommissionExpense,
     /// Money that integrators paid in.
     Funding,
-    /// Vends found after their purchase was refunded: a person decides.
+    /// Vends that were found after their purchase was refunded. An operator decides about them.
     Suspense,
 }
 
-impl HouseAccount {
-    /// Every account of the house.
+impl SystemAccount {
+    /// Every system account.
     pub const ALL: [Self; 5] =
         [Self::ProviderPayable, Self::FeeIncome, Self::CommissionExpense, Self::Funding, Self::Suspense];
 
@@ -62,10 +63,10 @@ impl HouseAccount {
     }
 }
 
-/// Why the ledger refuses.
+/// Why the ledger refuses an operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
-    /// The wallet has less available than asked for.
+    /// The available balance is smaller than the amount.
     #[error("the balance is {gap} too low")]
     Insufficient {
         /// How much is missing.
@@ -74,19 +75,19 @@ pub enum LedgerError {
     /// More would be released or captured than is held.
     #[error("less is held than would be taken from the hold")]
     NotHeld,
-    /// A hold, a credit or a posting of nothing or less.
+    /// A hold, a credit or a posting whose amount is zero or less.
     #[error("{0} is not a positive amount")]
     NotPositive(Money),
     /// A posting from an account to itself.
     #[error("a posting needs two different accounts")]
     SameAccount,
-    /// An entry that moves nothing.
+    /// An entry without postings.
     #[error("a journal entry needs a posting")]
     NoPostings,
     /// A wallet whose balances contradict each other.
     #[error("a wallet holds more than it has, or less than nothing")]
     Contradiction,
-    /// Two currencies, or an overflow.
+    /// The currencies differ, or the sum overflows.
     #[error("the sum cannot be formed")]
     Money(#[from] MoneyError),
 }

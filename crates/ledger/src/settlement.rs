@@ -1,4 +1,4 @@
-//! Which moves a settled purchase makes.
+//! The postings of a settled purchase.
 
 use money::Money;
 
@@ -9,30 +9,30 @@ use crate::{AccountId, EntryKind, JournalEntry, LedgerError, Posting};
 pub struct SettlementAccounts {
     /// The integrator's debited wallet.
     pub wallet: AccountId,
-    /// The organisation's commission wallet; needed only where commission is due.
+    /// The organisation's commission wallet. It is needed only when commission is due.
     pub commission: AccountId,
-    /// [`HouseAccount::ProviderPayable`](crate::HouseAccount).
+    /// [`SystemAccount::ProviderPayable`](crate::SystemAccount).
     pub provider_payable: AccountId,
-    /// [`HouseAccount::FeeIncome`](crate::HouseAccount).
+    /// [`SystemAccount::FeeIncome`](crate::SystemAccount).
     pub fee_income: AccountId,
-    /// [`HouseAccount::CommissionExpense`](crate::HouseAccount).
+    /// [`SystemAccount::CommissionExpense`](crate::SystemAccount).
     pub commission_expense: AccountId,
 }
 
 /// The amounts of a settled purchase, all of one currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// What the provider vended: wallet to provider.
+    /// The amount that the provider vended. It moves from the wallet to the provider.
     pub net: Money,
-    /// Our charge: wallet to income.
+    /// The charge of the service. It moves from the wallet to fee income.
     pub charge: Money,
-    /// The integrator's commission: expense to commission wallet.
+    /// The integrator's commission. It moves from commission expense to the commission wallet.
     pub commission: Money,
 }
 
 impl Settlement {
-    /// The one entry of a settled purchase. The wallet loses exactly `net + charge`, which is what was
-    /// held for it.
+    /// The single entry of a settled purchase. It debits the wallet by exactly `net + charge`, the amount
+    /// that was held for the purchase.
     pub fn entry(&self, accounts: &SettlementAccounts) -> Result<JournalEntry, LedgerError> {
         let moves = [
             (accounts.wallet, accounts.provider_payable, self.net),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wallet_pays_provider_and_fee_and_the_house_pays_commission() {
+    fn the_wallet_pays_provider_and_fee_and_we_pay_commission() {
         assert_eq!(moves(10_000, 150, 100), [(1, 3, 10_000), (1, 4, 150), (5, 2, 100)]);
     }
 

@@ -1,11 +1,11 @@
-//! A wallet: what is in it, and what of that is set aside.
+//! A wallet: its posted balance, and the part of it that is held.
 
 use money::{Currency, Money};
 
 use crate::{AccountId, LedgerError};
 
-/// An integrator's account. `posted - held` never falls below zero. Operations consume the wallet and
-/// return what it becomes, so a refused one leaves nothing half done.
+/// An integrator's account. `posted - held` never falls below zero. Each operation consumes the wallet and
+/// returns the new one, so a refused operation changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wallet {
     id: AccountId,
@@ -14,7 +14,7 @@ pub struct Wallet {
 }
 
 impl Wallet {
-    /// A wallet as stored; refused when the two balances contradict each other.
+    /// A wallet as stored. Fails when the two balances contradict each other.
     pub fn new(id: AccountId, posted: Money, held: Money) -> Result<Self, LedgerError> {
         let available = posted.minus(held)?;
         if held.minor() < 0 || available.minor() < 0 {
@@ -43,12 +43,12 @@ impl Wallet {
         self.held
     }
 
-    /// What may still be spent: the balance on the wire.
+    /// The amount that can still be spent. The API shows it as the balance.
     pub fn available(&self) -> Result<Money, LedgerError> {
         Ok(self.posted.minus(self.held)?)
     }
 
-    /// Sets money aside for one purchase.
+    /// Holds an amount for one purchase.
     pub fn place_hold(self, amount: Money) -> Result<Self, LedgerError> {
         positive(amount)?;
         let rest = self.available()?.minus(amount)?;
@@ -59,7 +59,7 @@ impl Wallet {
         Ok(Self { held: self.held.plus(amount)?, ..self })
     }
 
-    /// Gives a hold back.
+    /// Releases a hold.
     pub fn release_hold(self, amount: Money) -> Result<Self, LedgerError> {
         Ok(Self { held: self.take_from_hold(amount)?, ..self })
     }
@@ -69,7 +69,7 @@ impl Wallet {
         Ok(Self { held: self.take_from_hold(amount)?, posted: self.posted.minus(amount)?, ..self })
     }
 
-    /// Pays in.
+    /// Credits the wallet with an amount that was paid in.
     pub fn credit(self, amount: Money) -> Result<Self, LedgerError> {
         positive(amount)?;
         Ok(Self { posted: self.posted.plus(amount)?, ..self })

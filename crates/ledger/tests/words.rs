@@ -1,6 +1,6 @@
-//! The words of the ledger that stand in the database and on the wire, and what a wallet may be used for.
+//! The names of the ledger in the database and on the wire, and what a wallet may be used for.
 
-use ledger::{AccountId, Category, EntryKind, HouseAccount, Wallet};
+use ledger::{AccountId, Category, EntryKind, SystemAccount, Wallet};
 use money::{Currency, Money};
 
 fn pula(minor: i64) -> Money {
@@ -8,11 +8,14 @@ fn pula(minor: i64) -> Money {
 }
 
 #[test]
-fn accounts_and_entries_are_called_what_they_were_called_last_year() {
+fn the_names_of_accounts_and_entries_do_not_change() {
     let categories = Category::ALL.map(Category::as_str);
     assert_eq!(categories, ["CURRENT", "COMMISSION", "TOPUP"]);
-    let houses = HouseAccount::ALL.map(HouseAccount::as_str);
-    assert_eq!(houses, ["PROVIDER_PAYABLE", "FEE_INCOME", "COMMISSION_EXPENSE", "FUNDING", "SUSPENSE"]);
+    let system_accounts = SystemAccount::ALL.map(SystemAccount::as_str);
+    assert_eq!(
+        system_accounts,
+        ["PROVIDER_PAYABLE", "FEE_INCOME", "COMMISSION_EXPENSE", "FUNDING", "SUSPENSE"]
+    );
     let entries = EntryKind::ALL.map(EntryKind::as_str);
     assert_eq!(entries, ["SETTLE", "TOP_UP", "ADJUST", "INCIDENT"]);
 }
@@ -28,7 +31,7 @@ fn a_category_is_read_back_and_nothing_else_is_one() {
 }
 
 #[test]
-fn nobody_buys_out_of_a_commission_account() {
+fn no_purchase_is_paid_from_a_commission_account() {
     let can_be_debited = Category::ALL.map(Category::can_be_debited);
     assert_eq!(can_be_debited, [true, false, true]);
 }

@@ -1,10 +1,10 @@
-//! Who runs the server: Postgres refuses to be root, so root hands it to somebody else.
+//! The user that runs the server. Postgres refuses to run as root, so root runs it as another user.
 
 use std::{os::unix::process::CommandExt, path::Path, process::Command};
 
 use crate::LocalPostgresError;
 
-/// Who may stand in for root, in this order.
+/// The users that may replace root, in this order.
 const STAND_INS: [&str; 2] = ["postgres", "nobody"];
 
 /// A user of this machine other than root.
@@ -15,20 +15,20 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Who must run the server instead of this process's user; `None` where that user can.
+    /// The user that must run the server instead of this process's user. `None` if this process's user can.
     pub(crate) fn standing_in_for_root() -> Result<Option<Self>, LocalPostgresError> {
         if !is_root() {
             return Ok(None);
         }
         let stand_in = STAND_INS.iter().find_map(|name| Self::named(name));
-        stand_in.map(Some).ok_or(LocalPostgresError::NobodyToRunIt)
+        stand_in.map(Some).ok_or(LocalPostgresError::NoUserToRunAs)
     }
 
     fn named(name: &str) -> Option<Self> {
         Some(Self { uid: id("-u", Some(name))?, gid: id("-g", Some(name))? })
     }
 
-    /// Makes `command` run as this user, with no group but the user's own.
+    /// Makes `command` run as this user, with the user's own group only.
     pub(crate) fn runs(self, command: &mut Command) {
         command.uid(self.uid).gid(self.gid);
     }
@@ -44,7 +44,7 @@ pub(crate) fn is_root() -> bool {
     id("-u", None) == Some(0)
 }
 
-/// Asks the system's own `id`, which knows users from everywhere, not from `/etc/passwd` alone.
+/// Calls the system's `id`, which knows users from all sources and not only from `/etc/passwd`.
 fn id(of: &str, user: Option<&str>) -> Option<u32> {
     let output = Command::new("id").arg(of).args(user).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_who_does_not_exist_is_no_account() {
+    fn a_user_that_does_not_exist_is_no_account() {
         assert_eq!(Account::named("no-such-user-here"), None);
     }
 }

@@ -1,4 +1,5 @@
-//! Installing what is missing where that needs no question: as root, on a Debian-family system.
+//! Installs missing packages where that needs no question: as root, on a Debian-family system. `VENDGATE_INSTALL=never`
+//! forbids it.
 
 use std::{
     fs, io,
@@ -8,19 +9,22 @@ use std::{
 
 use crate::{LocalPostgresError, account};
 
-/// Read by Debian's packages before they make and start a cluster of their own.
+/// Debian's packages read this before they create and start their own cluster.
 const CREATECLUSTER_D: &str = "/etc/postgresql-common/createcluster.d";
 
 const APT_GET: &str = "/usr/bin/apt-get";
 
-/// Whether apt is here and this process may use it.
+/// The variable that forbids to install anything, if it is `never`.
+const VARIABLE: &str = "VENDGATE_INSTALL";
+
+/// Whether the machine has apt and this process may use it.
 pub fn can_install() -> bool {
     Path::new(APT_GET).is_file() && account::is_root()
 }
 
-/// Installs Debian's `postgresql`, and keeps it from starting a server of its own.
+/// Installs Debian's `postgresql`, and prevents it from starting its own server.
 pub(crate) fn install_postgres() -> Result<(), LocalPostgresError> {
-    announce("no PostgreSQL was found: installing it (apt-get install postgresql)");
+    announce("PostgreSQL", "postgresql")?;
     let _no_cluster = NoMainCluster::declare()?;
     fetch("postgresql")
 }
@@ -28,9 +32,9 @@ pub(crate) fn install_postgres() -> Result<(), LocalPostgresError> {
 /// Installs one of Debian's packages.
 ///
 /// # Errors
-/// What apt-get said.
+/// The error output of apt-get, or that `VENDGATE_INSTALL=never` forbids it.
 pub fn install(package: &str) -> Result<(), LocalPostgresError> {
-    announce(&format!("no {package} was found: installing it (apt-get install {package})"));
+    announce(package, package)?;
     fetch(package)
 }
 
@@ -39,7 +43,7 @@ fn fetch(package: &str) -> Result<(), LocalPostgresError> {
     apt_get(&["install", "--yes", "--no-install-recommends", package])
 }
 
-/// While it lives, Debian's packages make no cluster; afterwards the machine's settings are as before.
+/// While this value exists, Debian's packages create no cluster. Dropping it restores the machine's settings.
 #[derive(Debug)]
 struct NoMainCluster(PathBuf);
 
@@ -57,7 +61,7 @@ impl NoMainCluster {
 
 impl Drop for NoMainCluster {
     fn drop(&mut self) {
-        // A file left behind keeps Debian from making a cluster that nobody here asked for: no harm.
+        // A file that stays only keeps Debian from creating a cluster. That does no harm.
         let _: io::Result<()> = fs::remove_file(&self.0);
     }
 }
@@ -80,7 +84,22 @@ fn apt_get(arguments: &[&str]) -> Result<(), LocalPostgresError> {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a person is about to wait, and their machine is about to change")]
-fn announce(what: &str) {
-    eprintln!("local-postgres: {what}");
+/// Says what will be installed and why, before anything is done; fails if it is forbidden.
+#[expect(clippy::print_stderr, reason = "the user is about to wait, and the machine is about to change")]
+fn announce(missing: &str, package: &str) -> Result<(), LocalPostgresError> {
+    if is_forbidden() {
+        return Err(LocalPostgresError::InstallForbidden { package: package.to_owned() });
+    }
+    eprintln!(
+        "local-postgres: no {missing} was found: installing it (apt-get install {package}); {VARIABLE}=never forbids this"
+    );
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no setting of the service: it says what a test run may do to the machine"
+)]
+fn is_forbidden() -> bool {
+    std::env::var(VARIABLE).is_ok_and(|value| value == "never")
 }

@@ -1,4 +1,4 @@
-//! Databases of the server: made empty, or copied in milliseconds from a template that was migrated once.
+//! Databases of the server: created empty, or copied in milliseconds from a template that was migrated once.
 
 use std::{
     collections::BTreeSet,
@@ -8,15 +8,19 @@ use std::{
     thread,
 };
 
-use crate::{LocalPostgres, LocalPostgresError, psql::Psql};
+use crate::{
+    LocalPostgres, LocalPostgresError,
+    superuser::{Sessions, Superuser},
+};
 
-/// One database of a [`LocalPostgres`], which must outlive every use of it.
+/// One database of a [`LocalPostgres`]. The server must outlive every use of the database.
 ///
-/// It is not dropped with this value but with its server: dropping it would cost each test a process and a
-/// checkpoint, and a database that failed a test may still be looked at.
+/// The database is not dropped with this value but with its server. Dropping it would cost each test a
+/// process and a checkpoint. The database of a failed test can also still be inspected.
 #[derive(Clone)]
 pub struct Database {
-    psql: Psql,
+    superuser: Superuser,
+    sessions: Sessions,
     name: DatabaseName,
 }
 
@@ -33,9 +37,9 @@ pub(crate) struct DatabaseName(String);
 impl LocalPostgres {
     /// A new database for one test, copied from the template `template`.
     ///
-    /// The first call for a template makes it: `prepare` is given the address of an empty database and fills
-    /// it, by running migrations. It has a thread of its own, so that it may start an async runtime even
-    /// when the caller stands in one; other callers wait. If it fails, the next caller's tries again.
+    /// The first call for a template creates it: `prepare` gets the address of an empty database and fills it
+    /// by running migrations. It runs on its own thread, so it may start an async runtime even when the
+    /// caller runs in one. Other callers wait. If it fails, the next call tries again with its own `prepare`.
     pub fn database_from_template<E>(
         &self,
         template: &str,
@@ -48,10 +52,11 @@ impl LocalPostgres {
         self.ensure_template(&template, prepare)?;
         let number = self.databases_made.fetch_add(1, Ordering::Relaxed);
         let name = DatabaseName(format!("{}_{number}", template.0));
-        // Copying files instead of logging every page: a copy that is gone with its server needs no recovery.
+        // Copies files instead of logging every page: the copy is removed with its server and needs no
+        // recovery.
         let copy = format!("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name.0, template.0);
-        self.psql.run("postgres", &copy)?;
-        Ok(Database::new(&self.psql, name))
+        self.superuser.maintains(&copy)?;
+        Ok(Database::new(&self.superuser, name))
     }
 
     fn ensure_template<E>(
@@ -68,26 +73,26 @@ impl LocalPostgres {
         }
         let name = template.as_str();
         // An earlier attempt may have failed half way.
-        self.psql.run("postgres", &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))?;
-        self.psql.run("postgres", &format!("CREATE DATABASE {name}"))?;
-        let url = self.psql.url(name);
+        self.superuser.maintains(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))?;
+        self.superuser.maintains(&format!("CREATE DATABASE {name}"))?;
+        let url = self.superuser.url(name);
         let prepared = thread::scope(|scope| scope.spawn(|| prepare(&url)).join());
         prepared.unwrap_or_else(|panicked| panic::resume_unwind(panicked)).map_err(|error| {
             LocalPostgresError::Template { template: name.to_owned(), source: error.into() }
         })?;
-        // A template that somebody is connected to cannot be copied.
-        self.psql.run("postgres", &format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))?;
+        // A template cannot be copied while a client is connected to it.
+        self.superuser.maintains(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"))?;
         let disconnect =
             format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
-        self.psql.run("postgres", &disconnect)?;
+        self.superuser.maintains(&disconnect)?;
         ready.insert(template.clone());
         Ok(())
     }
 }
 
 impl Database {
-    pub(crate) fn new(psql: &Psql, name: DatabaseName) -> Self {
-        Self { psql: psql.clone(), name }
+    pub(crate) fn new(superuser: &Superuser, name: DatabaseName) -> Self {
+        Self { superuser: superuser.clone(), sessions: Sessions::default(), name }
     }
 
     /// Its name.
@@ -95,24 +100,25 @@ impl Database {
         self.name.as_str()
     }
 
-    /// Where its server listens on 127.0.0.1.
+    /// The port on 127.0.0.1 on which its server listens.
     pub(crate) fn port(&self) -> u16 {
-        self.psql.port()
+        self.superuser.port()
     }
 
-    /// The superuser's address of it, password included.
+    /// The superuser's address of the database, password included.
     pub fn url(&self) -> String {
-        self.psql.url(self.name())
+        self.superuser.url(self.name())
     }
 
-    /// The address of it for another role, whose name and password are letters, digits and underscores.
+    /// The address of the database for another role. Its name and password must be letters, digits and
+    /// underscores.
     pub fn url_as(&self, role: &str, password: &str) -> String {
-        self.psql.url_as(role, password, self.name())
+        self.superuser.url_as(role, password, self.name())
     }
 
     /// Runs `sql` as the superuser and returns its rows as text: fields split by `|`, rows by line ends.
     pub fn run_sql(&self, sql: &str) -> Result<String, LocalPostgresError> {
-        self.psql.run(self.name(), sql)
+        self.sessions.run(&self.url(), sql)
     }
 }
 

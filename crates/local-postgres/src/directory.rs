@@ -1,4 +1,4 @@
-//! The server's own directory: data, socket, log, and for a moment the password.
+//! The server's own directory: data, socket, log and, during the start, the password.
 
 use std::{
     fs::{self, DirBuilder, OpenOptions},
@@ -26,7 +26,7 @@ impl Directory {
         match Self::fill(&path, owner, password) {
             Ok(()) => Ok(Self { path }),
             Err(source) => {
-                // Nobody watches it yet; if it cannot be removed either, the first error says why.
+                // No watcher runs yet. If the removal fails too, the first error is the one to report.
                 let _: io::Result<()> = fs::remove_dir_all(&path);
                 Err(LocalPostgresError::Directory { path, source })
             }
@@ -53,8 +53,8 @@ impl Directory {
         &self.path
     }
 
-    /// Whether the server says that it takes connections, in the last line of its lock file. A file that another server
-    /// left behind, which was killed, begins with another process id.
+    /// Whether the last line of the lock file says that the server takes connections. The lock file of an
+    /// earlier server that was killed begins with another process id.
     pub(crate) fn server_is_ready(&self) -> bool {
         let read = |name: &str| fs::read_to_string(self.path.join(name)).unwrap_or_default();
         let (server, lock_file) = (read("server"), read("data/postmaster.pid"));
@@ -62,12 +62,12 @@ impl Directory {
         is_its_own && lock_file.lines().nth(7).is_some_and(|line| line.trim() == "ready")
     }
 
-    /// Whether the watcher wrote that the server, or its preparation, ended.
+    /// Whether the watcher reported that the server, or its preparation, has ended.
     pub(crate) fn server_has_ended(&self) -> bool {
         self.path.join("ended").exists()
     }
 
-    /// Forgets the server that ended, so that the next one is not taken for it.
+    /// Removes the marks of the server that ended, so that the next server is not mistaken for it.
     pub(crate) fn forget_server(&self) -> io::Result<()> {
         for name in ["server", "ended"] {
             match fs::remove_file(self.path.join(name)) {
@@ -87,9 +87,10 @@ impl Directory {
     }
 }
 
-/// A short path that every user can reach: a socket's path has 107 bytes at most, and root's home is shut.
+/// A short path that every user can reach. A socket's path has at most 107 bytes, and root's home is closed
+/// to others.
 fn place(durability: Durability) -> PathBuf {
-    // What must last belongs on a disk; `/tmp` may be memory, where syncing would cost nothing.
+    // Durable data belongs on a disk. `/tmp` may be in memory, where syncing would cost nothing.
     let places = match durability {
         Durability::Durable => ["/var/tmp", "/tmp"],
         Durability::Throwaway => ["/tmp", "/var/tmp"],

@@ -1,4 +1,4 @@
-//! Why there is no Postgres, or why it did not do what it was told.
+//! The errors of a private Postgres.
 
 use std::{error::Error, io, path::PathBuf};
 
@@ -7,22 +7,31 @@ use thiserror::Error;
 /// What can go wrong with a private Postgres.
 #[derive(Debug, Error)]
 pub enum LocalPostgresError {
-    /// No complete installation was found, and none could be made.
+    /// No complete installation was found, and none could be installed.
     #[error(
         "no PostgreSQL {oldest} or newer was found: install its server package \
          (Debian, Ubuntu: apt-get install postgresql; Fedora: dnf install postgresql-server; \
          macOS: brew install postgresql)"
     )]
     NotInstalled {
-        /// The oldest major version that will do.
+        /// The oldest supported major version.
         oldest: u32,
+    },
+    /// A package is missing, and `VENDGATE_INSTALL=never` forbids to install it.
+    #[error(
+        "the Debian package {package} is missing, and VENDGATE_INSTALL=never forbids to install it: \
+             run `apt-get install {package}`, or unset VENDGATE_INSTALL"
+    )]
+    InstallForbidden {
+        /// The package.
+        package: String,
     },
     /// A program of the system could not be started at all.
     #[error("cannot run {program}")]
     CannotRun {
         /// The program.
         program: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -31,7 +40,7 @@ pub enum LocalPostgresError {
     ProgramFailed {
         /// The program, or the statement it was given.
         program: String,
-        /// Its own words.
+        /// Its error output.
         said: String,
     },
     /// The server's directory could not be prepared.
@@ -39,19 +48,19 @@ pub enum LocalPostgresError {
     Directory {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Root may not run Postgres, and there is nobody to run it instead.
+    /// Root may not run Postgres, and no other user can run it.
     #[error("PostgreSQL refuses to run as root, and there is neither a user `postgres` nor `nobody`")]
-    NobodyToRunIt,
-    /// No port, or no randomness, could be had from the system.
+    NoUserToRunAs,
+    /// The system did not provide a port, randomness or another start of the server.
     #[error("cannot get {what} from the system")]
     System {
-        /// What was asked for.
+        /// What was requested.
         what: &'static str,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -75,7 +84,7 @@ pub enum LocalPostgresError {
     Template {
         /// The template.
         template: String,
-        /// What the preparation said.
+        /// The error of the preparation.
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },

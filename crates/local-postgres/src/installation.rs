@@ -1,7 +1,7 @@
-//! Where Postgres lies on this machine.
+//! Finds the Postgres installation of this machine.
 //!
-//! Distributions put the server's programs outside `PATH` and several versions side by side, so the
-//! usual places are searched; a place counts only if everything needed lies in it.
+//! Distributions install the server's programs outside `PATH`, and several versions side by side. So the
+//! usual directories are searched. A directory counts only if it contains every program that is needed.
 
 use std::{
     env, fs,
@@ -11,10 +11,10 @@ use std::{
 
 use crate::{LocalPostgresError, apt};
 
-/// The oldest major version that will do.
+/// The oldest supported major version.
 const OLDEST: u32 = 15;
 
-/// How the paths of installations that stand side by side begin; a version and `/bin` follow.
+/// The prefixes of the paths of installations that exist side by side. A version and `/bin` follow.
 const VERSIONED: [&str; 4] =
     ["/usr/lib/postgresql/", "/usr/pgsql-", "/opt/homebrew/opt/postgresql@", "/usr/local/opt/postgresql@"];
 
@@ -29,7 +29,7 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    /// The installation to use: one that is there, else one that apt brings.
+    /// The installation to use: an existing one, or else one that apt installs.
     pub(crate) fn find_or_install() -> Result<Self, LocalPostgresError> {
         if let Some(found) = Self::find() {
             return Ok(found);
@@ -40,13 +40,14 @@ impl Installation {
         Self::find().ok_or(LocalPostgresError::NotInstalled { oldest: OLDEST })
     }
 
-    /// The first complete installation that is new enough: what `PATH` names, then the usual places.
+    /// The first complete installation that is new enough. `PATH` is searched first, then the usual
+    /// directories.
     fn find() -> Option<Self> {
         candidates().iter().find_map(|bin| Self::in_directory(bin))
     }
 
     fn in_directory(bin: &Path) -> Option<Self> {
-        // Followed to its end, because a link in a `bin` of many things has no `psql` of its version beside it.
+        // Links are resolved: a link in a shared `bin` directory has no `psql` of its version beside it.
         let bin = fs::canonicalize(bin.join("postgres")).ok()?.parent()?.to_owned();
         let complete = ["initdb", "psql"].iter().all(|program| bin.join(program).is_file());
         (complete && major_version(&bin.join("postgres"))? >= OLDEST).then_some(Self { bin })
@@ -73,7 +74,7 @@ fn candidates() -> Vec<PathBuf> {
     found
 }
 
-/// The paths that begin with `prefix`, a directory and perhaps the first letters of a name in it.
+/// The paths that begin with `prefix`: a directory, and perhaps the first letters of a name in it.
 fn beginning_with(prefix: &str) -> Vec<PathBuf> {
     let Some((directory, name)) = prefix.rsplit_once('/') else { return Vec::new() };
     fs::read_dir(directory)

@@ -1,20 +1,20 @@
 //! A private Postgres on loopback for the sandbox and the tests.
 //!
-//! [`LocalPostgres::start`] finds an installed Postgres (on a Debian-family system root may also have it
-//! installed), makes a fresh cluster in a directory of its own and serves it on a free port of
-//! 127.0.0.1 behind a random password. The server and its directory go when the value is dropped, and
-//! also when the process that owns it ends in any other way, `kill -9` included.
+//! [`LocalPostgres::start`] finds an installed Postgres. On a Debian-family system, root can also have it
+//! installed. It creates a new cluster in its own directory and serves it on a free port of 127.0.0.1 with a
+//! random password. The server and its directory are removed when the value is dropped. They are also removed
+//! when the process that owns it ends in any other way, `kill -9` included.
 //!
 //! A server that was killed alone can be started again on the same data, by [`LocalPostgres::start_again`].
 //!
-//! Never part of a server that handles money: nothing here survives its owner.
+//! It must never be part of a server that handles money: nothing here survives its owner.
 //!
 //! ```no_run
 //! use local_postgres::{Durability, LocalPostgres};
 //!
 //! let postgres = LocalPostgres::start(Durability::Durable)?;
-//! let shop = postgres.create_database("shop")?;
-//! println!("{}", shop.url());
+//! let database = postgres.create_database("example")?;
+//! println!("{}", database.url());
 //! # Ok::<(), local_postgres::LocalPostgresError>(())
 //! ```
 
@@ -24,8 +24,9 @@ mod database;
 mod directory;
 mod error;
 mod installation;
-mod psql;
 mod server;
+mod session;
+mod superuser;
 mod watcher;
 mod wire;
 

@@ -1,4 +1,4 @@
-//! The server itself: started, addressed, and gone with its owner.
+//! The server: its start, its addresses, and its end together with its owner.
 
 use std::{
     fmt, io,
@@ -15,28 +15,28 @@ use crate::{
     database::{DatabaseName, Templates},
     directory::{Directory, random_word},
     installation::Installation,
-    psql::Psql,
+    superuser::Superuser,
     watcher::Watcher,
 };
 
 const POLL: Duration = Duration::from_millis(5);
 
-/// How often a starting server is looked at before it is given up: a minute, on a very busy machine.
+/// How often a starting server is polled before the start fails: one minute, for a very busy machine.
 const POLLS: u32 = 12_000;
 
-/// Another program may take the port between its choice and the server's start.
+/// How often a start is tried. Another program may take the port between its choice and the server's start.
 const ATTEMPTS: u32 = 3;
 
-/// What the server does so that a commit outlives a crash.
+/// What the server does so that a commit survives a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Every commit is synced to disk, as in production: for the sandbox and for benchmarks.
     Durable,
-    /// Nothing is synced, which loses data only if the whole machine fails: for tests.
+    /// Nothing is synced. Data is lost only if the whole machine fails. For tests.
     Throwaway,
 }
 
-/// What a server does at some moment.
+/// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerState {
     /// It takes no connections yet.
@@ -49,17 +49,17 @@ pub enum ServerState {
 
 /// A running private Postgres. Dropping it ends the server and removes everything it stored.
 pub struct LocalPostgres {
-    pub(crate) psql: Psql,
+    pub(crate) superuser: Superuser,
     pub(crate) templates: Templates,
     pub(crate) databases_made: AtomicU64,
     installation: Installation,
     directory: Directory,
-    // Its drop is the end of the server.
+    // Dropping it ends the server.
     watcher: Watcher,
 }
 
 impl LocalPostgres {
-    /// Starts a server of its own: about a second, or some minutes where Postgres must be installed first.
+    /// Starts a private server. It takes about a second, or some minutes if Postgres must be installed first.
     pub fn start(durability: Durability) -> Result<Self, LocalPostgresError> {
         let installation = Installation::find_or_install()?;
         for _ in 1..ATTEMPTS {
@@ -71,25 +71,26 @@ impl LocalPostgres {
         Self::attempt(&installation, durability)
     }
 
-    /// The server that all tests of this process share, started by the first to ask and ended with the process.
+    /// The server that all tests of this process share. The first caller starts it, and it ends with the
+    /// process.
     ///
     /// # Panics
-    /// When no server can be started: no test that needs one can go on.
+    /// When no server can be started, because no test that needs one can continue.
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Result<LocalPostgres, LocalPostgresError>> = OnceLock::new();
         match SHARED.get_or_init(|| Self::start(Durability::Throwaway)) {
             Ok(server) => server,
-            #[expect(clippy::panic, reason = "the end of a test, and of every other one in its process")]
+            #[expect(clippy::panic, reason = "without a server no test of this process can run")]
             Err(error) => panic!("{}", chain(error)),
         }
     }
 
-    /// What the server does now. Does not wait.
+    /// The current state of the server. Does not wait.
     pub fn state(&mut self) -> ServerState {
         if self.directory.server_has_ended() {
             ServerState::Ended
         } else if self.watcher.has_ended() {
-            // Nobody writes down any more how the server fares.
+            // The watcher no longer reports the state of the server.
             let answers = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port())).is_ok();
             if answers { ServerState::Ready } else { ServerState::Ended }
         } else if self.directory.server_is_ready() {
@@ -99,12 +100,12 @@ impl LocalPostgres {
         }
     }
 
-    /// Has a server that ended run again: on the same data, at the same port, with the same passwords. What was committed
-    /// is still there, as after any crash of a Postgres. Does not wait; [`state`](Self::state) tells how it goes. Does
-    /// nothing to a server that has not ended.
+    /// Starts a server again that has ended: on the same data, at the same port, with the same passwords.
+    /// Committed data is still there, as after any crash of a Postgres. Does not wait; [`state`](Self::state)
+    /// shows the progress. Does nothing to a server that has not ended.
     ///
     /// # Errors
-    /// When its watcher was killed too: then nothing can be started in its place.
+    /// When its watcher was killed too. Then nothing can start the server again.
     pub fn start_again(&mut self) -> Result<(), LocalPostgresError> {
         if self.state() != ServerState::Ended {
             return Ok(());
@@ -117,41 +118,41 @@ impl LocalPostgres {
         self.watcher.run_again().map_err(failed)
     }
 
-    /// The last lines of its log, on one.
+    /// The last lines of its log, joined to one line.
     pub fn last_words(&self) -> String {
         self.directory.log_tail()
     }
 
     /// The port on 127.0.0.1.
     pub fn port(&self) -> u16 {
-        self.psql.port()
+        self.superuser.port()
     }
 
-    /// The directory with the server's data and log, which goes with it.
+    /// The directory with the server's data and log. It is removed with the server.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Where one of the programs that came with the server lies, such as `psql` or `pg_dump`.
+    /// The path of a program that came with the server, such as `psql` or `pg_dump`.
     pub fn program(&self, name: &str) -> PathBuf {
         self.installation.program(name)
     }
 
     /// The superuser's address of the maintenance database, password included.
     pub fn superuser_url(&self) -> String {
-        self.psql.url("postgres")
+        self.superuser.url("postgres")
     }
 
     /// The superuser's address of the database `name`, password included.
     pub fn database_url(&self, name: &str) -> Result<String, LocalPostgresError> {
-        Ok(self.psql.url(DatabaseName::parse(name)?.as_str()))
+        Ok(self.superuser.url(DatabaseName::parse(name)?.as_str()))
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     pub fn create_database(&self, name: &str) -> Result<Database, LocalPostgresError> {
         let name = DatabaseName::parse(name)?;
-        self.psql.run("postgres", &format!("CREATE DATABASE {}", name.as_str()))?;
-        Ok(Database::new(&self.psql, name))
+        self.superuser.maintains(&format!("CREATE DATABASE {}", name.as_str()))?;
+        Ok(Database::new(&self.superuser, name))
     }
 
     fn attempt(installation: &Installation, durability: Durability) -> Result<Self, LocalPostgresError> {
@@ -164,7 +165,7 @@ impl LocalPostgres {
         let watcher = Watcher::start(installation, directory.path(), runs_as, &settings)?;
         wait_until_ready(&directory)?;
         Ok(Self {
-            psql: Psql::new(installation.program("psql"), port, password),
+            superuser: Superuser::new(port, password),
             templates: Templates::default(),
             databases_made: AtomicU64::new(0),
             installation: installation.clone(),
@@ -196,14 +197,15 @@ fn settings(durability: Durability, directory: &Path, port: u16) -> Vec<String> 
         format!("unix_socket_directories={}", directory.display()),
         "max_connections=300".to_owned(),
         "shared_buffers=128MB".to_owned(),
-        // Not in `/dev/shm`, which is small in containers and outlives a killed server.
+        // Not in `/dev/shm`: it is small in containers, and its files outlive a killed server.
         "dynamic_shared_memory_type=mmap".to_owned(),
         "timezone=UTC".to_owned(),
         "log_timezone=UTC".to_owned(),
     ];
     match durability {
         Durability::Durable => {}
-        // `synchronous_commit` stays on: programs under test insist on it, and without fsync it costs nothing.
+        // `synchronous_commit` stays on: the programs under test require it, and without fsync it costs
+        // nothing.
         Durability::Throwaway => {
             settings.extend(["fsync=off", "full_page_writes=off"].map(str::to_owned));
         }
@@ -228,7 +230,7 @@ fn wait_until_ready(directory: &Directory) -> Result<(), LocalPostgresError> {
     Err(LocalPostgresError::DidNotStart { log: directory.log_tail() })
 }
 
-/// An error with everything that caused it, on one line.
+/// An error with all its causes, on one line.
 fn chain(error: &LocalPostgresError) -> String {
     let mut sentence = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -1,6 +1,6 @@
-//! The shell script that runs the server and outlives its owner by a moment, to clear up.
+//! The shell script that runs the server. It ends shortly after its owner and removes the server's directory.
 //!
-//! `Drop` does not run when a process is killed, nor for a `static`; a pipe that closes always does.
+//! `Drop` does not run when a process is killed, and never for a `static`. A pipe is closed in every case.
 
 use std::{
     fs,
@@ -14,12 +14,12 @@ use crate::{LocalPostgresError, account::Account, installation::Installation};
 
 const SCRIPT: &str = include_str!("watcher.sh");
 
-/// A running watcher. While it lives, so may the server; when it is dropped, both end.
+/// A running watcher. The server can run only while the watcher runs. When the watcher is dropped, both end.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     process: Child,
     /// The pipe whose closing ends the server.
-    leash: Option<ChildStdin>,
+    pipe: Option<ChildStdin>,
 }
 
 impl Watcher {
@@ -35,29 +35,29 @@ impl Watcher {
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/local/bin:/usr/bin:/bin");
         command.current_dir(directory);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A group of its own, so that a Ctrl-C in a terminal stops its owner first, in good order.
+        // Its own process group, so that a Ctrl-C in a terminal stops the owner first, in good order.
         command.process_group(0);
         if let Some(account) = runs_as {
             account.runs(&mut command);
         }
         let mut process = command.spawn().map_err(|source| {
-            // Nobody is there to clear up; that the shell cannot be run is the thing to tell.
+            // No watcher runs to clean up. The error to report is that the shell cannot be run.
             let _: io::Result<()> = fs::remove_dir_all(directory);
             LocalPostgresError::CannotRun { program: "/bin/sh".into(), source }
         })?;
-        let leash = process.stdin.take();
-        Ok(Self { process, leash })
+        let pipe = process.stdin.take();
+        Ok(Self { process, pipe })
     }
 
-    /// Has the server run once more, after it has ended.
+    /// Runs the server again after it has ended.
     pub(crate) fn run_again(&mut self) -> io::Result<()> {
-        match &mut self.leash {
-            Some(leash) => leash.write_all(b"again\n"),
+        match &mut self.pipe {
+            Some(pipe) => pipe.write_all(b"again\n"),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 
-    /// Whether somebody ended the watcher itself.
+    /// Whether the watcher itself has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.process.try_wait(), Ok(None))
     }
@@ -65,8 +65,8 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        drop(self.leash.take());
-        // A watcher that cannot be waited for has ended.
+        drop(self.pipe.take());
+        // If waiting fails, the watcher has already ended.
         let _: io::Result<_> = self.process.wait();
     }
 }
@@ -79,8 +79,8 @@ mod tests {
     use crate::{Durability, directory::Directory};
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the moments of a start lie some milliseconds apart")]
-    fn a_leash_let_go_at_any_moment_of_the_start_ends_the_server_and_removes_its_directory() {
+    #[expect(clippy::disallowed_methods, reason = "the moments of a start are some milliseconds apart")]
+    fn a_pipe_closed_at_any_moment_of_the_start_ends_the_server_and_its_directory() {
         let installation = Installation::find_or_install().unwrap();
         let runs_as = Account::standing_in_for_root().unwrap();
         for moment in [0, 50, 200, 400, 500, 600, 700, 800] {
@@ -96,8 +96,8 @@ mod tests {
                 ended.send(()).unwrap();
             });
 
-            has_ended.recv_timeout(Duration::from_secs(30)).expect("the server ends with its leash");
-            assert!(!directory.path().exists(), "let go after {moment} ms");
+            has_ended.recv_timeout(Duration::from_secs(30)).expect("the server ends with its pipe");
+            assert!(!directory.path().exists(), "closed after {moment} ms");
         }
     }
 }

@@ -1,9 +1,10 @@
-# Prepares and runs one Postgres, and ends it together with whoever holds the other end of standard input.
+# Prepares and runs one Postgres, and ends it together with the process that holds the other end of standard
+# input.
 #
 #   sh watcher.sh <bin> <directory> <a setting of the server>...
 #
-# The owner may vanish at any moment, by kill -9 too: the system then closes its end of the pipe, which is
-# the only sign this script waits for. Signals to a terminal or a service group are not meant for it.
+# The owner may end at any moment, also by kill -9. The system then closes its end of the pipe. The script
+# waits for nothing else. It ignores signals to a terminal or a service group.
 # A server that ended before its owner is started again, on the same data, when the owner writes a line.
 trap '' HUP INT TERM
 bin=$1 directory=$2
@@ -12,10 +13,10 @@ exec 3<&0 </dev/null >>"$directory/log" 2>&1
 
 wait_for_the_end_of_the_owner() { while read -r _ <&3; do :; done; }
 
-# Again and again, because a server that has hardly begun does not listen to signals yet.
+# Repeated, because a server that has just started does not handle signals yet.
 end_the_server() { while kill -QUIT "$server"; do sleep 0.1; done; }
 
-# The process id tells the lock file of this server from one that a killed server left behind.
+# The process id distinguishes the lock file of this server from one that a killed server left behind.
 serve() {
     "$bin/postgres" -D "$directory/data" "$@" &
     server=$!
@@ -27,7 +28,7 @@ serve() {
     : >"$directory/ended"
 }
 
-# Nothing is synced here: a cluster that dies with its owner need not outlive the machine either.
+# Nothing is synced here: the cluster ends with its owner, so it need not survive a crash of the machine.
 if "$bin/initdb" --pgdata="$directory/data" --username=postgres --pwfile="$directory/password" \
     --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync --no-instructions
 then

@@ -1,5 +1,5 @@
-//! A wire to a database that can be cut at a commit, before or after the server has done it, or in which a commit can lie
-//! for as long as somebody likes.
+//! A proxy to a database. It can cut the connection at a commit, before or after the server has done it. It
+//! can also delay a commit for as long as the test needs.
 
 use std::{
     io::{self, Read, Write},
@@ -13,18 +13,18 @@ use std::{
 
 use crate::Database;
 
-/// What becomes of a commit.
+/// What happens to a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The server keeps it, and its answer is swallowed.
+    /// The server commits. Its answer is dropped.
     Acknowledgement,
     /// It never reaches the server.
     Commit,
-    /// It lies in a buffer on its way, and nobody knows, until [`Wire::delivers`].
+    /// It is delayed in a buffer on its way, and neither side notices, until [`Wire::delivers`] is called.
     Delay,
 }
 
-/// A wire to one server. It is there for as long as the process.
+/// A proxy to one server. It exists until the process ends.
 #[derive(Clone, Debug)]
 pub struct Wire {
     address: SocketAddr,
@@ -33,7 +33,7 @@ pub struct Wire {
     buffer: Arc<Buffer>,
 }
 
-/// Where a commit lies that is delayed.
+/// Holds a delayed commit.
 #[derive(Debug, Default)]
 struct Buffer {
     is_to_be_emptied: Mutex<bool>,
@@ -41,10 +41,10 @@ struct Buffer {
 }
 
 impl Wire {
-    /// Lays a wire to the server of a database.
+    /// Starts a proxy to the server of a database.
     ///
     /// # Errors
-    /// When nobody may listen on loopback.
+    /// When no port on loopback can be opened.
     pub fn to(database: &Database) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -54,14 +54,14 @@ impl Wire {
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let wire = carries.clone();
-                // A connection that cannot be carried is closed, which its client notices.
+                // A connection that cannot be forwarded is closed, and its client notices that.
                 thread::spawn(move || wire.carry(&client).is_ok());
             }
         });
         Ok(wire)
     }
 
-    /// The same address of a database, through the wire.
+    /// The same address of a database, through the proxy.
     #[must_use]
     pub fn through(&self, url: &str) -> String {
         url.replace(&self.server.to_string(), &self.address.to_string())
@@ -72,7 +72,7 @@ impl Wire {
         *self.next() = Some(cut);
     }
 
-    /// Has the delayed commit arrive after all.
+    /// Delivers the delayed commit.
     pub fn delivers(&self) {
         *self.buffer.is_to_be_emptied.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.buffer.said.notify_one();
@@ -95,12 +95,12 @@ impl Wire {
         let (from, to, muted) = (server.try_clone()?, client.try_clone()?, is_muted.clone());
         thread::spawn(move || answer(from, to, &muted).is_ok());
         let asked = self.ask(client, &server, &is_muted);
-        // The server finishes what it was asked; whoever waits for the answer learns that there is none.
+        // The server finishes what it was asked. A client that waits for the answer sees that there is none.
         let _closed_before = server.shutdown(Shutdown::Write);
         asked
     }
 
-    /// Carries what the client says.
+    /// Forwards what the client sends.
     fn ask(&self, mut client: &TcpStream, mut server: &TcpStream, is_muted: &AtomicBool) -> io::Result<()> {
         let mut message = vec![0; 65_536];
         loop {
@@ -125,7 +125,7 @@ impl Wire {
 }
 
 impl Buffer {
-    /// Until it is told to let go, once.
+    /// Waits until the delayed commit is to be delivered, once.
     fn keeps(&self) {
         let is_to_be_emptied = self.is_to_be_emptied.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.said.wait_while(is_to_be_emptied, |is_to_be_emptied| !*is_to_be_emptied);
@@ -133,7 +133,7 @@ impl Buffer {
     }
 }
 
-/// Carries what the server says, until it must not be heard any more.
+/// Forwards what the server sends, until its answers are muted.
 fn answer(mut server: TcpStream, mut client: TcpStream, is_muted: &AtomicBool) -> io::Result<()> {
     let mut message = vec![0; 65_536];
     loop {

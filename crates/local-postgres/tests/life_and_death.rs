@@ -1,4 +1,4 @@
-//! A private Postgres begins in a second, serves its owner, and goes with it, however the owner goes.
+//! A private Postgres starts in a second, serves its owner, and ends with it, however the owner ends.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 #![expect(
     clippy::disallowed_methods,
@@ -21,18 +21,18 @@ use local_postgres::{Durability, LocalPostgres, LocalPostgresError, ServerState}
 #[test]
 fn a_server_takes_connections_with_its_password_and_with_no_other() {
     let postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
-    let shop = postgres.create_database("shop").unwrap();
-    assert_eq!(shop.run_sql("SELECT current_database()").unwrap(), "shop");
-    assert_eq!(postgres.database_url("shop").unwrap(), shop.url());
+    let merchant = postgres.create_database("shop").unwrap();
+    assert_eq!(merchant.run_sql("SELECT current_database()").unwrap(), "shop");
+    assert_eq!(postgres.database_url("shop").unwrap(), merchant.url());
 
-    shop.run_sql("CREATE ROLE clerk LOGIN PASSWORD 'right'").unwrap();
-    assert_eq!(visit(&postgres, &shop.url_as("clerk", "right")), Ok("clerk".to_owned()));
-    let refused = visit(&postgres, &shop.url_as("clerk", "wrong")).unwrap_err();
+    merchant.run_sql("CREATE ROLE clerk LOGIN PASSWORD 'right'").unwrap();
+    assert_eq!(current_user(&postgres, &merchant.url_as("clerk", "right")), Ok("clerk".to_owned()));
+    let refused = current_user(&postgres, &merchant.url_as("clerk", "wrong")).unwrap_err();
     assert!(refused.contains("password authentication failed"), "{refused}");
 }
 
 #[test]
-fn a_durable_server_syncs_and_a_throwaway_one_does_not_but_both_answer_only_after_the_commit() {
+fn only_a_durable_server_syncs_and_both_kinds_answer_only_after_the_commit() {
     let settings = "SELECT string_agg(setting, ' ' ORDER BY name) FROM pg_settings \
                     WHERE name IN ('fsync', 'full_page_writes', 'max_connections', 'synchronous_commit')";
     for (durability, expected) in
@@ -45,7 +45,7 @@ fn a_durable_server_syncs_and_a_throwaway_one_does_not_but_both_answer_only_afte
 }
 
 #[test]
-fn nobody_else_may_look_into_the_directory_and_no_password_stays_in_it() {
+fn other_users_cannot_read_the_directory_and_no_password_stays_in_it() {
     let postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
     let mode = fs::metadata(postgres.directory()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
@@ -67,15 +67,15 @@ fn dropping_the_server_ends_it_and_removes_what_it_stored() {
 #[test]
 fn a_server_that_was_killed_is_started_again_with_all_that_was_committed() {
     let mut postgres = LocalPostgres::start(Durability::Durable).unwrap();
-    let shop = postgres.create_database("shop").unwrap();
-    shop.run_sql("CREATE TABLE sales (id int)").unwrap();
+    let merchant = postgres.create_database("shop").unwrap();
+    merchant.run_sql("CREATE TABLE sales (id int)").unwrap();
     assert_eq!(postgres.state(), ServerState::Ready);
     for sale in 0..3 {
-        shop.run_sql(&format!("INSERT INTO sales VALUES ({sale})")).unwrap();
+        merchant.run_sql(&format!("INSERT INTO sales VALUES ({sale})")).unwrap();
         kill(&server_id(&postgres));
         reaches(&mut postgres, ServerState::Ended);
-        assert!(shop.run_sql("SELECT 1").is_err());
-        // The rest of the server may hold its memory for a moment, and then another start ends too.
+        assert!(merchant.run_sql("SELECT 1").is_err());
+        // The rest of the killed server may hold its memory for a moment. Then another start ends too.
         while postgres.state() != ServerState::Ready {
             if postgres.state() == ServerState::Ended {
                 postgres.start_again().unwrap();
@@ -83,7 +83,7 @@ fn a_server_that_was_killed_is_started_again_with_all_that_was_committed() {
             thread::sleep(Duration::from_millis(10));
         }
     }
-    assert_eq!(shop.run_sql("SELECT count(*) FROM sales").unwrap(), "3");
+    assert_eq!(merchant.run_sql("SELECT count(*) FROM sales").unwrap(), "3");
     let (directory, port) = (postgres.directory().to_owned(), postgres.port());
     drop(postgres);
     assert!(!directory.exists() && TcpStream::connect(("127.0.0.1", port)).is_err());
@@ -113,7 +113,7 @@ fn without_its_watcher_a_server_cannot_be_started_again_and_that_is_said() {
     assert!(matches!(postgres.start_again(), Err(LocalPostgresError::WatcherKilled)));
     let directory = postgres.directory().to_owned();
     drop(postgres);
-    // Nobody is left to clear up.
+    // No process is left to clean up.
     fs::remove_dir_all(directory).unwrap();
 }
 
@@ -138,7 +138,7 @@ fn an_owner_that_returns_from_main_leaves_nothing_although_its_server_is_shared(
 fn an_ordinary_user_without_a_home_can_have_a_server_too() {
     let uid = |name| Command::new("id").args(["-u", name]).output().map(|id| id.stdout);
     if uid("root").unwrap() != Command::new("id").arg("-u").output().unwrap().stdout {
-        return; // Every other test here is this one already.
+        return; // Every other test of this file already runs as an ordinary user.
     }
     let somewhere = Scratch::make();
     let program = somewhere.0.join("owner");
@@ -179,7 +179,7 @@ fn a_hundred_databases_are_copied_from_a_template_that_is_prepared_once() {
 }
 
 #[test]
-fn a_template_whose_preparation_failed_is_prepared_again_by_the_next_who_needs_it() {
+fn a_template_whose_preparation_failed_is_prepared_again_by_the_next_call() {
     let postgres = LocalPostgres::shared();
     let failed = postgres.database_from_template("fragile", |url| {
         run_psql(postgres, url, "CREATE TABLE half_made ()").unwrap();
@@ -219,7 +219,7 @@ fn the_owner_in_another_process() {
 /// Another process with a server of its own.
 struct Owner {
     process: Child,
-    /// Held, because a process that cannot write its last words fails.
+    /// Kept open, because a process that cannot write its last output fails.
     _says: BufReader<ChildStdout>,
     port: u16,
     directory: PathBuf,
@@ -303,8 +303,8 @@ impl Drop for Scratch {
     }
 }
 
-/// Who the server says that the bearer of `url` is.
-fn visit(server: &LocalPostgres, url: &str) -> Result<String, String> {
+/// The user as which the server accepts `url`.
+fn current_user(server: &LocalPostgres, url: &str) -> Result<String, String> {
     run_psql(server, url, "SELECT current_user")
 }
 

@@ -1,8 +1,8 @@
-//! Finer points of an error code, for those whose one sentence would not tell what to mend.
+//! Details of error codes, for codes whose single message would not say what to correct.
 
 use error_codes::ErrorCode;
 
-/// A detail that has a sentence of its own. Its comment names the values that the sentence needs.
+/// A detail that has its own message. Its comment names the values that the message needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Detail {
     /// A login was refused.
@@ -11,9 +11,9 @@ pub enum Detail {
     Refresh,
     /// The organisation is suspended.
     OrganisationSuspended,
-    /// The account takes no debits. `field`.
+    /// The account cannot be debited. `field`.
     AccountNotDebitable,
-    /// The organisation must say from whom it buys and has no usual provider.
+    /// The organisation must have a default provider and has none.
     NoDefaultProvider,
     /// Not a JSON string. `field`.
     ExpectedText,
@@ -25,7 +25,7 @@ pub enum Detail {
     Empty,
     /// More characters than allowed. `field`, `limit`.
     TooLong,
-    /// A control or bidirectional formatting character. `field`.
+    /// A control, bidirectional formatting or invisible character. `field`.
     ForbiddenCharacter,
     /// Not in the list. `field`, `allowed`.
     UnknownValue,
@@ -33,13 +33,13 @@ pub enum Detail {
     RepeatedKey,
     /// The body is no JSON. `line`, `column`.
     NotJson,
-    /// The body is some other JSON value.
+    /// The body is a JSON value other than an object.
     NotAnObject,
-    /// Objects or lists are nested too deep. `limit`.
+    /// Objects or lists are nested too deeply. `limit`.
     TooDeep,
     /// The header fields are too large. `limit`, in bytes.
     HeadTooLarge,
-    /// The request line or a header field is no HTTP/1.1.
+    /// The request line or a header field is not valid HTTP/1.1.
     HeadBroken,
     /// A line of the head ends with a line feed alone.
     BareLineFeed,
@@ -59,17 +59,17 @@ pub enum Detail {
     BadCurrency,
     /// Not the currency of the account. `field`, `currency`.
     CurrencyDiffers,
-    /// No such provider of this product. `field`.
+    /// The product has no such provider. `field`.
     UnknownProvider,
-    /// Not of the form that the product asks for. `field`.
+    /// Not in the form that the product requires. `field`.
     BadIdentifier,
     /// Not 1 to 128 visible ASCII characters. `field`, `limit`.
     BadIdempotencyKey,
-    /// Another request was made under the same key. `field`.
+    /// Another request was sent with the same key. `field`.
     IdempotencyKeyReused,
     /// More than twelve digits. `field`.
     AmountTooLarge,
-    /// Finer than a hundredth. `field`.
+    /// More than two decimals. `field`.
     AmountTooFine,
     /// Zero. `field`.
     AmountNotPositive,
@@ -79,21 +79,21 @@ pub enum Detail {
     MaximumIs,
     /// The charges are known. `field`, `charge`.
     ChargesAre,
-    /// Not a moment. `field`.
+    /// Not a date and time. `field`.
     BadTime,
     /// Not a whole number from 1 to a limit. `field`, `limit`.
     OutOfRange,
     /// Not a cursor that was given out. `field`.
     BadCursor,
-    /// A cursor beside filters that it was not given out with. `field`.
+    /// A cursor together with filters with which it was not given out. `field`.
     CursorOfOtherFilters,
     /// An account named in a field. `field`.
     Account,
-    /// No purchase of electricity is known; of other things there may be.
+    /// No purchase of electricity is known. There may be purchases of other products.
     NoElectricityTransaction,
-    /// A purchase that is asked about has failed, for a reason that tells the integrator nothing more.
+    /// The purchase in question has failed, for a reason that tells the integrator nothing more.
     EarlierAttemptFailed,
-    /// A question that moves no money went unanswered.
+    /// A call to the provider that moves no money was not answered.
     OnQuote,
     /// The provider knows the meter and has disconnected it.
     Disconnected,
@@ -103,17 +103,17 @@ pub enum Detail {
     PhoneBlocked,
     /// The provider cannot top up the phone number.
     PhoneUnsupported,
-    /// The provider calls the phone number wrong. `field`.
+    /// The provider reports the phone number as invalid. `field`.
     PhoneInvalid,
     /// The phone number is not on the organisation's allow-list. `field`.
     PhoneNotAllowed,
-    /// A retry has just given a final answer about the external reference.
+    /// A retry has just given a final answer for the external reference.
     ReferenceRests,
     /// The caller closed its connection before the purchase began.
     CallerGone,
-    /// The order of a purchase never reached its provider.
+    /// The request of a purchase never reached its provider.
     NeverReached,
-    /// A purchase has succeeded, and its token cannot be opened here.
+    /// A purchase has succeeded, but its token cannot be decrypted here.
     TokenUnreadable,
 }
 
@@ -232,7 +232,7 @@ impl Detail {
         }
     }
 
-    /// The name of the attribute that holds its text.
+    /// The name of the Fluent attribute that holds its text.
     pub(crate) const fn attribute(self) -> &'static str {
         match self {
             Self::Login => "login",

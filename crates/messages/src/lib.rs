@@ -1,7 +1,7 @@
-//! Every human sentence, localised with Fluent: what went wrong, what products are called, and what people are told when
-//! a purchase ends.
+//! All texts for people, localised with Fluent: error messages, product names, and the messages that are sent when a
+//! purchase ends.
 //!
-//! The texts lie in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once.
+//! The texts are in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once.
 //!
 //! ```
 //! use error_codes::ErrorCode;

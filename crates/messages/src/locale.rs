@@ -1,14 +1,14 @@
-//! Which language to answer in, read from the tag that a request carries.
+//! The language of an answer, read from the tag that a request carries.
 
 use language_tags::LanguageTag;
 
 /// Longest subtag (RFC 5646, section 2.1).
 const SUBTAG_MAX: usize = 8;
 
-/// A language that the service speaks.
+/// A language in which the service has texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// English, also for everybody whose language is not spoken here.
+    /// English. Also used if the service does not have the caller's language.
     #[default]
     English,
     /// French.
@@ -22,7 +22,7 @@ pub enum Language {
 #[error("{0:?} is not a language tag")]
 pub struct MalformedTag(pub String);
 
-/// A parsed language tag: the language to speak, and the region it names, if any.
+/// A parsed language tag: the language of the answer, and the region of the tag, if any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locale {
     language: Language,
@@ -42,13 +42,13 @@ impl Language {
         }
     }
 
-    /// The language of this tag; English where it is not spoken here.
+    /// The language of this tag. English if the service does not have it.
     pub fn negotiate(tag: &str) -> Result<Self, MalformedTag> {
         Locale::parse(tag).map(|locale| locale.language)
     }
 
-    /// The first spoken language of an `Accept-Language` header, by its weights; else English. What is
-    /// malformed there is passed over (RFC 9110, section 12.5.4).
+    /// The first available language of an `Accept-Language` header, by weight; otherwise English. Malformed parts are
+    /// ignored (RFC 9110, section 12.5.4).
     pub fn accepted(header: &str) -> Self {
         let mut choices: Vec<(u16, Self)> = header.split(',').filter_map(weighted).collect();
         choices.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
@@ -61,8 +61,8 @@ impl Language {
 }
 
 impl Locale {
-    /// Reads a tag such as `en-BW`. Any well-formed tag is accepted (RFC 5646, section 2.2.9), whatever its language:
-    /// with extensions, for private use, grandfathered. Underscores are read as hyphens.
+    /// Reads a tag such as `en-BW`. Any well-formed tag is accepted (RFC 5646, section 2.2.9), in any language: with
+    /// extensions, for private use, or grandfathered. Underscores are read as hyphens.
     pub fn parse(tag: &str) -> Result<Self, MalformedTag> {
         let read = well_formed(tag).ok_or_else(|| MalformedTag(tag.to_owned()))?;
         Ok(Self {
@@ -71,7 +71,7 @@ impl Locale {
         })
     }
 
-    /// The language to answer in.
+    /// The language of the answer.
     pub const fn language(&self) -> Language {
         self.language
     }
@@ -82,15 +82,16 @@ impl Locale {
     }
 }
 
-/// The tag, where it is well-formed.
+/// The tag, if it is well-formed.
 fn well_formed(tag: &str) -> Option<LanguageTag> {
     let tag = tag.replace('_', "-");
-    // The parser does not count the characters of a tag that is for private use as a whole.
+    // The parser does not check the length of subtags in a tag that consists of private use only.
     let fits = tag.split('-').all(|subtag| (1..=SUBTAG_MAX).contains(&subtag.len()));
     LanguageTag::parse(&tag).ok().filter(|_| fits)
 }
 
-/// One choice of an `Accept-Language` header with its weight in thousandths, unless refused or unspoken.
+/// One choice of an `Accept-Language` header with its weight in thousandths. `None` if its weight is zero or the
+/// service does not have the language.
 fn weighted(choice: &str) -> Option<(u16, Language)> {
     let (tag, weight) = choice.split_once(';').unwrap_or((choice, "q=1"));
     let read = well_formed(tag.trim())?;

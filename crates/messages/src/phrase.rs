@@ -1,56 +1,56 @@
-//! The phrases that the messages to people are put together from. Each brings the values that it needs, so
-//! that none can be said without them.
+//! The phrases of the messages to people. Each phrase contains the values that it needs, so that it cannot be used
+//! without them.
 
 /// One line of a text message or an e-mail.
 #[derive(Clone, Copy)]
 pub enum Phrase<'a> {
-    /// What was bought: the first line to the beneficiary.
+    /// The purchase: the first line to the beneficiary.
     Bought(Bought<'a>),
-    /// The one token.
+    /// The only token.
     Token {
-        /// Grouped for reading.
+        /// The token, grouped for reading.
         token: &'a str,
     },
     /// Several tokens follow.
     InOrder,
-    /// A token that gives the meter its new key.
+    /// A token that sets a new key in the meter.
     KeyChangeToken(Numbered<'a>),
-    /// The token that is worth something.
+    /// The token with the credit.
     CreditToken(Numbered<'a>),
-    /// A token under the provider's own word for it.
+    /// A token with the provider's own description.
     OtherToken {
-        /// The provider's word.
+        /// The provider's description.
         description: &'a str,
         /// The token.
         numbered: Numbered<'a>,
     },
-    /// What the tokens are worth.
+    /// The units that the tokens give.
     Units {
         /// Quantity and unit.
         units: &'a str,
     },
-    /// Our name for the purchase.
+    /// Our reference of the purchase.
     Reference {
-        /// As it is in every answer about it.
+        /// The same as in every answer about the purchase.
         reference: &'a str,
     },
-    /// It came to nothing, told to the beneficiary.
+    /// The purchase failed: for the beneficiary.
     NotDelivered(Bought<'a>),
-    /// It came to nothing, told to whoever paid.
+    /// The purchase failed: for the payer.
     Refunded {
-        /// What came to nothing.
+        /// The purchase that failed.
         bought: Bought<'a>,
-        /// What is available again.
+        /// The sum that is available again.
         total: &'a str,
     },
     /// The first line of a receipt, and the subject of an e-mail.
     Receipt(Bought<'a>),
-    /// What the wallet was debited.
+    /// The sum that the wallet was debited.
     Paid {
         /// The sum.
         total: &'a str,
     },
-    /// What the wallet was debited, where that is more than what was bought.
+    /// The sum that the wallet was debited, if it is more than the amount that was bought.
     PaidWithCharges {
         /// The sum.
         total: &'a str,
@@ -62,14 +62,14 @@ pub enum Phrase<'a> {
         /// The name.
         name: &'a str,
     },
-    /// The integrator's own name for the purchase.
+    /// The integrator's own reference of the purchase.
     ExternalReference {
-        /// The name.
+        /// The reference.
         reference: &'a str,
     },
-    /// Under what the provider keeps it.
+    /// The provider's reference of the vend.
     ProviderTransaction {
-        /// The provider's name for it.
+        /// The reference.
         transaction: &'a str,
     },
     /// When it was bought.
@@ -77,16 +77,16 @@ pub enum Phrase<'a> {
         /// Date, time and zone.
         at: &'a str,
     },
-    /// Nobody reads answers to this.
+    /// Replies to this message are not read.
     Automatic,
 }
 
-/// What a purchase is called in a message.
+/// The description of a purchase in a message.
 #[derive(Clone, Copy)]
 pub struct Bought<'a> {
     /// The product.
     pub product: &'a str,
-    /// What it is worth.
+    /// The amount.
     pub amount: &'a str,
     /// The meter, phone or account.
     pub subscriber: &'a str,
@@ -95,9 +95,9 @@ pub struct Bought<'a> {
 /// One of several tokens.
 #[derive(Clone, Copy)]
 pub struct Numbered<'a> {
-    /// Its place in the order of entry, from 1.
+    /// Its position in the order of entry, from 1.
     pub number: &'a str,
-    /// Grouped for reading.
+    /// The token, grouped for reading.
     pub token: &'a str,
 }
 

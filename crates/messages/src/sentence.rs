@@ -1,10 +1,10 @@
-//! Which sentence is to be said: that of a code, or that of one of its details.
+//! The choice of an error message: that of a code, or that of one of its details.
 
 use error_codes::ErrorCode;
 
 use crate::Detail;
 
-/// A sentence about an error. It cannot pair a detail with a code that it does not belong to.
+/// An error message. It cannot combine a detail with a code to which the detail does not belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sentence {
     code: ErrorCode,
@@ -12,12 +12,12 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// The code that the sentence explains.
+    /// The code that the message explains.
     pub const fn code(self) -> ErrorCode {
         self.code
     }
 
-    /// The finer point, where there is one.
+    /// The detail, if there is one.
     pub const fn detail(self) -> Option<Detail> {
         self.detail
     }

@@ -1,4 +1,4 @@
-//! The texts, parsed once, and the filling in of their values.
+//! The texts, parsed once, and the insertion of their values.
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
 use unic_langid::LanguageIdentifier;
@@ -34,8 +34,9 @@ impl Messages {
         }
     }
 
-    /// What went wrong and what to do next. A value that the sentence needs and does not get costs the
-    /// detail and then the localisation, but never leaves a placeholder in what people read.
+    /// What went wrong and what to do next. If a value that the message needs is missing, the message of the code is
+    /// used instead of that of the detail. If that one also lacks a value, the English meaning of the code is used. The
+    /// text never contains a placeholder.
     pub fn error(&self, language: Language, sentence: Sentence, values: &[(&str, &str)]) -> String {
         let code = sentence.code();
         let detailed = sentence
@@ -46,7 +47,7 @@ impl Messages {
             .unwrap_or_else(|| code.meaning().to_owned())
     }
 
-    /// [`Messages::error`], followed by what the provider said, in its own words.
+    /// [`Messages::error`], followed by the provider's own wording.
     pub fn error_quoting(
         &self,
         language: Language,
@@ -57,7 +58,7 @@ impl Messages {
         self.error_and(language, sentence, values, ("provider-says", &[("wording", wording)]))
     }
 
-    /// [`Messages::error`], followed by whose refusal it is, for a provider that gave no reason.
+    /// [`Messages::error`], followed by the name of the provider that refused and gave no reason.
     pub fn error_refused_by(
         &self,
         language: Language,
@@ -82,17 +83,17 @@ impl Messages {
         }
     }
 
-    /// What a product type of the catalogue (`ELECTRICITY`, `AIRTIME`, `WATER`) is called.
+    /// The name of a product type of the catalogue (`ELECTRICITY`, `AIRTIME`, `WATER`).
     pub fn product_name(&self, language: Language, product_type: &str) -> Option<String> {
         self.text(language, product_type, None, &[])
     }
 
-    /// What the input for the subscriber of a product type is called, such as "Meter number".
+    /// The label of the input for the subscriber of a product type, such as "Meter number".
     pub fn subscriber_label(&self, language: Language, product_type: &str) -> Option<String> {
         self.text(language, product_type, Some("subscriber"), &[])
     }
 
-    /// How many characters the identifier of a subscriber has; none where no limit is known.
+    /// How many characters a subscriber identifier has. `None` if no limit is known.
     pub fn length_hint(&self, language: Language, least: Option<u16>, most: Option<u16>) -> Option<String> {
         let id = match (least, most) {
             (Some(least), Some(most)) if least == most => "length-exactly",
@@ -105,10 +106,10 @@ impl Messages {
         self.text(language, id, None, &[("least", &least), ("most", &most)])
     }
 
-    /// A line of a message to somebody.
+    /// A line of a message to a person.
     pub fn phrase(&self, language: Language, phrase: &Phrase<'_>) -> String {
         let said = self.text(language, phrase.id(), None, &phrase.values());
-        said.expect("a phrase brings every value that its texts have, which a test tries in every language")
+        said.expect("a phrase has every value of its texts, as a test checks in every language")
     }
 
     fn text(
@@ -154,7 +155,7 @@ impl std::fmt::Debug for Messages {
 fn bundle(language: Language, texts: [&str; 3]) -> Bundle {
     let tag: LanguageIdentifier = language.as_str().parse().expect("our own languages have proper tags");
     let mut bundle = Bundle::new_concurrent(vec![tag]);
-    // The marks that Fluent would put around values are invisible, and wrong in JSON and SMS.
+    // Fluent would put marks around values. They are invisible, and wrong in JSON and SMS.
     bundle.set_use_isolating(false);
     for text in texts {
         let resource =

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use error_codes::ErrorCode;
 use messages::{Detail, Language, Messages, Sentence};
 
-/// Every value that any sentence may need.
+/// Every value that any message may need.
 const VALUES: [(&str, &str); 11] = [
     ("allowed", "WEB, POS"),
     ("charge", "BWP 2.00"),
@@ -91,7 +91,7 @@ fn the_wording_of_the_provider_follows_our_own() {
 }
 
 #[test]
-fn a_refusal_without_a_reason_says_whose_it_is_in_every_language() {
+fn a_refusal_without_a_reason_names_the_provider_in_every_language() {
     let messages = Messages::new();
     for language in Language::ALL {
         let sentence = ErrorCode::MeterBlocked.into();

@@ -1,4 +1,4 @@
-//! Every phrase of a message is said in every language, with every value that it brings.
+//! Every phrase of a message has a text in every language, with every value of the phrase.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use messages::{Bought, Language, Messages, Numbered, Phrase};
 const BOUGHT: Bought<'_> = Bought { product: "<product>", amount: "<amount>", subscriber: "<subscriber>" };
 const NUMBERED: Numbered<'_> = Numbered { number: "<number>", token: "<token>" };
 
-/// Each with the values that must be found in it.
+/// Each phrase with the values that its text must contain.
 const PHRASES: [(Phrase<'_>, &[&str]); 18] = [
     (Phrase::Bought(BOUGHT), &["<product>", "<amount>", "<subscriber>"]),
     (Phrase::Token { token: "<token>" }, &["<token>"]),

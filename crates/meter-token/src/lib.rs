@@ -1,5 +1,5 @@
 //! The token wire format (specification, section 2.2): one bare token, or `Description: Token` pairs
-//! joined by a pipe, in the order in which they must be entered into the meter.
+//! joined by a pipe. The order of the pairs is the order of entry into the meter.
 //!
 //! ```
 //! use meter_token::{DescribedToken, MeterToken, TokenSet};
@@ -23,38 +23,38 @@ use std::fmt;
 
 pub use set::{DescribedToken, TokenSet, TypicalDescription};
 
-/// Why a text is not a meter token or a set of them. Never carries the text: it may be worth money.
+/// Why a text is not a meter token or a token set. The error never contains the text, because it may be worth money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeterTokenError {
-    /// No characters, or only blanks.
+    /// The text is empty or has only blanks.
     #[error("a meter token is empty")]
     Empty,
-    /// Longer than any token that a meter takes.
+    /// The text is longer than any token that a meter accepts.
     #[error("a meter token has more than {MAX_LENGTH} characters")]
     TooLong,
-    /// A character that is neither a letter, a digit, a blank nor a hyphen.
+    /// The text has a character that is not an ASCII letter, a digit, a blank or a hyphen.
     #[error("a meter token has a character that no meter takes")]
     BadCharacter,
-    /// A description that is empty or would break the wire format.
+    /// The description is empty or would break the wire format.
     #[error("a token description is empty or contains ':' or '|'")]
     BadDescription,
-    /// A pair without its colon.
+    /// A pair has no colon.
     #[error("a pair of a token set has no colon")]
     NoColon,
-    /// A set without tokens.
+    /// The set has no tokens.
     #[error("a token set holds no token")]
     NoTokens,
 }
 
-/// Longest token text accepted; a numeric STS token has 20 digits, some voucher codes are longer.
+/// The maximum number of characters. A numeric STS token has 20 digits, and some voucher codes are longer.
 const MAX_LENGTH: usize = 64;
 
-/// What is typed into a meter. As good as cash, so `Debug` shows none of it.
+/// A token that a customer enters into a meter. It is worth money, so `Debug` shows no part of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct MeterToken(String);
 
 impl MeterToken {
-    /// Letters, digits, inner blanks and hyphens, at most 64 characters; surrounding blanks are dropped.
+    /// Takes at most 64 ASCII letters, digits, inner blanks and hyphens. Surrounding blanks are dropped.
     pub fn parse(text: &str) -> Result<Self, MeterTokenError> {
         let text = text.trim();
         if text.is_empty() {
@@ -71,12 +71,12 @@ impl MeterToken {
         }
     }
 
-    /// The text for the meter. Whoever calls this answers for where it goes.
+    /// The text for the meter. The caller must not let it reach a log.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// In groups of four, as people read it aloud and type it. What comes in groups of its own keeps them.
+    /// The text in groups of four characters, for reading and typing. A text that is already grouped is not changed.
     pub fn grouped(&self) -> String {
         if self.0.contains([' ', '-']) {
             return self.0.clone();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_meter_takes_is_no_token() {
+    fn a_text_that_no_meter_accepts_is_not_a_token() {
         for (text, why) in [
             ("", MeterTokenError::Empty),
             ("   ", MeterTokenError::Empty),

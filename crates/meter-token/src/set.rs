@@ -1,4 +1,4 @@
-//! Tokens that belong together, in the order in which the meter wants them.
+//! The tokens of one vend, in the order in which the meter needs them.
 
 use std::fmt;
 
@@ -7,17 +7,17 @@ use crate::{MeterToken, MeterTokenError};
 const BETWEEN_PAIRS: char = '|';
 const BETWEEN_DESCRIPTION_AND_TOKEN: char = ':';
 
-/// Longest description, in characters: XMLVend allows no more (its type `Msg`).
+/// The maximum number of characters of a description. XMLVend allows no more (its type `Msg`).
 const DESCRIPTION_MAX: usize = 160;
 
-/// A token with the provider's description of it, kept exactly as issued.
+/// A token with the provider's description.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DescribedToken {
     description: String,
     token: MeterToken,
 }
 
-/// The typical descriptions (specification, section 2.2), for tokens that were issued without one.
+/// The typical descriptions (specification, section 2.2), for tokens that the provider issued without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypicalDescription {
     /// The token that carries credit.
@@ -40,12 +40,11 @@ impl TypicalDescription {
 }
 
 impl DescribedToken {
-    /// A token that a provider issued, under the provider's own description.
+    /// A token that a provider issued, with the provider's own description.
     ///
-    /// A description never costs the token. So what the wire format cannot carry is replaced, one character for one:
-    /// `:` by `;`, `|` by `/`, a control character by a blank. Blanks around the description belong to the layout of
-    /// the reply and are dropped, and so is what follows 160 characters. Where nothing is left, the typical description
-    /// is used.
+    /// No description makes this fail, because the token must not be lost. Characters that the wire format cannot carry
+    /// are replaced one for one: `:` by `;`, `|` by `/`, a control character by a blank. Surrounding blanks and
+    /// everything after 160 characters are dropped. If nothing is left, the typical description is used.
     pub fn issued(description: Option<&str>, typical: TypicalDescription, token: MeterToken) -> Self {
         let representable: String =
             description.unwrap_or_default().trim().chars().map(representable).take(DESCRIPTION_MAX).collect();
@@ -56,7 +55,10 @@ impl DescribedToken {
         Self { description: description.to_owned(), token }
     }
 
-    /// The description may hold anything but the two separators of the wire format.
+    /// A token with this description.
+    ///
+    /// # Errors
+    /// [`MeterTokenError::BadDescription`] if the description is empty or contains `:`, `|` or a control character.
     pub fn new(description: &str, token: MeterToken) -> Result<Self, MeterTokenError> {
         let breaks_the_format =
             |c: char| c == BETWEEN_PAIRS || c == BETWEEN_DESCRIPTION_AND_TOKEN || c.is_control();
@@ -67,7 +69,7 @@ impl DescribedToken {
         Ok(Self { description: description.to_owned(), token })
     }
 
-    /// As [`new`](Self::new), from the token's text.
+    /// As [`new`](Self::new), with the text of the token.
     pub fn parse(description: &str, token: &str) -> Result<Self, MeterTokenError> {
         Self::new(description, MeterToken::parse(token)?)
     }
@@ -83,7 +85,7 @@ impl DescribedToken {
     }
 }
 
-/// The character that stands for this one in a description on the wire.
+/// The character that replaces this one in a description on the wire.
 fn representable(character: char) -> char {
     match character {
         BETWEEN_PAIRS => '/',
@@ -99,8 +101,8 @@ impl fmt::Debug for DescribedToken {
     }
 }
 
-/// One or more tokens of one vend, in the order in which they are entered into the meter. A vend of a
-/// single token loses its description on the wire.
+/// One or more tokens of one vend, in the order in which they are entered into the meter. A single token has no
+/// description on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenSet(Tokens);
 
@@ -111,12 +113,15 @@ enum Tokens {
 }
 
 impl TokenSet {
-    /// One token; what the provider called it is dropped (specification, section 2.2).
+    /// A set of one token. Its description is dropped (specification, section 2.2).
     pub fn single(token: DescribedToken) -> Self {
         Self(Tokens::Single(token.token))
     }
 
-    /// These tokens, left to right. One alone is the same as [`single`](Self::single).
+    /// A set of these tokens, in this order. One token alone is the same as [`single`](Self::single).
+    ///
+    /// # Errors
+    /// [`MeterTokenError::NoTokens`] if there is no token.
     pub fn in_order(mut tokens: Vec<DescribedToken>) -> Result<Self, MeterTokenError> {
         match tokens.len() {
             0 => Err(MeterTokenError::NoTokens),
@@ -125,7 +130,7 @@ impl TokenSet {
         }
     }
 
-    /// Reads the wire form: a pipe means pairs, each split on its first colon.
+    /// Reads the wire form. If it contains a pipe, it is a list of pairs, and each pair is split at its first colon.
     pub fn parse(wire: &str) -> Result<Self, MeterTokenError> {
         if !wire.contains(BETWEEN_PAIRS) {
             return MeterToken::parse(wire).map(|token| Self(Tokens::Single(token)));
@@ -140,7 +145,7 @@ impl TokenSet {
             .and_then(Self::in_order)
     }
 
-    /// The string of `product.token` (versioned surface) and `token` (Current surface).
+    /// The wire form: the value of `product.token` (versioned surface) and of `token` (Current surface).
     pub fn wire_form(&self) -> String {
         match &self.0 {
             Tokens::Single(token) => token.expose().to_owned(),
@@ -154,7 +159,7 @@ impl TokenSet {
         }
     }
 
-    /// The tokens in the order of entry, each with the provider's word for it where there are several.
+    /// The tokens in the order of entry. If there are several, each has its description.
     pub fn described(&self) -> Vec<(Option<&str>, &MeterToken)> {
         match &self.0 {
             Tokens::Single(token) => vec![(None, token)],
@@ -164,7 +169,7 @@ impl TokenSet {
         }
     }
 
-    /// The tokens alone, in the order of entry.
+    /// The tokens without descriptions, in the order of entry.
     pub fn tokens(&self) -> Vec<&MeterToken> {
         match &self.0 {
             Tokens::Single(token) => vec![token],
@@ -180,14 +185,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_single_token_goes_bare() {
+    fn a_single_token_has_no_description_on_the_wire() {
         let set = TokenSet::single(DescribedToken::parse("Credit Token", "0808 6259").unwrap());
         assert_eq!(set.wire_form(), "0808 6259");
         assert_eq!(TokenSet::parse("0808 6259").unwrap(), set);
     }
 
     #[test]
-    fn pairs_keep_their_order_and_their_words() {
+    fn pairs_keep_their_order_and_their_descriptions() {
         let wire = "KeyChange Token1: 111|KeyChange Token2: 222|Credit Token: 333";
         let set = TokenSet::parse(wire).unwrap();
         assert_eq!(set.wire_form(), wire);
@@ -277,7 +282,7 @@ mod tests {
             let set = TokenSet::in_order(pairs.iter().map(issued).collect()).unwrap();
             let wire = set.wire_form();
             prop_assert_eq!(TokenSet::parse(&wire).unwrap(), set);
-            // As a client reads it (specification, section 2.2).
+            // A client reads it in this way (specification, section 2.2).
             let read: Vec<&str> =
                 wire.split('|').map(|pair| pair.split_once(':').unwrap().1.trim()).collect();
             let digits: Vec<&str> = pairs.iter().map(|(_, digits)| digits.as_str()).collect();

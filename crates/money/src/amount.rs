@@ -1,17 +1,17 @@
-//! The grammar of an amount in a request, so that no lax parser and no float ever touches one.
+//! The grammar of an amount in a request. No lenient parser and no float ever handles an amount.
 
 use crate::{Currency, Money};
 
-/// Twelve integer digits in minor units stay far inside `i64`.
+/// Twelve integer digits, in minor units, are far below the limit of `i64`.
 const INTEGER_DIGITS_MAX: usize = 12;
 
-/// Decimals of an amount.
+/// The number of decimals of an amount.
 const DECIMALS: i64 = 2;
 
 /// Why a number in a request is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
-    /// Not a number as asked for: a string, a sign, a leading zero, NaN.
+    /// Not a plain number: for example a string, a sign, a leading zero or NaN.
     #[error("the amount is not a plain decimal number")]
     NotAPlainNumber,
     /// More than twelve digits before the point.
@@ -31,8 +31,8 @@ pub fn parse_amount(text: &str, currency: Currency) -> Result<Money, AmountError
     digits_of(text)?.times_ten_to(0, currency)
 }
 
-/// Reads the text of a JSON number (RFC 8259, section 6) as a positive amount. An exponent is only another spelling:
-/// `1E2` is one hundred. What counts is the value, which must have at most two decimals and twelve integer digits.
+/// Reads the text of a JSON number (RFC 8259, section 6) as a positive amount. An exponent is allowed: `1E2`
+/// is one hundred. The value must have at most two decimals and twelve integer digits.
 pub fn parse_json_amount(text: &str, currency: Currency) -> Result<Money, AmountError> {
     match text.split_once(['e', 'E']) {
         None => parse_amount(text, currency),
@@ -54,7 +54,7 @@ fn digits_of(text: &str) -> Result<Digits<'_>, AmountError> {
     Ok(Digits { units, fraction: fraction.unwrap_or_default() })
 }
 
-/// More than any request has digits, so that an exponent beyond it is as good as any larger one.
+/// The limit for exponents. No request has this many digits, so any larger exponent has the same result.
 const EXPONENT_MAX: i64 = 1_000_000_000;
 
 fn exponent_of(text: &str) -> Result<i64, AmountError> {
@@ -62,13 +62,14 @@ fn exponent_of(text: &str) -> Result<i64, AmountError> {
     if !is_digits(digits) {
         return Err(AmountError::NotAPlainNumber);
     }
-    // What does not fit is bounded here, before anything is computed with it.
+    // An exponent that does not fit is limited here, before it is used in a computation.
     let size = digits.parse().unwrap_or(EXPONENT_MAX).min(EXPONENT_MAX);
     Ok(if text.starts_with('-') { -size } else { size })
 }
 
 impl Digits<'_> {
-    /// The number with its point moved. Only digits are counted and none computed with, however many there are.
+    /// The number times ten to the `exponent`. It counts digits and does not compute with them, however many
+    /// there are.
     fn times_ten_to(&self, exponent: i64, currency: Currency) -> Result<Money, AmountError> {
         let all = [self.units, self.fraction].concat();
         let significant = all.trim_matches('0');
@@ -76,7 +77,7 @@ impl Digits<'_> {
             return Err(AmountError::NotPositive);
         }
         let leading_zeros = all.len().saturating_sub(all.trim_start_matches('0').len());
-        // Where the point stands, counted from the first significant digit.
+        // The position of the decimal point, counted from the first significant digit.
         let integer_digits =
             count(self.units.len()).saturating_sub(count(leading_zeros)).saturating_add(exponent);
         if integer_digits > count(INTEGER_DIGITS_MAX) {

@@ -1,10 +1,10 @@
-//! The currency code, so that no amount is ever a bare number.
+//! The currency code. Every amount carries one.
 
 use std::fmt;
 
 use crate::MoneyError;
 
-/// An ISO 4217 alphabetic code. The form is checked; whether it is traded is for an account to say.
+/// An ISO 4217 alphabetic code. Only the form is checked. The accounts decide which currencies are in use.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency([u8; 3]);
 

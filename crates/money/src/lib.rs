@@ -1,7 +1,7 @@
 //! Exact money: minor units that never leave `i64`, one rounding function, a strict amount grammar.
 //!
-//! Two decimals for every currency, as the wire has it. There is no `+` or `-`: every sum is checked, and
-//! every comparison refuses to mix currencies.
+//! Every currency has two decimals, as on the wire. `+` and `-` are not implemented: every sum is checked,
+//! and every comparison fails on two different currencies.
 //!
 //! ```
 //! use money::{Currency, Money, Rate};
@@ -63,12 +63,12 @@ impl Money {
         Self { minor, currency }
     }
 
-    /// Nothing, in this currency.
+    /// Zero in this currency.
     pub const fn zero(currency: Currency) -> Self {
         Self::from_minor(0, currency)
     }
 
-    /// A decimal number of currency units, refused when it is finer than a minor unit.
+    /// An amount from a decimal number of currency units. Fails when it is finer than a minor unit.
     pub fn try_from_decimal(units: Decimal, currency: Currency) -> Result<Self, MoneyError> {
         let minor = units.checked_mul(Decimal::ONE_HUNDRED).ok_or(MoneyError::Overflow)?;
         if !minor.fract().is_zero() {
@@ -104,12 +104,12 @@ impl Money {
         self.currency
     }
 
-    /// More than nothing.
+    /// Whether the amount is greater than zero.
     pub const fn is_positive(self) -> bool {
         self.minor > 0
     }
 
-    /// Neither owed nor owned.
+    /// Whether the amount is zero.
     pub const fn is_zero(self) -> bool {
         self.minor == 0
     }
@@ -132,18 +132,19 @@ impl Money {
             .ok_or(MoneyError::Overflow)
     }
 
-    /// The sum of amounts of one currency; nothing when there are none.
+    /// The sum of amounts of one currency; zero when there are none.
     pub fn sum(currency: Currency, amounts: impl IntoIterator<Item = Self>) -> Result<Self, MoneyError> {
         amounts.into_iter().try_fold(Self::zero(currency), Self::plus)
     }
 
-    /// Which is larger; an error when the currencies differ.
+    /// Compares two amounts. Fails when the currencies differ.
     pub fn compare(self, other: Self) -> Result<Ordering, MoneyError> {
         self.same_currency(other)?;
         Ok(self.minor.cmp(&other.minor))
     }
 
-    /// This share of the amount, rounded half up to the minor unit. The one rounding of the house.
+    /// The share of the amount at this rate, rounded half up to the minor unit. No other function in the
+    /// workspace rounds money.
     pub fn at_rate(self, rate: Rate) -> Result<Self, MoneyError> {
         rate.of_minor_half_up(self.minor).map(|minor| Self::from_minor(minor, self.currency))
     }

@@ -11,10 +11,10 @@ use crate::MoneyError;
 pub struct Rate(Decimal);
 
 impl Rate {
-    /// Takes nothing.
+    /// The rate of zero.
     pub const ZERO: Self = Self(Decimal::ZERO);
 
-    /// Digits with at most one point: `0.015`. The decimal crate's own grammar is wider than that.
+    /// Reads digits with at most one decimal point: `0.015`. The decimal crate itself accepts more forms.
     pub fn parse(text: &str) -> Result<Self, MoneyError> {
         let bad = || MoneyError::BadRate(text.to_owned());
         let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -26,7 +26,7 @@ impl Rate {
         text.parse().map(Self).map_err(|_not_a_decimal| bad())
     }
 
-    /// The rate as a decimal fraction, for whoever stores it.
+    /// The rate as a decimal fraction, for storage.
     pub const fn to_decimal(self) -> Decimal {
         self.0
     }

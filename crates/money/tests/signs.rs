@@ -1,4 +1,4 @@
-//! What is something, what is nothing, and what is owed; and how a currency shows itself in a failed test.
+//! The sign of an amount, sums and comparisons, and the text form of a currency.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ fn pula(minor: i64) -> Money {
 }
 
 #[test]
-fn one_thebe_is_something_and_neither_nothing_nor_a_debt_is() {
+fn only_an_amount_above_zero_is_positive() {
     for (minor, is_positive, is_zero) in [(1, true, false), (0, false, true), (-1, false, false)] {
         assert_eq!((pula(minor).is_positive(), pula(minor).is_zero()), (is_positive, is_zero), "{minor}");
     }

@@ -1,16 +1,14 @@
-//! Sends one of each kind of message through gateways that are really there, and says what it sent: for
-//! `scripts/interop`, which reads what arrived.
+//! Sends one message of each kind through real gateways and prints what it sent. `scripts/interop` compares that with
+//! what arrived.
 //!
-//! `letters <sendsms URL> <user> <password> <mail server's port>`; the mail server is `localhost`, offers STARTTLS, and
-//! knows the same user.
+//! `letters <sendsms URL> <user> <password> <mail server's port>`. The mail server is `localhost`. It offers STARTTLS
+//! and knows the same user.
 
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
-    reason = "a tool of the tests: it prints what it did, and fails loudly"
+    reason = "a tool of the tests: it prints what it did, and panics on an error"
 )]
-
-use std::env;
 
 use chrono::Utc;
 use chrono_tz::Tz;
@@ -24,8 +22,8 @@ use purchase::{Channel, Notice, NoticeKind, PurchaseId, Recipient};
 use serde_json::json;
 use store::{ClaimedMessage, Contents, MessageId};
 
-#[path = "../tests/post/town.rs"]
-mod town;
+#[path = "../tests/post/env.rs"]
+mod env;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
@@ -41,15 +39,15 @@ async fn main() {
             Err(Undelivered::Refused { said }) => format!("refused: {said}"),
             Err(Undelivered::Later { said }) => format!("later: {said}"),
         };
-        let told = json!({
+        let report = json!({
             "id": letter.id.to_string(), "to": letter.to, "subject": letter.subject, "text": text, "outcome": outcome,
         });
-        println!("{told}");
+        println!("{report}");
     }
 }
 
 fn settings() -> NotifySettings {
-    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [url, username, password, port]: [String; 4] = arguments.try_into().unwrap();
     let sms = SmsSettings {
         url: url.parse().unwrap(),
@@ -71,14 +69,14 @@ fn settings() -> NotifySettings {
     NotifySettings { sms: Some(sms), email: Some(email), ..NotifySettings::default() }
 }
 
-/// A token in each language, a key change in two parts, one in another script, a receipt by mail, and one to a number that
-/// is none.
+/// A token in each language, a key change in two parts, a text in another script, a receipt by e-mail, and a message to
+/// an invalid number.
 fn letters() -> Vec<Letter> {
     let token = Notice { kind: NoticeKind::Issued, recipient: Recipient::Beneficiary, channel: Channel::Sms };
     let receipt = Notice { recipient: Recipient::Requester, channel: Channel::Email, ..token };
     let plain = ["en", "fr", "pt"].map(|language| (token, in_language(language)));
     let mut key_change = in_language("fr");
-    key_change.record.success.as_mut().unwrap().tokens = Some(TokenSet::parse(town::KEY_CHANGE).unwrap());
+    key_change.record.success.as_mut().unwrap().tokens = Some(TokenSet::parse(env::KEY_CHANGE).unwrap());
     let mut other_script = in_language("en");
     other_script.product_names = vec![("en".into(), "ኤሌክትሪክ".into())];
     let mut nowhere = in_language("en");
@@ -91,7 +89,7 @@ fn letters() -> Vec<Letter> {
 }
 
 fn in_language(language: &str) -> Contents {
-    let mut contents = town::contents();
+    let mut contents = env::contents();
     contents.record.language = language.into();
     contents
 }

@@ -1,7 +1,7 @@
-//! What a message says: the purchase, put into the language of its request.
+//! The text of a message: the purchase, in the language of its request.
 //!
-//! Texts are built to fit: an ordinary token fits one part, a key change two. The token goes to the beneficiary alone; a
-//! receipt carries none, because the requester has it from the answer to its confirm, and mail lies about.
+//! The texts are short: an ordinary token fits one SMS part, a key change two. Only the beneficiary receives the token.
+//! A receipt contains no token: the requester has it from the answer to the confirm, and e-mails stay in mailboxes.
 
 use std::fmt;
 
@@ -15,17 +15,17 @@ use crate::plain::plain;
 
 mod tokens;
 
-/// Longest name, unit or reference that is repeated from elsewhere, in letters.
+/// Longest name, unit or reference that is quoted from other parties, in characters.
 const FOREIGN_MAX: usize = 60;
 
-/// A message that can be handed over.
+/// A message that can be handed over to a gateway.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Letter {
-    /// Its name, the same in every repeat.
+    /// Its id, the same in every repeat.
     pub id: MessageId,
     /// E.164 digits, or an e-mail address.
     pub to: String,
-    /// The subject of an e-mail; nothing in a text message.
+    /// The subject of an e-mail. Empty in a text message.
     pub subject: String,
     /// The text, in lines.
     pub text: String,
@@ -39,7 +39,7 @@ impl fmt::Debug for Letter {
     }
 }
 
-/// Whoever writes the messages.
+/// Composes the messages.
 #[derive(Debug)]
 pub struct Composer {
     messages: Messages,
@@ -47,12 +47,12 @@ pub struct Composer {
 }
 
 impl Composer {
-    /// Writes dates in this zone.
+    /// A composer that writes dates in this zone.
     pub const fn new(messages: Messages, zone: Tz) -> Self {
         Self { messages, zone }
     }
 
-    /// The letter that a claimed message is, or `None` where there is nobody to write to.
+    /// The text of a claimed message, or `None` if the recipient has no number or address for its channel.
     pub fn letter(&self, message: &ClaimedMessage, contents: &Contents) -> Option<Letter> {
         let notice = message.id.notice;
         let to = match (notice.recipient, notice.channel) {
@@ -94,7 +94,7 @@ impl Composer {
     }
 }
 
-/// One message under way.
+/// One message that is being composed.
 struct Writing<'a> {
     messages: &'a Messages,
     language: Language,

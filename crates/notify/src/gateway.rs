@@ -1,4 +1,4 @@
-//! Who takes a message from us, and what they may say to it.
+//! The gateways that accept messages, and the errors that they return.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use purchase::Channel;
 
 use crate::{EmailSettings, Kannel, Letter, NotifySettings, SmsSettings, Smtp};
 
-/// The next hand that a message goes through.
+/// The next system on the way of a message.
 #[async_trait]
 pub trait Gateway: fmt::Debug + Send + Sync {
     /// Hands a message over, once.
@@ -21,22 +21,22 @@ pub trait Gateway: fmt::Debug + Send + Sync {
 /// Why a message was not handed over, or may not have been.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undelivered {
-    /// It will never be taken.
+    /// The gateway will never accept it.
     #[error("the gateway refuses it: {said}")]
     Refused {
         /// The gateway's code.
         said: String,
     },
-    /// It may be taken later, or has been taken unheard.
-    #[error("the gateway did not take it now: {said}")]
+    /// The gateway may accept it later, or has accepted it without a confirmation that arrived.
+    #[error("the gateway did not accept it now: {said}")]
     Later {
-        /// The gateway's code, or what broke.
+        /// The gateway's code, or what failed.
         said: String,
     },
 }
 
-/// The gateways of a process. Messages of a channel without one are left to other processes, and given up when none takes
-/// them.
+/// The gateways of a process. Messages of a channel without a gateway are left to other processes. They are given up
+/// when no process sends them.
 #[derive(Clone, Debug, Default)]
 pub struct Gateways {
     /// For text messages.
@@ -45,7 +45,7 @@ pub struct Gateways {
     pub email: Option<Arc<dyn Gateway>>,
 }
 
-/// Why there is no gateway.
+/// Why a gateway cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
     /// The process has not installed a rustls crypto provider.
@@ -54,10 +54,10 @@ pub enum GatewayError {
     /// The HTTP client for text messages cannot be built.
     #[error("the HTTP client cannot be built")]
     Http(#[source] reqwest::Error),
-    /// A control character, which no field of a head can carry.
+    /// A setting contains a control character, which a header field cannot carry.
     #[error("notify.sms.{setting} has a control character, and cannot be sent to Kannel")]
     Unsendable {
-        /// Which setting.
+        /// The name of the setting.
         setting: &'static str,
     },
     /// TLS towards the mail server cannot be set up.
@@ -66,7 +66,7 @@ pub enum GatewayError {
 }
 
 impl Gateways {
-    /// Those that the settings have. Connects to nobody yet.
+    /// The gateways of the settings. Opens no connection yet.
     pub fn new(settings: &NotifySettings) -> Result<Self, GatewayError> {
         let sms = |settings: &SmsSettings| Kannel::new(settings).map(shared);
         let email = |settings: &EmailSettings| Smtp::new(settings).map(shared);

@@ -1,13 +1,14 @@
-//! The letters of the GSM 7 bit default alphabet (3GPP TS 23.038, section 6.2.1), and how others are spelt with them.
+//! The characters of the GSM 7 bit default alphabet (3GPP TS 23.038, section 6.2.1), and how other characters are spelt
+//! with them.
 
 /// One septet each.
 const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
                      ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 
-/// Two septets each: an escape comes first.
+/// Two septets each: an escape precedes them.
 const EXTENSION: &str = "\u{c}^{}\\[~]|€";
 
-/// Letters that the alphabet has not, and what they are spelt as.
+/// Characters that the alphabet lacks, with their replacements.
 const SPELLINGS: [(&str, &str); 44] = [
     ("áâãāăą", "a"),
     ("ÀÁÂÃĀĂĄ", "A"),
@@ -55,7 +56,7 @@ const SPELLINGS: [(&str, &str); 44] = [
     ("·•", "."),
 ];
 
-/// How many septets a letter takes; `None` where the alphabet has it not.
+/// The septets of a character. `None` if the alphabet lacks it.
 pub(crate) fn septets(letter: char) -> Option<usize> {
     if BASIC.contains(letter) {
         Some(1)
@@ -66,8 +67,8 @@ pub(crate) fn septets(letter: char) -> Option<usize> {
     }
 }
 
-/// The text with the letters of the alphabet alone, losing no more than accents and the shapes of signs; `None` where
-/// that cannot be done.
+/// The text in the characters of the alphabet. It loses only accents and typographic forms of signs. `None` if a
+/// character has no replacement.
 pub(crate) fn spelt(text: &str) -> Option<String> {
     let mut spelt = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_accents_of_french_and_portuguese_are_kept_where_there_are_such_letters_and_dropped_elsewhere() {
+    fn accents_are_kept_if_the_alphabet_has_them_and_dropped_otherwise() {
         for (written, expected) in [
             ("Électricité à où", "Électricité à où"),
             ("reçu, prêt, Noël, cœur", "recu, pret, Noel, coeur"),

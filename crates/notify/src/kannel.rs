@@ -1,9 +1,9 @@
 //! Text messages through Kannel's `sendsms` interface (Kannel user guide, "HTTP interface to send SMS messages").
 //!
-//! The text is the body of a POST, and all else stands in `X-Kannel-` fields of its head: so neither the password nor the
-//! text, which holds a meter token, is in an address that a server or a proxy would log. Kannel 1.4.5 answers 400 `Invalid
-//! content-type` to a form; the XML that it takes too is experimental by its own word. It is to be reached over a private
-//! network or TLS.
+//! The text is the body of a POST, and everything else is in `X-Kannel-` header fields. Neither the password nor the
+//! text, which contains a meter token, is in a URL that a server or a proxy would log. Kannel 1.4.5 answers 400
+//! `Invalid content-type` to a form. Its documentation calls the XML that it also accepts experimental. Connect to it
+//! over a private network or TLS.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,11 +16,12 @@ use secrecy::ExposeSecret;
 
 use crate::{Coding, Gateway, GatewayError, Letter, SmsSettings, SmsText, Undelivered};
 
-/// More than any of Kannel's answers has.
+/// Longer than any reply of Kannel.
 const REPLY_BYTES_MAX: usize = 512;
 
-/// How Kannel begins where it will never serve this number. Under the same statuses it says that it does not know us, does
-/// not let us name a sender, or does not like a parameter, and the digits of a number are in order: all that is about us.
+/// The start of Kannel's reply if it will never serve this number. It uses the same statuses when it does not know the
+/// user, does not accept the sender, or does not accept a parameter. Those refusals concern the settings: the digits of
+/// the number are valid.
 const NOT_THIS_NUMBER: &str = "Number(s) has/have been denied";
 
 const USERNAME: HeaderName = HeaderName::from_static("x-kannel-username");
@@ -34,15 +35,15 @@ const ACCOUNT: HeaderName = HeaderName::from_static("x-kannel-account");
 pub struct Kannel {
     client: Client,
     url: Url,
-    /// What is the same for every message: who we are, and whom messages come from.
+    /// The header fields that are the same for every message: the credentials and the sender.
     head: HeaderMap,
     number_prefix: String,
 }
 
 impl Kannel {
-    /// Prepares the client; connects to nobody yet.
+    /// Prepares the client. Opens no connection yet.
     pub fn new(settings: &SmsSettings) -> Result<Self, GatewayError> {
-        // The client would panic.
+        // Without a provider, the client would panic.
         if CryptoProvider::get_default().is_none() {
             return Err(GatewayError::NoTlsProvider);
         }
@@ -79,7 +80,7 @@ impl Gateway for Kannel {
         let request = request
             .header(TO, to)
             .header(CODING, coding)
-            // Kannel keeps it with the message and logs it: by it a repeat is recognised.
+            // Kannel stores it with the message and logs it. It identifies a repeat.
             .header(ACCOUNT, id)
             .body(text.into_string());
         let response = request.send().await.map_err(|error| broken(&error))?;
@@ -107,8 +108,8 @@ fn head(settings: &SmsSettings) -> Result<HeaderMap, GatewayError> {
     ]))
 }
 
-/// 202 is acceptance, whatever the body says: it differs with what Kannel does next. Of the refusals, that one is final
-/// that is about this number; all others are ours to mend.
+/// 202 is acceptance, whatever the body is: it depends on what Kannel does next. A refusal is final only if it concerns
+/// this number. The operator can correct the causes of all others.
 async fn verdict(response: Response) -> Result<(), Undelivered> {
     let status = response.status();
     let said = status.as_u16().to_string();
@@ -131,7 +132,7 @@ async fn beginning(mut response: Response) -> Option<String> {
     Some(String::from_utf8_lossy(&reply).into_owned())
 }
 
-/// Never the error itself: it repeats the address.
+/// Does not include the error itself, which contains the URL.
 fn broken(error: &reqwest::Error) -> Undelivered {
     let said = if error.is_connect() {
         "no connection"

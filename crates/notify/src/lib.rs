@@ -1,8 +1,9 @@
-//! The messages that people get when a purchase ends: claimed from the outbox, composed in their language, handed to an
-//! SMS gateway or a mail server, and tried again until somebody takes them or they are of no use any more.
+//! The messages that people receive when a purchase ends. They are claimed from the outbox, composed in the recipient's
+//! language and handed to an SMS gateway or a mail server. Sending is repeated until a gateway accepts the message or
+//! the message is of no use any more.
 //!
-//! At least once: a process that dies between handing a message over and putting that on record leaves it to be sent
-//! again, under the same name, by which a repeat can be recognised. No token, number or address is ever logged.
+//! Delivery is at least once. If a process dies after it handed a message over and before it recorded that, the message
+//! is sent again under the same id, by which a repeat can be recognised. No token, number or address is ever logged.
 #![warn(missing_docs)]
 
 mod compose;

@@ -1,4 +1,4 @@
-//! What this room counts.
+//! The metrics of this crate.
 
 use metrics::{counter, describe_counter};
 use purchase::Channel;
@@ -6,7 +6,7 @@ use store::{DeliveryOutcome, GivenUp};
 
 const MESSAGES: &str = "vendgate_messages_total";
 
-/// Says what this room's metrics mean, to whoever keeps them.
+/// Registers the descriptions of this crate's metrics.
 pub fn describe_metrics() {
     describe_counter!(
         MESSAGES,
@@ -19,7 +19,7 @@ pub fn describe_metrics() {
     }
 }
 
-/// What came of an attempt.
+/// Counts the outcome of an attempt.
 pub(crate) fn delivered(channel: Channel, outcome: DeliveryOutcome) {
     let outcome = match outcome {
         DeliveryOutcome::Sent => "sent",

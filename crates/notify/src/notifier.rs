@@ -1,9 +1,9 @@
-//! Takes what is owed out of the outbox, has it sent, and puts on record what became of it.
+//! Claims due messages from the outbox, sends them, and records the outcomes.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use failpoint::{Point, reach};
+use failpoint::{Point, hit};
 use futures_util::FutureExt;
 use messages::Messages;
 use purchase::Channel;
@@ -12,32 +12,32 @@ use tokio::task::JoinSet;
 
 use crate::{Composer, Gateways, NotifySettings, Undelivered, measures};
 
-/// How often it is tried again to put on record what was sent, while the database is away.
+/// How often the record of sent messages is retried while the database is away.
 const RECORD_AGAIN: u32 = 5;
 
-/// Sends messages. Any number of them may work on one outbox.
+/// Sends messages. Any number of notifiers may work on one outbox.
 #[derive(Clone, Debug)]
 pub struct Notifier {
     store: Store,
-    desk: Arc<Desk>,
+    sender: Arc<Sender>,
 }
 
-/// What sending takes beside the outbox.
+/// What sending needs besides the outbox.
 #[derive(Debug)]
-struct Desk {
+struct Sender {
     composer: Composer,
     gateways: Gateways,
     settings: NotifySettings,
 }
 
-/// What one look into the outbox came to.
+/// The counts of one pass over the outbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivered {
     /// Handed over.
     pub sent: u64,
-    /// To be tried again.
+    /// To be retried.
     pub later: u64,
-    /// Not to be tried again.
+    /// Not to be retried.
     pub given_up: u64,
 }
 
@@ -45,22 +45,22 @@ impl Notifier {
     /// A notifier for the outbox of `store`. The settings have been [checked](NotifySettings::checked).
     pub fn new(store: Store, messages: Messages, gateways: Gateways, settings: NotifySettings) -> Self {
         let composer = Composer::new(messages, settings.time_zone);
-        Self { store, desk: Arc::new(Desk { composer, gateways, settings }) }
+        Self { store, sender: Arc::new(Sender { composer, gateways, settings }) }
     }
 
     /// Sends everything that is due now, on every channel.
     ///
     /// # Errors
-    /// That of the store. What was claimed by then is due again when its lease ends.
+    /// The error of the store. What was claimed by then is due again when its lease ends.
     pub async fn deliver_due(&self) -> Result<Delivered, StoreError> {
         let (sms, email) = tokio::try_join!(self.drain(Channel::Sms), self.drain(Channel::Email))?;
         Ok(sms.and(email))
     }
 
-    /// Sends what becomes due until `stop` resolves; then takes nothing more, and lets what is under way end.
+    /// Sends what becomes due until `stop` resolves. Then it claims nothing more and finishes the messages under way.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         for channel in Channel::ALL {
-            if self.desk.gateways.of(channel).is_none() {
+            if self.sender.gateways.of(channel).is_none() {
                 let channel = channel.as_str();
                 tracing::warn!(
                     channel,
@@ -83,17 +83,17 @@ impl Notifier {
         }
     }
 
-    /// Each channel has a loop of its own, so that a gateway that hangs holds up nothing but its own messages.
+    /// Each channel has its own loop, so a gateway that hangs delays only its own messages.
     async fn tend(&self, channel: Channel, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         loop {
             let pause = match self.round(channel).await {
                 Ok(some) if some != Delivered::default() => Duration::ZERO,
-                Ok(_nothing) => self.desk.settings.poll(),
+                Ok(_nothing) => self.sender.settings.poll(),
                 Err(error) => {
                     let cause: &dyn std::error::Error = &error;
                     tracing::warn!(cause, channel = channel.as_str(), "the outbox could not be worked on");
-                    self.desk.settings.poll()
+                    self.sender.settings.poll()
                 }
             };
             tokio::select! {
@@ -104,16 +104,16 @@ impl Notifier {
         }
     }
 
-    /// One handful of a channel's messages. What has been sent is put on record while others are still under way, so that
-    /// a crash leaves few to be repeated.
+    /// One batch of a channel's messages. Outcomes are recorded while other messages are still under way, so a crash
+    /// causes few repeats.
     async fn round(&self, channel: Channel) -> Result<Delivered, StoreError> {
-        let settings = &self.desk.settings;
-        let due_for = self.desk.due_for(channel);
+        let settings = &self.sender.settings;
+        let due_for = self.sender.due_for(channel);
         let claimed = self.store.claim_messages(channel, due_for, settings.at_once, settings.lease()).await?;
         let mut under_way = JoinSet::new();
         for message in claimed {
-            let desk = self.desk.clone();
-            under_way.spawn(async move { desk.deliver(message).await });
+            let sender = self.sender.clone();
+            under_way.spawn(async move { sender.deliver(message).await });
         }
         let mut delivered = Delivered::default();
         let mut recorded = Ok(());
@@ -125,36 +125,32 @@ impl Notifier {
             for delivery in &ended {
                 delivered.count(channel, delivery.outcome);
             }
-            // Those that are under way are not to be abandoned half way because this cannot be written.
+            // The messages under way are not abandoned because this record failed.
             recorded = recorded.and(self.record(ended).await);
-            reach(Point::MessageAfterMark);
+            hit(Point::MessageAfterMark);
         }
         recorded.map(|()| delivered)
     }
 
-    /// Tries for a while: what is not on record as sent is sent again.
+    /// Retries for a while: a sent message that is not recorded is sent again.
     async fn record(&self, ended: Vec<Delivery>) -> Result<(), StoreError> {
         for _ in 0..RECORD_AGAIN {
             match self.store.record_deliveries(ended.clone()).await {
                 Ok(()) => return Ok(()),
                 Err(error) => {
                     let cause: &dyn std::error::Error = &error;
-                    tracing::warn!(
-                        cause,
-                        messages = ended.len(),
-                        "deliveries could not be put on record yet"
-                    );
+                    tracing::warn!(cause, messages = ended.len(), "deliveries could not be recorded yet");
                 }
             }
-            tokio::time::sleep(self.desk.settings.poll()).await;
+            tokio::time::sleep(self.sender.settings.poll()).await;
         }
         self.store.record_deliveries(ended).await
     }
 }
 
-impl Desk {
-    /// For how long a message must have been due. Where the channel is off, another worker may have its gateway: what
-    /// nobody has taken for a while has none.
+impl Sender {
+    /// How long a message must have been due before it is claimed. If the channel is off here, another worker may have
+    /// its gateway. A message that no worker has claimed for this time has no gateway.
     fn due_for(&self, channel: Channel) -> Duration {
         match self.gateways.of(channel) {
             Some(_) => Duration::ZERO,
@@ -184,12 +180,12 @@ impl Desk {
         }
         let Some(contents) = &message.contents else { return self.later(message) };
         let Some(letter) = self.composer.letter(message, contents) else {
-            return DeliveryOutcome::GivenUp(GivenUp::Nobody);
+            return DeliveryOutcome::GivenUp(GivenUp::NoRecipient);
         };
-        reach(Point::MessageBeforeSend);
+        hit(Point::MessageBeforeSend);
         match gateway.send(&letter).await {
             Ok(()) => {
-                reach(Point::MessageAfterSend);
+                hit(Point::MessageAfterSend);
                 DeliveryOutcome::Sent
             }
             Err(undelivered) => self.undelivered(message, &undelivered),

@@ -1,8 +1,9 @@
-//! Words that are not ours: names, units, references, a provider's word for a token. What they say may be said; what they
-//! could do to a reader's screen, or make a reader click on, may not.
+//! Text from other parties: names, units, references, a provider's label for a token. Its words may be shown. It must
+//! not control a reader's screen or create a link.
 
-/// The first `length_max` letters of a text as one line of harmless words. Lines, control and formatting characters become
-/// blanks; what phones would make a link of, an address or a command falls apart into words.
+/// The first `length_max` characters of a text as one line of harmless words. Line breaks, control characters and
+/// formatting characters become spaces. Text that phones would show as a link, an address or a command is split into
+/// words.
 pub(crate) fn plain(text: &str, length_max: usize) -> String {
     let harmless: String =
         text.chars().map(|letter| if is_harmless(letter) { letter } else { ' ' }).collect();
@@ -16,7 +17,7 @@ fn is_harmless(letter: char) -> bool {
     letter.is_alphanumeric() || " -,()'&+#/._".contains(letter)
 }
 
-/// A dot inside a word makes a domain of it, unless it is the one of a number.
+/// A dot inside a word makes it a domain name, unless the word is a decimal number.
 fn unlinked(word: &str) -> String {
     let (body, end) = match word.strip_suffix('.') {
         Some(body) => (body, "."),

@@ -1,4 +1,4 @@
-//! What a deployment says about its messages.
+//! The settings of messages.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use serde::Deserialize;
 use store::ClaimedMessage;
 use url::Url;
 
-/// The section `[notify]`. A channel whose section is missing is off: its messages are left to other workers, and given up
-/// when none has taken them for a while; the outbox says so.
+/// The section `[notify]`. A channel whose section is missing is off: its messages are left to other workers. They are
+/// given up when no worker has claimed them for a while, and the outbox records that.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NotifySettings {
@@ -21,21 +21,23 @@ pub struct NotifySettings {
     pub email: Option<EmailSettings>,
     /// The zone in which messages write dates, by its IANA name.
     pub time_zone: Tz,
-    /// How long nothing is asked for where nothing was due.
+    /// How long a channel waits after a pass that found nothing due, in milliseconds.
     pub poll_ms: u64,
-    /// How many messages of a channel are taken, and under way, at once.
+    /// How many messages of a channel are claimed, and under way, at once.
     pub at_once: u16,
-    /// How long whoever takes a message has it alone. Longer than any gateway takes.
+    /// How long a worker has a claimed message to itself, in milliseconds. More than twice the timeout of every
+    /// gateway.
     pub lease_ms: u64,
-    /// The pause after the first failure; each is twice as long as the one before.
+    /// The pause after the first failure, in milliseconds. Each next pause is twice as long.
     pub first_pause_ms: u64,
-    /// The longest pause.
+    /// The longest pause, in milliseconds.
     pub longest_pause_ms: u64,
     /// How often a message is tried.
     pub attempts_max: u16,
-    /// For how long a message is of use.
+    /// How long a message is of use, in milliseconds.
     pub useful_for_ms: u64,
-    /// How long beyond its time a message whose channel is off here is left to workers that have a gateway for it.
+    /// How long after its due time a message whose channel is off here is left to workers with a gateway for it, in
+    /// milliseconds.
     pub unserved_for_ms: u64,
 }
 
@@ -45,16 +47,16 @@ pub struct NotifySettings {
 pub struct SmsSettings {
     /// Its `sendsms` address, such as `http://127.0.0.1:13013/cgi-bin/sendsms`.
     pub url: Url,
-    /// Our name there.
+    /// The user name.
     pub username: String,
-    /// Our password there.
+    /// The password.
     pub password: SecretString,
-    /// Whom messages come from: a number, or a word where the network takes one.
+    /// The sender of the messages: a number, or a word if the network accepts one.
     pub from: String,
-    /// What a number's country code is preceded by.
+    /// The text before the country code of a number.
     #[serde(default = "plus")]
     pub number_prefix: String,
-    /// Longest wait for an answer.
+    /// Longest wait for an answer, in milliseconds.
     #[serde(default = "ten_seconds")]
     pub timeout_ms: u64,
 }
@@ -63,20 +65,20 @@ pub struct SmsSettings {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmailSettings {
-    /// Its name, which its certificate must bear.
+    /// Its host name, which its certificate must contain.
     pub host: String,
-    /// Its port; the usual one of the kind of security, if not given.
+    /// Its port. By default the usual port for `security`.
     pub port: Option<u16>,
     /// How the connection is secured.
     #[serde(default)]
     pub security: MailSecurity,
-    /// Our name there, if it wants one.
+    /// The user name, if the server requires one.
     pub username: Option<String>,
-    /// Our password there.
+    /// The password.
     pub password: Option<SecretString>,
-    /// Whom messages come from, such as `Vendgate <receipts@operator.example>`.
+    /// The sender of the messages, such as `Vendgate <receipts@operator.example>`.
     pub from: Mailbox,
-    /// Longest wait for a message to be taken.
+    /// Longest wait until the server has accepted a message, in milliseconds.
     #[serde(default = "twenty_seconds")]
     pub timeout_ms: u64,
 }
@@ -85,43 +87,43 @@ pub struct EmailSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MailSecurity {
-    /// By STARTTLS, or not at all: usually port 587.
+    /// STARTTLS is required: usually port 587.
     #[default]
     StartTls,
-    /// From the first byte: usually port 465.
+    /// TLS from the first byte: usually port 465.
     Tls,
-    /// Not at all, for a server on this machine: usually port 25.
+    /// No security, for a server on this machine: usually port 25.
     None,
 }
 
-/// Why settings cannot be used.
+/// Why the settings cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotifySettingsError {
-    /// Nothing could ever be sent.
+    /// No message could ever be sent.
     #[error("notify.at_once and notify.attempts_max must be at least 1")]
     Never,
-    /// It would ask again without a pause.
+    /// The notifier would poll or retry without a pause.
     #[error("notify.poll_ms and notify.first_pause_ms must be at least 1")]
     NoPause,
-    /// Attempts are not counted that far.
+    /// The store does not count that many attempts.
     #[error("notify.attempts_max must be at most 32766")]
     Countless,
-    /// A second worker would take what the first is still sending.
+    /// A second worker could claim a message that the first is still sending.
     #[error("notify.lease_ms must be more than twice the timeout of every gateway")]
     ShortLease,
-    /// A pause that ends before it begins.
+    /// The first pause is longer than the longest.
     #[error("notify.first_pause_ms must not be more than notify.longest_pause_ms")]
     Pauses,
-    /// One without the other.
-    #[error("notify.email.username and notify.email.password come together")]
+    /// The user name is set without the password, or the reverse.
+    #[error("notify.email.username and notify.email.password must be set together")]
     HalfCredentials,
-    /// Anybody on the way could read them.
+    /// The password would be readable on the network.
     #[error("notify.email has a password and no security")]
     OpenPassword,
 }
 
 impl NotifySettings {
-    /// The settings, if they can be used together.
+    /// Checks that the settings can be used together.
     pub fn checked(&self) -> Result<(), NotifySettingsError> {
         if self.at_once == 0 || self.attempts_max == 0 {
             return Err(NotifySettingsError::Never);
@@ -143,7 +145,7 @@ impl NotifySettings {
         self.email.as_ref().map_or(Ok(()), EmailSettings::checked)
     }
 
-    /// How long to wait after so many failures.
+    /// The pause after this many failures.
     pub(crate) fn pause_after(&self, attempts: u16) -> Duration {
         let doublings = u32::from(attempts.saturating_sub(1)).min(32);
         let pause = self.first_pause_ms.saturating_mul(1_u64 << doublings);

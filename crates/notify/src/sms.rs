@@ -1,18 +1,18 @@
-//! A text as the air carries it: in which alphabet, and in how many parts.
+//! A text as the mobile network carries it: its alphabet and its number of parts.
 
 use crate::gsm7;
 
 /// The alphabets of a text message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Coding {
-    /// The GSM 7 bit default alphabet: 160 letters, or 153 in each of several parts.
+    /// The GSM 7 bit default alphabet: 160 septets, or 153 in each of several parts.
     Gsm7,
-    /// UCS-2: 70 letters, or 67 in each of several parts.
+    /// UCS-2: 70 units, or 67 in each of several parts.
     Ucs2,
 }
 
-/// A text message. Accents never cost a part: a text that the cheap alphabet can spell without them loses those that it
-/// has not. Another script has no other spelling, and is sent as it is.
+/// A text message. Accents never cost an additional part: if GSM 7 bit can spell the text, the accents that it lacks
+/// are dropped. A text in another script is sent unchanged in UCS-2.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SmsText {
     text: String,
@@ -20,7 +20,7 @@ pub struct SmsText {
 }
 
 impl SmsText {
-    /// Spells a text.
+    /// Spells a text in the cheapest alphabet that can carry it.
     pub fn new(text: &str) -> Self {
         match gsm7::spelt(text) {
             Some(text) => Self { text, coding: Coding::Gsm7 },
@@ -28,22 +28,22 @@ impl SmsText {
         }
     }
 
-    /// What is sent.
+    /// The text that is sent.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The same, for whoever sends it.
+    /// The text that is sent, owned.
     pub fn into_string(self) -> String {
         self.text
     }
 
-    /// In which alphabet.
+    /// The alphabet.
     pub const fn coding(&self) -> Coding {
         self.coding
     }
 
-    /// How many messages it costs.
+    /// The number of parts, each of which costs one message.
     pub fn parts(&self) -> usize {
         let (alone, each) = match self.coding {
             Coding::Gsm7 => (160, 153),
@@ -57,7 +57,7 @@ impl SmsText {
         let mut used: usize = 0;
         for size in sizes {
             used = used.saturating_add(size);
-            // A letter of two halves does not lie across two parts.
+            // A character of two units is not split between two parts.
             if used > each {
                 parts += 1;
                 used = size;
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_letter_of_two_halves_is_not_torn_between_two_parts() {
-        // 152 + 2: the brace moves to the second part, and pushes the last letter into a third.
+        // 152 + 2: the brace moves to the second part and pushes the last character into a third.
         let text = format!("{}{{{}", "a".repeat(152), "b".repeat(151));
         assert_eq!(parts(&text), (Coding::Gsm7, 2));
         let text = format!("{}{{{}", "a".repeat(152), "b".repeat(152));

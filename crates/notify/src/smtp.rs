@@ -15,12 +15,12 @@ use secrecy::ExposeSecret;
 
 use crate::{EmailSettings, Gateway, GatewayError, Letter, MailSecurity, Undelivered};
 
-/// What a server says about this mailbox, and will say again (RFC 3463, section 3.2; RFC 7505). The code of three digits
-/// alone does not tell: a server that will not relay for us says 550 too. Of the others about addresses 5.1.0 may be, and
-/// 5.1.7 and 5.1.8 are, about the sender, which is ours to mend.
+/// The enhanced codes that refuse this mailbox for good (RFC 3463, section 3.2; RFC 7505). The three-digit code alone
+/// is not enough: a server that refuses to relay also answers 550. Of the other codes about addresses, 5.1.0 may
+/// concern the sender, and 5.1.7 and 5.1.8 do. The operator can correct the sender.
 const NO_SUCH_MAILBOX: [&str; 6] = ["5.1.1", "5.1.2", "5.1.3", "5.1.4", "5.1.6", "5.1.10"];
 
-/// Longer than a burst of messages, shorter than servers keep a connection that says nothing.
+/// Longer than a burst of messages, and shorter than the time for which servers keep an idle connection.
 const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
 /// A mail server.
@@ -32,7 +32,7 @@ pub struct Smtp {
 }
 
 impl Smtp {
-    /// Prepares the client; connects to nobody yet.
+    /// Prepares the client. Opens no connection yet.
     pub fn new(settings: &EmailSettings) -> Result<Self, GatewayError> {
         let timeout = Duration::from_millis(settings.timeout_ms);
         let parameters = || TlsParameters::new(settings.host.clone()).map_err(GatewayError::Smtp);
@@ -63,7 +63,7 @@ impl Smtp {
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(letter.subject.as_str())
-            // The same for every repeat, so that a mailbox can tell.
+            // The same for every repeat, so that a mail client can recognise a duplicate.
             .message_id(Some(format!("<{}@{}>", letter.id, self.from.email.domain())))
             .date(letter.written_at.into())
             .raw_header(automatic)
@@ -77,7 +77,7 @@ impl Smtp {
 impl Gateway for Smtp {
     async fn send(&self, letter: &Letter) -> Result<(), Undelivered> {
         let message = self.message(letter)?;
-        // Each command has its time; so has the whole.
+        // Each command has a timeout. This one limits the whole exchange.
         match tokio::time::timeout(self.timeout, self.transport.send(message)).await {
             Ok(Ok(_accepted)) => Ok(()),
             Ok(Err(error)) => Err(verdict(&error)),
@@ -92,7 +92,7 @@ impl fmt::Debug for Smtp {
     }
 }
 
-/// Never what the server says beside its codes: it may repeat the address.
+/// Includes only the codes of the server's reply: its text may contain the address.
 fn verdict(error: &lettre::transport::smtp::Error) -> Undelivered {
     match error.status() {
         Some(code) => match no_such_mailbox(error) {
@@ -105,7 +105,7 @@ fn verdict(error: &lettre::transport::smtp::Error) -> Undelivered {
     }
 }
 
-/// The enhanced code with which a lasting refusal of this mailbox begins (RFC 2034, section 4).
+/// The enhanced code with which a permanent refusal of this mailbox begins (RFC 2034, section 4).
 fn no_such_mailbox(error: &lettre::transport::smtp::Error) -> Option<&'static str> {
     let said = error.source().filter(|_| error.is_permanent())?.to_string();
     let enhanced = said.split_whitespace().next()?;

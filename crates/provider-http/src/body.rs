@@ -1,9 +1,9 @@
-//! The body of a request, which knows whether it has left.
+//! A request body that records whether it was sent.
 //!
-//! The HTTP client opens a connection, encodes the head, and only then asks the body for its bytes. That
-//! question is the last moment at which an order can be stopped, and its answer is recorded: as long as
-//! the body was never handed over, no provider can have the order, even if the head went out alone,
-//! because a head without the announced body is no request.
+//! The HTTP client opens a connection, encodes the head, and only then asks the body for its bytes. This is the last
+//! moment at which an order can be stopped. The result is recorded. If the body was never handed to the connection, no
+//! provider can have the order. This is true even if the head was sent, because a head without its announced body is
+//! not a complete request.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ const WAITING: u8 = 0;
 const LEFT: u8 = 1;
 const WITHDRAWN: u8 = 2;
 
-/// Whether the body was handed to the connection. Leaving and withdrawing exclude each other, so that a
-/// connection which wakes up after the caller gave up finds nothing to send.
+/// Whether the body was handed to the connection. A body either leaves or is withdrawn, never both. So a connection
+/// that resumes after the caller gave up has nothing to send.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Departure(Arc<AtomicU8>);
 
 impl Departure {
-    /// Stops the body from ever leaving; true if it had not left, which is then proven for good.
+    /// Withdraws the body. Returns true if it had not left. Then it can never leave.
     pub(crate) fn withdraw(&self) -> bool {
         self.move_on(WITHDRAWN)
     }
@@ -46,7 +46,7 @@ impl Departure {
 #[error("the gate was closed before the first byte of the order left")]
 pub(crate) struct Withdrawn;
 
-/// The whole of one message, handed over at once if the gate is still open.
+/// The complete body of one message. It is handed over in one piece if the gate is still open.
 #[derive(Debug)]
 pub(crate) struct GatedBody {
     bytes: Option<Bytes>,
@@ -82,7 +82,7 @@ impl Body for GatedBody {
         self.bytes.is_none()
     }
 
-    /// Exact, so that the head announces a length and a body that never comes is no request.
+    /// The size is exact, so that the head announces a length. Then a head without its body is not a complete request.
     fn size_hint(&self) -> SizeHint {
         let length = self.bytes.as_ref().map_or(0, Bytes::len);
         SizeHint::with_exact(u64::try_from(length).expect("a message in memory has a 64-bit length"))
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_gate_lets_the_order_leave_once_and_for_good() {
+    fn an_open_gate_lets_the_order_leave_exactly_once() {
         let departure = Departure::default();
         let mut body = body(true, &departure);
         assert_eq!(body.size_hint().exact(), Some(5));

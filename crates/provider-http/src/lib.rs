@@ -1,7 +1,7 @@
-//! One HTTP exchange with a vendor: sent at most once, never redirected, never retried, bounded in time
-//! and size, and stopped by a closed gate up to the moment when its first byte would leave.
+//! One HTTP exchange with a vendor. It is sent at most once, never redirected, never retried, and bounded in time and
+//! size. A closed gate stops it until the first byte of its body is sent.
 //!
-//! What every adapter over HTTP must get right is here once; what a vendor says is for the adapter.
+//! This crate has the parts that are the same for every HTTP adapter. The adapters interpret the replies.
 #![warn(missing_docs)]
 
 mod body;

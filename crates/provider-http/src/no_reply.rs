@@ -1,11 +1,11 @@
-//! Why there is no reply, and how little that proves.
+//! The reasons for a missing reply, and what each of them proves.
 
 use vend::{Doubt, Refusal, RefusalReason, Unanswered, VendOutcome};
 
 /// Why there is no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoReply {
-    /// Proven: nobody can have read the message.
+    /// It is proven that the vendor cannot have read the message.
     #[error("no byte of the message left us")]
     NeverSent,
     /// The deadline passed.
@@ -14,13 +14,13 @@ pub enum NoReply {
     /// The connection broke.
     #[error("the connection was lost after the message left")]
     ConnectionLost,
-    /// More than any reply of the vendor's, or not one.
+    /// The reply is larger than the limit, or cannot be read.
     #[error("the reply is too large, or broken")]
     Unreadable,
 }
 
 impl NoReply {
-    /// The same, known to have happened after the message was handed over.
+    /// The same reason for a message that was already handed over: `NeverSent` becomes `ConnectionLost`.
     pub(crate) const fn after_departure(self) -> Self {
         match self {
             Self::NeverSent | Self::ConnectionLost => Self::ConnectionLost,
@@ -29,7 +29,7 @@ impl NoReply {
         }
     }
 
-    /// What it leaves open about an order that was sent earlier.
+    /// The doubt that remains about an order that was sent earlier.
     pub const fn doubt(self) -> Doubt {
         match self {
             Self::TimedOut => Doubt::TimedOut,
@@ -38,7 +38,7 @@ impl NoReply {
         }
     }
 
-    /// What became of the order that was this message: only what never left is known not to be vended.
+    /// The outcome of the order in this message. Only `NeverSent` is a refusal. Everything else is doubt.
     pub fn outcome(self) -> VendOutcome {
         match self {
             Self::NeverSent => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
@@ -48,7 +48,7 @@ impl NoReply {
         }
     }
 
-    /// What became of a question that moves nothing.
+    /// The result of a question that moves no money.
     pub const fn unanswered(self) -> Unanswered {
         match self {
             Self::NeverSent => Unanswered::Unreachable,

@@ -1,4 +1,4 @@
-//! The client, and the exchange.
+//! The HTTP client and one exchange.
 
 use std::time::Duration;
 
@@ -11,69 +11,70 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::NoReply;
 use crate::body::{Departure, GatedBody};
 
-/// No reply of any vendor comes near it.
+/// The maximum size of a reply. The replies of all vendors are much smaller.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// Shorter than any server keeps an idle connection, so that an order is not written into one that is
-/// just being closed: that would end in doubt for nothing.
+/// How long an idle connection is kept. This is shorter than any server's limit, so that no order is written to a
+/// connection that the server is just closing. That would cause unnecessary doubt.
 const IDLE_CONNECTION: Duration = Duration::from_secs(2);
 
-/// What a client is made of.
+/// The settings of a client.
 #[derive(Clone, Copy, Debug)]
 pub struct TransportSettings<'a> {
-    /// Longest wait for a connection.
+    /// The maximum time to open a connection.
     pub connect_within: Duration,
-    /// Client certificate and key, PEM, one after the other, where the vendor wants them.
+    /// Client certificate and key, both as PEM in one text, if the vendor requires them.
     pub client_certificate_pem: Option<&'a SecretString>,
-    /// Certificate authorities, PEM, trusted beside those of the machine.
+    /// Certificate authorities as PEM. They are trusted in addition to those of the machine.
     pub extra_root_certificate_pem: Option<&'a str>,
 }
 
-/// Why there is no client.
+/// Why the client cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// The process has not installed a rustls crypto provider.
     #[error("no TLS provider is installed in this process")]
     NoTlsProvider,
-    /// A text without any, given as one.
+    /// The text of the root certificates contains no certificate.
     #[error("the extra root certificate is no PEM certificate")]
     NoRootCertificate,
-    /// Certificates that cannot be read.
+    /// The certificates cannot be read, or the client cannot be built for another reason.
     #[error("the HTTP client cannot be built")]
     Client(#[source] reqwest::Error),
 }
 
-/// The way to one vendor. A connection dies with the runtime that opened it, so orders and questions that
-/// are put from different runtimes want a transport each.
+/// The HTTP client for one vendor. A connection ends with the runtime that opened it. So orders and questions that are
+/// sent from different runtimes need separate transports.
 #[derive(Clone, Debug)]
 pub struct Transport {
     client: Client,
 }
 
-/// A message with a body, which the gate can stop.
+/// A message with a body. The gate can stop it.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// Where it is posted.
+    /// The address to post to.
     pub url: Url,
-    /// What is said about it. Credentials are to be marked as sensitive.
+    /// The headers. The caller must mark credentials as sensitive.
     pub headers: HeaderMap,
-    /// The message. An empty one is not sent: nobody asks for a body of nothing, so it is not seen leaving.
+    /// The message. An empty message is not sent: the client never asks for an empty body, so the departure cannot be
+    /// recorded.
     pub body: Vec<u8>,
 }
 
-/// What came back.
+/// The reply of the vendor.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpReply {
     /// The HTTP status.
     pub status: u16,
-    /// The body as it came. May hold tokens and is not printed.
+    /// The unchanged body. It may contain tokens, so `Debug` shows only its length.
     pub body: Vec<u8>,
 }
 
 impl Transport {
-    /// Prepares the client; connects to nobody yet.
+    /// Builds the client. It does not connect yet.
     pub fn new(settings: TransportSettings<'_>) -> Result<Self, TransportError> {
-        // The client would panic.
+        // Without a provider the client would panic.
         if CryptoProvider::get_default().is_none() {
             return Err(TransportError::NoTlsProvider);
         }
@@ -103,8 +104,8 @@ impl Transport {
         builder.build().map(|client| Self { client }).map_err(TransportError::Client)
     }
 
-    /// Posts one message and returns what came back, whatever its status. The gate is looked at when the
-    /// connection stands and the first byte of the body is about to leave.
+    /// Posts one message and returns the reply with any status. The gate is checked after the connection is open,
+    /// immediately before the first byte of the body is sent. A closed gate gives [`NoReply::NeverSent`].
     pub async fn post(
         &self,
         outgoing: Outgoing,
@@ -124,7 +125,7 @@ impl Transport {
         reply.map_err(|_elapsed| NoReply::TimedOut)?.map_err(NoReply::after_departure)
     }
 
-    /// Asks for what lies at an address, and returns what came back, whatever its status.
+    /// Sends a GET request and returns the reply with any status.
     pub async fn get(&self, url: Url, headers: HeaderMap, within: Duration) -> Result<HttpReply, NoReply> {
         let request = self.client.get(url).headers(headers);
         tokio::time::timeout(within, exchange(request)).await.map_err(|_elapsed| NoReply::TimedOut)?

@@ -1,4 +1,4 @@
-//! What proves that nothing left, and what does not.
+//! Tests of one exchange: which failures prove that nothing was sent.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::time::Duration;
@@ -36,7 +36,7 @@ async fn get(url: &str) -> Result<(u16, Vec<u8>), NoReply> {
     reply.map(|reply| (reply.status, reply.body))
 }
 
-/// Takes one connection, reads from it, says this, and closes it.
+/// Accepts one connection, reads a request, sends this answer, and closes the connection.
 async fn listener_that_says(answer: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
@@ -66,10 +66,10 @@ async fn the_reply_comes_with_its_status_whatever_that_is() {
 #[tokio::test]
 async fn only_what_found_no_connection_was_never_sent() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let nobody = format!("http://{}/", listener.local_addr().unwrap());
+    let unreachable = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
-    assert_eq!(post(&nobody, "order").await, Err(NoReply::NeverSent));
-    assert_eq!(get(&nobody).await, Err(NoReply::NeverSent));
+    assert_eq!(post(&unreachable, "order").await, Err(NoReply::NeverSent));
+    assert_eq!(get(&unreachable).await, Err(NoReply::NeverSent));
     assert_eq!(post(&listener_that_says("").await, "order").await, Err(NoReply::ConnectionLost));
     assert_eq!(get(&listener_that_says("").await).await, Err(NoReply::ConnectionLost));
 }
@@ -79,8 +79,8 @@ async fn an_empty_message_is_not_sent_at_all() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     assert_eq!(post(&url, "").await, Err(NoReply::NeverSent));
-    let nobody_came = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
-    assert!(nobody_came.is_err());
+    let connection = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;
+    assert!(connection.is_err());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
-//! The access token: asked for once for all who wait for it, renewed before it ends.
+//! The access token. Concurrent callers share one request for it, and it is renewed before it expires.
 
-mod desk;
+mod token_endpoint;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,28 +11,28 @@ use provider_http::header::HeaderValue;
 use provider_http::{NoReply, Transport};
 
 use crate::settings::{ReloadlySettings, SettingsError};
-use desk::Desk;
+use token_endpoint::TokenEndpoint;
 
-/// The longest margin before its end in which a token is renewed; of a short-lived one, a tenth of its life.
+/// The maximum time before expiry at which a token is renewed. For a short-lived token it is a tenth of its lifetime.
 const MARGIN_MAX: Duration = Duration::from_mins(5);
 
-/// Whoever renews a token that is still good waits for this part of the time that it has, and no longer: a second of ten, since
-/// an order that waits here must leave before its gate closes.
+/// The renewal of a token that is still valid may take only this fraction of the caller's time: one second of ten. An
+/// order that waits here must be sent before its gate closes.
 const AHEAD: u32 = 10;
 
-/// How long a token that could not be renewed is used before that is tried again.
+/// How long a valid token is used after a failed renewal, before the next attempt to renew it.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// Leave to put one request: what goes into its `Authorization` header.
+/// The authorization of one request: the value of its `Authorization` header.
 #[derive(Clone)]
 pub(crate) struct Pass {
     /// Marked as sensitive.
     pub(crate) header: HeaderValue,
-    /// Which token this is.
+    /// The number of the token.
     number: u64,
 }
 
-/// Why there is no leave.
+/// Why there is no pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoAccess {
     #[error("the vendor does not accept our credentials")]
@@ -43,22 +43,22 @@ pub(crate) enum NoAccess {
     Unreadable,
 }
 
-/// Keeps the token.
+/// The store of the token.
 #[derive(Debug)]
 pub(crate) struct Access {
-    desk: Desk,
+    token_endpoint: TokenEndpoint,
     clock: SharedClock,
     state: Mutex<State>,
-    /// Held by whoever asks for a token.
-    flight: tokio::sync::Mutex<()>,
+    /// Held during a request for a token, so that there is at most one at a time.
+    request_lock: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     held: Option<Held>,
-    /// Requests for a token that have ended.
-    flights: u64,
-    /// How the last of them failed, if it did.
+    /// The number of finished requests for a token.
+    requests: u64,
+    /// How the last request failed. `None` if it succeeded.
     failed: Option<NoAccess>,
 }
 
@@ -69,10 +69,10 @@ struct Held {
     ends_at: Monotonic,
 }
 
-/// What is there to be used.
+/// The state of the stored token.
 enum Found {
     Good(Pass),
-    /// Good, but to be renewed by whoever comes first.
+    /// Valid, but the next caller must renew it.
     Ageing(Pass),
     Nothing,
 }
@@ -80,35 +80,34 @@ enum Found {
 impl Access {
     pub(crate) fn new(settings: &ReloadlySettings, clock: SharedClock) -> Result<Self, SettingsError> {
         Ok(Self {
-            desk: Desk::new(settings)?,
+            token_endpoint: TokenEndpoint::new(settings)?,
             clock,
             state: Mutex::default(),
-            flight: tokio::sync::Mutex::default(),
+            request_lock: tokio::sync::Mutex::default(),
         })
     }
 
-    /// A pass that is good for a while. Whoever comes while one is asked for waits for that one, and shares
-    /// what comes of it.
+    /// A valid pass. A caller without a valid token waits for a request that is in progress and shares its result.
     pub(crate) async fn pass(&self, transport: &Transport, within: Duration) -> Result<Pass, NoAccess> {
-        let flights_seen = match self.found() {
+        let requests_seen = match self.found() {
             (Found::Good(pass), _) => return Ok(pass),
             (Found::Ageing(pass), _) => return Ok(self.renewed(pass, transport, within).await),
-            (Found::Nothing, flights) => flights,
+            (Found::Nothing, requests) => requests,
         };
-        let _flight = self.flight.lock().await;
+        let _request = self.request_lock.lock().await;
         match self.found() {
             (Found::Good(pass) | Found::Ageing(pass), _) => return Ok(pass),
-            (Found::Nothing, flights) if flights == flights_seen => {}
+            (Found::Nothing, requests) if requests == requests_seen => {}
             (Found::Nothing, _) => {
                 if let Some(failed) = self.state().failed {
                     return Err(failed);
                 }
             }
         }
-        self.fly(transport, within).await
+        self.request_token(transport, within).await
     }
 
-    /// Has the next one ask for a new token, unless somebody already has.
+    /// Drops the token of this pass, unless it was already replaced. The next caller requests a new token.
     pub(crate) fn give_up(&self, pass: &Pass) {
         let mut state = self.state();
         if state.held.as_ref().is_some_and(|held| held.pass.number == pass.number) {
@@ -116,29 +115,29 @@ impl Access {
         }
     }
 
-    /// A new pass in the place of an ageing one, or the ageing one while somebody else is at it or none is
-    /// to be had.
+    /// A new pass in place of an ageing one. It is the ageing one if another caller is renewing it or the renewal
+    /// fails.
     async fn renewed(&self, ageing: Pass, transport: &Transport, within: Duration) -> Pass {
-        let Ok(_flight) = self.flight.try_lock() else { return ageing };
+        let Ok(_request) = self.request_lock.try_lock() else { return ageing };
         match self.found() {
             (Found::Good(pass), _) => pass,
             (Found::Ageing(_) | Found::Nothing, _) => {
                 let not_long = within.checked_div(AHEAD).unwrap_or(within);
-                self.fly(transport, not_long).await.unwrap_or(ageing)
+                self.request_token(transport, not_long).await.unwrap_or(ageing)
             }
         }
     }
 
-    /// Asks for a token. The caller holds the flight.
-    async fn fly(&self, transport: &Transport, within: Duration) -> Result<Pass, NoAccess> {
+    /// Requests a token. The caller holds the request lock.
+    async fn request_token(&self, transport: &Transport, within: Duration) -> Result<Pass, NoAccess> {
         let asked_at = self.clock.monotonic();
-        let granted = self.desk.ask(transport, within).await;
+        let granted = self.token_endpoint.ask(transport, within).await;
         let mut state = self.state();
-        state.flights = state.flights.saturating_add(1);
+        state.requests = state.requests.saturating_add(1);
         state.failed = granted.as_ref().err().copied();
         match granted {
             Ok(grant) => {
-                let pass = Pass { header: grant.header, number: state.flights };
+                let pass = Pass { header: grant.header, number: state.requests };
                 let held = Held::since(asked_at, grant.lifetime, pass.clone());
                 state.held = Some(held);
                 Ok(pass)
@@ -162,7 +161,7 @@ impl Access {
             Some(held) if now < held.ends_at => Found::Ageing(held.pass.clone()),
             Some(_) | None => Found::Nothing,
         };
-        (found, state.flights)
+        (found, state.requests)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,7 +170,7 @@ impl Access {
 }
 
 impl Held {
-    /// Counted from before the question, so that the token never ends earlier than we think.
+    /// The lifetime is counted from before the request, so that the token does not expire earlier than assumed.
     fn since(asked_at: Monotonic, lifetime: Duration, pass: Pass) -> Self {
         let margin = lifetime.checked_div(10).unwrap_or_default().min(MARGIN_MAX);
         let after = |length: Duration| asked_at.checked_add(length).unwrap_or(asked_at);

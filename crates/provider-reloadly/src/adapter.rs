@@ -1,4 +1,4 @@
-//! The provider's side of the port: what may be refused without asking is, the rest is asked and judged.
+//! The adapter: it refuses locally where possible, and otherwise sends a request and judges the reply.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ use crate::settings::{ReloadlySettings, SettingsError};
 #[derive(Debug)]
 pub struct Reloadly {
     gateway: Gateway,
-    /// Orders have connections of their own. A connection dies with the runtime that opened it, and
-    /// questions are also put from runtimes that end before the last order is answered.
+    /// Orders have their own connections. A connection ends with the runtime that opened it. Some runtimes that send
+    /// questions end before the last order is answered.
     orders: Transport,
     questions: Transport,
     rules: Rules,
@@ -37,21 +37,23 @@ pub struct Reloadly {
     clock: SharedClock,
 }
 
-/// All that an order needs besides itself.
+/// Everything that must be known before an order is sent.
 struct Prepared {
     operator: Operator,
     pass: Pass,
 }
 
 impl Reloadly {
-    /// Checks the settings and prepares the clients; connects to nobody yet. The process must have
-    /// installed a rustls crypto provider.
+    /// Checks the settings and builds the clients. It does not connect yet.
+    ///
+    /// # Errors
+    /// If a setting is not usable, or if the process has not installed a rustls crypto provider.
     pub fn new(settings: &ReloadlySettings, clock: SharedClock) -> Result<Self, SettingsError> {
         settings.check_timeouts()?;
         Ok(Self {
             gateway: Gateway::new(settings, clock.clone())?,
-            orders: gateway::line(settings)?,
-            questions: gateway::line(settings)?,
+            orders: gateway::transport(settings)?,
+            questions: gateway::transport(settings)?,
             rules: Rules::new(settings)?,
             operators: OperatorMemory::new(clock.clone()),
             vend_timeout: Duration::from_millis(settings.vend_timeout_ms),
@@ -60,7 +62,7 @@ impl Reloadly {
         })
     }
 
-    /// Whose number this is, if it can be sold to at all.
+    /// The phone number of the subscriber. It is refused if the product or the number cannot be sold.
     fn phone(&self, product: Product, subscriber: &SubscriberIdentifier) -> Result<Phone, Refusal> {
         if !sells(product) {
             return Err(Refusal::because(RefusalReason::Misconfigured));
@@ -69,18 +71,18 @@ impl Reloadly {
         Phone::ordered(subscriber.as_str(), self.rules.country).ok_or_else(unknown)
     }
 
-    /// Asks which network the number belongs to, and remembers it.
-    async fn detect(&self, line: &Transport, phone: &Phone) -> Result<Operator, Unanswered> {
-        let reply = self.gateway.detect(line, phone).await.map_err(unanswered)?;
+    /// Asks the vendor for the network of the number, and remembers it.
+    async fn detect(&self, transport: &Transport, phone: &Phone) -> Result<Operator, Unanswered> {
+        let reply = self.gateway.detect(transport, phone).await.map_err(unanswered)?;
         let operator = classify::operator(&reply, &self.rules)?;
         self.operators.learn(phone.clone(), operator.clone());
         Ok(operator)
     }
 
-    async fn operator(&self, line: &Transport, phone: &Phone) -> Result<Operator, Unanswered> {
+    async fn operator(&self, transport: &Transport, phone: &Phone) -> Result<Operator, Unanswered> {
         match self.operators.of(phone) {
             Some(operator) => Ok(operator),
-            None => self.detect(line, phone).await,
+            None => self.detect(transport, phone).await,
         }
     }
 
@@ -91,8 +93,8 @@ impl Reloadly {
         operator.admit(amount)
     }
 
-    /// Gets everything that the order needs. Nothing of it has left us before, so whatever is missing is a
-    /// refusal that proves itself.
+    /// Gets everything that the order needs. No byte of the order was sent before, so every failure here is a proven
+    /// refusal.
     async fn prepare(&self, order: &VendOrder, phone: &Phone) -> Result<Prepared, Refusal> {
         let never_sent = || Refusal::because(RefusalReason::NeverSent);
         let preparing = async {
@@ -132,7 +134,7 @@ impl Reloadly {
             }
             Err(no_reply) => no_reply.outcome(),
         };
-        // The number may have moved to another network, or the network may sell something else by now.
+        // The number may have moved to another network, or the network may have changed its amounts.
         if matches!(outcome, VendOutcome::Refused(_)) {
             self.operators.forget(&phone);
         }
@@ -172,8 +174,8 @@ impl Provider for Reloadly {
         Ok(Quotation { units: None, breakdown: None, subscriber_details: None })
     }
 
-    /// A top-up needs no token to be made, and the vendor has no sale without money that could be tried. A yes would
-    /// claim a proof that nobody has, so every trial is refused.
+    /// A top-up makes no token, and the vendor has no trial of a sale without money. A success would claim a proof that
+    /// does not exist, so every trial is refused.
     async fn trial(&self, _call: CallId, _sale: &Sale) -> Result<Quotation, Unanswered> {
         Err(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)))
     }
@@ -204,7 +206,7 @@ const fn sells(product: Product) -> bool {
     }
 }
 
-/// A question that had no leave to be put was never put.
+/// The result of a question without a reply. Without a pass, the question was never sent.
 const fn unanswered(unread: Unread) -> Unanswered {
     match unread {
         Unread::NoAccess(NoAccess::Denied) => {

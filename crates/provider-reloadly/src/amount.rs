@@ -1,25 +1,25 @@
-//! Numbers as the vendor writes them: JSON, up to four decimals, never through a float.
+//! The vendor's numbers: JSON with up to four decimals. They are never converted to floating point.
 
 use money::{Currency, Money};
 use rust_decimal::{Decimal, RoundingStrategy};
 use serde_json::value::RawValue;
 
-/// The decimal that stands there; none for anything but plain digits with at most one point.
+/// The decimal value. `None` for anything but plain digits with at most one point.
 fn decimal(number: &RawValue) -> Option<Decimal> {
     Decimal::from_str_exact(number.get()).ok()
 }
 
-/// Exactly this amount; none where it is finer than a minor unit.
+/// Exactly this amount. `None` if it is finer than a minor unit.
 pub(crate) fn exactly(number: &RawValue, currency: Currency) -> Option<Money> {
     Money::try_from_decimal(decimal(number)?, currency).ok()
 }
 
-/// The smallest amount of whole minor units that is not below it.
+/// The smallest amount in whole minor units that is not below the number.
 pub(crate) fn at_least(number: &RawValue, currency: Currency) -> Option<Money> {
     rounded(number, currency, RoundingStrategy::ToPositiveInfinity)
 }
 
-/// The largest amount of whole minor units that is not above it.
+/// The largest amount in whole minor units that is not above the number.
 pub(crate) fn at_most(number: &RawValue, currency: Currency) -> Option<Money> {
     rounded(number, currency, RoundingStrategy::ToNegativeInfinity)
 }

@@ -1,5 +1,5 @@
-//! What a reply proves. Pure: the reply, the question and the deployment's rules go in, a verdict comes
-//! out. Whatever is not proven is doubt.
+//! Decides what a reply proves. The functions are pure: they take the reply, the question and the deployment's rules,
+//! and return a verdict. Everything that is not proven is doubt.
 
 use provider_http::HttpReply;
 use vend::{
@@ -13,18 +13,19 @@ use crate::phone::Phone;
 use crate::reply::{self, ErrorReply, Page, Reply, Stated, Status, TopUp};
 use crate::rules::Rules;
 
-/// What an order asked for, as a top-up must repeat it.
+/// The order in the form that a top-up must repeat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) order: &'a VendOrder,
     pub(crate) phone: &'a Phone,
-    /// The network that the order named; whoever enquires later does not know it any more.
+    /// The network that the order named. `None` for an enquiry, which does not know it.
     pub(crate) operator: Option<u64>,
 }
 
-/// What an answer to an order proves. The body comes before the status: a success that repeats all that we
-/// asked for is one under any status. A refusal needs both, as the vendor's errors carry no reference of
-/// ours: the exchange says whom they answer, and a status of the 400 class that nothing broke on the way.
+/// What an answer to an order proves. The body has priority over the status: a success that repeats the whole order is
+/// a vend with any status. A refusal also needs the right status: 400 to 499 for an error, success for a failed top-up.
+/// The vendor's errors do not contain our reference, so only the exchange connects them to the order, and the status
+/// shows that the vendor itself answered.
 pub(crate) fn vend(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> VendOutcome {
     let unknown = |doubt| VendOutcome::Unknown(Unclear::said(doubt, &reply.body));
     let read = match Reply::read(&reply.body) {
@@ -48,7 +49,7 @@ pub(crate) fn vend(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> VendOu
     }
 }
 
-/// What a report about an order proves. An empty one proves nothing: reports lag behind sales.
+/// What a report about an order proves. An empty report alone proves nothing, because reports lag behind sales.
 pub(crate) fn enquiry(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> Enquiry {
     let unanswered = |doubt| Enquiry::Unanswered(Unclear::said(doubt, &reply.body));
     if !is_success(reply.status) {
@@ -70,7 +71,7 @@ pub(crate) fn enquiry(reply: &HttpReply, asked: Asked<'_>, rules: &Rules) -> Enq
     }
 }
 
-/// Which network a number belongs to.
+/// The network of a number.
 pub(crate) fn operator(reply: &HttpReply, rules: &Rules) -> Result<Operator, Unanswered> {
     if is_success(reply.status) {
         return match reply::operator(&reply.body, rules.currency) {
@@ -98,16 +99,18 @@ enum Proof {
     Refused(Refusal),
 }
 
-/// What a top-up proves about what was asked. A success must repeat all of it. What failed has less to
-/// tell: it must name our reference, and nothing that is not ours.
+/// What a top-up proves about the order. A success must repeat the whole order. A failure must have our reference, and
+/// must not contradict the order.
 fn proven(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Result<Proof, Doubt> {
-    let facts = facts(top_up, asked, rules);
-    let names_us = facts.reference == Some(true) && !facts.all().contains(&Some(false));
+    let matches_of = matches_of(top_up, asked, rules);
+    let names_us = matches_of.reference == Some(true) && !matches_of.all().contains(&Some(false));
     if !names_us {
         return Err(Doubt::Mismatched);
     }
     match (top_up.status, top_up.transaction_id) {
-        (Status::Successful, Some(transaction)) if facts.are_complete() && top_up.error_code.is_none() => {
+        (Status::Successful, Some(transaction))
+            if matches_of.are_complete() && top_up.error_code.is_none() =>
+        {
             Ok(Proof::Vended(transaction))
         }
         (Status::Successful, Some(_) | None) => Err(Doubt::Mismatched),
@@ -117,8 +120,8 @@ fn proven(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Result<Proof, 
     }
 }
 
-/// The vendor debits no failure, and gives back by itself what it calls refunded. But one that failed
-/// because our reference was there before is another copy than the one that was.
+/// The vendor does not debit failures, and it pays back refunded top-ups by itself. But a failure because of a repeated
+/// reference is about this copy of the order, not about the first one.
 fn failed(top_up: &TopUp<'_>, rules: &Rules) -> Result<Refusal, Doubt> {
     let reason = match rules.fault_codes.meaning(top_up.error_code.as_deref()) {
         Meaning::Refused(reason) => reason,
@@ -128,28 +131,28 @@ fn failed(top_up: &TopUp<'_>, rules: &Rules) -> Result<Refusal, Doubt> {
     Ok(worded(reason, top_up.error_code.as_deref(), top_up.error_message.as_deref()))
 }
 
-/// What was asked for, and whether the top-up is that; none where it does not say.
-struct Facts {
+/// Whether the top-up matches each part of the order. `None` if the top-up does not state the part.
+struct Match {
     reference: Option<bool>,
     phone: Option<bool>,
     operator: Option<bool>,
     amount: Option<bool>,
 }
 
-impl Facts {
+impl Match {
     const fn all(&self) -> [Option<bool>; 4] {
         [self.reference, self.phone, self.operator, self.amount]
     }
 
     fn are_complete(&self) -> bool {
-        self.all().iter().all(|fact| *fact == Some(true))
+        self.all().iter().all(|part| *part == Some(true))
     }
 }
 
-fn facts(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Facts {
+fn matches_of(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Match {
     let reference = asked.order.reference.to_string();
     let phone = |text: &str| Phone::reported(text, rules.country).as_ref() == Some(asked.phone);
-    Facts {
+    Match {
         reference: top_up.custom_identifier.as_ref().map(|named| *named == reference),
         phone: top_up.recipient().map(phone),
         operator: match asked.operator {
@@ -160,11 +163,11 @@ fn facts(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Facts {
     }
 }
 
-/// The amount is told twice: as our account was charged, and as the phone was topped up. We ask for the
-/// latter; where the account holds the same money, both are one, and less taxes may have been delivered.
+/// A top-up states two amounts: the charge to our account and the credit of the phone. The order asks for the credit.
+/// If the account has the same currency, the charge is compared instead, because taxes may reduce the stated credit.
 fn amount(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Option<bool> {
     let requested = top_up.requested();
-    let told = if rules.account_currency == rules.currency {
+    let stated = if rules.account_currency == rules.currency {
         requested
     } else {
         match requested {
@@ -173,7 +176,7 @@ fn amount(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Option<bool> {
             Stated::Nothing => Stated::Nothing,
         }
     };
-    match told {
+    match stated {
         Stated::Amount(amount) => Some(amount == asked.order.sale.amount),
         Stated::Garbled => Some(false),
         Stated::Nothing => None,
@@ -198,7 +201,7 @@ fn not_answered(reply: &HttpReply) -> Doubt {
     }
 }
 
-/// With the vendor's wording. Code or wording may say more than the table knows: that the refusal is transient.
+/// A refusal with the vendor's wording. The code or the wording may add that the refusal is transient.
 fn worded(reason: RefusalReason, code: Option<&str>, message: Option<&str>) -> Refusal {
     let reason = [code, message].into_iter().flatten().fold(reason, RefusalReason::refined_by);
     Refusal { reason, wording: message.and_then(one_line) }

@@ -1,37 +1,37 @@
-//! What each error code means. The one table from the vendor's codes to refusal reasons.
+//! The table from the vendor's error codes to refusal reasons.
 
 use serde::Deserialize;
 use vend::RefusalReason;
 
 use crate::settings::SettingsError;
 
-/// One line of a deployment's table: the vendor's list is not published whole.
+/// One line of a deployment's own table. It exists because the vendor's published list is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultCode {
     /// The vendor's `errorCode`.
     pub code: String,
-    /// A refusal reason's stable name, `repeated_reference`, or `unlisted` for doubt after all.
+    /// The stable name of a refusal reason, or `repeated_reference`, or `unlisted` for doubt.
     pub means: String,
 }
 
-/// What a code says about the request that it answers.
+/// What a code says about its request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// The vendor looked at the request and did not carry it out.
+    /// The vendor examined the request and did not carry it out.
     Refused(RefusalReason),
-    /// Our identifier was there before.
+    /// The vendor already has our identifier.
     RepeatedReference,
-    /// Nothing that we can rely on.
+    /// The code proves nothing.
     Unlisted,
 }
 
-/// The deployment's lines, then the built-in ones; the first that fits counts.
+/// The deployment's lines, followed by the built-in ones. The first match counts.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultCodes(Vec<(String, Meaning)>);
 
-/// The definite codes. `TOPUP_TRANSACTION_FAILED` and `TRANSACTION_CANNOT_BE_PROCESSED_AT_THE_MOMENT` are
-/// not among them: they speak of a transaction that was begun.
+/// The definite codes. `TOPUP_TRANSACTION_FAILED` and `TRANSACTION_CANNOT_BE_PROCESSED_AT_THE_MOMENT` are not included,
+/// because they are about a transaction that was started.
 const BUILT_IN: [(&str, Meaning); 22] = [
     ("INVALID_RECIPIENT_PHONE", Meaning::Refused(RefusalReason::UnknownSubscriber)),
     ("INVALID_PHONE_NUMBER", Meaning::Refused(RefusalReason::UnknownSubscriber)),
@@ -63,7 +63,7 @@ impl FaultCodes {
         own.iter().map(line).chain(built_in).collect::<Result<_, _>>().map(Self)
     }
 
-    /// No code is none that we know.
+    /// The meaning of a code. A missing or unknown code is unlisted.
     pub(crate) fn meaning(&self, code: Option<&str>) -> Meaning {
         let line = self.0.iter().find(|(known, _meaning)| Some(known.as_str()) == code);
         line.map_or(Meaning::Unlisted, |(_code, meaning)| *meaning)

@@ -1,4 +1,4 @@
-//! The way to the vendor: every request under a pass.
+//! The requests to the vendor. Every request has a pass.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::phone::Phone;
 use crate::request::below;
 use crate::settings::{ReloadlySettings, SettingsError};
 
-/// The version of the vendor's interface that we speak.
+/// The version of the vendor's API that this crate uses.
 const ACCEPT: &str = "application/com.reloadly.topups-v1+json";
 
 /// Why a question has no reply.
@@ -22,13 +22,13 @@ pub(crate) enum Unread {
     NoReply(NoReply),
 }
 
-/// The vendor, as all who talk to it share it.
+/// The shared state of all requests to the vendor.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     access: Access,
     base: Url,
     country: String,
-    /// Longest wait for anything that moves no money.
+    /// The maximum duration of a question that moves no money.
     enquiry_timeout: Duration,
 }
 
@@ -42,28 +42,28 @@ impl Gateway {
         })
     }
 
-    /// Leave to send an order.
-    pub(crate) async fn pass(&self, line: &Transport) -> Result<Pass, NoAccess> {
-        self.access.pass(line, self.enquiry_timeout).await
+    /// A pass for an order.
+    pub(crate) async fn pass(&self, transport: &Transport) -> Result<Pass, NoAccess> {
+        self.access.pass(transport, self.enquiry_timeout).await
     }
 
-    /// Asks which network a number belongs to.
-    pub(crate) async fn detect(&self, line: &Transport, phone: &Phone) -> Result<HttpReply, Unread> {
+    /// Asks for the network of a number.
+    pub(crate) async fn detect(&self, transport: &Transport, phone: &Phone) -> Result<HttpReply, Unread> {
         let path = ["operators", "auto-detect", "phone", phone.digits(), "countries", &self.country];
-        self.read(line, below(&self.base, path)).await
+        self.read(transport, below(&self.base, path)).await
     }
 
     /// Asks for the report about an order.
-    pub(crate) async fn report(&self, line: &Transport, identifier: &str) -> Result<HttpReply, Unread> {
+    pub(crate) async fn report(&self, transport: &Transport, identifier: &str) -> Result<HttpReply, Unread> {
         let mut url = below(&self.base, ["topups", "reports", "transactions"]);
         url.query_pairs_mut().append_pair("customIdentifier", identifier);
-        self.read(line, url).await
+        self.read(transport, url).await
     }
 
-    /// Sends an order, once. If the pass is not accepted, the next request asks for another.
+    /// Sends an order once. If the vendor does not accept the pass, the next request gets a new one.
     pub(crate) async fn order(
         &self,
-        line: &Transport,
+        transport: &Transport,
         pass: &Pass,
         body: Vec<u8>,
         gate: &Gate,
@@ -72,41 +72,42 @@ impl Gateway {
         let mut headers = headers(pass);
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let outgoing = Outgoing { url: below(&self.base, ["topups"]), headers, body };
-        let reply = line.post(outgoing, gate, within).await?;
+        let reply = transport.post(outgoing, gate, within).await?;
         if reply.status == 401 {
             self.access.give_up(pass);
         }
         Ok(reply)
     }
 
-    /// The country's code, as orders name it.
+    /// The country code for orders.
     pub(crate) fn country(&self) -> &str {
         &self.country
     }
 
-    /// Puts a question. One whose pass is not accepted is put once more, under a new one: it moves nothing.
-    async fn read(&self, line: &Transport, url: Url) -> Result<HttpReply, Unread> {
+    /// Sends a question. If the pass is not accepted, it is sent once more with a new pass. This is safe, because a
+    /// question moves no money.
+    async fn read(&self, transport: &Transport, url: Url) -> Result<HttpReply, Unread> {
         let asking = async {
-            let pass = self.pass(line).await.map_err(Unread::NoAccess)?;
-            let reply = self.get(line, &pass, url.clone()).await?;
+            let pass = self.pass(transport).await.map_err(Unread::NoAccess)?;
+            let reply = self.get(transport, &pass, url.clone()).await?;
             if reply.status != 401 {
                 return Ok(reply);
             }
             self.access.give_up(&pass);
-            let pass = self.pass(line).await.map_err(Unread::NoAccess)?;
-            self.get(line, &pass, url).await
+            let pass = self.pass(transport).await.map_err(Unread::NoAccess)?;
+            self.get(transport, &pass, url).await
         };
         let in_time = tokio::time::timeout(self.enquiry_timeout, asking).await;
         in_time.unwrap_or(Err(Unread::NoReply(NoReply::TimedOut)))
     }
 
-    async fn get(&self, line: &Transport, pass: &Pass, url: Url) -> Result<HttpReply, Unread> {
-        line.get(url, headers(pass), self.enquiry_timeout).await.map_err(Unread::NoReply)
+    async fn get(&self, transport: &Transport, pass: &Pass, url: Url) -> Result<HttpReply, Unread> {
+        transport.get(url, headers(pass), self.enquiry_timeout).await.map_err(Unread::NoReply)
     }
 }
 
-/// A line of its own to the vendor.
-pub(crate) fn line(settings: &ReloadlySettings) -> Result<Transport, SettingsError> {
+/// A new transport to the vendor, with its own connections.
+pub(crate) fn transport(settings: &ReloadlySettings) -> Result<Transport, SettingsError> {
     let transport = Transport::new(TransportSettings {
         connect_within: Duration::from_millis(settings.connect_timeout_ms),
         client_certificate_pem: None,

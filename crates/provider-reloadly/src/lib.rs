@@ -1,8 +1,9 @@
 //! Airtime over the Reloadly top-up API: JSON over HTTP, OAuth 2.0 client credentials.
 //!
-//! One file per station of an exchange: `access` keeps the token, `request` writes, `gateway` carries,
-//! `reply` reads, `classify` judges. Everything but `access` and `gateway` is pure. The credit lands on the
-//! SIM: a vend has no token, no units and no split. What a reply *proves* is never guessed.
+//! There is one module per step of an exchange: `access` keeps the access token, `request` writes the order, `gateway`
+//! sends it, `reply` reads the answer, `classify` judges it. All of them except `access` and `gateway` are pure. The
+//! credit is added to the SIM, so a vend has no token, no units and no split. The adapter never guesses what a reply
+//! *proves*.
 #![warn(missing_docs)]
 
 mod access;

@@ -13,11 +13,11 @@ pub(crate) struct Operator {
 /// What a network sells in the money of its country.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Selling {
-    /// Any amount between two, where it says so.
+    /// Any amount within these limits. A missing limit does not restrict.
     Range { minimum: Option<Money>, maximum: Option<Money> },
-    /// These amounts alone, in rising order.
+    /// Only these amounts, in rising order.
     Fixed(Denominations),
-    /// Nothing: it wants to be told what to charge us, not what the phone is to get.
+    /// Nothing, because it takes orders only by the amount charged to us, not by the amount that the phone gets.
     Nothing,
 }
 
@@ -29,7 +29,8 @@ pub(crate) struct Denominations {
 }
 
 impl Operator {
-    /// What is known of whoever has a number there. The network's name is not the consumer's.
+    /// The customer data for a number of this network. It has no name, because the network's name is not the
+    /// consumer's.
     pub(crate) fn customer(&self) -> Customer {
         let (minimum, maximum) = match &self.selling {
             Selling::Range { minimum, maximum } => (*minimum, *maximum),
@@ -43,7 +44,7 @@ impl Operator {
         Customer { name: None, barred, minimum, maximum }
     }
 
-    /// Whether it sells this amount.
+    /// Succeeds if the network sells this amount.
     pub(crate) fn admit(&self, amount: Money) -> Result<(), Refusal> {
         match &self.selling {
             Selling::Nothing => Err(sells_nothing()),
@@ -61,7 +62,7 @@ impl Operator {
 }
 
 impl Denominations {
-    /// None of no amounts.
+    /// Sorts the amounts and removes duplicates. `None` if there are no amounts.
     pub(crate) fn new(mut amounts: Vec<Money>) -> Option<Self> {
         amounts.sort_by_key(|amount| amount.minor());
         amounts.dedup();
@@ -84,12 +85,12 @@ impl Denominations {
 }
 
 impl Selling {
-    /// Of fixed amounts, or nothing where there are none.
+    /// Fixed amounts, or `Nothing` if there are none.
     pub(crate) fn fixed(amounts: Vec<Money>) -> Self {
         Denominations::new(amounts).map_or(Self::Nothing, Self::Fixed)
     }
 
-    /// Of any amount between two.
+    /// Any amount within these limits.
     pub(crate) fn range(minimum: Option<Money>, maximum: Option<Money>) -> Self {
         Self::Range { minimum, maximum }
     }
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_admits_its_ends_and_what_lies_between() {
+    fn a_range_admits_its_ends_and_all_amounts_between() {
         let network = operator(Selling::range(Some(pula(500)), Some(pula(50_000))));
         for minor in [500, 1_234, 50_000] {
             assert_eq!(network.admit(pula(minor)), Ok(()), "{minor}");
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn fixed_amounts_are_told_to_whoever_asks_for_another() {
+    fn an_order_for_another_amount_is_refused_with_the_fixed_amounts() {
         let network = operator(Selling::fixed(vec![pula(2_000), pula(500), pula(1_000), pula(500)]));
         for minor in [500, 1_000, 2_000] {
             assert_eq!(network.admit(pula(minor)), Ok(()), "{minor}");

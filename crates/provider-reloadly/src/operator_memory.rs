@@ -1,4 +1,4 @@
-//! Networks of numbers, remembered for a while, so that an order needs no question before it.
+//! A cache of the networks of numbers, so that most orders need no question before them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use clock::{Monotonic, SharedClock};
 use crate::operator::Operator;
 use crate::phone::Phone;
 
-/// Numbers move between networks, and networks change what they sell, but not while somebody decides.
+/// Numbers move between networks, and networks change what they sell, but rarely between a check and a purchase.
 const REMEMBERED_FOR: Duration = Duration::from_mins(15);
 
 const NUMBERS_MAX: usize = 10_000;

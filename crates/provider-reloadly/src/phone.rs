@@ -1,25 +1,25 @@
-//! The number that is topped up.
+//! The phone number that is topped up.
 
 use std::fmt;
 
 use phonenumber::{Mode, PhoneNumber, country};
 
-/// The longest number there can be (ITU-T E.164), and its `+`.
+/// The length of the longest number (ITU-T E.164) with its `+`.
 const LENGTH_MAX: usize = 16;
 
-/// A number that exists in the country that we sell in. Not printed: it belongs in no log.
+/// A valid number of the country of the connection. `Debug` does not show it, because it must not be logged.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Phone(String);
 
 impl Phone {
-    /// As a purchase must spell it: E.164 digits, country code first and no `+`. Purchases of one number are
-    /// told from each other, and found again, by their text, so there is one text for a number.
+    /// Reads the form that a purchase must use: E.164 digits, country code first and no `+`. Purchases are compared and
+    /// found by the text of the number, so each number has exactly one valid text.
     pub(crate) fn ordered(text: &str, country: country::Id) -> Option<Self> {
         Self::reported(text, country).filter(|phone| phone.digits() == text)
     }
 
-    /// As the vendor may spell it: E.164 digits, with or without a `+`, or the digits that are dialled within
-    /// the country. None for what cannot be a number there, and for what can be read as two of them.
+    /// Reads the forms that the vendor may use: E.164 digits with or without a `+`, or the national number. `None` if
+    /// the text is not a number of the country, or if it can be read as two different numbers.
     pub(crate) fn reported(text: &str, country: country::Id) -> Option<Self> {
         let digits = text.strip_prefix('+').unwrap_or(text);
         if text.len() > LENGTH_MAX || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_number_of_the_country_is_none() {
+    fn a_text_that_is_no_number_of_the_country_is_not_read() {
         for (text, country) in [
             ("", BW),
             ("+", BW),

@@ -1,4 +1,4 @@
-//! What a reply says, typed; not yet what it proves.
+//! The typed content of a reply. `classify` decides what it proves.
 
 use money::{Currency, Money};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::amount::{at_least, at_most, exactly};
 use crate::operator::{Operator, Selling};
 
-/// A reply that is none of the protocol's. Says no more: what stands there may be anybody's number.
+/// The reply is not a message of the protocol. The error contains no part of the reply, which may have a phone number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reply is none of the protocol's")]
 pub(crate) struct Malformed;
@@ -18,7 +18,7 @@ pub(crate) enum Reply<'a> {
     Error(ErrorReply),
 }
 
-/// A top-up as the vendor has it, in the answer to an order and in a report.
+/// The vendor's record of a top-up, in the answer to an order or in a report.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TopUp<'a> {
@@ -34,12 +34,12 @@ pub(crate) struct TopUp<'a> {
     #[serde(borrow)]
     delivered_amount: Option<&'a RawValue>,
     delivered_amount_currency_code: Option<String>,
-    /// Why it failed, where it did.
+    /// Why the top-up failed. `None` if it did not fail.
     pub(crate) error_code: Option<String>,
     pub(crate) error_message: Option<String>,
 }
 
-/// How far a top-up has come.
+/// The status of a top-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Status {
@@ -51,7 +51,7 @@ pub(crate) enum Status {
     Unheard,
 }
 
-/// An error.
+/// An error of the vendor.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ErrorReply {
@@ -65,11 +65,11 @@ pub(crate) struct ErrorReply {
 pub(crate) struct Page<'a> {
     #[serde(borrow)]
     pub(crate) content: Vec<TopUp<'a>>,
-    /// On all pages together, where it says so.
+    /// The number of elements on all pages, if the page states it.
     pub(crate) total_elements: Option<u64>,
 }
 
-/// A network, as the vendor describes it.
+/// The vendor's description of a network.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct OperatorReply<'a> {
@@ -93,7 +93,7 @@ enum DenominationType {
 }
 
 impl<'a> Reply<'a> {
-    /// A top-up, or else an error: each has a field that the other has not.
+    /// Reads a top-up or an error. Each has a field that the other does not have.
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
         let top_up = serde_json::from_slice(body).map(Self::TopUp);
         top_up.or_else(|_no_top_up| ErrorReply::read(body).map(Self::Error))
@@ -101,23 +101,23 @@ impl<'a> Reply<'a> {
 }
 
 impl TopUp<'_> {
-    /// The number as it stands there, in quotes or not.
+    /// The phone number as the reply states it, without quotes.
     pub(crate) fn recipient(&self) -> Option<&str> {
         self.recipient_phone.map(|phone| phone.get().trim_matches('"'))
     }
 
-    /// What was charged to our account.
+    /// The amount that was charged to our account.
     pub(crate) fn requested(&self) -> Stated {
         Stated::read(self.requested_amount, self.requested_amount_currency_code.as_deref())
     }
 
-    /// What the phone got.
+    /// The amount that was credited to the phone.
     pub(crate) fn delivered(&self) -> Stated {
         Stated::read(self.delivered_amount, self.delivered_amount_currency_code.as_deref())
     }
 }
 
-/// An amount that a reply states, or fails to.
+/// The amount that a reply states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stated {
     Nothing,
@@ -146,7 +146,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The network in a reply; `None` in it where the network's money is not ours.
+/// The network in a reply. `Ok(None)` if the network has another currency.
 pub(crate) fn operator(body: &[u8], currency: Currency) -> Result<Option<Operator>, Malformed> {
     let reply: OperatorReply<'_> = serde_json::from_slice(body).map_err(|_not_an_operator| Malformed)?;
     if reply.destination_currency_code.as_deref().is_some_and(|code| code != currency.as_str()) {

@@ -1,4 +1,4 @@
-//! The order that we send.
+//! The order that is sent to the vendor.
 
 use provider_http::Url;
 use serde::Serialize;
@@ -23,7 +23,7 @@ struct RecipientPhone<'a> {
     number: &'a str,
 }
 
-/// The body of an order: so much of the country's money for this phone.
+/// The body of an order: an amount in the country's currency for this phone.
 pub(crate) fn top_up(order: &VendOrder, operator: u64, phone: &Phone, country: &str) -> Vec<u8> {
     let request = TopUpRequest {
         operator_id: operator,
@@ -35,7 +35,7 @@ pub(crate) fn top_up(order: &VendOrder, operator: u64, phone: &Phone, country: &
     serde_json::to_vec(&request).expect("a record of texts and numbers is JSON")
 }
 
-/// An address below the vendor's.
+/// An address below the vendor's base address.
 pub(crate) fn below<'a>(base: &Url, path: impl IntoIterator<Item = &'a str>) -> Url {
     let mut url = base.clone();
     let mut segments = url.path_segments_mut().expect("an http address has a path");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_lies_below_the_vendors_whether_that_ends_in_a_slash_or_not() {
+    fn an_address_is_below_the_base_address_with_or_without_a_final_slash() {
         for base in ["http://host/reloadly/topups", "http://host/reloadly/topups/"] {
             let url = below(&Url::parse(base).unwrap(), ["topups", "a/b"]);
             assert_eq!(url.as_str(), "http://host/reloadly/topups/topups/a%2Fb");

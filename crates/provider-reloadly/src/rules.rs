@@ -1,4 +1,4 @@
-//! What a deployment's settings say about reading and judging, checked once.
+//! The settings that affect the reading and judging of replies, validated once.
 
 use money::Currency;
 use phonenumber::country;
@@ -6,13 +6,13 @@ use phonenumber::country;
 use crate::fault::FaultCodes;
 use crate::settings::{ReloadlySettings, SettingsError};
 
-/// Everything that judging a reply depends on besides the reply and the question.
+/// The inputs for judging a reply, except the reply and the question themselves.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     pub(crate) country: country::Id,
-    /// What phones are topped up in.
+    /// The currency of top-ups.
     pub(crate) currency: Currency,
-    /// What our account is charged in.
+    /// The currency of our account.
     pub(crate) account_currency: Currency,
     pub(crate) fault_codes: FaultCodes,
 }

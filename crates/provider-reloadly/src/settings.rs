@@ -1,4 +1,4 @@
-//! What a deployment says about its account with the vendor.
+//! The settings of one account with the vendor.
 
 use money::Currency;
 use phonenumber::country;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::fault::FaultCode;
 use crate::request::below;
 
-/// One account, selling airtime in one country.
+/// One account that sells airtime in one country.
 ///
 /// ```toml
 /// auth_url = "https://auth.vendor.example"
@@ -22,69 +22,69 @@ use crate::request::below;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReloadlySettings {
-    /// Where access tokens are asked for: the address in front of `/oauth/token`.
+    /// The address for access tokens, without `/oauth/token`.
     pub auth_url: String,
-    /// Where top-ups are sold: the address in front of `/topups`.
+    /// The address for top-ups, without `/topups`.
     pub topups_url: String,
-    /// Whom the access token is for; the top-ups' address if not given.
+    /// The audience of the access token. The default is `topups_url`.
     #[serde(default)]
     pub audience: Option<String>,
-    /// Who we are at the vendor; top-up identifiers are unique per account for ever.
+    /// Our client id at the vendor. Top-up identifiers are unique per account for ever.
     pub client_id: String,
-    /// How we prove it.
+    /// The secret of the client id.
     pub client_secret: SecretString,
-    /// ISO 3166 code of the country whose numbers are topped up.
+    /// The ISO 3166 code of the country whose numbers are topped up.
     pub country: String,
-    /// ISO 4217 code of the money that the phones of this country are topped up in.
+    /// The ISO 4217 code of the currency of top-ups in this country.
     pub currency: String,
-    /// ISO 4217 code of the money that our account holds, where that is another.
+    /// The ISO 4217 code of the currency of our account, if it is another one.
     #[serde(default)]
     pub account_currency: Option<String>,
-    /// Longest wait for a top-up, with everything that it needs before.
+    /// The maximum duration of a top-up in milliseconds, including everything that it needs before.
     #[serde(default = "vend_timeout_ms")]
     pub vend_timeout_ms: u64,
-    /// Longest wait for anything that moves no money.
+    /// The maximum duration of a question that moves no money, in milliseconds.
     #[serde(default = "enquiry_timeout_ms")]
     pub enquiry_timeout_ms: u64,
-    /// Longest wait for a connection, within the others.
+    /// The maximum time to open a connection in milliseconds. It counts as part of the other timeouts.
     #[serde(default = "connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// A certificate authority, PEM, trusted beside those of the machine.
+    /// A certificate authority as PEM. It is trusted in addition to those of the machine.
     #[serde(default)]
     pub extra_root_certificate_pem: Option<String>,
-    /// What the vendor means by error codes that no table here knows; asked before the built-in one.
+    /// The meaning of error codes that the built-in table does not know. This table has priority over the built-in one.
     #[serde(default)]
     pub fault_codes: Vec<FaultCode>,
 }
 
-/// Why settings describe no usable connection.
+/// Why the settings are not usable.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// Neither http nor https, or no address at all.
+    /// The address is not an http or https address, or has a query or a fragment.
     #[error("the Reloadly setting {0} is not an http or https address")]
     BadUrl(&'static str),
-    /// Nothing there.
+    /// The setting is empty.
     #[error("the Reloadly setting {0} is empty")]
     Empty(&'static str),
-    /// No country with numbers of its own.
+    /// The code is not that of a country with its own phone numbers.
     #[error("{0:?} is not the ISO 3166 code of a country with telephones")]
     BadCountry(String),
-    /// Not an ISO 4217 code.
+    /// The currency is not an ISO 4217 code.
     #[error("the Reloadly setting {setting} is not usable")]
     BadCurrency {
-        /// Which of the two.
+        /// The name of the setting.
         setting: &'static str,
-        /// Why.
+        /// The reason.
         #[source]
         source: money::MoneyError,
     },
-    /// A timeout of nothing, or a connection that may take longer than the whole.
+    /// The timeouts do not satisfy 0 < connect <= enquiry <= vend.
     #[error("the Reloadly timeouts are not 0 < connect <= enquiry <= vend")]
     BadTimeouts,
-    /// Not a refusal reason's name, nor `repeated_reference`.
+    /// The meaning is not a name of a refusal reason, `repeated_reference` or `unlisted`, or it is `never_sent`.
     #[error("{0:?} is not a meaning that a Reloadly error code can have")]
     UnknownMeaning(String),
-    /// No TLS in this process, or certificates that cannot be read.
+    /// The process has no TLS provider, or the certificates cannot be read.
     #[error("the Reloadly client cannot be built")]
     Client(#[source] TransportError),
 }

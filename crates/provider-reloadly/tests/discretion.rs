@@ -1,11 +1,11 @@
-//! What the adapter tells the log, and what it keeps to itself. Alone in its process: what
-//! another thread does first decides whether `tracing` asks this thread's subscriber at all.
+//! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
+//! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "vendor/connection.rs"]
 mod connection;
-#[path = "sandbox/town.rs"]
-mod town;
+#[path = "sandbox/env.rs"]
+mod env;
 
 use std::fs::{self, File};
 
@@ -15,7 +15,7 @@ use tracing_subscriber::filter::LevelFilter;
 use utility_sim::SimulatorSettings;
 use vend::{Product, SubscriberIdentifier, VendOutcome};
 
-use town::{Town, open};
+use env::{TestEnv, open};
 
 #[tokio::test]
 async fn the_log_names_the_order_and_never_the_number_the_secret_the_token_or_a_body() {
@@ -27,28 +27,29 @@ async fn the_log_names_the_order_and_never_the_number_the_secret_the_token_or_a_
         .finish();
     let _while_this_lives = tracing::subscriber::set_default(log);
 
-    let town = Town::open(&SimulatorSettings::default());
-    let order = town.order_for("26771000011", "BWP 10.00");
-    town.script(json!({"fault": "http_500_after", "operation": "token"})).await;
+    let env = TestEnv::open(&SimulatorSettings::default());
+    let order = env.order_for("26771000011", "BWP 10.00");
+    env.script(json!({"fault": "http_500_after", "operation": "token"})).await;
     let subscriber = SubscriberIdentifier::parse("26771000011").unwrap();
-    assert!(town.provider.check(town.call(), Product::Airtime, &subscriber).await.is_err());
-    let outcome = town.provider.vend(&order, &open()).await;
-    town.script(json!({"fault": "garbage", "operation": "enquiry"})).await;
-    town.provider.enquire(town.call(), &order).await;
+    assert!(env.provider.check(env.call(), Product::Airtime, &subscriber).await.is_err());
+    let outcome = env.provider.vend(&order, &open()).await;
+    env.script(json!({"fault": "garbage", "operation": "enquiry"})).await;
+    env.provider.enquire(env.call(), &order).await;
 
     assert!(matches!(outcome, VendOutcome::Vended(_)), "{outcome:?}");
-    assert_eq!(town.vends().await.len(), 1);
+    assert_eq!(env.vends().await.len(), 1);
     let written = fs::read_to_string(page).unwrap();
-    for told in [
+    for expected in [
         "no new access token why=no access token came",
         r#"vend reference=20261120093000-000001 outcome="vended""#,
         r#"outcome="unanswered" why="unreadable""#,
     ] {
-        assert!(written.contains(told), "no {told} in {written}");
+        assert!(written.contains(expected), "no {expected} in {written}");
     }
     let secret = SimulatorSettings::default().airtime.client_secret;
-    for kept in ["71000011", secret.expose(), "airtime-", "Bearer", "customIdentifier", "client_credentials"]
+    for hidden in
+        ["71000011", secret.expose(), "airtime-", "Bearer", "customIdentifier", "client_credentials"]
     {
-        assert!(!written.contains(kept), "{kept} in the log");
+        assert!(!written.contains(hidden), "{hidden} in the log");
     }
 }

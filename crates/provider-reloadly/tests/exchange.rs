@@ -1,4 +1,4 @@
-//! What happens between the adapter and the vendor, and what the adapter makes of it.
+//! The exchange between the adapter and a stub of the vendor.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 #[path = "exchange/access.rs"]
@@ -27,26 +27,26 @@ use vend::{
 };
 
 use connection::{adapter, settings};
-use counter::Counter;
+use counter::VendorStub;
 
-/// An adapter before a counter, and a clock that stands still.
-pub struct Shop {
-    pub counter: Counter,
+/// An adapter that is connected to a stub of the vendor, with a manual clock.
+pub struct Merchant {
+    pub vendor: VendorStub,
     pub provider: Reloadly,
     pub clock: ManualClock,
 }
 
-impl Shop {
+impl Merchant {
     pub async fn open() -> Self {
         Self::with(|_settings| {}).await
     }
 
     pub async fn with(change: impl FnOnce(&mut ReloadlySettings)) -> Self {
-        let counter = Counter::open().await;
+        let vendor = VendorStub::open().await;
         let clock = ManualClock::at(DateTime::UNIX_EPOCH);
-        let mut settings = settings(&counter.host);
+        let mut settings = settings(&vendor.host);
         change(&mut settings);
-        Self { provider: adapter(&settings, Arc::new(clock.clone())), counter, clock }
+        Self { provider: adapter(&settings, Arc::new(clock.clone())), vendor, clock }
     }
 
     pub async fn vends(&self) -> VendOutcome {

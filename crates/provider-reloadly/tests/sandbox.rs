@@ -5,7 +5,7 @@
 mod conformance;
 #[path = "vendor/connection.rs"]
 mod connection;
+#[path = "sandbox/env.rs"]
+mod env;
 #[path = "sandbox/scenarios.rs"]
 mod scenarios;
-#[path = "sandbox/town.rs"]
-mod town;

@@ -1,4 +1,4 @@
-//! Settings as an operator writes them.
+//! Tests of the settings in the form that an operator writes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn complaint(change: impl FnOnce(&mut ReloadlySettings)) -> String {
 }
 
 #[test]
-fn little_must_be_said() {
+fn few_settings_are_required() {
     let settings = read(least()).unwrap();
     assert_eq!((settings.vend_timeout_ms, settings.enquiry_timeout_ms), (120_000, 10_000));
     assert!(opened(|_settings| {}).is_ok());

@@ -1,4 +1,4 @@
-//! The provider's side of the port: each method writes one message, carries it, and judges the reply.
+//! The adapter: each method writes one message, sends it, and judges the reply.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ use crate::tree::Malformed;
 pub struct XmlVend {
     sender: Sender,
     rules: Rules,
-    /// Orders have connections of their own. A connection dies with the runtime that opened it, and
-    /// questions are also put from runtimes that end before the last order is answered.
+    /// Orders have their own connections. A connection ends with the runtime that opened it. Some runtimes that send
+    /// questions end before the last order is answered.
     orders: Gateway,
     questions: Gateway,
     vend_timeout: Duration,
@@ -33,8 +33,10 @@ pub struct XmlVend {
 }
 
 impl XmlVend {
-    /// Checks the settings and prepares the client; connects to nobody yet. The process must have
-    /// installed a rustls crypto provider.
+    /// Checks the settings and builds the clients. It does not connect yet.
+    ///
+    /// # Errors
+    /// If a setting is not usable, or if the process has not installed a rustls crypto provider.
     pub fn new(settings: XmlVendSettings, clock: SharedClock) -> Result<Self, SettingsError> {
         settings.check_timeouts()?;
         Ok(Self {
@@ -52,8 +54,8 @@ impl XmlVend {
         })
     }
 
-    /// What this gateway does not sell is not sent to it. Live gateways often leave the currency out of their answers, and
-    /// some do not read it: an amount of another currency would be vended as one of theirs.
+    /// Refuses a product or a currency that this gateway does not sell. Live gateways often omit the currency in their
+    /// answers, and some ignore it in requests. They would vend an amount of another currency in their own currency.
     fn admit(&self, sale: &Sale) -> Result<(), Refusal> {
         if classify::sells(sale.product) && sale.amount.currency() == self.rules.currency {
             Ok(())
@@ -62,12 +64,12 @@ impl XmlVend {
         }
     }
 
-    /// Puts a question that moves nothing.
+    /// Sends a question that moves no money.
     async fn ask(&self, message: Message) -> Result<Vec<u8>, NoReply> {
         self.questions.exchange(message, &Gate::while_true(|| true), self.enquiry_timeout).await
     }
 
-    /// Has the gateway go through a sale without money: one message serves quotes and trials.
+    /// Has the gateway rehearse a sale without money. Quotes and trials use the same message.
     async fn rehearse(
         &self,
         call: CallId,
@@ -79,7 +81,7 @@ impl XmlVend {
         let judged = judge(&raw, call, sale, &self.rules)
             .unwrap_or_else(|malformed| Err(unreadable_rehearsal(malformed, call).into()));
         judged.map_err(|untried| {
-            tell_untried(&untried, call);
+            log_untried(&untried, call);
             untried.into()
         })
     }
@@ -88,7 +90,7 @@ impl XmlVend {
         let message = self.sender.credit_vend(order);
         match self.orders.exchange(message, gate, self.vend_timeout).await {
             Ok(raw) => classify::vend(&raw, order, &self.rules).unwrap_or_else(|malformed| {
-                tell_unreadable(malformed, order);
+                log_unreadable(malformed, order);
                 VendOutcome::Unknown(Unclear::said(Doubt::Unreadable, &raw))
             }),
             Err(no_reply) => no_reply.outcome(),
@@ -98,7 +100,7 @@ impl XmlVend {
     async fn find_out(&self, call: CallId, order: &VendOrder) -> Enquiry {
         match self.ask(self.sender.last_response(call, order)).await {
             Ok(raw) => classify::enquiry(&raw, call, order, &self.rules).unwrap_or_else(|malformed| {
-                tell_unreadable(malformed, order);
+                log_unreadable(malformed, order);
                 Enquiry::Unanswered(Unclear::said(Doubt::Unreadable, &raw))
             }),
             Err(no_reply) => Enquiry::Unanswered(no_reply.doubt().into()),
@@ -160,8 +162,9 @@ fn unreadable_rehearsal(malformed: Malformed, call: CallId) -> Unanswered {
     Unanswered::NoAnswer(Doubt::Unreadable)
 }
 
-/// Whoever reads of a real token must look at the gateway's own list of sales; the token itself is nobody's business.
-fn tell_untried(untried: &Untried, call: CallId) {
+/// Logs why a trial proves nothing. After a real token the operator must examine the gateway's own list of sales. The
+/// token itself is not logged.
+fn log_untried(untried: &Untried, call: CallId) {
     match untried {
         Untried::RealToken => {
             tracing::error!(%call, "a trial vend got a token that is not all zeros; the gateway may have vended");
@@ -173,6 +176,6 @@ fn tell_untried(untried: &Untried, call: CallId) {
     }
 }
 
-fn tell_unreadable(malformed: Malformed, order: &VendOrder) {
+fn log_unreadable(malformed: Malformed, order: &VendOrder) {
     tracing::warn!(reference = %order.reference, why = %malformed, "an answer cannot be read");
 }

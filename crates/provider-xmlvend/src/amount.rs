@@ -1,14 +1,14 @@
-//! Numbers as the protocol writes them: exact, or not at all.
+//! The protocol's numbers. They are read exactly or not at all.
 
 use money::{Currency, Money};
 use rust_decimal::Decimal;
 
 use crate::tree::{Element, Malformed};
 
-/// More than any honest number needs, and few enough for an exact decimal.
+/// The maximum length of a number: more than any valid number needs, and short enough for an exact decimal.
 const CHARACTERS_MAX: usize = 24;
 
-/// An amount with its currency, where the gateway names it.
+/// An amount, with its currency if the gateway states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Amount {
     value: Decimal,
@@ -16,27 +16,27 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// From an element's `value` and `symbol`.
+    /// Reads an element's `value` and `symbol`.
     pub(crate) fn read(element: &Element) -> Result<Self, Malformed> {
         let value = element.attribute("value").ok_or(Malformed::Missing("amount"))?;
         let value = decimal(value).ok_or(Malformed::BadValue("amount"))?;
         Ok(Self { value, symbol: element.attribute("symbol").map(str::to_owned) })
     }
 
-    /// As money of this currency: none when the gateway names another, when the amount is finer than a
-    /// minor unit, or when it is negative. Live gateways often leave the symbol out.
+    /// The amount as money of this currency. `None` if the gateway states another currency, or if the amount is
+    /// negative or finer than a minor unit. Live gateways often omit the symbol.
     pub(crate) fn in_currency(&self, currency: Currency) -> Option<Money> {
         let money = Money::try_from_decimal(self.value, currency).ok()?;
         (self.may_be_in(currency) && money.minor() >= 0).then_some(money)
     }
 
-    /// Whether the gateway does not say that it is in another currency.
+    /// Whether the gateway states this currency or none.
     pub(crate) fn may_be_in(&self, currency: Currency) -> bool {
         self.symbol.as_deref().is_none_or(|symbol| symbol.eq_ignore_ascii_case(currency.as_str()))
     }
 }
 
-/// Digits with at most one point and one leading minus; the decimal crate's own grammar is wider.
+/// Reads digits with at most one point and one leading minus. The decimal crate would accept more forms.
 pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (units, fraction) = digits.split_once('.').unwrap_or((digits, "0"));

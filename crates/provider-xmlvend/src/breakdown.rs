@@ -1,4 +1,4 @@
-//! How the vended amount was split, to the last minor unit.
+//! The split of the vended amount, exact to the minor unit.
 
 use money::{Money, MoneyError};
 use vend::{Breakdown, Sale, Units};
@@ -9,8 +9,8 @@ use crate::resource::measured;
 use crate::rules::Rules;
 use crate::settings::LineDescriptions;
 
-/// The five parts, which must make up exactly what was asked; none when they do not, when a part is
-/// negative or of another currency, or when the tendered amount is another.
+/// The five parts, which must add up to exactly the ordered amount. `None` if they do not, if a part is negative or in
+/// another currency, or if the tendered amount is not the ordered amount.
 pub(crate) fn breakdown(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option<Breakdown> {
     let currency = sale.amount.currency();
     let nothing = Money::zero(currency);
@@ -19,7 +19,7 @@ pub(crate) fn breakdown(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option
     for transaction in &reply.transactions {
         add(&mut parts, transaction, sale, rules)?;
     }
-    // What rounding took from the customer and gave to no line.
+    // The rounding difference that the customer paid and that no line contains.
     if let Some(rounding) = &reply.rounding {
         parts.charge = parts.charge.plus(rounding.in_currency(currency)?).ok()?;
     }
@@ -29,8 +29,8 @@ pub(crate) fn breakdown(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option
     (total == sale.amount && tendered == sale.amount).then_some(parts)
 }
 
-/// Whether the reply says in so many words that the asked amount was paid, and names no other currency. Then
-/// lines that do not add up to it are an odd receipt and not an odd vend: the customer's token is good.
+/// Whether the reply states that exactly the ordered amount was paid, and states no other currency. Then only the
+/// receipt is wrong if its lines do not add up. The vend and its token are valid.
 pub(crate) fn is_tendered_exactly(reply: &SaleReply, sale: &Sale) -> bool {
     let currency = sale.amount.currency();
     let tendered = reply.tendered.as_ref().and_then(|amount| amount.in_currency(currency));
@@ -40,7 +40,7 @@ pub(crate) fn is_tendered_exactly(reply: &SaleReply, sale: &Sale) -> bool {
     tendered == Some(sale.amount) && reply.transactions.iter().all(amounts)
 }
 
-/// What the tokens are worth. Several issues of one unit add up; none where the reply does not say.
+/// The quantity that the tokens are worth. Several issues in one unit are added. `None` if the reply does not state it.
 pub(crate) fn units(reply: &SaleReply, sale: &Sale, rules: &Rules) -> Option<Units> {
     let mut total: Option<Units> = None;
     for (issue, _key_change) in reply.issues() {

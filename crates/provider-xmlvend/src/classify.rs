@@ -1,5 +1,5 @@
-//! What a reply proves. Pure: the reply, the question and the deployment's rules go in, a verdict comes
-//! out. Whatever is not proven is doubt.
+//! Decides what a reply proves. The functions are pure: they take the reply, the question and the deployment's rules,
+//! and return a verdict. Everything that is not proven is doubt.
 
 mod untried;
 
@@ -22,8 +22,8 @@ use crate::tree::Malformed;
 
 pub(crate) use untried::Untried;
 
-/// What an answer to a vend proves. A refusal counts only when it carries our own reference: what
-/// refuses some other message says nothing about ours.
+/// What an answer to a vend proves. A refusal counts only if it has our own reference. The refusal of another message
+/// proves nothing about ours.
 pub(crate) fn vend(raw: &[u8], order: &VendOrder, rules: &Rules) -> Result<VendOutcome, Malformed> {
     let unknown = |doubt| VendOutcome::Unknown(Unclear::said(doubt, raw));
     Ok(match Reply::read(raw)? {
@@ -53,7 +53,7 @@ pub(crate) fn enquiry(
         Reply::Fault(fault) => match fault::about_money(&fault, &rules.fault_texts) {
             Meaning::NoRecord => Enquiry::NoRecord,
             Meaning::StillOpen => Enquiry::StillOpen,
-            // This refuses the question, not the order.
+            // The fault refuses the enquiry, not the order.
             Meaning::Refused(_) | Meaning::RepeatedReference | Meaning::Unlisted => {
                 unanswered(Doubt::UnlistedFault)
             }
@@ -62,7 +62,7 @@ pub(crate) fn enquiry(
     })
 }
 
-/// What an answer to a customer check says.
+/// What an answer to a customer check states.
 pub(crate) fn customer(
     raw: &[u8],
     call: CallId,
@@ -80,10 +80,10 @@ pub(crate) fn customer(
     })
 }
 
-/// What came of a trial vend.
+/// The result of a trial vend.
 pub(crate) type Rehearsed = Result<Quotation, Untried>;
 
-/// What an answer to a trial vend says to whom a quote is enough.
+/// What an answer to a trial vend proves for a quote.
 pub(crate) fn quotation(
     raw: &[u8],
     call: CallId,
@@ -93,7 +93,8 @@ pub(crate) fn quotation(
     rehearsed(raw, call, sale, rules, |_reply| Ok(()))
 }
 
-/// The same to whom it must also prove that a vend would bring what it owes: the tokens, all of them dummies.
+/// What an answer to a trial vend proves for a trial. It must also have all the tokens that a vend requires, as
+/// dummies.
 pub(crate) fn trial(raw: &[u8], call: CallId, sale: &Sale, rules: &Rules) -> Result<Rehearsed, Malformed> {
     rehearsed(raw, call, sale, rules, |reply| {
         let owed = dummies(reply).and_then(|dummies| owed(dummies, sale));
@@ -101,7 +102,7 @@ pub(crate) fn trial(raw: &[u8], call: CallId, sale: &Sale, rules: &Rules) -> Res
     })
 }
 
-/// A gateway that took the trial for a vend is told apart before anything else in a reply that can be read is looked at.
+/// The first check of a readable reply is for a real token, which means that the gateway may have vended.
 fn rehearsed(
     raw: &[u8],
     call: CallId,
@@ -143,7 +144,7 @@ fn proven(reply: &SaleReply, order: &VendOrder, rules: &Rules, raw: &[u8]) -> Re
     })
 }
 
-/// The tokens, unless the product owes one and there is none.
+/// The tokens. An error if the product requires a token and there is none.
 fn owed(tokens: Option<TokenSet>, sale: &Sale) -> Result<Option<TokenSet>, BadTokens> {
     if tokens.is_none() && sale.product.always_has_a_token() { Err(BadTokens) } else { Ok(tokens) }
 }
@@ -214,7 +215,8 @@ fn quoted(reply: &SaleReply, call: CallId, sale: &Sale, rules: &Rules) -> Option
     })
 }
 
-/// A question moves nothing, so a fault without a reference may answer it; one with another may not.
+/// A question moves no money. So a fault without a reference counts as its answer. A fault with another reference does
+/// not.
 fn unanswered(fault: &FaultReply, call: CallId, rules: &Rules) -> Unanswered {
     if fault.request.as_ref().is_some_and(|id| !id.names(call)) {
         return Unanswered::NoAnswer(Doubt::Mismatched);
@@ -231,13 +233,13 @@ fn answers(request: Option<&MessageId>, call: CallId) -> bool {
     request.is_some_and(|id| id.names(call))
 }
 
-/// What was issued is what was asked for, for the meter that asked.
+/// Whether the reply names the ordered meter, and neither another meter nor another product.
 fn is_about(reply: &SaleReply, sale: &Sale) -> bool {
     let mut resources = reply.issues().filter_map(|(issue, _key_change)| issue.resource.as_deref());
     is_for_meter(reply, sale) && resources.all(|named| named == resource(sale.product))
 }
 
-/// At least one issue names the meter, and none names another.
+/// Whether at least one issue names the ordered meter, and none names another.
 fn is_for_meter(reply: &SaleReply, sale: &Sale) -> bool {
     let named = reply.issues().flat_map(|(issue, key_change)| {
         [issue.meter.as_deref(), key_change.and_then(|change| change.meter.as_deref())]
@@ -246,7 +248,7 @@ fn is_for_meter(reply: &SaleReply, sale: &Sale) -> bool {
     meters.peek().is_some() && meters.all(|meter| meter == sale.subscriber.as_str())
 }
 
-/// Whether this protocol can sell it at all.
+/// Whether this protocol can sell the product.
 pub(crate) const fn sells(product: Product) -> bool {
     match product {
         Product::Electricity | Product::Water => true,

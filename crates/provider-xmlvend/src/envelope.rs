@@ -1,11 +1,11 @@
-//! The SOAP envelope, either version: one is written as the deployment wants it, both are read.
+//! The SOAP envelope. The deployment chooses the version that is written. Both versions are read.
 
 use crate::names;
 use crate::settings::SoapVersion;
 use crate::tag::Tag;
 use crate::tree::{Element, Malformed, Vocabulary};
 
-/// What an envelope carries.
+/// The content of an envelope.
 pub(crate) enum Payload<'a> {
     /// A message of the protocol.
     Message(&'a Element),
@@ -33,7 +33,7 @@ pub(crate) fn seal(version: SoapVersion, message: Tag) -> Vec<u8> {
         .into_document()
 }
 
-/// Takes the one payload out of an envelope.
+/// The payload of an envelope. An error unless there is exactly one.
 pub(crate) fn open(root: &Element) -> Result<Payload<'_>, Malformed> {
     if !is_soap(root, "Envelope") {
         return Err(Malformed::NotOurs);

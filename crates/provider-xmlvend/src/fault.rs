@@ -1,13 +1,13 @@
-//! What each fault means. The one table from the protocol's fault types to refusal reasons.
+//! The table from the protocol's fault types to refusal reasons.
 
 use vend::{Refusal, RefusalReason};
 
 use crate::fault_texts::{FaultTexts, TextMeaning};
 use crate::reply::FaultReply;
 
-/// The faults that are definite: the gateway looked at the request and did not carry it out. A type that
-/// is not here proves nothing, `SystemEx` first of all. So do the types of use cases that we never ask
-/// for: in an answer to us they mean that something else is wrong.
+/// The definite faults: the gateway examined the request and did not carry it out. A type that is not listed proves
+/// nothing, in particular `SystemEx`. The types of use cases that we never request are not listed either: in an answer
+/// to us they mean that something else is wrong.
 const DEFINITE: [(&str, RefusalReason); 18] = [
     ("UnknownMeterEx", RefusalReason::UnknownSubscriber),
     ("ConfirmCustomerEx", RefusalReason::UnknownSubscriber),
@@ -29,13 +29,13 @@ const DEFINITE: [(&str, RefusalReason); 18] = [
     (GENERIC_RULE, RefusalReason::Other),
 ];
 
-/// A business rule without a type of its own; its text says which.
+/// A business rule without its own type. Its text says which rule it is.
 const GENERIC_RULE: &str = "BusinessRuleEx";
 
-/// The gateway knows no vend under the reference that was asked about.
+/// The gateway has no vend under the reference of the enquiry.
 const NO_RECORD: &str = "LastResponseEx";
 
-/// What a fault says about the message that it answers.
+/// What a fault says about its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     Refused(Refusal),
@@ -45,7 +45,7 @@ pub(crate) enum Meaning {
     Unlisted,
 }
 
-/// What a fault means in answer to a message that moves money, or in answer to one about it.
+/// The meaning of a fault in answer to a vend or to an enquiry about a vend.
 pub(crate) fn about_money(fault: &FaultReply, texts: &FaultTexts) -> Meaning {
     let kind = fault.kind.as_deref().unwrap_or_default();
     if kind == NO_RECORD {
@@ -61,8 +61,8 @@ pub(crate) fn about_money(fault: &FaultReply, texts: &FaultTexts) -> Meaning {
     }
 }
 
-/// What a fault means in answer to a question that moves nothing: there a text may speak for a fault of
-/// any type, as gateways exist that call an unknown meter a `SystemEx`.
+/// The meaning of a fault in answer to a question that moves no money. Here the text may give the meaning of any fault
+/// type, because some gateways report an unknown meter as `SystemEx`.
 pub(crate) fn about_a_question(fault: &FaultReply, texts: &FaultTexts) -> Meaning {
     match (about_money(fault, texts), texts.first(fault)) {
         (Meaning::Unlisted, Some(TextMeaning::Refused(reason))) => refused(fault, reason),
@@ -70,7 +70,7 @@ pub(crate) fn about_a_question(fault: &FaultReply, texts: &FaultTexts) -> Meanin
     }
 }
 
-/// A text may say more than the type: that the refusal is transient, or that the meter is known and disconnected.
+/// The text may add to the type: that the refusal is transient, or that the meter is disconnected.
 fn refused(fault: &FaultReply, reason: RefusalReason) -> Meaning {
     let reason = fault.texts().fold(reason, RefusalReason::refined_by);
     Meaning::Refused(Refusal { reason, wording: fault.wording() })

@@ -1,4 +1,4 @@
-//! What a gateway means by the texts of its faults, where the type alone does not say.
+//! The meaning of fault texts, for faults whose type alone is not clear.
 
 use serde::Deserialize;
 use vend::RefusalReason;
@@ -6,19 +6,19 @@ use vend::RefusalReason;
 use crate::reply::FaultReply;
 use crate::settings::SettingsError;
 
-/// One line of a deployment's table. It refines a bare `BusinessRuleEx`, turns any fault into doubt, and,
-/// on questions that move no money, names the reason of a fault that no list knows. It never makes a
-/// refusal of another fault to a vend.
+/// One line of a deployment's own table. It can refine a `BusinessRuleEx`, and it can turn any fault into doubt. For a
+/// question that moves no money, it can also give the reason of an unlisted fault. For a vend, it never turns another
+/// fault into a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultText {
-    /// Part of any of the fault's texts or its code, in either case.
+    /// A part of one of the fault's texts or of its code. Upper and lower case are equal.
     pub contains: String,
-    /// A refusal reason's stable name, or `repeated_reference`, or `still_open`.
+    /// The stable name of a refusal reason, or `repeated_reference`, or `still_open`.
     pub means: String,
 }
 
-/// What a text means.
+/// The meaning of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextMeaning {
     Refused(RefusalReason),
@@ -26,12 +26,12 @@ pub(crate) enum TextMeaning {
     StillOpen,
 }
 
-/// The deployment's lines, then the built-in ones; the first that fits counts.
+/// The deployment's lines, followed by the built-in ones. The first match counts.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultTexts(Vec<(String, TextMeaning)>);
 
-/// "duplicate" alone is taken for our own reference coming back, which is doubt; only a text that speaks
-/// of the sale is the rule against selling the same twice.
+/// The built-in lines. "duplicate" alone means that our own reference was repeated, which is doubt. Only "duplicate
+/// sale" is the rule against a second equal sale.
 const BUILT_IN: [(&str, TextMeaning); 15] = [
     ("duplicate sale", TextMeaning::Refused(RefusalReason::DuplicateSale)),
     ("duplicate", TextMeaning::RepeatedReference),
@@ -56,12 +56,12 @@ impl FaultTexts {
         own.iter().map(line).chain(built_in).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The meaning of the first line that fits.
+    /// The meaning of the first line that matches.
     pub(crate) fn first(&self, fault: &FaultReply) -> Option<TextMeaning> {
         self.fitting(fault).next()
     }
 
-    /// The first doubt among the lines that fit.
+    /// The first doubt among the lines that match.
     pub(crate) fn doubt(&self, fault: &FaultReply) -> Option<TextMeaning> {
         self.fitting(fault).find(|meaning| match meaning {
             TextMeaning::RepeatedReference | TextMeaning::StillOpen => true,

@@ -1,13 +1,14 @@
-//! Replies that come compressed, opened within a bound.
+//! Decompression of replies, with a size limit.
 
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-/// Every gzip stream begins with these; no XML document does. Some gateways compress without saying so.
+/// The first bytes of every gzip stream. No XML document begins with them. Some gateways compress without a header that
+/// says so.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// What a compressed reply opens to; nothing where it is not compressed, is broken, or opens to more than `limit`
+/// The decompressed reply. `None` if the reply is not compressed, is damaged, or decompresses to more than `limit`
 /// bytes.
 pub(crate) fn opened(reply: &[u8], limit: u64) -> Option<Vec<u8>> {
     if !reply.starts_with(&MAGIC) {
@@ -34,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_opened_up_to_the_limit_and_no_further() {
+    fn a_reply_is_decompressed_only_up_to_the_limit() {
         assert_eq!(opened(b"<plain/>", 30), None);
         assert_eq!(opened(&compressed(b"<reply/>"), 8), Some(b"<reply/>".to_vec()));
         assert_eq!(opened(&compressed(b"<reply/>"), 7), None);
@@ -42,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_stream_does_not_open() {
+    fn a_damaged_stream_is_not_decompressed() {
         let mut cut = compressed(b"<reply/>");
         cut.truncate(cut.len() - 3);
         assert_eq!(opened(&cut, 100), None);

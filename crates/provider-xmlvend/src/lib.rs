@@ -1,9 +1,9 @@
 //! Electricity and water over XMLVend 2.1 (NRS 009-6-10): SOAP over HTTP.
 //!
-//! One file per station of an exchange: `request` writes, `transport` carries, `tree`, `envelope` and
-//! `reply` read, `classify` judges. Everything but `transport` is pure. Writing is strict and reading
-//! liberal, because live gateways differ in order, prefixes, envelope version and compression; what a
-//! reply *proves* is never guessed.
+//! There is one module per step of an exchange: `request` writes the message, `transport` sends it, `tree`, `envelope`
+//! and `reply` read the answer, `classify` judges it. All of them except `transport` are pure. Writing is strict.
+//! Reading is tolerant, because live gateways differ in order, prefixes, envelope version and compression. The adapter
+//! never guesses what a reply *proves*.
 #![warn(missing_docs)]
 
 mod adapter;

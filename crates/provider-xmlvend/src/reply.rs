@@ -1,4 +1,4 @@
-//! What a reply says, typed; not yet what it proves.
+//! The typed content of a reply. `classify` decides what it proves.
 
 mod customer;
 mod fault;
@@ -13,7 +13,7 @@ pub(crate) use customer::{CustomerReply, CustomerResult};
 pub(crate) use fault::FaultReply;
 pub(crate) use sale::{KeyChange, Line, SaleReply, Transaction};
 
-/// The messages that a gateway answers with.
+/// The possible answers of a gateway.
 pub(crate) enum Reply {
     Vend(SaleReply),
     TrialVend(SaleReply),
@@ -22,23 +22,23 @@ pub(crate) enum Reply {
     Fault(FaultReply),
 }
 
-/// The answer to the question what was answered earlier.
+/// The answer to an enquiry about an earlier message.
 pub(crate) struct AdviceReply {
-    /// The question that this answers.
+    /// The id of the enquiry that this answers.
     pub(crate) request: Option<MessageId>,
-    /// The message that was asked about, where the gateway repeats it.
+    /// The id of the earlier message, if the gateway repeats it.
     pub(crate) about: Option<MessageId>,
-    /// What was answered then.
+    /// The answer to the earlier message.
     pub(crate) last_response: LastResponse,
 }
 
-/// An earlier answer, whole.
+/// A complete earlier answer.
 pub(crate) enum LastResponse {
     Vend(SaleReply),
     Fault(FaultReply),
 }
 
-/// A message id as the gateway writes it.
+/// A message id in the gateway's form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MessageId {
     second: String,
@@ -46,7 +46,7 @@ pub(crate) struct MessageId {
 }
 
 impl MessageId {
-    /// From the child of this name; its absence is for the reader of the message to judge.
+    /// Reads the child with this name. `Ok(None)` if there is no such child.
     fn read(message: &Element, name: &'static str) -> Result<Option<Self>, Malformed> {
         let Some(id) = message.only(name)? else { return Ok(None) };
         let part = |attribute| id.attribute(attribute).unwrap_or_default().to_owned();
@@ -61,7 +61,7 @@ impl MessageId {
 }
 
 impl Reply {
-    /// Reads a whole reply.
+    /// Reads a complete reply.
     pub(crate) fn read(document: &[u8]) -> Result<Self, Malformed> {
         let root = Element::parse(document)?;
         let message = match envelope::open(&root)? {

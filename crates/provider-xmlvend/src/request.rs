@@ -1,4 +1,4 @@
-//! The four messages that we send, strictly as the schemas have them.
+//! The four messages that we send. They follow the schemas strictly.
 //!
 //! A child element takes the namespace of the schema that declares the type around it, not that of the
 //! message. So `idMethod` is a *base* element in requests that vend and a *revenue* element in
@@ -19,7 +19,7 @@ pub(crate) struct Message {
     pub(crate) content: Tag,
 }
 
-/// Who asks: the part of every message that stays the same.
+/// The sender: the constant part of every message.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(crate) client: DeviceId,
@@ -28,26 +28,26 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Who is this subscriber, and may it buy?
+    /// The customer check: asks for the subscriber's name and whether it may buy.
     pub(crate) fn confirm_customer(&self, call: CallId, subscriber: &SubscriberIdentifier) -> Message {
         let mut parts = self.header(call);
         parts.push(id_method("r:idMethod", subscriber));
         Message { action: "ConfirmCustomerRequest", content: Tag::new("r:confirmCustomerReq").around(parts) }
     }
 
-    /// What would this sale yield?
+    /// The trial vend: asks what this sale would yield.
     pub(crate) fn trial_credit_vend(&self, call: CallId, sale: &Sale) -> Message {
         let content = Tag::new("r:trialCreditVendReq").around(self.sale_parts(call, sale));
         Message { action: "TrialCreditVendRequest", content }
     }
 
-    /// Vend.
+    /// The vend.
     pub(crate) fn credit_vend(&self, order: &VendOrder) -> Message {
         let parts = self.sale_parts(order.reference.call(), &order.sale);
         Message { action: "CreditVendRequest", content: Tag::new("r:creditVendReq").around(parts) }
     }
 
-    /// What did you answer to the vend of this reference?
+    /// The enquiry: asks for the gateway's answer to the vend with this reference.
     pub(crate) fn last_response(&self, call: CallId, order: &VendOrder) -> Message {
         let mut parts = self.header(call);
         parts.push(message_id("b:adviceReqMsgID", order.reference.call()));
@@ -138,7 +138,7 @@ mod tests {
         String::from_utf8(envelope::seal(version, message.content)).unwrap()
     }
 
-    /// The fixtures are broken into lines for reading; what is sent is not.
+    /// The fixture without its line breaks. They only make it readable and are not sent.
     fn golden(fixture: &str) -> String {
         fixture.lines().collect()
     }

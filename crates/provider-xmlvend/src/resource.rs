@@ -1,10 +1,10 @@
-//! What the protocol calls a product, and what we measure it in.
+//! The protocol's names of products, and the units in which we measure them.
 
 use rust_decimal::Decimal;
 use vend::{Product, Units};
 
-/// The local part of the resource's type. The protocol has no airtime; `ConnectionTime` is something else,
-/// and the adapter refuses before this.
+/// The local part of the resource's type. The protocol has no airtime. `ConnectionTime` is another resource, but the
+/// adapter refuses airtime before this function is called.
 pub(crate) const fn resource(product: Product) -> &'static str {
     match product {
         Product::Electricity => "Electricity",
@@ -13,8 +13,8 @@ pub(crate) const fn resource(product: Product) -> &'static str {
     }
 }
 
-/// A quantity as our wire has it: water in litres, everything else as the gateway writes it. None for water
-/// in a unit that does not measure water: better no quantity than a wrong one.
+/// A quantity in the units of our API: water in litres, other products in the gateway's unit. `None` for water in a
+/// unit that is not a volume, because no quantity is better than a wrong one.
 pub(crate) fn measured(quantity: Decimal, unit: &str, product: Product) -> Option<Units> {
     match product {
         Product::Water => litres(quantity, unit),
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn water_is_told_in_litres_whatever_the_gateway_counts() {
+    fn water_is_reported_in_litres_for_every_unit_of_the_gateway() {
         for (quantity, unit, told) in [
             ("1.5", "kl", "1500 L"),
             ("1.5", "kL", "1500 L"),
@@ -66,7 +66,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_drop_is_lost_or_won(milli in 0_i64..1_000_000_000_000) {
+        fn the_conversion_to_litres_is_exact(milli in 0_i64..1_000_000_000_000) {
             let kilolitres = measured(Decimal::new(milli, 3), "kl", Product::Water).unwrap();
             prop_assert_eq!(kilolitres.quantity, Decimal::from(milli));
         }

@@ -1,4 +1,4 @@
-//! What a deployment's settings say about reading, checked once.
+//! The settings that affect the reading and judging of replies, validated once.
 
 use money::Currency;
 use rust_decimal::Decimal;
@@ -8,10 +8,10 @@ use crate::fault_texts::FaultTexts;
 use crate::resource::measured;
 use crate::settings::{LineDescriptions, SettingsError, XmlVendSettings};
 
-/// Everything that judging a reply depends on besides the reply and the question.
+/// The inputs for judging a reply, except the reply and the question themselves.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// For amounts without a symbol.
+    /// The currency of the gateway, also for amounts without a symbol.
     pub(crate) currency: Currency,
     pub(crate) tax_included: bool,
     pub(crate) lines: LineDescriptions,
@@ -35,7 +35,7 @@ impl Rules {
         })
     }
 
-    /// The unit of a product where the gateway names none.
+    /// The unit of a product if the gateway states none.
     pub(crate) fn unit(&self, product: Product) -> &str {
         match product {
             Product::Electricity => &self.electricity_unit,

@@ -1,4 +1,4 @@
-//! What a deployment says about its gateway.
+//! The settings of one gateway.
 
 use money::Currency;
 use provider_http::{TransportError, Url};
@@ -20,63 +20,64 @@ use crate::fault_texts::FaultText;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct XmlVendSettings {
-    /// Where requests are posted.
+    /// The address to which requests are posted.
     pub endpoint: String,
-    /// Who we are at the gateway; message ids are unique per client.
+    /// Our client id at the gateway. Message ids are unique per client.
     pub client: DeviceId,
-    /// The terminal that all our sales come from.
+    /// The terminal of all our sales.
     pub terminal: DeviceId,
-    /// The operator's name and password, where the gateway wants them beside the TLS certificate.
+    /// The operator's name and password, if the gateway requires them in addition to the TLS certificate.
     #[serde(default)]
     pub credentials: Option<Credentials>,
-    /// Client certificate and key, PEM, one after the other, where the gateway wants them.
+    /// Client certificate and key, both as PEM in one text, if the gateway requires them.
     #[serde(default)]
     pub client_certificate_pem: Option<SecretString>,
-    /// A certificate authority, PEM, trusted beside those of the machine.
+    /// A certificate authority as PEM. It is trusted in addition to those of the machine.
     #[serde(default)]
     pub extra_root_certificate_pem: Option<String>,
-    /// The envelope to write; both are read.
+    /// The envelope version of requests. Both versions are read.
     #[serde(default)]
     pub soap: SoapVersion,
-    /// ISO 4217 code that the gateway sells in, for amounts that it sends without a symbol.
+    /// The ISO 4217 code of the currency in which the gateway sells. It applies to amounts without a symbol.
     pub currency: String,
-    /// Longest wait for a vend, connecting included. Meters that answer late are late by 95 s.
+    /// The maximum duration of a vend in milliseconds, including the connection. Meters with late answers answer after
+    /// 95 s.
     #[serde(default = "vend_timeout_ms")]
     pub vend_timeout_ms: u64,
-    /// Longest wait for anything that moves no money.
+    /// The maximum duration of a question that moves no money, in milliseconds.
     #[serde(default = "enquiry_timeout_ms")]
     pub enquiry_timeout_ms: u64,
-    /// Longest wait for a connection, within the others.
+    /// The maximum time to open a connection in milliseconds. It counts as part of the other timeouts.
     #[serde(default = "connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// Whether a transaction's `amt` includes its `tax`; the standard is silent.
+    /// Whether a transaction's `amt` includes its `tax`. The standard does not define it.
     #[serde(default = "tax_included")]
     pub tax_included: bool,
     /// Which service-charge lines are taxes, levies and regulator's fees.
     #[serde(default)]
     pub lines: LineDescriptions,
-    /// The unit of electricity where the gateway names none.
+    /// The unit of electricity if the gateway states none.
     #[serde(default = "electricity_unit")]
     pub electricity_unit: String,
-    /// The unit of water where the gateway names none: `kl`, `m3` or `L`. We tell litres.
+    /// The unit of water if the gateway states none: `kl`, `m3` or `L`. Our API always reports litres.
     #[serde(default = "water_unit")]
     pub water_unit: String,
-    /// What this gateway means by texts in its faults; asked before the built-in table.
+    /// The meaning of this gateway's fault texts. This table has priority over the built-in one.
     #[serde(default)]
     pub fault_texts: Vec<FaultText>,
 }
 
-/// How XMLVend names a client or a terminal.
+/// The XMLVend identifier of a client or a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceId {
-    /// A 13-digit article number, or what a gateway uses in its place.
+    /// A 13-digit article number (EAN), or what a gateway uses instead.
     Ean(String),
-    /// A name of the gateway's own choosing.
+    /// A name that the gateway defines.
     Id(String),
 }
 
-/// What goes into `authCred`.
+/// The content of `authCred`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Credentials {
@@ -86,23 +87,23 @@ pub struct Credentials {
     pub password: SecretString,
 }
 
-/// SOAP's two envelopes.
+/// The version of the SOAP envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub enum SoapVersion {
-    /// What the standard asks for.
+    /// SOAP 1.1, which the standard requires.
     #[default]
     #[serde(rename = "1.1")]
     V1_1,
-    /// What some gateways speak.
+    /// SOAP 1.2, which some gateways use.
     #[serde(rename = "1.2")]
     V1_2,
 }
 
-/// Descriptions of service-charge lines, compared whole and without regard to case.
+/// The descriptions of service-charge lines. The whole text is compared. Upper and lower case are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LineDescriptions {
-    /// Value added tax that comes as a line of its own.
+    /// Value added tax that has its own line.
     pub vat: Vec<String>,
     /// Levies.
     pub levy: Vec<String>,
@@ -117,28 +118,28 @@ impl Default for LineDescriptions {
     }
 }
 
-/// Why settings describe no usable connection.
+/// Why the settings are not usable.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// Neither http nor https, or no address at all.
+    /// The endpoint is not an http or https address.
     #[error("the XMLVend endpoint is not an http or https address")]
     BadEndpoint,
-    /// Not an ISO 4217 code.
+    /// The currency is not an ISO 4217 code.
     #[error("the XMLVend currency is not usable")]
     BadCurrency(#[source] money::MoneyError),
-    /// A timeout of nothing, or a connection that may take longer than the whole.
+    /// The timeouts do not satisfy 0 < connect <= enquiry <= vend.
     #[error("the XMLVend timeouts are not 0 < connect <= enquiry <= vend")]
     BadTimeouts,
-    /// A text of nothing would match every fault.
+    /// A fault text is empty, so it would match every fault.
     #[error("an XMLVend fault text is empty")]
     EmptyFaultText,
-    /// Not a refusal reason's name, `repeated_reference` or `still_open`.
+    /// The meaning is not a name of a refusal reason, `repeated_reference` or `still_open`, or it is `never_sent`.
     #[error("{0:?} is not a meaning that an XMLVend fault text can have")]
     UnknownMeaning(String),
-    /// Water that could not be told in litres.
+    /// The unit of water cannot be converted to litres.
     #[error("{0:?} does not measure water")]
     BadWaterUnit(String),
-    /// No TLS in this process, or certificates that cannot be read.
+    /// The process has no TLS provider, or the certificates cannot be read.
     #[error("the XMLVend client cannot be built")]
     Client(#[source] TransportError),
 }

@@ -1,11 +1,11 @@
-//! An element to be written, with its namespace prefix in its name.
+//! An XML element to be written. Its name includes the namespace prefix.
 
 use std::io;
 
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 use quick_xml::writer::Writer;
 
-/// Text is escaped when it is written.
+/// An XML element. Text and attributes are escaped when they are written.
 pub(crate) struct Tag {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
@@ -30,13 +30,13 @@ impl Tag {
         self
     }
 
-    /// The element around a text.
+    /// The element with this text as its content.
     pub(crate) fn saying(mut self, text: impl Into<String>) -> Self {
         self.content = Content::Text(text.into());
         self
     }
 
-    /// The element around others.
+    /// The element with these elements as its content.
     pub(crate) fn around(mut self, tags: impl IntoIterator<Item = Tag>) -> Self {
         self.content = Content::Tags(tags.into_iter().collect());
         self

@@ -1,28 +1,28 @@
-//! The tokens of a vend, in the order in which the meter wants them.
+//! The tokens of a vend, in the order in which the meter needs them.
 
 use meter_token::{DescribedToken, MeterToken, TokenSet, TypicalDescription};
 
 use crate::reply::{KeyChange, SaleReply};
 
-/// Digits of an STS token (IEC 62055-41).
+/// The number of digits of an STS token (IEC 62055-41).
 const DIGITS: usize = 20;
 
-/// A success that does not hold what it owes.
+/// The tokens of a success are incomplete or invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadTokens;
 
-/// Key-change tokens first, then credit, each under the gateway's own description; none where the reply issues none. A
-/// key change is worth nothing in halves, and to a meter that then gets no credit.
+/// The key-change tokens, followed by the credit tokens, each with the gateway's own description. `Ok(None)` if the
+/// reply issues no token. An error if a key change is incomplete or comes without credit.
 pub(crate) fn tokens(reply: &SaleReply) -> Result<Option<TokenSet>, BadTokens> {
     in_order(reply, is_real)
 }
 
-/// The same of a trial vend, whose tokens must be dummies.
+/// The same for a trial vend, whose tokens must be dummies.
 pub(crate) fn dummies(reply: &SaleReply) -> Result<Option<TokenSet>, BadTokens> {
     in_order(reply, is_dummy)
 }
 
-/// Whether any token is more than zeros, wherever in the reply it is and whatever else is wrong with it.
+/// Whether any token in the reply has a character other than zero, independent of all other errors.
 pub(crate) fn holds_more_than_dummies(reply: &SaleReply) -> bool {
     reply.issues().any(|(issue, change)| {
         let key_change = change.into_iter().flat_map(|change| [&change.first, &change.second]);
@@ -56,7 +56,7 @@ fn in_order(reply: &SaleReply, accepted: fn(&str) -> bool) -> Result<Option<Toke
     }
 }
 
-/// XMLVend has one description for both halves of a key change. Their order tells them apart.
+/// XMLVend has one description for both halves of a key change. Only their order distinguishes them.
 fn key_change_tokens(
     change: &KeyChange,
     accepted: fn(&str) -> bool,
@@ -85,17 +85,17 @@ fn described(
     Ok(DescribedToken::issued(issued, typical, token))
 }
 
-/// A token may come in groups.
+/// The token without the separators of its groups.
 fn digits(token: &MeterToken) -> String {
     token.expose().chars().filter(|c| !matches!(c, ' ' | '-')).collect()
 }
 
-/// Twenty digits, and not the zeros that a trial vend returns.
+/// Whether the token has twenty digits and is not the dummy of a trial vend.
 fn is_real(digits: &str) -> bool {
     digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit()) && !is_dummy(digits)
 }
 
-/// Zeros and nothing else: the standard speaks of sixteen in one place and of twenty digits in another.
+/// Whether the token has only zeros, in any number: the standard says sixteen in one place and twenty in another.
 fn is_dummy(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte == b'0')
 }

@@ -1,4 +1,4 @@
-//! The way to the gateway: SOAP's headers around one exchange.
+//! One exchange with the gateway, with the SOAP headers.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const OPENED_BYTES_MAX: u64 = 1024 * 1024;
 
 const SOAP_ACTION: HeaderName = HeaderName::from_static("soapaction");
 
-/// One gateway.
+/// The client of one gateway.
 #[derive(Clone, Debug)]
 pub(crate) struct Gateway {
     transport: Transport,
@@ -37,8 +37,9 @@ impl Gateway {
         })
     }
 
-    /// Sends one message and returns the reply's bytes, decompressed; what does not open comes as it is, and nobody
-    /// can read it. The HTTP status is not looked at: a fault arrives as 500, and only the body proves anything.
+    /// Sends one message and returns the decompressed bytes of the reply. If the decompression fails, the bytes are
+    /// returned unchanged, and the parser rejects them. The HTTP status is ignored: a fault arrives with status 500,
+    /// and only the body proves anything.
     pub(crate) async fn exchange(
         &self,
         message: Message,
@@ -56,7 +57,7 @@ impl Gateway {
 }
 
 fn headers(soap: SoapVersion, action: &str) -> HeaderMap {
-    let value = |text: &str| HeaderValue::from_str(text).expect("the names of our operations are plain");
+    let value = |text: &str| HeaderValue::from_str(text).expect("the names of our operations are ASCII");
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     match soap {

@@ -1,4 +1,4 @@
-//! A reply as a small, bounded tree of elements, so that nothing is ever read by position or by prefix.
+//! A reply as a tree of elements with limited size. So nothing is read by position or by namespace prefix.
 
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_xml_entity;
@@ -13,7 +13,7 @@ const ELEMENTS_MAX: usize = 10_000;
 const ATTRIBUTES_MAX: usize = 32;
 const UTF_8_BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Why a reply cannot be read. Never carries any of it: it may hold tokens.
+/// Why a reply cannot be read. The error contains no part of the reply, which may have tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
     #[error("the reply is not UTF-8")]
@@ -32,7 +32,7 @@ pub(crate) enum Malformed {
     BadValue(&'static str),
 }
 
-/// Which vocabulary a name belongs to, as far as reading cares.
+/// The vocabulary of a name, as far as the reader distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vocabulary {
     XmlVend,
@@ -41,7 +41,7 @@ pub(crate) enum Vocabulary {
     Foreign,
 }
 
-/// One element with all that is in it, tokens too: no `Debug` outside tests.
+/// One element with its content. The content may have tokens, so there is no `Debug` outside tests.
 #[cfg_attr(test, derive(Debug, PartialEq, Eq))]
 pub(crate) struct Element {
     name: String,
@@ -53,7 +53,7 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// Reads a whole document and returns its root.
+    /// Reads a complete document and returns its root.
     pub(crate) fn parse(document: &[u8]) -> Result<Self, Malformed> {
         let text = std::str::from_utf8(document).map_err(|_position| Malformed::NotUtf8)?;
         let mut reader = NsReader::from_str(text.trim_start_matches(UTF_8_BYTE_ORDER_MARK));
@@ -110,8 +110,8 @@ impl Element {
         Ok(element)
     }
 
-    /// The protocol's own attributes are unqualified; of the others only `xsi:type` matters, under
-    /// whatever prefix, and of its value only the local part.
+    /// Stores an attribute. An attribute with the local name `type` and any prefix counts as `xsi:type`, and only the
+    /// local part of its value is kept. All others must be unqualified, as the protocol's own attributes are.
     fn take_attribute(&mut self, name: quick_xml::name::QName<'_>, value: &str) {
         if name.as_namespace_binding().is_some() {
             return;
@@ -130,7 +130,7 @@ impl Element {
         &self.name
     }
 
-    /// Where the name comes from.
+    /// The vocabulary of the name.
     pub(crate) const fn vocabulary(&self) -> Vocabulary {
         self.vocabulary
     }
@@ -140,12 +140,12 @@ impl Element {
         self.kind.as_deref()
     }
 
-    /// The text directly inside, trimmed; none when blank.
+    /// The text directly inside, trimmed. `None` if it is blank.
     pub(crate) fn text(&self) -> Option<&str> {
         Some(self.text.trim()).filter(|text| !text.is_empty())
     }
 
-    /// An attribute's value, trimmed; none when absent or blank.
+    /// The value of an attribute, trimmed. `None` if it is absent or blank.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _value)| known == name);
         found.map(|(_name, value)| value.as_str()).filter(|value| !value.is_empty())
@@ -156,15 +156,15 @@ impl Element {
         &self.children
     }
 
-    /// The protocol's children of this name, in document order. A vendor's extension of the same name is
-    /// another element.
+    /// The protocol's children with this name, in document order. A vendor's extension with the same name is another
+    /// element.
     pub(crate) fn all<'a>(&'a self, name: &'static str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| {
             child.name == name && matches!(child.vocabulary, Vocabulary::XmlVend | Vocabulary::Unqualified)
         })
     }
 
-    /// The protocol's child of this name. Two of what must be one cannot be trusted.
+    /// The protocol's child with this name. `Ok(None)` if there is none, and an error if there are several.
     pub(crate) fn only(&self, name: &'static str) -> Result<Option<&Self>, Malformed> {
         let mut found = self.all(name);
         let first = found.next();
@@ -172,7 +172,7 @@ impl Element {
     }
 }
 
-/// The elements that are open, outermost first, and the root once it has closed.
+/// A tree under construction: the open elements, outermost first, and the root after it was closed.
 #[derive(Default)]
 struct Growing {
     open: Vec<Element>,
@@ -211,13 +211,13 @@ impl Growing {
         Ok(())
     }
 
-    /// A reply cut short leaves an element open.
+    /// The root. An error if an element is still open, as in a truncated reply.
     fn finish(self) -> Result<Element, Malformed> {
         if self.open.is_empty() { self.root.ok_or(Malformed::NotXml) } else { Err(Malformed::NotXml) }
     }
 }
 
-/// The five entities of XML and characters by number; a document that defines its own is refused.
+/// Expands the five entities of XML and numeric character references. Every other entity is an error.
 fn expand(entity: &BytesRef<'_>) -> Result<String, Malformed> {
     let by_number = entity.resolve_char_ref().map_err(|_not_a_character| Malformed::NotXml)?;
     if let Some(character) = by_number {
@@ -245,12 +245,12 @@ mod tests {
         assert_eq!((root.name(), root.vocabulary(), root.kind()), ("a", Vocabulary::XmlVend, Some("Some")));
         assert_eq!((root.attribute("id"), root.attribute("blank")), (Some("7"), None));
         assert_eq!(root.text(), Some("<A<B>"));
-        assert_eq!(root.all("b").count(), 1, "the other vocabulary's is another element");
+        assert_eq!(root.all("b").count(), 1, "an element of another vocabulary is not counted");
         assert_eq!(root.children().len(), 2);
     }
 
     #[test]
-    fn two_of_what_must_be_one_are_not_chosen_between() {
+    fn a_repeated_element_that_must_be_unique_is_an_error() {
         let root = parse("<a><b/><b/><c/></a>").unwrap();
         assert_eq!(root.only("b"), Err(Malformed::Ambiguous("b")));
         assert_eq!(root.only("c").unwrap().map(Element::name), Some("c"));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_whole_document_is_refused() {
+    fn a_text_that_is_not_one_complete_document_is_refused() {
         for text in [
             "",
             " ",

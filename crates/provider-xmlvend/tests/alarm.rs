@@ -1,11 +1,11 @@
-//! A gateway that answers a trial with a token may have vended: the log calls for a person, and keeps the token to itself.
-//! Alone in its process, as the test of discretion is.
+//! A gateway that answers a trial with a real token may have vended. The log has an error, but not the token. The test
+//! runs alone in its process, for the same reason as `discretion.rs`.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 #[path = "transport/connection.rs"]
 mod connection;
 #[path = "transport/gateway.rs"]
-#[expect(dead_code, reason = "other tests need a gateway that does more")]
+#[expect(dead_code, reason = "only other tests use all functions of the gateway")]
 mod gateway;
 
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ use gateway::{Does, Gateway, http};
 const VEND_REPLY: &str = include_str!("fixtures/vend_reply.xml");
 const TOKEN: &str = "61722405118890034471";
 
-/// The answer to a trial under the reference of the fixture.
+/// The result of a trial under the reference of the fixture.
 async fn tried_at(reply: &str) -> Unanswered {
     let gateway = Gateway::that(Does::Answers(http("200 OK", reply.as_bytes()))).await;
     let call = CallId::new(42, Utc.with_ymd_and_hms(2026, 11, 20, 9, 30, 0).unwrap()).unwrap();

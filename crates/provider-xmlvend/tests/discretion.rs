@@ -1,11 +1,11 @@
-//! What the adapter tells the log, and what it keeps to itself. Alone in its process: what
-//! another thread does first decides whether `tracing` asks this thread's subscriber at all.
+//! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
+//! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "transport/connection.rs"]
 mod connection;
-#[path = "utility/town.rs"]
-mod town;
+#[path = "utility/env.rs"]
+mod env;
 
 use std::fs::{self, File};
 
@@ -16,7 +16,7 @@ use tracing_subscriber::filter::LevelFilter;
 use utility_sim::{SimulatorSettings, scenario};
 use vend::VendOutcome;
 
-use town::{Town, open};
+use env::{TestEnv, open};
 
 #[tokio::test]
 async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
@@ -28,11 +28,11 @@ async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
         .finish();
     let _while_this_lives = tracing::subscriber::set_default(log);
 
-    let town = Town::open(&SimulatorSettings::default(), SoapVersion::V1_1);
-    let order = town.order_for(scenario("active_11_digit").unwrap().number, "BWP 100.00");
-    let outcome = town.provider.vend(&order, &open()).await;
-    town.script(json!({"fault": "garbage", "operation": "enquiry"})).await;
-    town.provider.enquire(town.call(), &order).await;
+    let env = TestEnv::open(&SimulatorSettings::default(), SoapVersion::V1_1);
+    let order = env.order_for(scenario("active_11_digit").unwrap().number, "BWP 100.00");
+    let outcome = env.provider.vend(&order, &open()).await;
+    env.script(json!({"fault": "garbage", "operation": "enquiry"})).await;
+    env.provider.enquire(env.call(), &order).await;
 
     let VendOutcome::Vended(vend) = outcome else { panic!("not vended") };
     let written = fs::read_to_string(page).unwrap();
@@ -43,7 +43,7 @@ async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
         assert!(written.contains(told), "no {told} in {written}");
     }
     let token = vend.tokens.unwrap().wire_form();
-    assert_eq!(town.vends().await[0]["tokens"], json!([token]));
+    assert_eq!(env.vends().await[0]["tokens"], json!([token]));
     for kept in [token.as_str(), "sandbox1", "creditVendReq", "Envelope"] {
         assert!(!written.contains(kept), "{kept} in the log");
     }

@@ -1,4 +1,4 @@
-//! Settings as an operator writes them.
+//! Tests of the settings in the form that an operator writes.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn opened(change: impl FnOnce(&mut XmlVendSettings)) -> Result<XmlVend, Settings
 }
 
 #[test]
-fn little_must_be_said_and_the_rest_is_what_the_standard_expects() {
+fn the_defaults_of_the_settings_are_what_the_standard_expects() {
     let settings = read(least()).unwrap();
     assert_eq!(settings.client, DeviceId::Ean("2670000000015".to_owned()));
     assert_eq!(settings.soap, SoapVersion::V1_1);

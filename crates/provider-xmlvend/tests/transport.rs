@@ -1,4 +1,4 @@
-//! What happens on the wire, and what the adapter makes of it.
+//! The exchange between the adapter and a scripted gateway.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 #[path = "transport/connection.rs"]
@@ -55,7 +55,7 @@ async fn unused_endpoint() -> String {
 }
 
 #[tokio::test]
-async fn a_vend_is_one_post_with_a_length_and_nothing_that_invites_a_redirect_or_a_repeat() {
+async fn a_vend_is_one_post_with_a_length_and_without_an_expect_header() {
     let (outcome, gateway) = vend_with(Does::Answers(http("200 OK", VEND_REPLY.as_bytes()))).await;
     assert!(matches!(outcome, VendOutcome::Vended(_)));
     assert_eq!(gateway.connections(), 1);
@@ -98,7 +98,7 @@ async fn a_closed_gate_sends_no_byte_of_the_order() {
 }
 
 #[tokio::test]
-async fn the_gate_is_looked_at_once_the_connection_stands() {
+async fn the_gate_is_checked_once_after_the_connection_is_open() {
     let gateway = Gateway::that(Does::Answers(http("200 OK", VEND_REPLY.as_bytes()))).await;
     let looked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let gate = Gate::while_true({
@@ -110,7 +110,7 @@ async fn the_gate_is_looked_at_once_the_connection_stands() {
     assert_eq!(provider.vend(&order(), &gate).await, never_sent());
     let nowhere = adapter(settings(&unused_endpoint().await));
     assert_eq!(nowhere.vend(&order(), &gate).await, never_sent());
-    assert_eq!(looked.load(std::sync::atomic::Ordering::SeqCst), 2, "without a connection nobody looks");
+    assert_eq!(looked.load(std::sync::atomic::Ordering::SeqCst), 2, "no check without a connection");
 }
 
 #[tokio::test]

@@ -5,10 +5,10 @@
 mod conformance;
 #[path = "transport/connection.rs"]
 mod connection;
+#[path = "utility/env.rs"]
+mod env;
 #[path = "utility/scenarios.rs"]
 mod scenarios;
-#[path = "utility/town.rs"]
-mod town;
 #[path = "utility/trials.rs"]
 mod trials;
 #[path = "utility/water.rs"]

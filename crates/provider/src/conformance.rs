@@ -1,19 +1,19 @@
-//! The laws that every adapter must keep, put to the test against a world of the adapter's own.
+//! The requirements that every adapter must meet, and the kit that tests them against a simulator.
 //!
-//! An adapter says about each order that it was vended, that it was refused, or that this is unknown; and money moves by
-//! what it says. The laws are about proof: what may be called vended, what may be called refused, and what is left in
-//! doubt. [`Law::ALL`] lists them, each with its danger.
+//! An adapter reports each order as vended, refused or unknown, and money moves by this report. The requirements are
+//! about proof: what an adapter may report as vended, what as refused, and what is doubt. [`Requirement::ALL`] lists
+//! them, each with the danger of a violation.
 //!
-//! To examine an adapter, implement [`World`] over a simulator of its provider, and assert that [`judge`] finds no law
-//! broken. Where the simulator speaks plain HTTP, a [`Wire`] before it does all that can go wrong between two machines;
-//! what only the provider itself can do wrong is [arranged](World::arrange) by the world.
+//! To examine an adapter, implement [`World`] over a simulator of its provider, and assert that [`judge`] finds no
+//! violation. If the simulator speaks plain HTTP, put a [`Wire`] in front of it: the wire injects all network faults.
+//! The world [arranges](World::arrange) the faults that only the provider itself can cause.
 //!
 //! ```no_run
 //! use std::time::Duration;
 //!
 //! use async_trait::async_trait;
 //! use provider::Provider;
-//! use provider::conformance::{Law, Made, Mishap, Operation, Wire, World, judge};
+//! use provider::conformance::{Made, Mishap, Operation, Requirement, Wire, World, judge};
 //! use vend::{CallId, Capabilities, Sale};
 //!
 //! # trait Simulator: Send + Sync {
@@ -50,7 +50,7 @@
 //!             (Operation::Vend, Mishap::ReferenceLeftOut) => {
 //!                 self.wire.rewrite(operation, |answer| answer.replace("reference", "nothing"));
 //!             }
-//!             // … and so on. What is left out here is reported as untested.
+//!             // … and so on. Mishaps that are not listed here are reported as untested.
 //!             _ => return false,
 //!         }
 //!         true
@@ -74,31 +74,31 @@
 //! let utility = Utility { adapter: adapter(&wire.url()), simulator, wire };
 //! // This provider's refusals carry no reference, and it sells nothing else.
 //! judge(&utility).await.assert_kept_all_but(&[
-//!     Law::RefusalOfAnother,
-//!     Law::RefusalWithoutReference,
-//!     Law::AnotherProduct,
+//!     Requirement::RefusalOfAnother,
+//!     Requirement::RefusalWithoutReference,
+//!     Requirement::AnotherProduct,
 //!     // …
 //! ]);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A law that is broken is told with what the world did, what the adapter made of it, and the danger:
+//! The report of a violation names the requirement, what the world did, what the adapter did, and the danger:
 //!
 //! ```text
-//! The adapter breaks the law Silence: an answer that does not come in time is doubt.
+//! The adapter violates the requirement Silence: an answer that does not come in time is doubt.
 //!   What happened:  the next vend: it is carried out, and nothing is ever answered
 //!   What it did:    the vend got Refused(Refusal { reason: Other, wording: None })
 //!   The danger:     what is vended a moment later is refunded
 //! ```
 //!
-//! The kit is itself tested by mutants: for every law there is an adapter in this crate's tests that breaks that law and
-//! no other, and that must be convicted by the law's name.
+//! The kit itself is tested by mutants. For every requirement, the tests of this crate have an adapter that violates
+//! this requirement only. The kit must report exactly this requirement.
 
 mod examination;
 mod judgement;
-mod law;
 mod mishap;
+mod requirement;
 mod scenarios;
 mod wire;
 
@@ -111,35 +111,35 @@ use crate::Provider;
 use examination::Examination;
 
 pub use judgement::{Broken, Judgement};
-pub use law::Law;
 pub use mishap::{Garbage, Mishap, Operation};
+pub use requirement::Requirement;
 pub use wire::{Answer, Request, Wire};
 
-/// A provider's simulator, as the laws see it.
+/// A simulator of a provider, together with the adapter under test.
 #[async_trait]
 pub trait World: Send + Sync {
-    /// The adapter under test, connected to this world: through the wire, if there is one.
+    /// The adapter under test, connected to this world. If there is a wire, it is connected through the wire.
     fn provider(&self) -> &dyn Provider;
 
     /// The same adapter, connected to an address where nothing listens.
     fn provider_of_nowhere(&self) -> Box<dyn Provider>;
 
-    /// The wire through which the adapter is connected. Without one, the world is asked for what happens on a wire too,
-    /// and laws that need something to be counted there stay untested.
+    /// The wire through which the adapter is connected. Without a wire, the world is asked to arrange network faults
+    /// too, and requirements that need the counts of a wire stay untested.
     fn wire(&self) -> Option<&Wire>;
 
-    /// No call may take longer, as the adapter is set up here. A second or two beyond its own timeouts, which should be
-    /// short: some laws wait for them.
+    /// The maximum duration of a call. It should be one or two seconds more than the adapter's own timeouts. These
+    /// should be short, because some requirements wait for them.
     fn deadline(&self) -> Duration;
 
-    /// How this world behaves.
+    /// The capabilities of this world's provider.
     fn capabilities(&self) -> Capabilities;
 
     /// A call id that was never used.
     fn fresh_call(&self) -> CallId;
 
-    /// A sale that this world carries out when nothing goes wrong; each time for a subscriber or an
-    /// amount that does not collide with an earlier one.
+    /// A sale that this world carries out if nothing goes wrong. Each sale has a subscriber or an amount that does not
+    /// collide with an earlier sale.
     fn fresh_sale(&self) -> Sale;
 
     /// A sale of a product that the connection does not sell, if there is any.
@@ -148,32 +148,32 @@ pub trait World: Send + Sync {
     /// A sale in a currency that the connection does not sell in.
     fn sale_in_another_currency(&self) -> Option<Sale>;
 
-    /// Makes this happen to the next call of an operation; false where the world cannot.
+    /// Makes this happen to the next call of an operation. Returns false if the world cannot do it.
     async fn arrange(&self, operation: Operation, mishap: Mishap) -> bool;
 
-    /// Forgets what was arranged and has not happened yet.
+    /// Drops every arranged mishap that has not happened yet.
     async fn forget_mishaps(&self);
 
-    /// All vends that this world really made, one for each vend.
+    /// All vends that this world made, one entry per vend.
     async fn vends(&self) -> Vec<Made>;
 }
 
-/// A vend that a world really made.
+/// A vend that a world made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
     /// The reference, as it is written on the wire.
     pub reference: String,
-    /// The tokens that were issued, in the order in which they are entered.
+    /// The issued tokens, in the order of entry.
     pub tokens: Vec<String>,
 }
 
-/// Puts an adapter to every law, one after the other.
+/// Tests an adapter against every requirement, one after the other.
 pub async fn judge(world: &dyn World) -> Judgement {
     let mut examination = Examination::of(world);
-    for law in Law::ALL {
-        examination.begin(*law).await;
-        let end = scenarios::run(*law, &mut examination).await;
-        examination.end(*law, end);
+    for requirement in Requirement::ALL {
+        examination.begin(*requirement).await;
+        let end = scenarios::run(*requirement, &mut examination).await;
+        examination.end(*requirement, end);
     }
     examination.judgement().await
 }

@@ -1,20 +1,20 @@
-//! The last look before an order leaves.
+//! The last check before an order is sent.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Whether it is still right to send. A process that was stopped for an hour must not wake up and send
-/// what others have long settled, so the sender asks at the last possible moment.
+/// Whether the order may still be sent. A process that was suspended for an hour must not resume and send an order that
+/// another process has settled. So the sender checks the gate at the last possible moment.
 #[derive(Clone)]
 pub struct Gate(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Gate {
-    /// A gate that is open as long as the condition holds; typically a monotonic deadline.
+    /// A gate that is open while the condition is true. The condition is usually a monotonic deadline.
     pub fn while_true(condition: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(condition))
     }
 
-    /// Looks now.
+    /// Evaluates the condition now.
     pub fn is_open(&self) -> bool {
         (self.0)()
     }

@@ -1,7 +1,7 @@
 //! The port to a vending provider.
 //!
-//! The vendor is outside our control and must be scripted in tests, so it gets a trait, an adapter
-//! crate per vendor, a double beside the trait, and a conformance kit that any adapter can run.
+//! The provider is outside our control and must be scripted in tests. So there is a trait, one adapter crate per
+//! vendor, a test double ([`scripted`]), and a conformance kit for every adapter ([`conformance`]).
 #![warn(missing_docs)]
 
 pub mod conformance;
@@ -16,11 +16,11 @@ use vend::{
 
 pub use gate::Gate;
 
-/// One connection to one vendor. Every method is required and every outcome is typed: a half-written
-/// adapter does not compile. An adapter holds no database connection and retries nothing.
+/// One connection to one vendor. Every method is required and every outcome is typed, so an incomplete adapter does not
+/// compile. An adapter holds no database connection and retries nothing.
 #[async_trait]
 pub trait Provider: Send + Sync {
-    /// Asks who the subscriber is and whether, and within which limits, it may buy. Moves nothing.
+    /// Asks for the subscriber's name, whether it may buy, and its limits. Moves no money.
     async fn check(
         &self,
         call: CallId,
@@ -28,19 +28,20 @@ pub trait Provider: Send + Sync {
         subscriber: &SubscriberIdentifier,
     ) -> Result<Customer, Unanswered>;
 
-    /// Asks what this sale would yield now. Moves nothing and binds nobody.
+    /// Asks what this sale would yield now. Moves no money and is not binding.
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;
 
-    /// Has the provider go through the whole sale without money: a dummy token is made, and nothing is vended
-    /// (specification, section 4.2, `hard_validate`). The dummy is proof and goes no further: whoever asks learns what
-    /// the sale would yield, as of a quote. A provider that cannot do this refuses as one that is not set up for it.
+    /// Has the provider rehearse the whole sale without money: it makes a dummy token and vends nothing
+    /// (specification, section 4.2, `hard_validate`). The adapter checks the dummy token and drops it. The caller gets
+    /// what the sale would yield, as from a quote. A provider without trials refuses with
+    /// [`Misconfigured`](vend::RefusalReason::Misconfigured).
     async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;
 
-    /// Sends the order: one request, no retry, no redirect, one total deadline. The gate is looked at
-    /// once more when the connection stands and the first byte of the body is about to leave; a closed
-    /// gate is a refusal that proves that nothing was sent.
+    /// Sends the order: one request, no retry, no redirect, one total deadline. The adapter checks the gate after it
+    /// has connected, immediately before it sends the first byte of the body. If the gate is closed, the result is a
+    /// refusal ([`NeverSent`](vend::RefusalReason::NeverSent)), which proves that the order was not sent.
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome;
 
-    /// Asks what became of an order sent earlier. Never vends.
+    /// Asks for the result of an order that was sent earlier. Never vends.
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry;
 }

@@ -1,7 +1,7 @@
-//! A provider that does as it is told, for tests of whoever uses the port.
+//! A scripted provider, for tests of code that uses the port.
 //!
-//! It keeps its own vend log, remembers and forgets as its [`Conduct`] says, looks at the gate, and writes
-//! down what it was asked.
+//! It keeps its own vend log and the list of its calls. It remembers vends and refusals as its [`Conduct`] says. It
+//! checks the gate.
 //!
 //! ```
 //! use provider::scripted::{NextVend::VendsButReplyIsLost, ScriptedProvider};
@@ -14,8 +14,8 @@
 //! ```
 
 mod conduct;
-mod desk;
 mod latch;
+mod state;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,99 +25,98 @@ use vend::{
     Unanswered, Unclear, VendOrder, VendOutcome,
 };
 
-use crate::scripted::desk::{Desk, Verdict};
+use crate::scripted::state::{ProviderState, Verdict};
 use crate::{Gate, Provider};
 
 pub use conduct::{Conduct, OnRepeat};
 pub use latch::Latch;
 
-/// What becomes of the next vend request.
+/// What happens to the next vend request.
 #[derive(Clone, Debug)]
 pub enum NextVend {
-    /// It is vended and answered. So is every request for which nothing is scripted.
+    /// It is vended and answered. This is the default for a request that is not scripted.
     Vends,
-    /// It is vended; the answer never comes.
+    /// It is vended, and the answer never comes.
     VendsButReplyIsLost,
-    /// It is vended at once; the answer comes when the test opens the latch.
+    /// It is vended at once, and the answer comes when the test opens the latch.
     VendsAndAnswersOnceOpened(Latch),
-    /// The answer never comes, and the request lies in a queue until the test opens the latch; only then
-    /// is it vended.
+    /// The answer never comes, and the request waits in a queue. It is vended after the test has opened the latch.
     LiesInAQueueUntilOpened(Latch),
     /// It is refused.
     Refuses(RefusalReason),
-    /// It is refused; the answer never comes.
+    /// It is refused, and the answer never comes.
     RefusesButReplyIsLost(RefusalReason),
-    /// It left, and was lost on its way.
+    /// It is sent, and is lost in the network.
     NeverArrives,
-    /// No connection could be made, so no byte left.
+    /// No connection can be made, so no byte is sent.
     CannotBeReached,
-    /// It is not carried out, and the answer proves nothing.
+    /// It is not vended, and the answer proves nothing.
     AnswersWithDoubt(Doubt),
-    /// The same, and these are its words.
+    /// As [`AnswersWithDoubt`](Self::AnswersWithDoubt), with this raw reply.
     AnswersUnclearly(Unclear),
 }
 
-/// What becomes of the next enquiry.
+/// What happens to the next enquiry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextEnquiry {
-    /// It is answered from memory. So is every enquiry for which nothing is scripted.
+    /// It is answered from the provider's records. This is the default for an enquiry that is not scripted.
     AnswersTruly,
-    /// It is answered so, whatever the memory holds.
+    /// It gets this answer, independent of the records.
     Answers(Box<Enquiry>),
 }
 
-/// The double. Clones of the work are not needed: share it in an `Arc`.
+/// The test double. It is not `Clone`: share it in an `Arc`.
 #[derive(Debug, Default)]
 pub struct ScriptedProvider {
-    desk: Mutex<Desk>,
+    state: Mutex<ProviderState>,
 }
 
 impl ScriptedProvider {
-    /// A provider of this conduct; the default one rejects repeats and remembers everything.
+    /// A provider with this conduct. The default provider rejects repeats and remembers everything.
     pub fn of_conduct(conduct: Conduct) -> Self {
-        Self { desk: Mutex::new(Desk::of_conduct(conduct)) }
+        Self { state: Mutex::new(ProviderState::of_conduct(conduct)) }
     }
 
-    /// Scripts the next vends, after those already scripted.
+    /// Scripts the next vends. They follow those that are already scripted.
     pub fn will(&self, next: impl IntoIterator<Item = NextVend>) {
-        self.desk().next_vends.extend(next);
+        self.state().next_vends.extend(next);
     }
 
-    /// Scripts the next enquiries, after those already scripted.
+    /// Scripts the next enquiries. They follow those that are already scripted.
     pub fn will_tell(&self, next: impl IntoIterator<Item = NextEnquiry>) {
-        self.desk().next_enquiries.extend(next);
+        self.state().next_enquiries.extend(next);
     }
 
-    /// Scripts the next answers to questions that move nothing: customer checks, quotes and trials.
+    /// Scripts failures of the next questions that move no money: customer checks, quotes and trials.
     pub fn will_leave_unanswered(&self, next: impl IntoIterator<Item = Unanswered>) {
-        self.desk().next_unanswered.extend(next);
+        self.state().next_unanswered.extend(next);
     }
 
-    /// Tells it about a customer. One that it was never told about is nameless and may buy anything.
+    /// Adds a customer. An unknown customer has no name and may buy any amount.
     pub fn knows(&self, subscriber: SubscriberIdentifier, customer: Customer) {
-        self.desk().customers.insert(subscriber, customer);
+        self.state().customers.insert(subscriber, customer);
     }
 
-    /// Every vend that it really made, in order.
+    /// Every vend that was made, in order.
     pub fn vends(&self) -> Vec<VendOrder> {
-        self.desk().vends()
+        self.state().vends()
     }
 
-    /// Every call that left for it, in order, such as `vend #1`, `enquire #1`, `check`. Orders are
-    /// numbered in the order in which their references first left.
+    /// Every call that was sent, in order, such as `vend #1`, `enquire #1`, `check`. Orders are numbered by the first
+    /// use of their reference.
     pub fn calls(&self) -> Vec<String> {
-        self.desk().calls.clone()
+        self.state().calls.clone()
     }
 
-    /// Asserts that these calls left for it, and no others.
+    /// Asserts that exactly these calls were sent.
     #[track_caller]
     pub fn saw<'a>(&self, calls: impl IntoIterator<Item = &'a str>) {
         let expected: Vec<&str> = calls.into_iter().collect();
-        assert_eq!(self.calls(), expected, "the calls that left for the provider");
+        assert_eq!(self.calls(), expected, "the calls that were sent to the provider");
     }
 
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, ProviderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -129,29 +128,29 @@ impl Provider for ScriptedProvider {
         _product: Product,
         subscriber: &SubscriberIdentifier,
     ) -> Result<Customer, Unanswered> {
-        let mut desk = self.desk();
-        desk.calls.push("check".to_owned());
-        match desk.next_unanswered.pop_front() {
+        let mut state = self.state();
+        state.calls.push("check".to_owned());
+        match state.next_unanswered.pop_front() {
             Some(unanswered) => Err(unanswered),
-            None => Ok(desk.customer(subscriber)),
+            None => Ok(state.customer(subscriber)),
         }
     }
 
     async fn quote(&self, _call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        let mut desk = self.desk();
-        desk.calls.push("quote".to_owned());
-        match desk.next_unanswered.pop_front() {
+        let mut state = self.state();
+        state.calls.push("quote".to_owned());
+        match state.next_unanswered.pop_front() {
             Some(unanswered) => Err(unanswered),
-            None => Ok(desk.quotation(sale)),
+            None => Ok(state.quotation(sale)),
         }
     }
 
     async fn trial(&self, _call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        let mut desk = self.desk();
-        desk.calls.push("trial".to_owned());
-        match desk.next_unanswered.pop_front() {
+        let mut state = self.state();
+        state.calls.push("trial".to_owned());
+        match state.next_unanswered.pop_front() {
             Some(unanswered) => Err(unanswered),
-            None => Ok(desk.quotation(sale)),
+            None => Ok(state.quotation(sale)),
         }
     }
 
@@ -160,29 +159,29 @@ impl Provider for ScriptedProvider {
         if !gate.is_open() {
             return never_sent;
         }
-        let next = self.desk().next_vends.pop_front().unwrap_or(NextVend::Vends);
+        let next = self.state().next_vends.pop_front().unwrap_or(NextVend::Vends);
         if matches!(next, NextVend::CannotBeReached) {
             return never_sent;
         }
-        self.desk().note("vend", order);
+        self.state().note("vend", order);
         match next {
-            NextVend::Vends => self.desk().take(order, Verdict::Vend),
+            NextVend::Vends => self.state().take(order, Verdict::Vend),
             NextVend::VendsButReplyIsLost => {
-                self.desk().take(order, Verdict::Vend);
+                self.state().take(order, Verdict::Vend);
                 VendOutcome::Unknown(Doubt::TimedOut.into())
             }
             NextVend::VendsAndAnswersOnceOpened(latch) => {
-                let outcome = self.desk().take(order, Verdict::Vend);
+                let outcome = self.state().take(order, Verdict::Vend);
                 latch.opened().await;
                 outcome
             }
             NextVend::LiesInAQueueUntilOpened(latch) => {
-                self.desk().queue.push((latch, order.clone()));
+                self.state().queue.push((latch, order.clone()));
                 VendOutcome::Unknown(Doubt::TimedOut.into())
             }
-            NextVend::Refuses(reason) => self.desk().take(order, Verdict::Refuse(reason)),
+            NextVend::Refuses(reason) => self.state().take(order, Verdict::Refuse(reason)),
             NextVend::RefusesButReplyIsLost(reason) => {
-                self.desk().take(order, Verdict::Refuse(reason));
+                self.state().take(order, Verdict::Refuse(reason));
                 VendOutcome::Unknown(Doubt::TimedOut.into())
             }
             NextVend::NeverArrives => VendOutcome::Unknown(Doubt::ConnectionLost.into()),
@@ -193,10 +192,10 @@ impl Provider for ScriptedProvider {
     }
 
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {
-        let mut desk = self.desk();
-        desk.note("enquire", order);
-        match desk.next_enquiries.pop_front().unwrap_or(NextEnquiry::AnswersTruly) {
-            NextEnquiry::AnswersTruly => desk.recall(order),
+        let mut state = self.state();
+        state.note("enquire", order);
+        match state.next_enquiries.pop_front().unwrap_or(NextEnquiry::AnswersTruly) {
+            NextEnquiry::AnswersTruly => state.recall(order),
             NextEnquiry::Answers(enquiry) => *enquiry,
         }
     }

@@ -1,4 +1,4 @@
-//! The double behaves as it is told, so that those who test with it test something.
+//! The scripted provider behaves as scripted, so that tests can rely on it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests; the values are literals")]
 
 use chrono::DateTime;
@@ -46,7 +46,7 @@ async fn a_lost_reply_is_found_by_an_enquiry_and_the_log_has_one_vend() {
 }
 
 #[tokio::test]
-async fn a_closed_gate_and_a_dead_line_leave_no_trace() {
+async fn a_closed_gate_and_an_unreachable_provider_leave_no_trace() {
     let utility = ScriptedProvider::default();
     assert_eq!(utility.vend(&order(1), &Gate::while_true(|| false)).await, never_sent());
     utility.will([CannotBeReached]);
@@ -97,7 +97,7 @@ async fn a_refusal_is_remembered_or_not() {
 }
 
 #[tokio::test]
-async fn an_answer_waits_for_its_latch_while_the_vend_is_already_made() {
+async fn an_answer_waits_for_its_latch_after_the_vend_is_made() {
     let utility = std::sync::Arc::new(ScriptedProvider::default());
     let latch = Latch::closed();
     utility.will([VendsAndAnswersOnceOpened(latch.clone())]);

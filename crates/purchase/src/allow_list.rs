@@ -1,27 +1,27 @@
-//! For whom an organisation may buy.
+//! The subscribers for which an organisation may buy.
 
 use std::collections::HashSet;
 
 use vend::SubscriberIdentifier;
 
-/// In staging an organisation is locked to a fixed list of test meters, and the lock is lifted in production
+/// In staging an organisation may buy only for a fixed list of test meters. The restriction is lifted in production
 /// (specification, section 8).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowList {
-    /// For everybody: production.
-    Everybody,
-    /// For these and nobody else: staging. An empty list allows nobody.
+    /// Every subscriber is allowed: production.
+    Unrestricted,
+    /// Only these subscribers are allowed: staging. An empty list allows none.
     Only(HashSet<SubscriberIdentifier>),
 }
 
 impl AllowList {
-    /// Most subscribers that a list names.
+    /// The maximum number of subscribers in a list.
     pub const LENGTH_MAX: usize = 1_000;
 
     /// Whether the organisation may buy for this subscriber.
     pub fn admits(&self, subscriber: &SubscriberIdentifier) -> bool {
         match self {
-            Self::Everybody => true,
+            Self::Unrestricted => true,
             Self::Only(allowed) => allowed.contains(subscriber),
         }
     }
@@ -38,6 +38,6 @@ mod tests {
         let locked = AllowList::Only(HashSet::from([test_meter.clone()]));
         assert!(locked.admits(&test_meter) && !locked.admits(&other));
         assert!(!AllowList::Only(HashSet::new()).admits(&test_meter));
-        assert!(AllowList::Everybody.admits(&other));
+        assert!(AllowList::Unrestricted.admits(&other));
     }
 }

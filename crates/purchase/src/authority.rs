@@ -1,4 +1,4 @@
-//! In whose name a purchase is made: ids only, checked again where money moves.
+//! The identity under which a purchase is made: ids only, checked again where money moves.
 
 /// An organisation's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,16 +16,16 @@ pub struct UserId(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccessTokenId(pub i64);
 
-/// Who acts. Made from an authenticated caller; the reserve checks again that all four are live, for
-/// revocation and not for expiry.
+/// The identity of the caller, made from an authenticated caller. The reserve checks again that none of the four is
+/// revoked. It does not check expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Authority {
-    /// Whose wallet.
+    /// The organisation whose wallet is used.
     pub organisation: OrganisationId,
-    /// Through which OAuth client.
+    /// The OAuth client of the request.
     pub client: ClientId,
-    /// As which integration user.
+    /// The integration user of the request.
     pub user: UserId,
-    /// Under which access token.
+    /// The access token of the request.
     pub access_token: AccessTokenId,
 }

@@ -1,4 +1,4 @@
-//! What an organisation can buy, and what a subscriber identifier looks like.
+//! What an organisation can buy, and the format of a subscriber identifier.
 
 use vend::{Product, SubscriberIdentifier};
 
@@ -7,43 +7,43 @@ use crate::{Pattern, PatternError, Terms};
 /// One product of one provider as an organisation can buy it.
 #[derive(Clone, Debug)]
 pub struct Offer {
-    /// What.
+    /// The product.
     pub product: Product,
-    /// From whom: the code on the wire, and the name of the connection in the settings.
+    /// The provider's code on the wire, which is also the name of the connection in the settings.
     pub provider_code: String,
-    /// The provider's name for people.
+    /// The provider's name for display.
     pub provider_name: String,
-    /// At what price, within which limits.
+    /// The price terms and the limits.
     pub terms: Terms,
 }
 
-/// What a product is called in one language, where it is not to be called as usual.
+/// The texts of a product in one language, where they differ from the usual ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProductText {
     /// The primary subtag of the language, such as `en`.
     pub language: String,
-    /// The product's name; as usual, if not given.
+    /// The product's name. The usual name applies if this is `None`.
     pub display_name: Option<String>,
-    /// What its subscriber identifier is called; as usual, if not given.
+    /// The label of its subscriber identifier. The usual label applies if this is `None`.
     pub subscriber_id_label: Option<String>,
 }
 
 /// Why an identifier does not fit its product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// Fewer characters than the product's least.
+    /// The identifier has fewer characters than the product's minimum.
     #[error("the subscriber identifier is shorter than {0} characters")]
     TooShort(u16),
-    /// More characters than the product's most.
+    /// The identifier has more characters than the product's maximum.
     #[error("the subscriber identifier is longer than {0} characters")]
     TooLong(u16),
-    /// Not of the product's pattern.
+    /// The identifier does not match the product's pattern.
     #[error("the subscriber identifier does not have the form that the product asks for")]
     OtherForm,
 }
 
-/// Length and pattern of a product's subscriber identifiers, applied together; what is absent is
-/// skipped (specification, section 2.4).
+/// Length and pattern of a product's subscriber identifiers, applied together. A part that is absent is skipped
+/// (specification, section 2.4).
 #[derive(Clone, Debug)]
 pub struct SubscriberFormat {
     length_min: Option<u16>,
@@ -55,7 +55,7 @@ impl SubscriberFormat {
     /// Compiles the pattern once.
     ///
     /// # Errors
-    /// When JavaScript would not read the pattern as this service does: see [`Pattern`].
+    /// When JavaScript and this service would read the pattern differently: see [`Pattern`].
     pub fn new(
         length_min: Option<u16>,
         length_max: Option<u16>,
@@ -64,12 +64,12 @@ impl SubscriberFormat {
         Ok(Self { length_min, length_max, pattern: pattern.map(Pattern::parse).transpose()? })
     }
 
-    /// The least number of characters.
+    /// The minimum number of characters.
     pub const fn length_min(&self) -> Option<u16> {
         self.length_min
     }
 
-    /// The greatest number of characters.
+    /// The maximum number of characters.
     pub const fn length_max(&self) -> Option<u16> {
         self.length_max
     }

@@ -1,38 +1,54 @@
-//! The confirm protocol as a machine without I/O: it is told what happened and says what to do next.
+//! The confirm protocol as a state machine without I/O: it takes an input and returns the next command.
 //!
-//! Reserve, look at the gate, send once, record what came of it. After a lost acknowledgement the same
-//! transaction is run again with the same keys; after a lost *reserve* acknowledgement nothing is sent
-//! any more, and the hold is given back as never sent.
+//! It reserves, checks the gate, sends once and records the outcome:
+//!
+//! | Command | Input that may follow | Next command |
+//! |---|---|---|
+//! | `Reserve` | `Reserved`, within both limits of the gate, and no acknowledgement was lost | `Send` |
+//! | | `Reserved` otherwise | `Record`: never sent |
+//! | | `ReserveRefused` | `Refuse` |
+//! | | `ReserveNotKept` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
+//! | | `ReserveUnacknowledged` | `Reserve` again |
+//! | `Send` | `Answered` | `Record`: the outcome |
+//! | `Record` | `Recorded` | `Answer` |
+//! | | `RecordUnacknowledged` | `Record` again: the same event |
+//! | `Refuse`, `Answer` | none | none: the confirm is over |
+//!
+//! After a lost acknowledgement the same transaction is run again with the same keys. After a lost *reserve*
+//! acknowledgement nothing is sent any more: the purchase is recorded as never sent, and its hold is released. The
+//! reason is that the second run shows only how the reserve left the purchase. It does not show whether another
+//! process has claimed the purchase since, so an order that is sent now may be one that was settled already.
 
 use std::time::Duration;
 
 use vend::VendOutcome;
 
-use crate::{Fact, Fence, Timing};
+use crate::{Event, Fence, Timing};
 
-/// What happened.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfirmEvent {
-    /// The reserve is acknowledged: money is held and the first send is on record.
+pub enum ConfirmInput {
+    /// The reserve is acknowledged: the money is held and the first send is recorded.
     Reserved {
         /// The holder's fence.
         fence: Fence,
         /// Monotonic time since before the reserve.
         since_reserve: Duration,
-        /// Monotonic time since the request's head arrived.
+        /// Monotonic time since the arrival of the request. The arrival is the earlier of two moments: its last byte
+        /// reached the kernel, or its head was read.
         since_arrival: Duration,
     },
-    /// The reserve was refused by a rule: no run of it was kept, and none ever will be; nothing is held.
+    /// The reserve was refused by a rule. No run of it was committed, and none ever will be. Nothing is held.
     ReserveRefused,
-    /// This run of the reserve failed before its commit. An earlier run may have been kept all the same.
+    /// This run of the reserve failed before its commit. An earlier run may have been committed all the same.
     ReserveNotKept,
-    /// Nobody knows whether the reserve was committed.
+    /// It is unknown whether the reserve was committed.
     ReserveUnacknowledged,
-    /// The one request is over.
+    /// The one request to the provider is over.
     Answered(VendOutcome),
-    /// The outcome is on record, or had no place there any more; the record says how it stands.
+    /// The outcome is recorded, or the purchase did not accept it any more. The record has the current state.
     Recorded,
-    /// Nobody knows whether the outcome was committed.
+    /// It is unknown whether the outcome was committed.
     RecordUnacknowledged,
 }
 
@@ -43,28 +59,28 @@ pub enum ConfirmCommand {
     Reserve,
     /// Send the order, once.
     Send,
-    /// Put this on record; again, if it ran before.
-    Record(Fact),
-    /// It is over: nothing was reserved.
+    /// Record this event, also if the same record ran before.
+    Record(Event),
+    /// The confirm is over: nothing was reserved.
     Refuse,
-    /// It is over: answer as the record stands.
+    /// The confirm is over: answer with the state of the record.
     Answer,
 }
 
-/// An event that the protocol did not ask for.
+/// An input that the protocol did not ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the protocol did not ask for this event")]
+#[error("the protocol did not ask for this input")]
 pub struct OutOfTurn;
 
 #[derive(Clone, Debug)]
 enum Phase {
     Reserving { acknowledgement_lost: bool },
     Sending(Fence),
-    Recording(Fact),
+    Recording(Event),
     Over,
 }
 
-/// One confirm under way.
+/// One confirm in progress.
 #[derive(Clone, Debug)]
 pub struct Confirm {
     phase: Phase,
@@ -78,44 +94,45 @@ impl Confirm {
         (Self { phase, timing }, ConfirmCommand::Reserve)
     }
 
-    /// What follows from `event`.
+    /// The command that follows from `input`.
     ///
     /// # Errors
-    /// [`OutOfTurn`] when the event answers no command that was given; the machine stays as it was.
-    pub fn on(&mut self, event: ConfirmEvent) -> Result<ConfirmCommand, OutOfTurn> {
-        let (phase, command) = match (&self.phase, event) {
+    /// [`OutOfTurn`] when `input` does not answer the last command. The machine is unchanged.
+    pub fn on(&mut self, input: ConfirmInput) -> Result<ConfirmCommand, OutOfTurn> {
+        let (phase, command) = match (&self.phase, input) {
             (
                 Phase::Reserving { acknowledgement_lost },
-                ConfirmEvent::Reserved { fence, since_reserve, since_arrival },
+                ConfirmInput::Reserved { fence, since_reserve, since_arrival },
             ) => self.after_reserve(fence, *acknowledgement_lost, since_reserve, since_arrival),
-            (Phase::Reserving { .. }, ConfirmEvent::ReserveRefused)
-            | (Phase::Reserving { acknowledgement_lost: false }, ConfirmEvent::ReserveNotKept) => {
+            (Phase::Reserving { .. }, ConfirmInput::ReserveRefused)
+            | (Phase::Reserving { acknowledgement_lost: false }, ConfirmInput::ReserveNotKept) => {
                 (Phase::Over, ConfirmCommand::Refuse)
             }
-            (Phase::Reserving { .. }, ConfirmEvent::ReserveUnacknowledged)
-            | (Phase::Reserving { acknowledgement_lost: true }, ConfirmEvent::ReserveNotKept) => {
+            (Phase::Reserving { .. }, ConfirmInput::ReserveUnacknowledged)
+            | (Phase::Reserving { acknowledgement_lost: true }, ConfirmInput::ReserveNotKept) => {
                 (Phase::Reserving { acknowledgement_lost: true }, ConfirmCommand::Reserve)
             }
-            (Phase::Sending(fence), ConfirmEvent::Answered(outcome)) => {
-                record(Fact::reported(outcome, *fence))
+            (Phase::Sending(fence), ConfirmInput::Answered(outcome)) => {
+                record(Event::reported(outcome, *fence))
             }
-            (Phase::Recording(_), ConfirmEvent::Recorded) => (Phase::Over, ConfirmCommand::Answer),
-            (Phase::Recording(fact), ConfirmEvent::RecordUnacknowledged) => record(fact.clone()),
+            (Phase::Recording(_), ConfirmInput::Recorded) => (Phase::Over, ConfirmCommand::Answer),
+            (Phase::Recording(event), ConfirmInput::RecordUnacknowledged) => record(event.clone()),
             (
                 Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over,
-                ConfirmEvent::Reserved { .. }
-                | ConfirmEvent::ReserveRefused
-                | ConfirmEvent::ReserveNotKept
-                | ConfirmEvent::ReserveUnacknowledged
-                | ConfirmEvent::Answered(_)
-                | ConfirmEvent::Recorded
-                | ConfirmEvent::RecordUnacknowledged,
+                ConfirmInput::Reserved { .. }
+                | ConfirmInput::ReserveRefused
+                | ConfirmInput::ReserveNotKept
+                | ConfirmInput::ReserveUnacknowledged
+                | ConfirmInput::Answered(_)
+                | ConfirmInput::Recorded
+                | ConfirmInput::RecordUnacknowledged,
             ) => return Err(OutOfTurn),
         };
         self.phase = phase;
         Ok(command)
     }
 
+    /// The first gate. The second one is checked when the first byte of the order is about to be sent.
     fn after_reserve(
         &self,
         fence: Fence,
@@ -127,13 +144,13 @@ impl Confirm {
         if gate_is_open && !acknowledgement_lost {
             (Phase::Sending(fence), ConfirmCommand::Send)
         } else {
-            record(Fact::NeverSent { fence })
+            record(Event::NeverSent { fence })
         }
     }
 }
 
-fn record(fact: Fact) -> (Phase, ConfirmCommand) {
-    (Phase::Recording(fact.clone()), ConfirmCommand::Record(fact))
+fn record(event: Event) -> (Phase, ConfirmCommand) {
+    (Phase::Recording(event.clone()), ConfirmCommand::Record(event))
 }
 
 #[cfg(test)]
@@ -141,12 +158,12 @@ mod tests {
     use vend::{Doubt, Refusal, RefusalReason};
 
     use super::*;
-    use crate::Told;
+    use crate::RefusalSource;
 
     const FENCE: Fence = Fence(1);
 
-    fn reserved_after(since_reserve: u64, since_arrival: u64) -> ConfirmEvent {
-        ConfirmEvent::Reserved {
+    fn reserved_after(since_reserve: u64, since_arrival: u64) -> ConfirmInput {
+        ConfirmInput::Reserved {
             fence: FENCE,
             since_reserve: Duration::from_secs(since_reserve),
             since_arrival: Duration::from_secs(since_arrival),
@@ -161,18 +178,18 @@ mod tests {
     fn an_order_is_sent_once_and_its_outcome_recorded() {
         let mut confirm = begun();
         assert_eq!(confirm.on(reserved_after(1, 2)), Ok(ConfirmCommand::Send));
-        let lost = Fact::Lost { fence: FENCE, why: Doubt::TimedOut.into() };
-        let timed_out = ConfirmEvent::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
+        let lost = Event::Lost { fence: FENCE, why: Doubt::TimedOut.into() };
+        let timed_out = ConfirmInput::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
         assert_eq!(confirm.on(timed_out.clone()), Ok(ConfirmCommand::Record(lost)));
         assert_eq!(confirm.on(timed_out), Err(OutOfTurn));
-        assert_eq!(confirm.on(ConfirmEvent::Recorded), Ok(ConfirmCommand::Answer));
+        assert_eq!(confirm.on(ConfirmInput::Recorded), Ok(ConfirmCommand::Answer));
         assert_eq!(confirm.on(reserved_after(1, 1)), Err(OutOfTurn));
     }
 
     #[test]
     fn behind_a_closed_gate_nothing_is_sent() {
         for late in [reserved_after(6, 6), reserved_after(1, 21)] {
-            let never_sent = ConfirmCommand::Record(Fact::NeverSent { fence: FENCE });
+            let never_sent = ConfirmCommand::Record(Event::NeverSent { fence: FENCE });
             assert_eq!(begun().on(late), Ok(never_sent));
         }
     }
@@ -180,18 +197,18 @@ mod tests {
     #[test]
     fn after_a_lost_reserve_acknowledgement_nothing_is_sent() {
         let mut confirm = begun();
-        assert_eq!(confirm.on(ConfirmEvent::ReserveUnacknowledged), Ok(ConfirmCommand::Reserve));
-        let never_sent = ConfirmCommand::Record(Fact::NeverSent { fence: FENCE });
+        assert_eq!(confirm.on(ConfirmInput::ReserveUnacknowledged), Ok(ConfirmCommand::Reserve));
+        let never_sent = ConfirmCommand::Record(Event::NeverSent { fence: FENCE });
         assert_eq!(confirm.on(reserved_after(0, 0)), Ok(never_sent));
     }
 
     #[test]
     fn a_failed_run_ends_it_only_if_no_earlier_run_may_have_been_kept() {
-        assert_eq!(begun().on(ConfirmEvent::ReserveNotKept), Ok(ConfirmCommand::Refuse));
+        assert_eq!(begun().on(ConfirmInput::ReserveNotKept), Ok(ConfirmCommand::Refuse));
         let mut confirm = begun();
-        confirm.on(ConfirmEvent::ReserveUnacknowledged).unwrap();
-        assert_eq!(confirm.on(ConfirmEvent::ReserveNotKept), Ok(ConfirmCommand::Reserve));
-        assert_eq!(confirm.on(ConfirmEvent::ReserveRefused), Ok(ConfirmCommand::Refuse));
+        confirm.on(ConfirmInput::ReserveUnacknowledged).unwrap();
+        assert_eq!(confirm.on(ConfirmInput::ReserveNotKept), Ok(ConfirmCommand::Reserve));
+        assert_eq!(confirm.on(ConfirmInput::ReserveRefused), Ok(ConfirmCommand::Refuse));
     }
 
     #[test]
@@ -199,15 +216,15 @@ mod tests {
         let mut confirm = begun();
         confirm.on(reserved_after(0, 0)).unwrap();
         let refusal = Refusal::because(RefusalReason::Blocked);
-        let told = Told::InAnswer;
-        let refused = ConfirmCommand::Record(Fact::Refused { fence: FENCE, refusal: refusal.clone(), told });
-        let answered = ConfirmEvent::Answered(VendOutcome::Refused(refusal));
+        let told = RefusalSource::Answer;
+        let refused = ConfirmCommand::Record(Event::Refused { fence: FENCE, refusal: refusal.clone(), told });
+        let answered = ConfirmInput::Answered(VendOutcome::Refused(refusal));
         assert_eq!(confirm.on(answered), Ok(refused.clone()));
-        assert_eq!(confirm.on(ConfirmEvent::RecordUnacknowledged), Ok(refused));
+        assert_eq!(confirm.on(ConfirmInput::RecordUnacknowledged), Ok(refused));
     }
 
     #[test]
     fn a_refused_reserve_ends_it() {
-        assert_eq!(begun().on(ConfirmEvent::ReserveRefused), Ok(ConfirmCommand::Refuse));
+        assert_eq!(begun().on(ConfirmInput::ReserveRefused), Ok(ConfirmCommand::Refuse));
     }
 }

@@ -1,22 +1,22 @@
-//! What happened to a purchase. The only way in which time and evidence reach it.
+//! What happened to a purchase. Time and evidence reach a purchase only through these events.
 
 use chrono::{DateTime, Utc};
 use vend::{ProviderReference, Refusal, Unclear, Vend, VendOutcome};
 
 use crate::Fence;
 
-/// A fact and when it is put on record, by the database's clock.
+/// An event and the time at which it is recorded, by the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct TimedEvent {
     /// The database's time.
     pub at: DateTime<Utc>,
     /// What happened.
-    pub fact: Fact,
+    pub event: Event,
 }
 
-/// Everything that can happen to a purchase after its reserve. A fence says in whose name.
+/// Everything that can happen to a purchase after its reserve.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact {
+pub enum Event {
     /// A validated success, from an answer or an enquiry. Evidence needs no fence.
     Vended {
         /// What the provider gave.
@@ -24,111 +24,111 @@ pub enum Fact {
     },
     /// A definite refusal.
     Refused {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
         /// What the provider said.
         refusal: Refusal,
-        /// When it said so.
-        told: Told,
+        /// Where the provider said so.
+        told: RefusalSource,
     },
-    /// The latest copy, though on record, is proven not to have left us.
+    /// The latest copy is recorded, but it is proven that it was not sent.
     NeverSent {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
     },
     /// The sender has no proof either way.
     Lost {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
-        /// Why not, and what the provider said.
+        /// Why there is no proof, and what the provider said.
         why: Unclear,
     },
-    /// Somebody takes it over, under the next fence.
+    /// A process takes the purchase over, under the next fence.
     Claimed,
     /// An enquiry found no record.
     NoRecord {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
-        /// When the enquiry began, by the database's clock.
+        /// The time of the claim, by the database's clock. The enquiry began no earlier.
         asked_at: DateTime<Utc>,
     },
-    /// The holder learnt nothing and gives it up.
-    LetGo {
-        /// In whose name.
+    /// The holder learnt nothing and releases its lease.
+    LeaseReleased {
+        /// The fence under which this is recorded.
         fence: Fence,
         /// Why nothing was learnt, and what the provider said.
         why: Unclear,
     },
-    /// Another copy of the same order is about to leave.
+    /// Another copy of the same order is about to be sent.
     SentAgain {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
     },
-    /// A new attempt under a new reference is about to leave.
+    /// A new attempt under a new reference is about to be sent.
     AttemptStarted {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
-        /// The new attempt's name.
+        /// The provider reference of the new attempt.
         reference: ProviderReference,
     },
     /// Nothing more will be sent.
     WindowClosed {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
     },
     /// An operator vouches for a vend, with token, units and provider transaction.
     OperatorVended {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
         /// What the operator entered.
         vend: Box<Vend>,
     },
     /// An operator vouches that nothing was vended.
     OperatorNotVended {
-        /// In whose name.
+        /// The fence under which this is recorded.
         fence: Fence,
     },
 }
 
-/// When a provider told of a refusal.
+/// Where a provider reported a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Told {
-    /// In the answer to the order: about the copy that it answers.
-    InAnswer,
-    /// When asked what became of the order: about all that it knows of it.
-    WhenAsked,
+pub enum RefusalSource {
+    /// In the answer to the order. It is about the copy that it answers.
+    Answer,
+    /// In the answer to an enquiry. It is about every copy of the order that the provider knows.
+    Enquiry,
 }
 
-/// A fact without what it carries.
+/// The kind of an event, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FactKind {
-    /// [`Fact::Vended`].
+pub enum EventKind {
+    /// [`Event::Vended`].
     Vended,
-    /// [`Fact::Refused`].
+    /// [`Event::Refused`].
     Refused,
-    /// [`Fact::NeverSent`].
+    /// [`Event::NeverSent`].
     NeverSent,
-    /// [`Fact::Lost`].
+    /// [`Event::Lost`].
     Lost,
-    /// [`Fact::Claimed`].
+    /// [`Event::Claimed`].
     Claimed,
-    /// [`Fact::NoRecord`].
+    /// [`Event::NoRecord`].
     NoRecord,
-    /// [`Fact::LetGo`].
-    LetGo,
-    /// [`Fact::SentAgain`].
+    /// [`Event::LeaseReleased`].
+    LeaseReleased,
+    /// [`Event::SentAgain`].
     SentAgain,
-    /// [`Fact::AttemptStarted`].
+    /// [`Event::AttemptStarted`].
     AttemptStarted,
-    /// [`Fact::WindowClosed`].
+    /// [`Event::WindowClosed`].
     WindowClosed,
-    /// [`Fact::OperatorVended`].
+    /// [`Event::OperatorVended`].
     OperatorVended,
-    /// [`Fact::OperatorNotVended`].
+    /// [`Event::OperatorNotVended`].
     OperatorNotVended,
 }
 
-impl FactKind {
+impl EventKind {
     /// Every kind.
     pub const ALL: [Self; 12] = [
         Self::Vended,
@@ -137,7 +137,7 @@ impl FactKind {
         Self::Lost,
         Self::Claimed,
         Self::NoRecord,
-        Self::LetGo,
+        Self::LeaseReleased,
         Self::SentAgain,
         Self::AttemptStarted,
         Self::WindowClosed,
@@ -154,7 +154,7 @@ impl FactKind {
             Self::Lost => "LOST",
             Self::Claimed => "CLAIMED",
             Self::NoRecord => "NO_RECORD",
-            Self::LetGo => "LET_GO",
+            Self::LeaseReleased => "LET_GO",
             Self::SentAgain => "SENT_AGAIN",
             Self::AttemptStarted => "ATTEMPT_STARTED",
             Self::WindowClosed => "WINDOW_CLOSED",
@@ -164,21 +164,21 @@ impl FactKind {
     }
 }
 
-impl Fact {
-    /// What a sender reports when its one request is over. A refusal because no byte left is not the
-    /// provider's word about any other copy.
+impl Event {
+    /// What a sender reports when its one request is over. A refusal with the reason `NeverSent` means that no byte
+    /// was sent. It is not the provider's answer about any other copy.
     pub fn reported(outcome: VendOutcome, fence: Fence) -> Self {
         match outcome {
             VendOutcome::Vended(vend) => Self::Vended { vend },
             VendOutcome::Refused(refusal) if refusal.reason == vend::RefusalReason::NeverSent => {
                 Self::NeverSent { fence }
             }
-            VendOutcome::Refused(refusal) => Self::Refused { fence, refusal, told: Told::InAnswer },
+            VendOutcome::Refused(refusal) => Self::Refused { fence, refusal, told: RefusalSource::Answer },
             VendOutcome::Unknown(why) => Self::Lost { fence, why },
         }
     }
 
-    /// The vend that it tells of, whoever vouches for that.
+    /// The vend that this event reports, whether the provider or an operator vouches for it.
     pub const fn vend(&self) -> Option<&Vend> {
         match self {
             Self::Vended { vend } | Self::OperatorVended { vend, .. } => Some(vend),
@@ -187,7 +187,7 @@ impl Fact {
             | Self::Lost { .. }
             | Self::Claimed
             | Self::NoRecord { .. }
-            | Self::LetGo { .. }
+            | Self::LeaseReleased { .. }
             | Self::SentAgain { .. }
             | Self::AttemptStarted { .. }
             | Self::WindowClosed { .. }
@@ -195,21 +195,21 @@ impl Fact {
         }
     }
 
-    /// The fact without what it carries.
-    pub const fn kind(&self) -> FactKind {
+    /// The kind of this event.
+    pub const fn kind(&self) -> EventKind {
         match self {
-            Self::Vended { .. } => FactKind::Vended,
-            Self::Refused { .. } => FactKind::Refused,
-            Self::NeverSent { .. } => FactKind::NeverSent,
-            Self::Lost { .. } => FactKind::Lost,
-            Self::Claimed => FactKind::Claimed,
-            Self::NoRecord { .. } => FactKind::NoRecord,
-            Self::LetGo { .. } => FactKind::LetGo,
-            Self::SentAgain { .. } => FactKind::SentAgain,
-            Self::AttemptStarted { .. } => FactKind::AttemptStarted,
-            Self::WindowClosed { .. } => FactKind::WindowClosed,
-            Self::OperatorVended { .. } => FactKind::OperatorVended,
-            Self::OperatorNotVended { .. } => FactKind::OperatorNotVended,
+            Self::Vended { .. } => EventKind::Vended,
+            Self::Refused { .. } => EventKind::Refused,
+            Self::NeverSent { .. } => EventKind::NeverSent,
+            Self::Lost { .. } => EventKind::Lost,
+            Self::Claimed => EventKind::Claimed,
+            Self::NoRecord { .. } => EventKind::NoRecord,
+            Self::LeaseReleased { .. } => EventKind::LeaseReleased,
+            Self::SentAgain { .. } => EventKind::SentAgain,
+            Self::AttemptStarted { .. } => EventKind::AttemptStarted,
+            Self::WindowClosed { .. } => EventKind::WindowClosed,
+            Self::OperatorVended { .. } => EventKind::OperatorVended,
+            Self::OperatorNotVended { .. } => EventKind::OperatorNotVended,
         }
     }
 }

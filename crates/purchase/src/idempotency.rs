@@ -1,4 +1,4 @@
-//! The key under which a confirm may be sent again, and for how long a purchase holds it.
+//! The idempotency key of a confirm, and how long a purchase holds it.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use chrono::{DateTime, Utc};
 use crate::timing::after;
 use crate::{Failure, RequestHash, StateName};
 
-/// Why a text is no key.
+/// Why a text is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdempotencyKeyError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("the key is empty")]
     Empty,
-    /// More characters than a key has.
+    /// The text has more characters than a key may have.
     #[error("the key has more than {max} characters", max = IdempotencyKey::LENGTH_MAX)]
     TooLong,
-    /// A blank, a control character, or one outside ASCII.
+    /// The text has a blank, a control character or a character outside ASCII.
     #[error("the key has a character that is not visible ASCII")]
     BadCharacter,
 }
@@ -27,9 +27,9 @@ pub enum IdempotencyKeyError {
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Most characters of a key.
+    /// The maximum number of characters in a key.
     pub const LENGTH_MAX: usize = 128;
-    /// For how long after its end a purchase still holds its key.
+    /// How long after its end a purchase still holds its key.
     pub const KEPT: Duration = Duration::from_hours(7 * 24);
 
     /// 1 to 128 visible ASCII characters.
@@ -61,22 +61,24 @@ impl fmt::Display for IdempotencyKey {
     }
 }
 
-/// A key, and what was asked for under it.
+/// A key, and the request that was made under it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyedRequest {
     /// The key.
     pub key: IdempotencyKey,
-    /// What tells another request under the same key apart.
+    /// Distinguishes this request from another one under the same key.
     pub hash: RequestHash,
 }
 
 /// Whether a purchase in this state still holds the key that it was made under.
 ///
-/// While it is open it does. After its end it does for [`IdempotencyKey::KEPT`], so that its final answer can be told
-/// again; but a purchase that failed for a passing reason lets go of its key at once, so that the very same request may be
-/// sent again and buys. `ended_at` is when it ended, where it had ended by then; one that is ending now gives none.
+/// An open purchase holds its key. An ended purchase holds it for [`IdempotencyKey::KEPT`] after its end, so that its
+/// final answer can be returned again. But a purchase that failed for a transient reason releases its key at once, so
+/// that the same request can be sent again and makes a new purchase. `ended_at` is the time of the end. It is `None`
+/// for a purchase that is open or that is ending now.
 ///
-/// A final state never changes and time only passes, so a key that was let go of is never held by the same purchase again.
+/// A final state never changes and time only moves forward. So a purchase that has released its key never holds it
+/// again.
 pub fn holds_its_key(
     state: StateName,
     failure: Option<&Failure>,

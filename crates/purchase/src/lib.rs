@@ -1,9 +1,9 @@
 //! The purchase: what an integrator asks for, what it costs, and how it ends.
 //!
-//! Everything here is a pure function of its arguments. Time and ids arrive inside [`Event`]s; effects
-//! leave as data. The server, the worker, the property tests and the model checker all call the same
-//! [`step`], and drive the same protocols around it: [`Confirm`] for a new purchase, [`Resolve`] for
-//! one whose outcome is not known yet.
+//! Everything here is a pure function of its arguments. Time and ids arrive inside [`TimedEvent`]s. Effects are
+//! returned as data. The server, the worker, the property tests and the model checker all call the same [`step`].
+//! They also drive the same protocols around it: [`Confirm`] for a new purchase, and [`Resolve`] for a purchase whose
+//! outcome is not known yet.
 #![warn(missing_docs)]
 
 mod allow_list;
@@ -12,7 +12,7 @@ mod catalogue;
 mod confirm;
 mod event;
 mod idempotency;
-mod life;
+mod lifecycle;
 mod listing;
 mod next;
 mod notice;
@@ -32,11 +32,11 @@ mod timing;
 pub use allow_list::AllowList;
 pub use authority::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
 pub use catalogue::{FormatError, Offer, ProductText, SubscriberFormat};
-pub use confirm::{Confirm, ConfirmCommand, ConfirmEvent, OutOfTurn};
-pub use event::{Event, Fact, FactKind, Told};
+pub use confirm::{Confirm, ConfirmCommand, ConfirmInput, OutOfTurn};
+pub use event::{Event, EventKind, RefusalSource, TimedEvent};
 pub use idempotency::{IdempotencyKey, IdempotencyKeyError, KeyedRequest, holds_its_key};
-pub use life::{Fence, Handling, Life, Sending, State, StateName};
-pub use listing::{Buyer, Filed, Page, Place, PurchaseStatus, Selection};
+pub use lifecycle::{Fence, Handling, Lifecycle, Sending, State, StateName};
+pub use listing::{Buyer, Page, Position, PurchaseStatus, PurchaseWithBuyer, Selection};
 pub use next::{Effect, Illegal, Incident, Next, Why};
 pub use notice::{Channel, Notice, NoticeKind, Recipient, notices};
 pub use pattern::{Pattern, PatternError};
@@ -48,6 +48,6 @@ pub use reference::{PurchaseId, Reference};
 pub use refused_confirm::RefusedConfirm;
 pub use request::{NotificationFlags, PurchaseRequest, SourceChannel};
 pub use request_hash::RequestHash;
-pub use resolve::{Asker, Resolve, ResolveAnswer, ResolveCommand, ResolveEvent};
+pub use resolve::{Asker, Resolve, ResolveAnswer, ResolveCommand, ResolveInput};
 pub use step::{Rules, step};
 pub use timing::{Timing, TimingError};

@@ -1,4 +1,4 @@
-//! Purchases as an integrator reads them back: what it sees of a state, which ones it means, in which order they lie.
+//! Purchases as an integrator reads them: the status that it sees, the selection and the order.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use crate::{PurchaseId, Record, StateName, UserId};
 /// What an integrator sees of a purchase's state (specification, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PurchaseStatus {
-    /// Vended and paid; it stays so.
+    /// Vended and paid. This status is final.
     Successful,
-    /// Not vended and not paid; it stays so.
+    /// Not vended and not paid. This status is final.
     Failed,
-    /// Not known yet; the money is held.
+    /// The outcome is not known yet. The money is held.
     Pending,
 }
 
 impl PurchaseStatus {
-    /// All of them.
+    /// Every status.
     pub const ALL: [Self; 3] = [Self::Successful, Self::Failed, Self::Pending];
 
     /// The name on the wire.
@@ -31,7 +31,7 @@ impl PurchaseStatus {
         }
     }
 
-    /// What an integrator sees of this state.
+    /// The status that an integrator sees for this state.
     pub const fn of(state: StateName) -> Self {
         match state {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
@@ -42,20 +42,20 @@ impl PurchaseStatus {
         }
     }
 
-    /// The states that look so.
+    /// The states that have this status.
     pub fn states(self) -> impl Iterator<Item = StateName> {
         StateName::ALL.into_iter().filter(move |state| Self::of(*state) == self)
     }
 }
 
-/// Which of an organisation's purchases are meant. What is not given is not asked about.
+/// Which of an organisation's purchases are selected. A field that is `None` selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The integrator's own name for them.
+    /// The integrator's own name for the purchases.
     pub external_reference: Option<String>,
-    /// For whom they are.
+    /// The subscriber that they are for.
     pub subscriber: Option<SubscriberIdentifier>,
-    /// How they stand.
+    /// Their status.
     pub status: Option<PurchaseStatus>,
     /// Reserved at this moment or later.
     pub from: Option<DateTime<Utc>>,
@@ -63,49 +63,49 @@ pub struct Selection {
     pub to: Option<DateTime<Utc>>,
 }
 
-/// A place among an organisation's purchases, newest first: by the time of the reserve, then by number. A purchase
-/// keeps its place for ever, so a place holds while others buy. That time is taken before the reserve is committed, so
-/// of purchases made side by side an older one may become visible after a newer one: whoever asks for what is new begins
-/// a minute before the newest it has seen.
+/// A position among an organisation's purchases, newest first: by the time of the reserve, then by number. A purchase
+/// never changes its position, so a position stays valid while others buy. The time is taken before the reserve is
+/// committed. So among concurrent purchases an older one may become visible after a newer one. A client that asks for
+/// new purchases must begin a minute before the newest one that it has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// When the purchase there was reserved.
+pub struct Position {
+    /// When the purchase at this position was reserved.
     pub at: DateTime<Utc>,
-    /// Its number.
+    /// The number of that purchase.
     pub id: PurchaseId,
 }
 
-/// The user in whose name a purchase was made, as it is now. `Debug` keeps who that is to itself.
+/// The user in whose name a purchase was made, as the user is now. `Debug` shows only the number, no personal data.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Buyer {
-    /// Its number.
+    /// The user's number.
     pub id: UserId,
-    /// What it logs in as.
+    /// The name that the user logs in with.
     pub username: String,
-    /// For people.
+    /// The name for display.
     pub full_name: String,
-    /// E.164 digits.
+    /// The phone number in E.164 digits.
     pub phone_number: Option<String>,
-    /// Whether it is not suspended.
+    /// Whether the user is not suspended.
     pub is_active: bool,
 }
 
-/// A purchase with everything that an integrator is told about it.
+/// A purchase with everything that an integrator can see of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Filed {
-    /// The purchase as it stands.
+pub struct PurchaseWithBuyer {
+    /// The purchase in its current state.
     pub record: Record,
-    /// In whose name it was made.
+    /// The user in whose name it was made.
     pub buyer: Buyer,
 }
 
-/// So many purchases of a selection, newest first.
+/// One page of a selection of purchases, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// In order.
-    pub purchases: Vec<Filed>,
-    /// After which place the next page begins; none, if this is the last.
-    pub next: Option<Place>,
+    /// The purchases, in order.
+    pub purchases: Vec<PurchaseWithBuyer>,
+    /// The position after which the next page begins. `None` if this is the last page.
+    pub next: Option<Position>,
 }
 
 impl fmt::Debug for Buyer {

@@ -1,33 +1,33 @@
-//! What a step answers: the next life and its effects, or why there is none.
+//! What a step returns: the next lifecycle and its effects, or why there is none.
 
-use crate::{FactKind, Life, StateName};
+use crate::{EventKind, Lifecycle, StateName};
 
-/// What a fact leads to.
+/// The result of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The purchase becomes this, and these things must be done in the same transaction.
-    Moved(Life, Vec<Effect>),
-    /// It is already so: the fact was recorded before and its acknowledgement was lost.
+    /// The purchase becomes this, and these effects must be applied in the same transaction.
+    Moved(Lifecycle, Vec<Effect>),
+    /// The purchase is already in this state: the event was recorded before, and its acknowledgement was lost.
     AlreadyThere,
 }
 
-/// What must be done together with a move.
+/// What must be done in the same transaction as a change of the purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Turn the hold into a debit and write the journal entry.
     CaptureHold,
-    /// Give the hold back.
+    /// Release the hold.
     ReleaseHold,
-    /// Put the evidence before a person, with an alert; the purchase itself does not change.
+    /// Show the evidence to an operator, with an alert. The purchase itself does not change.
     OpenIncident(Incident),
 }
 
-/// An assumption about a provider broke.
+/// An assumption about a provider was wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incident {
-    /// A vend came to light after the purchase had failed and its hold was given back.
+    /// A vend became known after the purchase had failed and its hold was released.
     LateVend,
-    /// A second vend came to light after the purchase had been paid for its first.
+    /// A second vend became known after the purchase had been paid for its first.
     SecondVend,
 }
 
@@ -41,34 +41,34 @@ impl Incident {
     }
 }
 
-/// The fact has no place in this state.
+/// The event is not legal in this state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{fact:?} does not happen to a purchase in {state:?}: {why}")]
+#[error("{event:?} does not happen to a purchase in {state:?}: {why}")]
 pub struct Illegal {
-    /// Where the purchase stands.
+    /// The state of the purchase.
     pub state: StateName,
-    /// What was offered.
-    pub fact: FactKind,
+    /// The kind of the event.
+    pub event: EventKind,
     /// Why it is refused.
     pub why: Why,
 }
 
-/// Why a fact is refused.
+/// Why an event is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
-    /// Final states are absorbing.
+    /// The purchase has ended. Final states never change.
     #[error("it has ended")]
     Ended,
-    /// The state has no use for the fact.
+    /// The event does not apply in this state.
     #[error("nothing of that kind is under way")]
     NotHere,
-    /// Somebody else has claimed it since.
+    /// Another process has claimed it since.
     #[error("the fence is stale")]
     StaleFence,
-    /// Somebody holds it.
+    /// A process holds its lease.
     #[error("its lease is live")]
     Leased,
-    /// Only a holder sends.
+    /// The sender holds no lease. Only a holder sends.
     #[error("no lease is held")]
     NotLeased,
     /// The connection is not declared to take a repeat safely.
@@ -80,10 +80,10 @@ pub enum Why {
     /// The window for sending is still open.
     #[error("the window is still open")]
     WindowOpen,
-    /// The plan has the next send later, or none.
+    /// The retry plan has the next send later, or has no more.
     #[error("no send is due")]
     NotDue,
-    /// A managed purchase has had all its requests.
+    /// A managed purchase has used all its requests.
     #[error("all requests are used up")]
     RequestsSpent,
 }

@@ -1,30 +1,31 @@
-//! Who is told what when a purchase ends. Pure, so that a message is written in the transaction that
-//! settles, or not at all: an issue and a refund both hang on the one end that a purchase has.
+//! Which messages are sent when a purchase ends. This is a pure function, so a message is written in the transaction
+//! that settles, or not at all. A purchase has at most one end, so it causes either issue messages or refund
+//! messages.
 
 use chrono::{DateTime, Utc};
 
 use crate::timing::after;
-use crate::{Handling, Life, NotificationFlags, State, StateName, Timing};
+use crate::{Handling, Lifecycle, NotificationFlags, State, StateName, Timing};
 
 /// What a message says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoticeKind {
-    /// It was vended: here is the token, or the receipt.
+    /// The purchase was vended. The message has the token or the receipt.
     Issued,
-    /// It was not vended after all, and the money is back.
+    /// The purchase was not vended after all, and the money is released.
     Refunded,
 }
 
-/// Whom a message is for.
+/// The recipient of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Recipient {
     /// The consumer, at the phone number of the request.
     Beneficiary,
-    /// The user in whose name it was bought, where that user has a number or an address.
+    /// The user in whose name it was bought, if that user has a phone number or an e-mail address.
     Requester,
 }
 
-/// Which way a message goes.
+/// How a message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
     /// A text message.
@@ -33,21 +34,21 @@ pub enum Channel {
     Email,
 }
 
-/// One message to one recipient. Of one purchase there is at most one for each recipient and channel.
+/// One message to one recipient. A purchase has at most one for each recipient and channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Notice {
-    /// What it says.
+    /// What the message says.
     pub kind: NoticeKind,
-    /// Whom it is for.
+    /// The recipient.
     pub recipient: Recipient,
-    /// Which way it goes.
+    /// How the message is sent.
     pub channel: Channel,
 }
 
 macro_rules! names {
     ($type:ident { $($variant:ident = $name:literal),+ }) => {
         impl $type {
-            /// Every one.
+            /// Every value.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// The name in the database.
@@ -57,7 +58,7 @@ macro_rules! names {
                 }
             }
 
-            /// The one of this name.
+            /// The value of this name.
             pub fn parse(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.as_str() == name)
             }
@@ -69,39 +70,40 @@ names!(NoticeKind { Issued = "ISSUED", Refunded = "REFUNDED" });
 names!(Recipient { Beneficiary = "BENEFICIARY", Requester = "REQUESTER" });
 names!(Channel { Sms = "SMS", Email = "EMAIL" });
 
-/// The messages that the move from `before` to `after` causes, made at this moment of the database's clock.
+/// The messages that the change from `before` to `after` causes, made at this time of the database's clock.
 ///
-/// Every token that is issued is told of. A refund is told of for a managed account only, and not where the
-/// confirm's own answer surely tells it: who asked for the purchase and is told "failed" has never been told
-/// "pending" or "unknown". In doubt about that it is told twice, which harms nobody.
+/// Every issue causes messages. A refund causes messages for a managed account only, and only if the answer to the
+/// confirm may not have reported it. A caller that is answered "failed" has never been answered "pending" or
+/// "unknown". If it is not certain that the caller got that answer, the messages are sent as well. A second report
+/// does no harm.
 pub fn notices(
-    before: &Life,
-    after: &Life,
+    before: &Lifecycle,
+    after: &Lifecycle,
     at: DateTime<Utc>,
     timing: &Timing,
     flags: &NotificationFlags,
 ) -> Vec<Notice> {
-    let Some(kind) = told_of(before, after, at, timing) else { return Vec::new() };
-    let may_be_told = [
+    let Some(kind) = kind_of(before, after, at, timing) else { return Vec::new() };
+    let candidates = [
         (Recipient::Beneficiary, Channel::Sms, flags.beneficiary_sms),
         (Recipient::Requester, Channel::Sms, flags.requester_sms),
-        // A refund is a short thing; the receipt is what people file.
+        // A refund needs no receipt, and the e-mail is the receipt.
         (Recipient::Requester, Channel::Email, flags.requester_email && kind == NoticeKind::Issued),
     ];
-    may_be_told
+    candidates
         .into_iter()
         .filter(|(_, _, is_wanted)| *is_wanted)
         .map(|(recipient, channel, _)| Notice { kind, recipient, channel })
         .collect()
 }
 
-fn told_of(before: &Life, after: &Life, at: DateTime<Utc>, timing: &Timing) -> Option<NoticeKind> {
+fn kind_of(before: &Lifecycle, after: &Lifecycle, at: DateTime<Utc>, timing: &Timing) -> Option<NoticeKind> {
     if !before.state.name().is_open() {
         return None;
     }
     match after.state.name() {
         StateName::Successful => Some(NoticeKind::Issued),
-        StateName::Failed if is_told_later(before, at, timing) => Some(NoticeKind::Refunded),
+        StateName::Failed if needs_refund_notice(before, at, timing) => Some(NoticeKind::Refunded),
         StateName::Failed
         | StateName::InFlight
         | StateName::InDoubt
@@ -110,19 +112,20 @@ fn told_of(before: &Life, after: &Life, at: DateTime<Utc>, timing: &Timing) -> O
     }
 }
 
-fn is_told_later(before: &Life, at: DateTime<Utc>, timing: &Timing) -> bool {
+fn needs_refund_notice(before: &Lifecycle, at: DateTime<Utc>, timing: &Timing) -> bool {
     match before.handling {
         Handling::SelfManaged => false,
         Handling::Managed => !confirm_tells_it(before, at, timing),
     }
 }
 
-/// A caller waits for one vend at least, from its arrival, which lies no more than the intake before the send. So the
-/// confirm that reserved the purchase is surely still listened to for what remains of a vend without the intake.
-fn confirm_tells_it(before: &Life, at: DateTime<Utc>, timing: &Timing) -> bool {
-    let listened_to = timing.provider_timeout.saturating_sub(timing.intake);
+/// A caller waits at least `provider_timeout` from its arrival, and its arrival is at most `intake` before the send.
+/// So the caller of the confirm that reserved the purchase certainly still waits for `provider_timeout - intake`
+/// after the send.
+fn confirm_tells_it(before: &Lifecycle, at: DateTime<Utc>, timing: &Timing) -> bool {
+    let still_waiting = timing.provider_timeout.saturating_sub(timing.intake);
     match &before.state {
-        State::InFlight(first) => before.is_unclaimed() && at < after(first.last_sent_at, listened_to),
+        State::InFlight(first) => before.is_unclaimed() && at < after(first.last_sent_at, still_waiting),
         State::InDoubt(_) | State::RetryDue | State::Review(_) | State::Successful { .. } | State::Failed => {
             false
         }
@@ -158,9 +161,9 @@ mod tests {
         }
     }
 
-    fn life(handling: Handling, name: StateName, fence: i64) -> Life {
-        let reserved = Life::reserved(handling, reserved_at(), &Timing::default());
-        Life { state: state(name), fence: Fence(fence), ..reserved }
+    fn lifecycle(handling: Handling, name: StateName, fence: i64) -> Lifecycle {
+        let reserved = Lifecycle::reserved(handling, reserved_at(), &Timing::default());
+        Lifecycle { state: state(name), fence: Fence(fence), ..reserved }
     }
 
     fn flags(silenced: usize) -> NotificationFlags {
@@ -172,16 +175,22 @@ mod tests {
         }
     }
 
-    fn caused(before: &Life, after: &Life, at: DateTime<Utc>, flags: NotificationFlags) -> Vec<Notice> {
+    fn caused(
+        before: &Lifecycle,
+        after: &Lifecycle,
+        at: DateTime<Utc>,
+        flags: NotificationFlags,
+    ) -> Vec<Notice> {
         notices(before, after, at, &Timing::default(), &flags)
     }
 
-    /// From the send: the confirm is listened to for 100 seconds, and its caller waits for 150 from its arrival.
+    /// In seconds after the send. The caller of the confirm certainly waits for 100 seconds after the send, and for 150
+    /// seconds after its arrival.
     const MOMENTS: [u64; 6] = [1, 99, 100, 155, 184, 3_600];
 
-    /// Every (handling, state before, fence before, moment, state after), and what it must cause.
-    fn rows() -> impl Iterator<Item = (Life, Life, DateTime<Utc>, Option<NoticeKind>)> {
-        let lives = Handling::ALL.into_iter().flat_map(|handling| {
+    /// Every (handling, state before, fence before, time, state after), and what it must cause.
+    fn rows() -> impl Iterator<Item = (Lifecycle, Lifecycle, DateTime<Utc>, Option<NoticeKind>)> {
+        let cases = Handling::ALL.into_iter().flat_map(|handling| {
             StateName::ALL.into_iter().flat_map(move |before| {
                 [1, 2, 7].into_iter().flat_map(move |fence| {
                     MOMENTS.into_iter().flat_map(move |later| {
@@ -190,8 +199,8 @@ mod tests {
                 })
             })
         });
-        lives.map(|(handling, before, fence, later, then)| {
-            // The confirm answers for what it ends itself, while it is surely waited for.
+        cases.map(|(handling, before, fence, later, then)| {
+            // The confirm itself answers, as long as its caller certainly still waits.
             let answered = (before, fence) == (StateName::InFlight, 1) && later < 100;
             let expected = match (before.is_open(), then) {
                 (true, StateName::Successful) => Some(NoticeKind::Issued),
@@ -201,21 +210,21 @@ mod tests {
                 _ => None,
             };
             let at = after(reserved_at(), Duration::from_secs(later));
-            (life(handling, before, fence), life(handling, then, fence), at, expected)
+            (lifecycle(handling, before, fence), lifecycle(handling, then, fence), at, expected)
         })
     }
 
     #[test]
-    fn every_move_tells_whom_it_must_and_nobody_else() {
-        let mut told = 0;
+    fn every_change_causes_exactly_the_messages_that_it_must() {
+        let mut number = 0;
         for (before, after, at, expected) in rows() {
             let caused = caused(&before, &after, at, NotificationFlags::default());
-            let whom = match expected {
+            let recipients = match expected {
                 None => &[][..],
                 Some(NoticeKind::Issued) => ISSUED,
                 Some(NoticeKind::Refunded) => REFUNDED,
             };
-            let expected: Vec<Notice> = whom
+            let expected: Vec<Notice> = recipients
                 .iter()
                 .map(|(recipient, channel)| Notice {
                     kind: expected.unwrap(),
@@ -224,10 +233,10 @@ mod tests {
                 })
                 .collect();
             assert_eq!(caused, expected, "{before:?} becomes {:?} at {at}", after.state.name());
-            told += caused.len();
+            number += caused.len();
         }
-        // 4 open states x 3 fences x 6 moments: issued 72 x 2 ways of handling x 3; refunded (72 - 2) x 2.
-        assert_eq!(told, 72 * 2 * 3 + 70 * 2);
+        // 4 open states x 3 fences x 6 times: issued 72 x 2 modes of handling x 3; refunded (72 - 2) x 2.
+        assert_eq!(number, 72 * 2 * 3 + 70 * 2);
     }
 
     #[test]
@@ -249,15 +258,15 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_twice_the_same_way() {
+    fn no_recipient_gets_two_messages_over_one_channel() {
         for (before, after, at, _) in rows() {
-            let mut ways: Vec<_> = caused(&before, &after, at, NotificationFlags::default())
+            let mut targets: Vec<_> = caused(&before, &after, at, NotificationFlags::default())
                 .into_iter()
                 .map(|notice| (notice.recipient, notice.channel))
                 .collect();
-            let all = ways.len();
-            ways.dedup();
-            assert_eq!(ways.len(), all);
+            let all = targets.len();
+            targets.dedup();
+            assert_eq!(targets.len(), all);
         }
     }
 

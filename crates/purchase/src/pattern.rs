@@ -1,4 +1,4 @@
-//! Patterns of subscriber identifiers, in a language that JavaScript and this service read alike.
+//! Patterns of subscriber identifiers, in a language that JavaScript and this service read in the same way.
 
 use std::fmt;
 
@@ -9,24 +9,27 @@ mod grammar;
 
 pub use grammar::Unshared;
 
-/// A pattern that a browser's `new RegExp(pattern).test(identifier)` and this service answer alike, with or without
-/// the flags `u` and `v`. As there, it is searched for: anchors make it fit the whole.
+/// A pattern for which a browser's `new RegExp(pattern).test(identifier)` and this service give the same answer, with
+/// or without the flags `u` and `v`. As in JavaScript, the pattern may match anywhere in the identifier. Anchors make
+/// it match the whole.
 ///
-/// What both engines read alike is stated here, and everything else is refused:
+/// Both engines read the following in the same way, and everything else is refused:
 ///
 /// * letters, digits, `-`, `_` and `/` stand for themselves; `\.`, `\+` and `\/` for what follows the backslash;
 /// * `.` is any character, `\d` a digit, `\w` a letter, a digit or `_`, of ASCII as identifiers are;
-/// * `[…]` is one of its members and `[^…]` none of them: letters, digits, `_`, ranges of letters or digits such as
-///   `a-f`, `\d`, `\w`, `\-`, `\.`, `\+` and `\/`;
-/// * `^` and `$` are the ends of the identifier; `(…)` and `(?:…)` are groups; `|` separates alternatives, none empty;
-/// * `?`, `*`, `+`, `{n}`, `{n,}` and `{n,m}` repeat what is before them, once, up to 40 times where a number is given.
+/// * `[...]` is one of its members and `[^...]` none of them: letters, digits, `_`, ranges of letters or digits such
+///   as `a-f`, `\d`, `\w`, `\-`, `\.`, `\+` and `\/`;
+/// * `^` and `$` are the ends of the identifier; `(...)` and `(?:...)` are groups; `|` separates alternatives, none
+///   empty;
+/// * `?`, `*`, `+`, `{n}`, `{n,}` and `{n,m}` repeat the term before them; a term takes one of them, and a number is
+///   at most 40.
 ///
-/// Nothing in a group that may be repeated more than once may itself vary in length or have alternatives. So no
-/// identifier, however long, keeps a browser busy that tries all the ways of matching it.
+/// The content of a group that may be repeated more than once must not vary in length and must not have alternatives.
+/// So no identifier, however long, causes excessive backtracking in a browser.
 #[derive(Clone, Debug)]
 pub struct Pattern(Regex);
 
-/// Why a pattern cannot be kept.
+/// Why a pattern is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{pattern:?} is not a pattern that JavaScript and this service share")]
 pub struct PatternError {
@@ -36,7 +39,7 @@ pub struct PatternError {
 }
 
 impl Pattern {
-    /// Longest pattern, in characters.
+    /// The maximum length of a pattern, in characters.
     pub const LENGTH_MAX: usize = 200;
 
     /// The pattern of this text.
@@ -46,7 +49,7 @@ impl Pattern {
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let refused = |why| PatternError { pattern: text.to_owned(), why };
         grammar::check(text).map_err(refused)?;
-        // The language is plain enough for every engine; only its size is left to refuse.
+        // Every engine can read this language. Only a pattern that is too big is still refused here.
         Regex::new(text).map(Self).map_err(|_too_big| refused(Unshared::TooLong))
     }
 

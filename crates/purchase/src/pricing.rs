@@ -9,11 +9,11 @@ use money::{Currency, Money, MoneyError, Rate};
 pub struct FeeSchedule {
     /// Charged on every purchase.
     pub fixed: Money,
-    /// Share of the amount asked.
+    /// A share of the requested amount.
     pub rate: Rate,
-    /// The least that is charged.
+    /// The minimum fee.
     pub floor: Option<Money>,
-    /// The most that is charged.
+    /// The maximum fee.
     pub cap: Option<Money>,
 }
 
@@ -30,7 +30,7 @@ impl FeeSchedule {
     }
 }
 
-/// The limit, where `amount` stands to it as `when`; else the amount.
+/// The limit if `amount` compares to it as `when`, otherwise the amount.
 fn pick(amount: Money, limit: Option<Money>, when: Ordering) -> Result<Money, MoneyError> {
     match limit {
         Some(limit) if amount.compare(limit)? == when => Ok(limit),
@@ -38,16 +38,16 @@ fn pick(amount: Money, limit: Option<Money>, when: Ordering) -> Result<Money, Mo
     }
 }
 
-/// What an organisation has agreed for one product of one provider.
+/// The terms that an organisation has agreed for one product of one provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// What we charge.
+    /// Our fees.
     pub fees: FeeSchedule,
     /// The integrator's share of `net`.
     pub commission: Rate,
-    /// The least that may be asked.
+    /// The minimum amount that may be requested.
     pub minimum: Option<Money>,
-    /// The most that may be asked.
+    /// The maximum amount that may be requested.
     pub maximum: Option<Money>,
 }
 
@@ -63,9 +63,9 @@ pub enum PriceError {
     /// Charges taken out of the amount leave nothing to vend.
     #[error("the charge of {charge} leaves nothing of {entry}")]
     BelowCharges {
-        /// The amount asked.
+        /// The requested amount.
         entry: Money,
-        /// What would be charged.
+        /// The charge for it.
         charge: Money,
     },
     /// The terms are in another currency than the amount, or a sum overflows.
@@ -76,7 +76,7 @@ pub enum PriceError {
 /// The five amounts of a purchase (specification, section 2.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// The amount asked.
+    /// The requested amount.
     pub entry: Money,
     /// Our fee.
     pub charge: Money,

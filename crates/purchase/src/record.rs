@@ -1,4 +1,4 @@
-//! A purchase as it is on file.
+//! A purchase as it is stored.
 
 use chrono::{DateTime, Utc};
 use ledger::AccountId;
@@ -6,36 +6,36 @@ use meter_token::TokenSet;
 use vend::{Breakdown, Product, Refusal, SubscriberIdentifier, Units};
 
 use crate::{
-    ClientId, Life, NotificationFlags, OrganisationId, Price, PurchaseId, Recovery, Reference, SourceChannel,
-    UserId,
+    ClientId, Lifecycle, NotificationFlags, OrganisationId, Price, PurchaseId, Recovery, Reference,
+    SourceChannel, UserId,
 };
 
-/// Everything that a later answer about a purchase is made of.
+/// Everything that a later answer about a purchase needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its number.
+    /// The number of the purchase.
     pub id: PurchaseId,
-    /// Its name for people.
+    /// The reference that people use.
     pub reference: Reference,
-    /// Whose.
+    /// The organisation that bought it.
     pub organisation: OrganisationId,
-    /// Through which client.
+    /// The OAuth client of the request.
     pub client: ClientId,
-    /// As which user.
+    /// The integration user of the request.
     pub user: UserId,
-    /// Out of which wallet.
+    /// The wallet that pays.
     pub account: AccountId,
-    /// Where from.
+    /// Where the request came from.
     pub source_channel: SourceChannel,
     /// The locale tag of the request.
     pub language: String,
-    /// What.
+    /// The product.
     pub product: Product,
-    /// From whom, on the wire.
+    /// The provider's code on the wire.
     pub provider_code: String,
-    /// For whom.
+    /// The subscriber that it is for.
     pub subscriber: SubscriberIdentifier,
-    /// Who gets the message.
+    /// The phone number that receives the message.
     pub beneficiary_phone_number: String,
     /// The five amounts.
     pub price: Price,
@@ -45,53 +45,54 @@ pub struct Record {
     pub comment: Option<String>,
     /// Which messages are sent.
     pub notifications: NotificationFlags,
-    /// The name of the request that made it, as its caller knows it; none of a purchase from before they were kept.
+    /// The id of the request that made it, as its caller knows it. `None` for a purchase from before these ids were
+    /// stored.
     pub request_id: Option<String>,
     /// When it was reserved.
     pub created_at: DateTime<Utc>,
-    /// The consumer's name as the check before the reserve gave it.
+    /// The consumer's name from the check before the reserve.
     pub subscriber_details: Option<String>,
-    /// The current attempt's name at the provider.
+    /// The provider reference of the current attempt.
     pub provider_reference: vend::ProviderReference,
-    /// Where it stands.
-    pub life: Life,
+    /// Its state, and what decides about the next one.
+    pub lifecycle: Lifecycle,
     /// What an integrator does about it while it is open.
     pub recovery: Option<Recovery>,
-    /// What was bought, once it is successful.
+    /// What was bought, if it is successful.
     pub success: Option<Success>,
-    /// Why not, once it has failed.
+    /// Why it failed, if it failed.
     pub failure: Option<Failure>,
 }
 
-/// What a successful purchase yielded.
+/// The result of a successful purchase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Success {
-    /// What is typed into the meter.
+    /// The tokens that are typed into the meter.
     pub tokens: Option<TokenSet>,
-    /// What the tokens are worth.
+    /// The units that the tokens are worth.
     pub units: Option<Units>,
-    /// The provider's name for the vend.
+    /// The provider's identifier of the vend.
     pub provider_transaction: String,
     /// The provider's split of `net`.
     pub breakdown: Option<Breakdown>,
-    /// The consumer's name as the vend gave it.
+    /// The consumer's name from the vend.
     pub subscriber_details: Option<String>,
 }
 
 /// Why a purchase failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The provider said no, or the order never left us.
+    /// The provider refused it, or the order was not sent.
     Refused(Refusal),
-    /// The provider has no record of it, by the rule declared for its connection.
+    /// The provider has no record of it, and that counts as proof by the rule declared for its connection.
     NoRecord,
     /// An operator vouched that nothing was vended.
     Operator,
 }
 
 impl Failure {
-    /// Whether the same may be bought a little later with a chance of success. No, where the customer, the amount or the
-    /// operator stands in the way.
+    /// Whether the same may be bought a little later with a chance of success. It may not if the customer, the amount
+    /// or the operator prevents it.
     pub const fn may_be_bought_again(&self) -> bool {
         match self {
             Self::Refused(refusal) => refusal.reason.is_transient(),
@@ -99,7 +100,7 @@ impl Failure {
         }
     }
 
-    /// Whether the very same request may well succeed a little later.
+    /// Whether the very same request may succeed a little later.
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Refused(refusal) => refusal.reason.is_transient(),

@@ -11,7 +11,7 @@ pub struct PurchaseId(pub i64);
 pub struct Reference(String);
 
 impl Reference {
-    /// The month is the one in the service's own time zone when the number was taken.
+    /// The month is the one in the service's own time zone at the time when the number was taken.
     pub fn new(id: PurchaseId, year: i32, month: u32) -> Self {
         Self(format!("TOP/{year}/{month:02}/{:010}", id.0))
     }

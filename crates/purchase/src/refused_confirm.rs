@@ -1,4 +1,4 @@
-//! A confirm that was refused before any purchase was made, as it is kept for whoever asks about it later.
+//! A confirm that was refused before a purchase was made. It is stored for later questions about it.
 
 use chrono::{DateTime, Utc};
 use money::Money;
@@ -6,28 +6,28 @@ use vend::Product;
 
 use crate::Authority;
 
-/// What could be read of the request, and what its sender was told. Of personal data it holds the subscriber identifier
-/// alone; tokens, names, comments and the beneficiary's phone number are never part of it.
+/// The parts of the request that could be read, and the answer to its sender. The subscriber identifier is the only
+/// personal data in it. Tokens, names, comments and the beneficiary's phone number are never part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedConfirm {
     /// When it was refused.
     pub at: DateTime<Utc>,
-    /// In whose name it was asked.
+    /// The identity of the caller.
     pub authority: Authority,
     /// The meter, phone or account, at most 100 characters.
     pub subscriber: Option<String>,
     /// The integrator's own name for the purchase, at most 100 characters.
     pub external_reference: Option<String>,
-    /// What was to be bought.
+    /// The product.
     pub product: Option<Product>,
-    /// From whom, at most 100 characters.
+    /// The provider's code, at most 100 characters.
     pub provider_code: Option<String>,
-    /// For how much.
+    /// The amount.
     pub amount: Option<Money>,
-    /// The error code that was told.
+    /// The error code of the answer.
     pub code: &'static str,
-    /// The field that was to blame, at most 100 characters.
+    /// The field that caused the error, at most 100 characters.
     pub param: Option<String>,
-    /// The name of the request, at most 128 characters.
+    /// The id of the request, at most 128 characters.
     pub request_id: String,
 }

@@ -1,4 +1,4 @@
-//! What an integrator asks for, after every field has been read.
+//! What an integrator asks for, after every field has been parsed.
 
 use ledger::AccountId;
 use money::Money;
@@ -17,7 +17,7 @@ pub enum SourceChannel {
     Batch,
     /// A point of sale.
     Pos,
-    /// A text message; Current surface only.
+    /// A text message. Current surface only.
     SmsMo,
 }
 
@@ -43,7 +43,7 @@ impl SourceChannel {
     }
 }
 
-/// Which messages the service sends; each defaults to true, and `false` silences it.
+/// Which messages the service sends. Each flag defaults to true, and `false` suppresses its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NotificationFlags {
     /// Text message to the integration user.
@@ -52,7 +52,7 @@ pub struct NotificationFlags {
     pub beneficiary_sms: bool,
     /// E-mail to the integration user.
     pub requester_email: bool,
-    /// E-mail to the beneficiary; accepted, though no beneficiary has an address.
+    /// E-mail to the beneficiary. It is accepted, but no beneficiary has an address.
     pub beneficiary_email: bool,
 }
 
@@ -67,21 +67,21 @@ impl Default for NotificationFlags {
 pub struct PurchaseRequest {
     /// Echoed as `channel`.
     pub source_channel: SourceChannel,
-    /// The integrator's own name for the gateway or source that it comes from: 1 to 100 characters; Current surface only.
+    /// The integrator's own name for the gateway or source of the request: 1 to 100 characters. Current surface only.
     pub source_tag: Option<String>,
     /// A well-formed locale tag, as given.
     pub language: String,
-    /// What is bought.
+    /// The product.
     pub product: Product,
-    /// From whom, by the code of the catalogue.
+    /// The provider's code in the catalogue.
     pub provider_code: String,
-    /// Out of which wallet.
+    /// The wallet that pays.
     pub debited_account: AccountId,
-    /// E.164 digits.
+    /// The beneficiary's phone number in E.164 digits.
     pub beneficiary_phone_number: String,
-    /// For which meter, phone or account.
+    /// The meter, phone or account that it is for.
     pub subscriber: SubscriberIdentifier,
-    /// The amount asked, in the currency asked.
+    /// The requested amount, in the requested currency.
     pub amount: Money,
     /// Whether charges are added to the amount (the default) or taken out of it.
     pub charges_on_top: bool,

@@ -1,4 +1,4 @@
-//! What tells two purchase requests apart, without keeping either.
+//! A hash that tells two purchase requests apart without storing either.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use sha2::{Digest, Sha256};
 
 use crate::{NotificationFlags, PurchaseRequest};
 
-/// Names the form below. A change to the form must change it too.
+/// The name of the form below. A change to the form must change this name.
 const FORM: &[u8] = b"vendgate purchase request 1";
 
-/// SHA-256 over a canonical form of every field of a v1 request, as read: two ways to write the same amount, phone number
-/// or default are one request.
+/// SHA-256 over a canonical form of every field of a v1 request, as parsed. Different ways to write the same amount,
+/// phone number or default give the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestHash([u8; 32]);
 
 impl RequestHash {
-    /// Of this request.
+    /// The hash of this request.
     pub fn of(request: &PurchaseRequest) -> Self {
-        // Taken apart, so that a new field cannot be forgotten here.
+        // Destructured, so that a new field cannot be forgotten here.
         let PurchaseRequest {
             source_channel,
-            // Keys exist on the v1 surface only, whose requests have no tag. To count that there is none would change the
-            // hash of every request whose key is in use.
+            // Keys exist on the v1 surface only, and its requests have no tag. To hash that there is no tag would
+            // change the hash of every request whose key is in use.
             source_tag: _,
             language,
             product,
@@ -74,7 +74,7 @@ impl fmt::Debug for RequestHash {
     }
 }
 
-/// Each value is told where it ends, so that no two rows of values read the same.
+/// Each value has a fixed length or is preceded by its length, so no two sequences of values have the same form.
 struct CanonicalForm {
     hash: Sha256,
 }
@@ -87,7 +87,7 @@ impl Default for CanonicalForm {
 
 impl CanonicalForm {
     fn text(&mut self, text: &str) {
-        let length = u64::try_from(text.len()).expect("a text in memory has fewer bytes than that");
+        let length = u64::try_from(text.len()).expect("the length of a text in memory fits into a u64");
         self.hash.update(length.to_be_bytes());
         self.hash.update(text);
     }
@@ -141,7 +141,7 @@ mod tests {
 
     type Change = fn(&mut PurchaseRequest);
 
-    /// One change to each field of v1, and more where a field could be mistaken for its neighbour.
+    /// One change to each field of v1, and more changes where one field could be mistaken for another.
     const CHANGES: &[(&str, Change)] = &[
         ("source_channel", |r| r.source_channel = SourceChannel::Web),
         ("language", |r| r.language = "en-BW".into()),

@@ -1,8 +1,8 @@
-//! The one transition function. It says what a fact does to a purchase, and nothing else does.
+//! The one transition function. Only this function says what an event does to a purchase.
 //!
-//! Four rules carry the safety. Evidence beats leases: a success settles an open purchase under any
-//! fence. Release needs proof under the current fence. A refusal proves something only about the only
-//! copy ever sent, unless a connection that is declared to remember refusals tells of it when asked. A success that arrives after
+//! Four rules make it safe. Evidence beats leases: a success settles an open purchase under any fence. The hold is
+//! released only on proof under the current fence. A refusal proves something only about the only copy ever sent,
+//! unless a connection that is declared to remember refusals reports it in an enquiry. A success that arrives after
 //! the end changes nothing: it opens an incident.
 
 use chrono::{DateTime, Utc};
@@ -10,8 +10,8 @@ use vend::{Capabilities, Doubt, RefusalReason, Vend};
 
 use crate::timing::after;
 use crate::{
-    Effect, Event, Fact, Fence, Handling, Illegal, Incident, Life, Next, Sending, State, StateName, Timing,
-    Told, Why,
+    Effect, Event, Fence, Handling, Illegal, Incident, Lifecycle, Next, RefusalSource, Sending, State,
+    StateName, TimedEvent, Timing, Why,
 };
 
 /// The settings that a step depends on.
@@ -23,92 +23,98 @@ pub struct Rules {
     pub timing: Timing,
 }
 
-/// What `event` does to `life`.
+/// What `event` does to `lifecycle`.
 ///
 /// # Errors
-/// [`Illegal`] names both sides and the reason; the purchase is as it was.
-pub fn step(life: &Life, event: &Event, rules: &Rules) -> Result<Next, Illegal> {
+/// [`Illegal`] names the state, the event and the reason. The purchase is unchanged.
+pub fn step(lifecycle: &Lifecycle, event: &TimedEvent, rules: &Rules) -> Result<Next, Illegal> {
     let at = event.at;
-    let outcome = match &event.fact {
-        Fact::Vended { vend } => Ok(vended(life, vend)),
-        Fact::Refused { fence, refusal, told } => refused(life, *fence, (refusal.reason, *told), at, rules),
-        Fact::NeverSent { fence } => never_sent(life, *fence, at),
-        Fact::Lost { fence, .. } => lost(life, *fence, at),
-        Fact::Claimed => claimed(life, at, &rules.timing),
-        Fact::NoRecord { fence, asked_at } => no_record(life, *fence, *asked_at, at, rules),
-        Fact::LetGo { fence, why } => let_go(life, *fence, why.doubt),
-        Fact::SentAgain { fence } => sent_again(life, *fence, at, rules),
-        Fact::AttemptStarted { fence, .. } => attempt_started(life, *fence, at, rules),
-        Fact::WindowClosed { fence } => window_closed(life, *fence, at),
-        Fact::OperatorVended { fence, vend } => operator_vended(life, *fence, vend),
-        Fact::OperatorNotVended { fence } => operator_not_vended(life, *fence),
+    let outcome = match &event.event {
+        Event::Vended { vend } => Ok(vended(lifecycle, vend)),
+        Event::Refused { fence, refusal, told } => {
+            refused(lifecycle, *fence, (refusal.reason, *told), at, rules)
+        }
+        Event::NeverSent { fence } => never_sent(lifecycle, *fence, at),
+        Event::Lost { fence, .. } => lost(lifecycle, *fence, at),
+        Event::Claimed => claimed(lifecycle, at, &rules.timing),
+        Event::NoRecord { fence, asked_at } => no_record(lifecycle, *fence, *asked_at, at, rules),
+        Event::LeaseReleased { fence, why } => release_lease(lifecycle, *fence, why.doubt),
+        Event::SentAgain { fence } => sent_again(lifecycle, *fence, at, rules),
+        Event::AttemptStarted { fence, .. } => attempt_started(lifecycle, *fence, at, rules),
+        Event::WindowClosed { fence } => window_closed(lifecycle, *fence, at),
+        Event::OperatorVended { fence, vend } => operator_vended(lifecycle, *fence, vend),
+        Event::OperatorNotVended { fence } => operator_not_vended(lifecycle, *fence),
     };
-    outcome.map_err(|why| Illegal { state: life.state.name(), fact: event.fact.kind(), why })
+    outcome.map_err(|why| Illegal { state: lifecycle.state.name(), event: event.event.kind(), why })
 }
 
-fn vended(life: &Life, vend: &Vend) -> Next {
-    match &life.state {
-        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => succeeded(life, vend),
+fn vended(lifecycle: &Lifecycle, vend: &Vend) -> Next {
+    match &lifecycle.state {
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => {
+            succeeded(lifecycle, vend)
+        }
         State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction => {
             Next::AlreadyThere
         }
-        State::Successful { .. } => incident(life, Incident::SecondVend),
-        State::Failed => incident(life, Incident::LateVend),
+        State::Successful { .. } => incident(lifecycle, Incident::SecondVend),
+        State::Failed => incident(lifecycle, Incident::LateVend),
     }
 }
 
 fn refused(
-    life: &Life,
+    lifecycle: &Lifecycle,
     fence: Fence,
-    (reason, told): (RefusalReason, Told),
+    (reason, told): (RefusalReason, RefusalSource),
     at: DateTime<Utc>,
     rules: &Rules,
 ) -> Result<Next, Why> {
-    match &life.state {
+    match &lifecycle.state {
         State::InFlight(sending) | State::InDoubt(sending) => {
-            current(life, fence)?;
+            current(lifecycle, fence)?;
             if is_about_all_copies(sending, told, rules) {
-                Ok(not_vended(life, reason.is_transient(), at))
+                Ok(not_vended(lifecycle, reason.is_transient(), at))
             } else {
-                Ok(given_up(life, State::InDoubt(after_refusal(life, sending, at))))
+                Ok(given_up(lifecycle, State::InDoubt(after_refusal(lifecycle, sending, at))))
             }
         }
         State::Review(sending) => {
-            current(life, fence)?;
+            current(lifecycle, fence)?;
             if is_about_all_copies(sending, told, rules) {
-                Ok(failed(life))
+                Ok(failed(lifecycle))
             } else {
-                Ok(given_up(life, State::Review(sending.known_of())))
+                Ok(given_up(lifecycle, State::Review(sending.known_of())))
             }
         }
-        State::RetryDue | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::RetryDue | State::Failed if lifecycle.fence == fence => Ok(Next::AlreadyThere),
         State::RetryDue => Err(Why::StaleFence),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-/// The provider knows the order. Whoever reports on a purchase in flight has heard the end of its own request.
-fn after_refusal(life: &Life, sending: &Sending, at: DateTime<Utc>) -> Sending {
-    let is_reported = life.state.name() == StateName::InFlight;
+/// The provider knows the order. A sender that reports on a purchase in flight knows that its own request is over.
+fn after_refusal(lifecycle: &Lifecycle, sending: &Sending, at: DateTime<Utc>) -> Sending {
+    let is_reported = lifecycle.state.name() == StateName::InFlight;
     if is_reported { sending.known_of().ended(at) } else { sending.known_of() }
 }
 
-/// A refusal is about the only copy ever sent. Of several, only a provider that remembers refusals can say
-/// that none was vended, and only when it is asked.
-fn is_about_all_copies(sending: &Sending, told: Told, rules: &Rules) -> bool {
-    sending.copies == 1 || (rules.declared.remembers_refusals && told == Told::WhenAsked)
+/// A refusal is about the only copy ever sent. If several copies were sent, only a provider that remembers refusals
+/// can prove that none was vended, and only in an enquiry.
+fn is_about_all_copies(sending: &Sending, told: RefusalSource, rules: &Rules) -> bool {
+    sending.copies == 1 || (rules.declared.remembers_refusals && told == RefusalSource::Enquiry)
 }
 
-fn never_sent(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
-    match &life.state {
+fn never_sent(lifecycle: &Lifecycle, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::InFlight(sending) => {
-            current(life, fence)?;
+            current(lifecycle, fence)?;
             match sending.copies.saturating_sub(1) {
-                0 => Ok(not_vended(life, true, at)),
-                copies => Ok(given_up(life, State::InDoubt(Sending { copies, ..sending.ended(at) }))),
+                0 => Ok(not_vended(lifecycle, true, at)),
+                copies => Ok(given_up(lifecycle, State::InDoubt(Sending { copies, ..sending.ended(at) }))),
             }
         }
-        State::InDoubt(_) | State::RetryDue | State::Review(_) | State::Failed if life.fence == fence => {
+        State::InDoubt(_) | State::RetryDue | State::Review(_) | State::Failed
+            if lifecycle.fence == fence =>
+        {
             Ok(Next::AlreadyThere)
         }
         State::InDoubt(_) | State::RetryDue | State::Review(_) => Err(Why::StaleFence),
@@ -116,61 +122,63 @@ fn never_sent(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why>
     }
 }
 
-fn lost(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
-    match &life.state {
+fn lost(lifecycle: &Lifecycle, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::InFlight(sending) => {
-            current(life, fence)?;
-            Ok(given_up(life, State::InDoubt(sending.ended(at))))
+            current(lifecycle, fence)?;
+            Ok(given_up(lifecycle, State::InDoubt(sending.ended(at))))
         }
-        State::InDoubt(_) if life.fence == fence => Ok(Next::AlreadyThere),
-        State::RetryDue | State::Review(_) if life.fence == fence => Err(Why::NotHere),
+        State::InDoubt(_) if lifecycle.fence == fence => Ok(Next::AlreadyThere),
+        State::RetryDue | State::Review(_) if lifecycle.fence == fence => Err(Why::NotHere),
         State::InDoubt(_) | State::RetryDue | State::Review(_) => Err(Why::StaleFence),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-fn claimed(life: &Life, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why> {
-    let state = match &life.state {
-        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) if life.is_leased(at) => {
+fn claimed(lifecycle: &Lifecycle, at: DateTime<Utc>, timing: &Timing) -> Result<Next, Why> {
+    let state = match &lifecycle.state {
+        State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_)
+            if lifecycle.is_leased(at) =>
+        {
             return Err(Why::Leased);
         }
         State::InFlight(sending) => State::InDoubt(*sending),
-        State::InDoubt(_) | State::RetryDue | State::Review(_) => life.state.clone(),
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => lifecycle.state.clone(),
         State::Successful { .. } | State::Failed => return Err(Why::Ended),
     };
-    let claimed = Life {
+    let claimed = Lifecycle {
         state,
-        fence: life.fence.next(),
+        fence: lifecycle.fence.next(),
         lease_until: Some(after(at, timing.lease)),
         claimed_at: Some(at),
-        ..life.clone()
+        ..lifecycle.clone()
     };
     Ok(Next::Moved(claimed, Vec::new()))
 }
 
 fn no_record(
-    life: &Life,
+    lifecycle: &Lifecycle,
     fence: Fence,
     asked_at: DateTime<Utc>,
     at: DateTime<Utc>,
     rules: &Rules,
 ) -> Result<Next, Why> {
-    match &life.state {
+    match &lifecycle.state {
         State::InDoubt(sending) => {
-            current(life, fence)?;
+            current(lifecycle, fence)?;
             match weigh_no_record(sending, asked_at, at, rules) {
-                Weight::Proof => Ok(not_vended(life, true, at)),
-                Weight::Counts(since) => Ok(given_up(life, State::InDoubt(since))),
+                Weight::Proof => Ok(not_vended(lifecycle, true, at)),
+                Weight::Counts(since) => Ok(given_up(lifecycle, State::InDoubt(since))),
             }
         }
         State::Review(sending) => {
-            current(life, fence)?;
+            current(lifecycle, fence)?;
             match weigh_no_record(sending, asked_at, at, rules) {
-                Weight::Proof => Ok(failed(life)),
-                Weight::Counts(since) => Ok(given_up(life, State::Review(since))),
+                Weight::Proof => Ok(failed(lifecycle)),
+                Weight::Counts(since) => Ok(given_up(lifecycle, State::Review(since))),
             }
         }
-        State::RetryDue | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::RetryDue | State::Failed if lifecycle.fence == fence => Ok(Next::AlreadyThere),
         State::InFlight(_) => Err(Why::NotHere),
         State::RetryDue => Err(Why::StaleFence),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
@@ -182,11 +190,11 @@ enum Weight {
     Counts(Sending),
 }
 
-/// "No record" alone is never "failed". Where the connection is declared so, two answers prove it, both
-/// asked after the quarantine and well apart.
+/// "No record" alone never means "failed". Where the connection is declared so, two answers prove it. Both must be
+/// asked for after the quarantine, and `not_found_gap` apart.
 ///
-/// An enquiry may begin long after its claim, from which `asked_at` is known; that it has been answered by `at` is
-/// certain. So the gap is counted from the first one's record to the second one's claim.
+/// `asked_at` is the time of the claim, and the enquiry may begin long after it. But it is certain that it was
+/// answered by `at`. So the gap is counted from the record of the first answer to the claim of the second.
 fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, at: DateTime<Utc>, rules: &Rules) -> Weight {
     let timing = &rules.timing;
     let is_too_early = asked_at < sending.quarantined_until(&rules.declared, timing);
@@ -200,72 +208,87 @@ fn weigh_no_record(sending: &Sending, asked_at: DateTime<Utc>, at: DateTime<Utc>
     }
 }
 
-fn let_go(life: &Life, fence: Fence, doubt: Doubt) -> Result<Next, Why> {
+fn release_lease(lifecycle: &Lifecycle, fence: Fence, doubt: Doubt) -> Result<Next, Why> {
     let is_known = doubt == Doubt::StillOpen;
-    let state = match &life.state {
+    let state = match &lifecycle.state {
         State::InDoubt(sending) if is_known => State::InDoubt(sending.known_of()),
         State::Review(sending) if is_known => State::Review(sending.known_of()),
-        State::InDoubt(_) | State::RetryDue | State::Review(_) => life.state.clone(),
+        State::InDoubt(_) | State::RetryDue | State::Review(_) => lifecycle.state.clone(),
         State::InFlight(_) => return Err(Why::NotHere),
         State::Successful { .. } | State::Failed => return Err(Why::Ended),
     };
-    current(life, fence)?;
-    let is_given_up = life.lease_until.is_none();
-    if is_given_up && state == life.state { Ok(Next::AlreadyThere) } else { Ok(given_up(life, state)) }
+    current(lifecycle, fence)?;
+    let is_given_up = lifecycle.lease_until.is_none();
+    if is_given_up && state == lifecycle.state {
+        Ok(Next::AlreadyThere)
+    } else {
+        Ok(given_up(lifecycle, state))
+    }
 }
 
-fn sent_again(life: &Life, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Result<Next, Why> {
-    match &life.state {
+fn sent_again(lifecycle: &Lifecycle, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::InDoubt(sending) => {
-            may_send(life, fence, at)?;
+            may_send(lifecycle, fence, at)?;
             if !rules.declared.repeat_is_safe {
                 return Err(Why::RepeatNotSafe);
             }
-            is_due(life, at, rules)?;
-            Ok(sending_now(life, life.attempt, sending.repeated(at, &rules.timing), at, &rules.timing))
+            is_due(lifecycle, at, rules)?;
+            Ok(sending_now(
+                lifecycle,
+                lifecycle.attempt,
+                sending.repeated(at, &rules.timing),
+                at,
+                &rules.timing,
+            ))
         }
         State::InFlight(_) | State::RetryDue | State::Review(_) => Err(Why::NotHere),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-fn attempt_started(life: &Life, fence: Fence, at: DateTime<Utc>, rules: &Rules) -> Result<Next, Why> {
-    match &life.state {
+fn attempt_started(
+    lifecycle: &Lifecycle,
+    fence: Fence,
+    at: DateTime<Utc>,
+    rules: &Rules,
+) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::RetryDue => {
-            may_send(life, fence, at)?;
-            is_due(life, at, rules)?;
-            let attempt = life.attempt.saturating_add(1);
-            Ok(sending_now(life, attempt, Sending::first(at), at, &rules.timing))
+            may_send(lifecycle, fence, at)?;
+            is_due(lifecycle, at, rules)?;
+            let attempt = lifecycle.attempt.saturating_add(1);
+            Ok(sending_now(lifecycle, attempt, Sending::first(at), at, &rules.timing))
         }
         State::InFlight(_) | State::InDoubt(_) | State::Review(_) => Err(Why::NotHere),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-fn window_closed(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
-    match &life.state {
+fn window_closed(lifecycle: &Lifecycle, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::InDoubt(sending) => {
-            current(life, fence)?;
-            past_window(life, at)?;
-            Ok(given_up(life, State::Review(*sending)))
+            current(lifecycle, fence)?;
+            past_window(lifecycle, at)?;
+            Ok(given_up(lifecycle, State::Review(*sending)))
         }
         State::RetryDue => {
-            current(life, fence)?;
-            past_window(life, at)?;
-            Ok(failed(life))
+            current(lifecycle, fence)?;
+            past_window(lifecycle, at)?;
+            Ok(failed(lifecycle))
         }
-        State::Review(_) | State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::Review(_) | State::Failed if lifecycle.fence == fence => Ok(Next::AlreadyThere),
         State::InFlight(_) => Err(Why::NotHere),
         State::Review(_) => Err(Why::StaleFence),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-fn operator_vended(life: &Life, fence: Fence, vend: &Vend) -> Result<Next, Why> {
-    match &life.state {
+fn operator_vended(lifecycle: &Lifecycle, fence: Fence, vend: &Vend) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::Review(_) => {
-            current(life, fence)?;
-            Ok(succeeded(life, vend))
+            current(lifecycle, fence)?;
+            Ok(succeeded(lifecycle, vend))
         }
         State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction => {
             Ok(Next::AlreadyThere)
@@ -275,76 +298,85 @@ fn operator_vended(life: &Life, fence: Fence, vend: &Vend) -> Result<Next, Why> 
     }
 }
 
-fn operator_not_vended(life: &Life, fence: Fence) -> Result<Next, Why> {
-    match &life.state {
+fn operator_not_vended(lifecycle: &Lifecycle, fence: Fence) -> Result<Next, Why> {
+    match &lifecycle.state {
         State::Review(_) => {
-            current(life, fence)?;
-            Ok(failed(life))
+            current(lifecycle, fence)?;
+            Ok(failed(lifecycle))
         }
-        State::Failed if life.fence == fence => Ok(Next::AlreadyThere),
+        State::Failed if lifecycle.fence == fence => Ok(Next::AlreadyThere),
         State::InFlight(_) | State::InDoubt(_) | State::RetryDue => Err(Why::NotHere),
         State::Successful { .. } | State::Failed => Err(Why::Ended),
     }
 }
 
-fn current(life: &Life, fence: Fence) -> Result<(), Why> {
-    if life.fence == fence { Ok(()) } else { Err(Why::StaleFence) }
+fn current(lifecycle: &Lifecycle, fence: Fence) -> Result<(), Why> {
+    if lifecycle.fence == fence { Ok(()) } else { Err(Why::StaleFence) }
 }
 
-fn past_window(life: &Life, at: DateTime<Utc>) -> Result<(), Why> {
-    if life.is_past_window(at) { Ok(()) } else { Err(Why::WindowOpen) }
+fn past_window(lifecycle: &Lifecycle, at: DateTime<Utc>) -> Result<(), Why> {
+    if lifecycle.is_past_window(at) { Ok(()) } else { Err(Why::WindowOpen) }
 }
 
-fn may_send(life: &Life, fence: Fence, at: DateTime<Utc>) -> Result<(), Why> {
-    current(life, fence)?;
-    if life.lease_until.is_none() {
+fn may_send(lifecycle: &Lifecycle, fence: Fence, at: DateTime<Utc>) -> Result<(), Why> {
+    current(lifecycle, fence)?;
+    if lifecycle.lease_until.is_none() {
         return Err(Why::NotLeased);
     }
-    if life.is_past_window(at) {
+    if lifecycle.is_past_window(at) {
         return Err(Why::WindowClosed);
     }
-    if life.has_requests_left() { Ok(()) } else { Err(Why::RequestsSpent) }
+    if lifecycle.has_requests_left() { Ok(()) } else { Err(Why::RequestsSpent) }
 }
 
-/// Sends follow the plan, whoever asks: polling at any pace spends no budget.
-fn is_due(life: &Life, at: DateTime<Utc>, rules: &Rules) -> Result<(), Why> {
-    if rules.timing.plan.is_send_due(life, at, rules) { Ok(()) } else { Err(Why::NotDue) }
+/// Sends follow the plan, no matter which side asks. More polling does not cause more requests.
+fn is_due(lifecycle: &Lifecycle, at: DateTime<Utc>, rules: &Rules) -> Result<(), Why> {
+    if rules.timing.plan.is_send_due(lifecycle, at, rules) { Ok(()) } else { Err(Why::NotDue) }
 }
 
-fn sending_now(life: &Life, attempt: u16, sending: Sending, at: DateTime<Utc>, timing: &Timing) -> Next {
-    let moved = Life {
+fn sending_now(
+    lifecycle: &Lifecycle,
+    attempt: u16,
+    sending: Sending,
+    at: DateTime<Utc>,
+    timing: &Timing,
+) -> Next {
+    let moved = Lifecycle {
         state: State::InFlight(sending),
         attempt,
-        fence: life.fence.next(),
-        requests: life.requests.saturating_add(1),
+        fence: lifecycle.fence.next(),
+        requests: lifecycle.requests.saturating_add(1),
         lease_until: Some(after(at, timing.lease)),
-        ..life.clone()
+        ..lifecycle.clone()
     };
     Next::Moved(moved, Vec::new())
 }
 
-fn succeeded(life: &Life, vend: &Vend) -> Next {
+fn succeeded(lifecycle: &Lifecycle, vend: &Vend) -> Next {
     let state = State::Successful { provider_transaction: vend.provider_transaction.clone() };
-    Next::Moved(Life { state, lease_until: None, ..life.clone() }, vec![Effect::CaptureHold])
+    Next::Moved(Lifecycle { state, lease_until: None, ..lifecycle.clone() }, vec![Effect::CaptureHold])
 }
 
-fn failed(life: &Life) -> Next {
-    Next::Moved(Life { state: State::Failed, lease_until: None, ..life.clone() }, vec![Effect::ReleaseHold])
+fn failed(lifecycle: &Lifecycle) -> Next {
+    Next::Moved(
+        Lifecycle { state: State::Failed, lease_until: None, ..lifecycle.clone() },
+        vec![Effect::ReleaseHold],
+    )
 }
 
-/// It is proven that the current attempt did not vend: the end, or another attempt.
-fn not_vended(life: &Life, transient: bool, at: DateTime<Utc>) -> Next {
-    let another_is_due = match life.handling {
+/// The current attempt is proven not to have vended. The purchase fails, or another attempt is due.
+fn not_vended(lifecycle: &Lifecycle, transient: bool, at: DateTime<Utc>) -> Next {
+    let another_is_due = match lifecycle.handling {
         Handling::SelfManaged => false,
-        Handling::Managed => transient && life.has_requests_left() && !life.is_past_window(at),
+        Handling::Managed => transient && lifecycle.has_requests_left() && !lifecycle.is_past_window(at),
     };
-    if another_is_due { given_up(life, State::RetryDue) } else { failed(life) }
+    if another_is_due { given_up(lifecycle, State::RetryDue) } else { failed(lifecycle) }
 }
 
-fn given_up(life: &Life, state: State) -> Next {
-    Next::Moved(Life { state, lease_until: None, ..life.clone() }, Vec::new())
+fn given_up(lifecycle: &Lifecycle, state: State) -> Next {
+    Next::Moved(Lifecycle { state, lease_until: None, ..lifecycle.clone() }, Vec::new())
 }
 
-fn incident(life: &Life, incident: Incident) -> Next {
-    Next::Moved(life.clone(), vec![Effect::OpenIncident(incident)])
+fn incident(lifecycle: &Lifecycle, incident: Incident) -> Next {
+    Next::Moved(lifecycle.clone(), vec![Effect::OpenIncident(incident)])
 }

@@ -6,23 +6,24 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::RetryPlan;
 
-/// How long what retry has closed is kept: the store clears nothing away sooner.
+/// How long a reference that retry has closed is stored. The store deletes none sooner.
 const CLOSINGS_KEPT: Duration = Duration::from_hours(24);
 
-/// How long each part of a purchase may take. Scaled down in tests, never reordered.
+/// How long each part of a purchase may take. The lengths are scaled down in tests, but never reordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// From before the reserve until the order must have left.
+    /// From before the reserve until the order must have been sent.
     pub gate: Duration,
-    /// From the request's arrival until the order must have left.
+    /// From the request's arrival until the order must have been sent.
     pub intake: Duration,
     /// The total deadline of one vend request.
     pub provider_timeout: Duration,
-    /// How long a holder of a purchase is left alone with it. A holder that is at work for longer renews it.
+    /// How long no other process may take a purchase over from its holder. A holder that works longer renews its
+    /// lease.
     pub lease: Duration,
-    /// Between two enquiries about one purchase that integrators' questions cause.
+    /// The gap between two enquiries about one purchase that integrators' questions cause.
     pub enquiry_gap: Duration,
-    /// Between two answers of "no record" that count.
+    /// The gap between two answers of "no record" that count.
     pub not_found_gap: Duration,
     /// How long no confirm buys under a reference about which a retry has answered "not found" or "failed".
     pub reference_rest: Duration,
@@ -32,13 +33,13 @@ pub struct Timing {
     pub plan: RetryPlan,
 }
 
-/// The chain is out of order.
+/// Two lengths of the chain are out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{shorter} must be shorter than {longer}")]
 pub struct TimingError {
-    /// What is too long.
+    /// The length that is too long.
     pub shorter: &'static str,
-    /// What it must stay below.
+    /// The length that it must be shorter than.
     pub longer: &'static str,
 }
 
@@ -62,8 +63,8 @@ impl Timing {
     /// Vend requests that a managed purchase may cause after its first (specification, section 8).
     pub const MANAGED_REQUESTS_MAX: u8 = 5;
 
-    /// How long a request may be under way from the moment it is put on record: it leaves at the last moment of the gate,
-    /// and takes all the time that it may take.
+    /// How long a request may be in progress after it is recorded: it is sent at the last moment of the gate, and
+    /// takes the whole `provider_timeout`.
     pub const fn longest_send(&self) -> Duration {
         self.gate.saturating_add(self.provider_timeout)
     }
@@ -73,10 +74,10 @@ impl Timing {
         self.lease / 3
     }
 
-    /// Checked at start-up: `gate < intake < provider_timeout < window`. A request leaves within the first lease, and is
-    /// over before the window closes. There is a gap between two enquiries and between two answers of "no record", which
-    /// fits the window. A reference rests for some time, and for less than its closing is kept. The plan is in order, and
-    /// fits the window too.
+    /// Checked at start-up: `gate < intake < provider_timeout < window`. A request is sent within the first lease,
+    /// and is over before the window closes. The gap between two enquiries and the gap between two answers of "no
+    /// record" are not zero and are shorter than the window. The rest of a reference is not zero and is shorter than
+    /// the time for which a closed reference is stored. The plan is in order and fits the window too.
     pub fn checked(self) -> Result<Self, TimingError> {
         let ordered = [
             (("gate", self.gate), ("intake", self.intake)),
@@ -100,7 +101,7 @@ impl Timing {
     }
 }
 
-/// `at` plus `length`; the end of time where that is beyond it.
+/// `at` plus `length`, or the latest possible time if that is beyond it.
 pub(crate) fn after(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {
     TimeDelta::from_std(length)
         .ok()
@@ -108,7 +109,7 @@ pub(crate) fn after(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {
         .unwrap_or(DateTime::<Utc>::MAX_UTC)
 }
 
-/// `at` less `length`; the beginning of time where that is before it.
+/// `at` less `length`, or the earliest possible time if that is before it.
 pub(crate) fn before(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {
     TimeDelta::from_std(length)
         .ok()

@@ -1,13 +1,14 @@
-//! Confirm and Resolve against the shipped `step` in a little world: the retry table row by row, every
+//! Confirm and Resolve run against the shipped `step` in a small in-memory world: the retry table row by row, every
 //! acknowledgement lost, a crash at every command.
 
 use purchase::{
-    Asker, ConfirmCommand, Fact, Fence, Handling, Life, ResolveAnswer, ResolveCommand, StateName, Told,
+    Asker, ConfirmCommand, Event, Fence, Handling, Lifecycle, RefusalSource, ResolveAnswer, ResolveCommand,
+    StateName,
 };
 use vend::{Refusal, RefusalReason};
 
 use world::World;
-use world::desk::{ConfirmDesk, Luck, ResolveDesk};
+use world::driver::{ConfirmDriver, Luck, ResolveDriver};
 use world::provider::{Repeats, Verdict};
 use world::values::{DECLARATIONS, OPENING, declared, seconds, vend};
 use world::walk::{comes_to_an_end, confirms, every_copy_meets, resolves};
@@ -19,7 +20,7 @@ const ASKERS: [Asker; 2] = [Asker::Integrator, Asker::Worker];
 const BUSY: Verdict = Verdict::Refuses(RefusalReason::Busy);
 const BLOCKED: Verdict = Verdict::Refuses(RefusalReason::Blocked);
 
-/// An integrator takes a turn before it has the purchase claimed and asked about.
+/// An integrator takes a turn before it claims the purchase and makes an enquiry.
 fn begins(asker: Asker) -> &'static str {
     match asker {
         Asker::Integrator => "take a turn, claim",
@@ -28,7 +29,7 @@ fn begins(asker: Asker) -> &'static str {
 }
 
 /// Every handling with every asker.
-fn everybody() -> impl Iterator<Item = (Handling, Asker)> {
+fn handlings_and_askers() -> impl Iterator<Item = (Handling, Asker)> {
     Handling::ALL.into_iter().flat_map(|handling| ASKERS.map(|asker| (handling, asker)))
 }
 
@@ -36,15 +37,15 @@ mod the_retry_table {
     use super::*;
 
     #[test]
-    fn what_has_ended_is_answered_without_asking_anybody() {
-        for (handling, asker) in everybody() {
+    fn what_has_ended_is_answered_without_an_enquiry() {
+        for (handling, asker) in handlings_and_askers() {
             for verdict in [Verdict::Vends, BLOCKED] {
                 let mut world = World::open(handling, declared("rmn"), Repeats::FromMemory);
                 confirms(&mut world, Some(verdict));
-                let before = world.life().clone();
-                let desk = resolves(&mut world, asker, Luck::Well, None);
-                assert_eq!(desk.story(), "answer final");
-                assert_eq!(world.life(), &before);
+                let before = world.lifecycle().clone();
+                let driver = resolves(&mut world, asker, Luck::Well, None);
+                assert_eq!(driver.story(), "answer final");
+                assert_eq!(world.lifecycle(), &before);
                 world.ended_in_truth();
             }
         }
@@ -54,9 +55,9 @@ mod the_retry_table {
     fn held(handling: Handling) -> [World; 3] {
         let in_flight = World::in_flight(handling, declared("rm"));
         let mut in_doubt = World::in_doubt(handling, declared("rm"));
-        in_doubt.knows(Fact::Claimed);
+        in_doubt.knows(Event::Claimed);
         let mut in_review = World::in_review(handling, declared("rm"));
-        in_review.knows(Fact::Claimed);
+        in_review.knows(Event::Claimed);
         [in_flight, in_doubt, in_review].map(|mut world| {
             world.passes(1);
             world
@@ -67,9 +68,9 @@ mod the_retry_table {
     fn a_live_lease_is_left_alone_by_the_worker() {
         for handling in Handling::ALL {
             for mut world in held(handling) {
-                let before = world.life().clone();
+                let before = world.lifecycle().clone();
                 assert_eq!(resolves(&mut world, Asker::Worker, Luck::Well, None).story(), "answer pending");
-                assert_eq!(world.life(), &before);
+                assert_eq!(world.lifecycle(), &before);
             }
         }
     }
@@ -78,12 +79,12 @@ mod the_retry_table {
     fn an_integrator_asks_under_a_live_lease_and_settles_what_was_vended() {
         for handling in Handling::ALL {
             for mut world in held(handling) {
-                let mut holder = world.life().clone();
+                let mut holder = world.lifecycle().clone();
                 every_copy_meets(&mut world, Some(Verdict::Vends));
-                let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
-                assert_eq!(desk.story(), "take a turn, enquire, record the vend, answer final");
-                holder.state = world.life().state.clone();
-                assert_eq!(world.life().fence, holder.fence, "nobody was replaced");
+                let driver = resolves(&mut world, Asker::Integrator, Luck::Well, None);
+                assert_eq!(driver.story(), "take a turn, enquire, record the vend, answer final");
+                holder.state = world.lifecycle().state.clone();
+                assert_eq!(world.lifecycle().fence, holder.fence, "the holder was not replaced");
                 world.ended_in_truth();
             }
         }
@@ -96,17 +97,19 @@ mod the_retry_table {
             .flat_map(|handling| [Some(BLOCKED), Some(BUSY), None].map(|verdict| (handling, verdict)))
         {
             for mut world in held(handling) {
-                let before = world.life().clone();
+                let before = world.lifecycle().clone();
                 every_copy_meets(&mut world, verdict);
                 for luck in [Luck::Well, Luck::Offline] {
                     world.passes(2);
-                    world.filed = world.filed.map(|life| Life { lease_until: before.lease_until, ..life });
+                    world.stored = world
+                        .stored
+                        .map(|lifecycle| Lifecycle { lease_until: before.lease_until, ..lifecycle });
                     world.now = before.lease_until.expect("it is held") - seconds(1);
-                    let desk = resolves(&mut world, Asker::Integrator, luck, None);
-                    assert!(desk.story().ends_with("answer pending"), "{}", desk.story());
+                    let driver = resolves(&mut world, Asker::Integrator, luck, None);
+                    assert!(driver.story().ends_with("answer pending"), "{}", driver.story());
                 }
-                let asked_at = world.life().asked_at;
-                assert_eq!(world.life(), &Life { asked_at, ..before });
+                let asked_at = world.lifecycle().asked_at;
+                assert_eq!(world.lifecycle(), &Lifecycle { asked_at, ..before });
             }
         }
     }
@@ -121,10 +124,10 @@ mod the_retry_table {
                 world.passes(pass);
                 assert_eq!(resolves(&mut world, Asker::Integrator, Luck::Well, None).story(), story);
             }
-            let found = world.life().clone();
+            let found = world.lifecycle().clone();
             world.passes(2);
-            let mut first = ResolveDesk::open(Asker::Integrator, &world);
-            let mut second = ResolveDesk::open(Asker::Integrator, &world);
+            let mut first = ResolveDriver::open(Asker::Integrator, &world);
+            let mut second = ResolveDriver::open(Asker::Integrator, &world);
             assert_eq!(
                 (first.command(), second.command()),
                 (&ResolveCommand::TakeTurn(found.fence), first.command())
@@ -139,14 +142,14 @@ mod the_retry_table {
     }
 
     #[test]
-    fn a_look_of_the_worker_takes_no_turn_from_a_client_that_comes_back_when_it_was_told_to() {
+    fn a_look_of_the_worker_takes_no_turn_from_a_client_that_asks_again_in_time() {
         let mut world = World::in_flight(Handling::SelfManaged, declared("rm"));
         world.passes(2);
-        let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
-        assert_eq!(desk.story(), "claim, enquire, record that there is no record, answer pending");
-        let desk = resolves(&mut world, Asker::Integrator, Luck::Well, Some(Verdict::Vends));
+        let driver = resolves(&mut world, Asker::Worker, Luck::Well, None);
+        assert_eq!(driver.story(), "claim, enquire, record that there is no record, answer pending");
+        let driver = resolves(&mut world, Asker::Integrator, Luck::Well, Some(Verdict::Vends));
         assert_eq!(
-            desk.story(),
+            driver.story(),
             "take a turn, claim, enquire, record the repeat, send, record the vend, answer final"
         );
         world.ended_in_truth();
@@ -157,12 +160,12 @@ mod the_retry_table {
         let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
         confirms(&mut world, Some(BUSY));
         assert_eq!(world.state(), StateName::RetryDue);
-        let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
-        assert_eq!(desk.story(), "answer pending");
+        let driver = resolves(&mut world, Asker::Integrator, Luck::Well, None);
+        assert_eq!(driver.story(), "answer pending");
 
-        let desk = resolves(&mut world, Asker::Worker, Luck::Well, Some(Verdict::Vends));
-        assert_eq!(desk.story(), "claim, record a new attempt, send, record the vend, answer final");
-        assert_eq!((world.life().attempt, world.life().requests), (2, 1));
+        let driver = resolves(&mut world, Asker::Worker, Luck::Well, Some(Verdict::Vends));
+        assert_eq!(driver.story(), "claim, record a new attempt, send, record the vend, answer final");
+        assert_eq!((world.lifecycle().attempt, world.lifecycle().requests), (2, 1));
         world.ended_in_truth();
     }
 
@@ -171,23 +174,23 @@ mod the_retry_table {
         let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
         confirms(&mut world, Some(BUSY));
         world.passes(1_800);
-        let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
-        assert_eq!(desk.story(), "claim, close the window, answer final");
+        let driver = resolves(&mut world, Asker::Worker, Luck::Well, None);
+        assert_eq!(driver.story(), "claim, close the window, answer final");
         world.ended_in_truth();
     }
 
     #[test]
     fn a_vend_that_is_found_settles_doubt_and_a_dead_senders_flight_and_review() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             let mut dead_sender = World::in_flight(handling, declared(""));
             dead_sender.passes(185);
             let in_doubt = World::in_doubt(handling, declared(""));
             let in_review = World::in_review(handling, declared(""));
             for mut world in [dead_sender, in_doubt, in_review] {
                 every_copy_meets(&mut world, Some(Verdict::Vends));
-                let desk = resolves(&mut world, asker, Luck::Well, None);
+                let driver = resolves(&mut world, asker, Luck::Well, None);
                 assert_eq!(
-                    desk.story(),
+                    driver.story(),
                     format!("{}, enquire, record the vend, answer final", begins(asker))
                 );
                 world.ended_in_truth();
@@ -197,16 +200,16 @@ mod the_retry_table {
 
     #[test]
     fn a_refusal_of_the_only_copy_that_is_found_gives_the_money_back() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             let mut dead_sender = World::in_flight(handling, declared(""));
             dead_sender.passes(185);
             let in_doubt = World::in_doubt(handling, declared(""));
             let in_review = World::in_review(handling, declared(""));
             for mut world in [dead_sender, in_doubt, in_review] {
                 every_copy_meets(&mut world, Some(BLOCKED));
-                let desk = resolves(&mut world, asker, Luck::Well, None);
+                let driver = resolves(&mut world, asker, Luck::Well, None);
                 assert_eq!(
-                    desk.story(),
+                    driver.story(),
                     format!("{}, enquire, record the refusal, answer final", begins(asker))
                 );
                 world.ended_in_truth();
@@ -219,9 +222,9 @@ mod the_retry_table {
         for asker in ASKERS {
             let mut world = World::in_doubt(Handling::Managed, declared(""));
             every_copy_meets(&mut world, Some(BUSY));
-            let desk = resolves(&mut world, asker, Luck::Well, None);
+            let driver = resolves(&mut world, asker, Luck::Well, None);
             assert_eq!(
-                desk.story(),
+                driver.story(),
                 format!("{}, enquire, record the refusal, answer pending", begins(asker))
             );
             assert_eq!((world.state(), world.released), (StateName::RetryDue, 0));
@@ -232,60 +235,63 @@ mod the_retry_table {
     fn on_no_record_the_same_order_leaves_again_only_where_that_is_declared_safe() {
         let asks_only = "enquire, record that there is no record, answer pending";
         let repeats = "enquire, record the repeat, send, record the vend, answer final";
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             for letters in DECLARATIONS {
                 let mut world = World::in_doubt(handling, declared(letters));
                 every_copy_meets(&mut world, None);
-                let desk = resolves(&mut world, asker, Luck::Well, Some(Verdict::Vends));
+                let driver = resolves(&mut world, asker, Luck::Well, Some(Verdict::Vends));
                 let may_send = (handling, asker) != (Handling::SelfManaged, Asker::Worker);
                 let expected = if may_send && letters.contains('r') { repeats } else { asks_only };
                 let expected = format!("{}, {expected}", begins(asker));
-                assert_eq!(desk.story(), expected, "{handling:?} {asker:?} {letters}");
-                assert_eq!(world.life().lease_until, None);
+                assert_eq!(driver.story(), expected, "{handling:?} {asker:?} {letters}");
+                assert_eq!(world.lifecycle().lease_until, None);
             }
         }
     }
 
     #[test]
     fn in_review_nothing_is_sent() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             let mut world = World::in_review(handling, declared("rmn"));
             every_copy_meets(&mut world, None);
-            let desk = resolves(&mut world, asker, Luck::Well, None);
+            let driver = resolves(&mut world, asker, Luck::Well, None);
             let asks = "enquire, record that there is no record, answer pending";
-            assert_eq!(desk.story(), format!("{}, {asks}", begins(asker)));
+            assert_eq!(driver.story(), format!("{}, {asks}", begins(asker)));
             assert_eq!(world.state(), StateName::Review);
         }
     }
 
     #[test]
     fn a_provider_out_of_reach_changes_nothing_and_the_lease_is_given_up() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             let in_doubt = World::in_doubt(handling, declared("rmn"));
             let in_review = World::in_review(handling, declared("rmn"));
             for mut world in [in_doubt, in_review] {
-                let before = world.life().clone();
-                let desk = resolves(&mut world, asker, Luck::Offline, None);
-                assert_eq!(desk.story(), format!("{}, enquire, let go, answer unreachable", begins(asker)));
-                assert_eq!(desk.answer(), Some(ResolveAnswer::Unreachable));
-                assert_eq!((&world.life().state, world.life().lease_until), (&before.state, None));
+                let before = world.lifecycle().clone();
+                let driver = resolves(&mut world, asker, Luck::Offline, None);
+                assert_eq!(
+                    driver.story(),
+                    format!("{}, enquire, release, answer unreachable", begins(asker))
+                );
+                assert_eq!(driver.answer(), Some(ResolveAnswer::Unreachable));
+                assert_eq!((&world.lifecycle().state, world.lifecycle().lease_until), (&before.state, None));
             }
         }
     }
 
     #[test]
-    fn when_the_window_closes_on_doubt_the_worker_calls_for_review_and_an_integrator_does_not() {
+    fn when_the_window_closes_only_the_worker_moves_doubt_to_review() {
         for handling in Handling::ALL {
             let mut world = World::in_doubt(handling, declared("rm"));
             every_copy_meets(&mut world, None);
             world.passes(1_800);
-            let desk = resolves(&mut world, Asker::Integrator, Luck::Well, None);
+            let driver = resolves(&mut world, Asker::Integrator, Luck::Well, None);
             let asks = "take a turn, claim, enquire, record that there is no record, answer pending";
-            assert_eq!(desk.story(), asks);
+            assert_eq!(driver.story(), asks);
             assert_eq!(world.state(), StateName::InDoubt);
-            let desk = resolves(&mut world, Asker::Worker, Luck::Well, None);
+            let driver = resolves(&mut world, Asker::Worker, Luck::Well, None);
             let end = "record that there is no record, close the window, answer pending";
-            assert_eq!(desk.story(), format!("claim, enquire, {end}"));
+            assert_eq!(driver.story(), format!("claim, enquire, {end}"));
             assert_eq!(world.state(), StateName::Review);
         }
     }
@@ -295,12 +301,12 @@ mod the_retry_table {
         for asker in ASKERS {
             let mut world = World::in_doubt(Handling::SelfManaged, declared("n"));
             every_copy_meets(&mut world, None);
-            // Ten minutes after the last moment of the gate; this world is a second old.
+            // Ten minutes after the last moment of the gate. This world is one second old.
             for (pass, expected) in [(599, None), (2, Some(602)), (58, Some(602))] {
                 world.passes(pass);
                 resolves(&mut world, asker, Luck::Well, None);
-                let purchase::State::InDoubt(sending) = world.life().state else {
-                    panic!("{:?}", world.life())
+                let purchase::State::InDoubt(sending) = world.lifecycle().state else {
+                    panic!("{:?}", world.lifecycle())
                 };
                 let counted = sending.no_record_since.map(|since| since.timestamp());
                 assert_eq!(counted, expected);
@@ -331,8 +337,8 @@ mod managed_purchases {
     fn a_definite_refusal_of_a_later_attempt_ends_it_at_once() {
         let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
         confirms(&mut world, Some(BUSY));
-        let desk = resolves(&mut world, Asker::Worker, Luck::Well, Some(BLOCKED));
-        assert_eq!(desk.story(), "claim, record a new attempt, send, record the refusal, answer final");
+        let driver = resolves(&mut world, Asker::Worker, Luck::Well, Some(BLOCKED));
+        assert_eq!(driver.story(), "claim, record a new attempt, send, record the refusal, answer final");
         world.ended_in_truth();
     }
 
@@ -344,12 +350,12 @@ mod managed_purchases {
             world.passes(200);
             resolves(&mut world, Asker::Worker, Luck::Well, None);
         }
-        assert_eq!((world.provider.copies(), world.life().requests), (6, 5));
+        assert_eq!((world.provider.copies(), world.lifecycle().requests), (6, 5));
         for asker in ASKERS {
             world.passes(2);
-            let desk = resolves(&mut world, asker, Luck::Well, None);
+            let driver = resolves(&mut world, asker, Luck::Well, None);
             let asks = "enquire, record that there is no record, answer pending";
-            assert_eq!(desk.story(), format!("{}, {asks}", begins(asker)));
+            assert_eq!(driver.story(), format!("{}, {asks}", begins(asker)));
         }
         comes_to_an_end(&mut world, None);
     }
@@ -372,8 +378,8 @@ mod the_plan {
         for (request, wait) in (1..=5).zip([60, 120, 240, 420, 660]) {
             world.passes(wait - 1);
             let early = resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
-            assert_eq!(early.story(), "claim, let go, answer pending", "before request {request}");
-            assert_eq!((world.state(), world.life().lease_until), (StateName::RetryDue, None));
+            assert_eq!(early.story(), "claim, release, answer pending", "before request {request}");
+            assert_eq!((world.state(), world.lifecycle().lease_until), (StateName::RetryDue, None));
             world.passes(1);
             resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
             assert_eq!(world.provider.copies(), 1 + request);
@@ -382,7 +388,7 @@ mod the_plan {
     }
 
     #[test]
-    fn the_same_order_is_repeated_when_the_plan_has_it_due_whoever_asks() {
+    fn the_same_order_is_repeated_when_the_plan_has_it_due_for_each_asker() {
         let asks = "enquire, record that there is no record, answer pending";
         let repeats = "enquire, record the repeat, send, record the doubt, answer pending";
         for asker in ASKERS {
@@ -398,7 +404,7 @@ mod the_plan {
         }
     }
 
-    /// How many copies leave, and when the purchase ends, if its integrator asks every `pace` seconds.
+    /// How many copies are sent, and when the purchase ends, if its integrator asks every `pace` seconds.
     fn polled(letters: &str, pace: i64) -> (usize, Option<i64>) {
         let mut world = on_plan(World::in_doubt(Handling::SelfManaged, declared(letters)));
         every_copy_meets(&mut world, None);
@@ -417,7 +423,8 @@ mod the_plan {
     fn polling_at_any_pace_sends_what_is_due_and_comes_to_the_same_end() {
         for pace in [1, 2, 3, 7, 10, 20] {
             let (copies, ended) = polled("rmn", pace);
-            // A slow one misses a moment. The last repeat leaves after 60 s; then come the quarantine and two answers.
+            // A slow client misses a time of the plan. The last repeat is sent after 60 s. Then come the quarantine
+            // and two answers.
             assert!((3..=4).contains(&copies), "every {pace} s: {copies}");
             assert!(ended.is_some_and(|at| (720..790).contains(&at)), "every {pace} s: {ended:?}");
             let (copies, ended) = polled("rm", pace);
@@ -427,24 +434,26 @@ mod the_plan {
 
     #[test]
     fn a_claim_that_a_batch_has_made_goes_on_as_one_of_its_own() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             let in_doubt = World::in_doubt(handling, declared("rmn"));
             let in_review = World::in_review(handling, declared("rmn"));
             let mut due = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
             confirms(&mut due, Some(BUSY));
             for mut world in [in_doubt, in_review, due] {
-                let (mut alone, first) = Resolve::begin(asker, world.life(), world.now, &world.rules);
+                let (mut alone, first) = Resolve::begin(asker, world.lifecycle(), world.now, &world.rules);
                 if matches!(first, ResolveCommand::TakeTurn(_)) {
-                    alone.on(purchase::ResolveEvent::MayAsk).expect("it has asked for a turn");
+                    alone.on(purchase::ResolveInput::MayAsk).expect("it has asked for a turn");
                 }
-                let Ok(Next::Moved(life, _)) = world.record(Fact::Claimed) else { panic!("not claimed") };
-                let (_together, command) = Resolve::claimed(asker, &life, world.now, &world.rules);
-                let claimed = purchase::ResolveEvent::Claimed { life, at: world.now };
+                let Ok(Next::Moved(lifecycle, _)) = world.record(Event::Claimed) else {
+                    panic!("not claimed")
+                };
+                let (_together, command) = Resolve::claimed(asker, &lifecycle, world.now, &world.rules);
+                let claimed = purchase::ResolveInput::Claimed { lifecycle, at: world.now };
                 match alone.on(claimed) {
                     Ok(expected) => assert_eq!(command, expected, "{handling:?} {asker:?}"),
-                    // An integrator does not begin with what is due, and would let go of it.
+                    // An integrator does not begin with a due attempt, and would release the lease.
                     Err(_out_of_turn) => {
-                        assert!(matches!(command, ResolveCommand::Record(Fact::LetGo { .. })));
+                        assert!(matches!(command, ResolveCommand::Record(Event::LeaseReleased { .. })));
                     }
                 }
             }
@@ -471,20 +480,20 @@ mod confirming {
             let mut world = World::open(handling, declared(""), Repeats::FromMemory);
             confirms(&mut world, verdict);
             assert_eq!(world.state(), state, "{handling:?} {verdict:?}");
-            assert_eq!((world.life().lease_until, world.provider.copies()), (None, 1));
+            assert_eq!((world.lifecycle().lease_until, world.provider.copies()), (None, 1));
         }
     }
 
     #[test]
     fn after_a_slow_reserve_the_gate_is_closed() {
         for (seconds, expected) in
-            [(1, ConfirmCommand::Send), (2, ConfirmCommand::Record(Fact::NeverSent { fence: Fence(1) }))]
+            [(1, ConfirmCommand::Send), (2, ConfirmCommand::Record(Event::NeverSent { fence: Fence(1) }))]
         {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
-            let mut desk = ConfirmDesk::open(&world);
+            let mut driver = ConfirmDriver::open(&world);
             world.passes(seconds);
-            desk.turn(&mut world, Luck::Well);
-            assert_eq!(desk.command(), &expected);
+            driver.turn(&mut world, Luck::Well);
+            assert_eq!(driver.command(), &expected);
         }
     }
 
@@ -492,12 +501,12 @@ mod confirming {
     fn a_process_that_slept_after_the_reserve_sends_nothing() {
         for pause in [6, 3_600] {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
-            let mut desk = ConfirmDesk::open(&world);
-            desk.turn(&mut world, Luck::Well);
-            assert_eq!(desk.command(), &ConfirmCommand::Send);
+            let mut driver = ConfirmDriver::open(&world);
+            driver.turn(&mut world, Luck::Well);
+            assert_eq!(driver.command(), &ConfirmCommand::Send);
             world.passes(pause);
-            while !desk.is_done() {
-                desk.turn(&mut world, Luck::Well);
+            while !driver.is_done() {
+                driver.turn(&mut world, Luck::Well);
             }
             assert_eq!(world.provider.copies(), 0);
             world.ended_in_truth();
@@ -505,17 +514,17 @@ mod confirming {
     }
 
     #[test]
-    fn a_late_success_settles_though_somebody_else_claimed_and_a_late_refusal_does_not() {
+    fn after_another_claim_a_late_success_settles_and_a_late_refusal_does_not() {
         for (verdict, captured) in [(Verdict::Vends, 1), (BLOCKED, 0)] {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
-            let mut desk = ConfirmDesk::open(&world);
-            desk.turn(&mut world, Luck::Well);
-            desk.turn(&mut world, Luck::Well);
+            let mut driver = ConfirmDriver::open(&world);
+            driver.turn(&mut world, Luck::Well);
+            driver.turn(&mut world, Luck::Well);
             every_copy_meets(&mut world, Some(verdict));
             world.passes(185);
-            world.knows(Fact::Claimed);
-            while !desk.is_done() {
-                desk.turn(&mut world, Luck::Well);
+            world.knows(Event::Claimed);
+            while !driver.is_done() {
+                driver.turn(&mut world, Luck::Well);
             }
             assert_eq!((world.captured, world.released), (captured, 0));
         }
@@ -525,12 +534,12 @@ mod confirming {
     fn a_vend_after_the_end_is_an_incident_and_changes_nothing() {
         let mut world = World::in_doubt(Handling::SelfManaged, declared(""));
         let refusal = Refusal::because(RefusalReason::Blocked);
-        let refused = Fact::Refused { fence: Fence(1), refusal, told: Told::InAnswer };
+        let refused = Event::Refused { fence: Fence(1), refusal, told: RefusalSource::Answer };
         every_copy_meets(&mut world, None);
         world.knows(refused);
-        let before = world.life().clone();
-        world.knows(Fact::Vended { vend: vend("T9") });
-        assert_eq!((world.life(), world.incidents, world.captured), (&before, 1, 0));
+        let before = world.lifecycle().clone();
+        world.knows(Event::Vended { vend: vend("T9") });
+        assert_eq!((world.lifecycle(), world.incidents, world.captured), (&before, 1, 0));
     }
 }
 
@@ -544,11 +553,11 @@ mod lost_acknowledgements {
     fn of_the_reserve_nothing_is_sent_and_the_hold_is_given_back() {
         for loss in LOSSES {
             let mut world = World::open(Handling::SelfManaged, declared("rmn"), Repeats::FromMemory);
-            let mut desk = ConfirmDesk::open(&world);
-            desk.turn(&mut world, loss);
-            desk.turn(&mut world, loss);
-            while !desk.is_done() {
-                desk.turn(&mut world, Luck::Well);
+            let mut driver = ConfirmDriver::open(&world);
+            driver.turn(&mut world, loss);
+            driver.turn(&mut world, loss);
+            while !driver.is_done() {
+                driver.turn(&mut world, Luck::Well);
             }
             assert_eq!((world.provider.copies(), world.released), (0, 1));
             world.ended_in_truth();
@@ -560,18 +569,18 @@ mod lost_acknowledgements {
         for loss in LOSSES {
             for verdict in [Some(Verdict::Vends), Some(BLOCKED), None] {
                 let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
-                let mut desk = ConfirmDesk::open(&world);
-                while !matches!(desk.command(), ConfirmCommand::Record(_)) {
-                    desk.turn(&mut world, Luck::Well);
+                let mut driver = ConfirmDriver::open(&world);
+                while !matches!(driver.command(), ConfirmCommand::Record(_)) {
+                    driver.turn(&mut world, Luck::Well);
                     every_copy_meets(&mut world, verdict);
                 }
-                desk.turn(&mut world, loss);
-                desk.turn(&mut world, loss);
-                desk.turn(&mut world, Luck::Well);
-                assert!(desk.is_done());
+                driver.turn(&mut world, loss);
+                driver.turn(&mut world, loss);
+                driver.turn(&mut world, Luck::Well);
+                assert!(driver.is_done());
                 let mut unhurt = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
                 confirms(&mut unhurt, verdict);
-                assert_eq!(world.life(), unhurt.life());
+                assert_eq!(world.lifecycle(), unhurt.lifecycle());
                 assert_eq!((world.captured, world.released), (unhurt.captured, unhurt.released));
             }
         }
@@ -579,19 +588,19 @@ mod lost_acknowledgements {
 
     #[test]
     fn anywhere_in_a_resolve_end_as_if_nothing_had_been_lost_or_leave_it_open_in_truth() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             for letters in DECLARATIONS {
                 for (verdict, lost_turn) in situations() {
                     for loss in LOSSES {
                         let mut world = World::in_doubt(handling, declared(letters));
                         every_copy_meets(&mut world, if lost_turn % 2 == 0 { None } else { verdict });
-                        let mut desk = ResolveDesk::open(asker, &world);
+                        let mut driver = ResolveDriver::open(asker, &world);
                         for turn in 0..20 {
-                            desk.turn(&mut world, if turn == lost_turn { loss } else { Luck::Well });
+                            driver.turn(&mut world, if turn == lost_turn { loss } else { Luck::Well });
                             every_copy_meets(&mut world, verdict);
                         }
-                        assert!(desk.answer().is_some(), "{}", desk.story());
-                        if desk.answer() == Some(ResolveAnswer::Final) {
+                        assert!(driver.answer().is_some(), "{}", driver.story());
+                        if driver.answer() == Some(ResolveAnswer::Final) {
                             world.ended_in_truth();
                         }
                         comes_to_an_end(&mut world, verdict);
@@ -612,15 +621,15 @@ mod crashes {
                 for (verdict, turns) in situations() {
                     for last in [Luck::Well, Luck::CommittedUnheard, Luck::Offline] {
                         let mut world = World::open(handling, declared(letters), Repeats::Rejected);
-                        let mut desk = ConfirmDesk::open(&world);
+                        let mut driver = ConfirmDriver::open(&world);
                         for turn in 0..=turns {
-                            desk.turn(&mut world, if turn == turns { last } else { Luck::Well });
+                            driver.turn(&mut world, if turn == turns { last } else { Luck::Well });
                             if turn < turns {
                                 every_copy_meets(&mut world, verdict);
                             }
                         }
-                        drop(desk);
-                        if world.filed.is_some() {
+                        drop(driver);
+                        if world.stored.is_some() {
                             comes_to_an_end(&mut world, verdict);
                         }
                     }
@@ -631,16 +640,16 @@ mod crashes {
 
     #[test]
     fn of_a_resolve_at_any_command_are_brought_to_an_end_by_the_next() {
-        for (handling, asker) in everybody() {
+        for (handling, asker) in handlings_and_askers() {
             for letters in DECLARATIONS {
                 for (verdict, turns) in situations() {
                     for last in [Luck::Well, Luck::CommittedUnheard, Luck::Reticent] {
                         let mut world = World::in_doubt(handling, declared(letters));
-                        let mut desk = ResolveDesk::open(asker, &world);
+                        let mut driver = ResolveDriver::open(asker, &world);
                         for turn in 0..=turns {
-                            desk.turn(&mut world, if turn == turns { last } else { Luck::Well });
+                            driver.turn(&mut world, if turn == turns { last } else { Luck::Well });
                         }
-                        drop(desk);
+                        drop(driver);
                         comes_to_an_end(&mut world, verdict);
                     }
                 }
@@ -649,7 +658,7 @@ mod crashes {
     }
 }
 
-/// What copies meet, and at which turn something happens.
+/// The verdict that copies meet, and the turn at which something happens.
 fn situations() -> impl Iterator<Item = (Option<Verdict>, usize)> {
     [Some(Verdict::Vends), Some(BUSY), Some(BLOCKED), None]
         .into_iter()

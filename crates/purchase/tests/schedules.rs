@@ -1,6 +1,6 @@
-//! One confirm and several resolves, interleaved command by command with a lossy provider and a lossy
-//! database, under any schedule: vended at most once, and paid for exactly when vended.
-#![expect(dead_code, reason = "the world is shared with the protocols' and the laws' tests")]
+//! One confirm and several resolves, interleaved command by command with a lossy provider and a lossy database, under
+//! any schedule. The purchase is vended at most once, and paid for exactly when it was vended.
+#![expect(dead_code, reason = "the world is shared with the tests of the protocols and of the invariants")]
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use purchase::{Asker, Handling, StateName};
 use vend::RefusalReason;
 
 use world::World;
-use world::desk::{ConfirmDesk, Luck, ResolveDesk};
+use world::driver::{ConfirmDriver, Luck, ResolveDriver};
 use world::provider::{Repeats, Verdict};
 use world::values::{DECLARATIONS, declared};
 
@@ -22,7 +22,7 @@ mod world;
 enum Move {
     ConfirmsOn(Luck),
     ConfirmCrashes,
-    SomebodyAsks(Asker),
+    ResolveBegins(Asker),
     ResolvesOn(Index, Luck),
     ResolveCrashes(Index),
     Arrives(Index, Verdict),
@@ -53,8 +53,8 @@ fn moves() -> impl Strategy<Value = Vec<Move>> {
     let one_move = prop_oneof![
         6 => luck().prop_map(Move::ConfirmsOn),
         1 => Just(Move::ConfirmCrashes),
-        3 => select(vec![Asker::Integrator, Asker::Worker]).prop_map(Move::SomebodyAsks),
-        16 => (any::<Index>(), luck()).prop_map(|(desk, luck)| Move::ResolvesOn(desk, luck)),
+        3 => select(vec![Asker::Integrator, Asker::Worker]).prop_map(Move::ResolveBegins),
+        16 => (any::<Index>(), luck()).prop_map(|(driver, luck)| Move::ResolvesOn(driver, luck)),
         1 => any::<Index>().prop_map(Move::ResolveCrashes),
         3 => (any::<Index>(), verdicts()).prop_map(|(copy, verdict)| Move::Arrives(copy, verdict)),
         1 => any::<Index>().prop_map(Move::IsLost),
@@ -70,16 +70,16 @@ fn worlds() -> impl Strategy<Value = World> {
         .prop_map(|(handling, letters, repeats)| World::open(handling, declared(letters), repeats))
 }
 
-/// Everybody who is at work on the purchase.
-struct Floor {
+/// The world and every driver that works on the purchase.
+struct System {
     world: World,
-    confirm: Option<ConfirmDesk>,
-    resolves: Vec<ResolveDesk>,
+    confirm: Option<ConfirmDriver>,
+    resolves: Vec<ResolveDriver>,
 }
 
-impl Floor {
+impl System {
     fn opens(world: World) -> Self {
-        let confirm = Some(ConfirmDesk::open(&world));
+        let confirm = Some(ConfirmDriver::open(&world));
         Self { world, confirm, resolves: Vec::new() }
     }
 
@@ -92,18 +92,18 @@ impl Floor {
                 }
             }
             Move::ConfirmCrashes => self.confirm = None,
-            Move::SomebodyAsks(asker) => {
-                if self.world.filed.is_some() && self.resolves.len() < 4 {
-                    self.resolves.push(ResolveDesk::open(*asker, &self.world));
+            Move::ResolveBegins(asker) => {
+                if self.world.stored.is_some() && self.resolves.len() < 4 {
+                    self.resolves.push(ResolveDriver::open(*asker, &self.world));
                 }
             }
             Move::ResolvesOn(which, luck) => {
                 if !self.resolves.is_empty() {
                     let chosen = which.index(self.resolves.len());
-                    if let Some(desk) = self.resolves.get_mut(chosen) {
-                        desk.turn(&mut self.world, *luck);
+                    if let Some(driver) = self.resolves.get_mut(chosen) {
+                        driver.turn(&mut self.world, *luck);
                     }
-                    self.resolves.retain(|desk| desk.answer().is_none());
+                    self.resolves.retain(|driver| driver.answer().is_none());
                 }
             }
             Move::ResolveCrashes(which) => {
@@ -125,22 +125,22 @@ impl Floor {
         }
     }
 
-    /// The faults stop: who is still at work works on, what is on its way arrives, the worker comes by
-    /// until it is over, and what stays in review is decided by an operator who has seen the statement.
+    /// The faults stop. Every driver goes on, every copy in transit arrives, and the worker runs until the purchase
+    /// ends. An operator who has seen the provider's statement decides what stays in review.
     fn closes(mut self, verdict: Verdict) -> World {
         for _turn in 0..20 {
             self.makes(&Move::ConfirmsOn(Luck::Well));
-            for desk in &mut self.resolves {
-                desk.turn(&mut self.world, Luck::Well);
+            for driver in &mut self.resolves {
+                driver.turn(&mut self.world, Luck::Well);
             }
             self.everything_arrives(verdict);
         }
         for _round in 0..20 {
             self.world.passes(200);
-            if self.world.filed.as_ref().is_none_or(|life| !life.state.name().is_open()) {
+            if self.world.stored.as_ref().is_none_or(|lifecycle| !lifecycle.state.name().is_open()) {
                 return self.world;
             }
-            let mut worker = ResolveDesk::open(Asker::Worker, &self.world);
+            let mut worker = ResolveDriver::open(Asker::Worker, &self.world);
             for _turn in 0..20 {
                 worker.turn(&mut self.world, Luck::Well);
                 self.everything_arrives(verdict);
@@ -176,16 +176,16 @@ proptest! {
     fn a_purchase_is_vended_at_most_once_and_paid_for_exactly_when_vended(
         world in worlds(), moves in moves(), verdict in verdicts()
     ) {
-        let mut floor = Floor::opens(world);
+        let mut system = System::opens(world);
         for one_move in &moves {
-            floor.makes(one_move);
-            prop_assert!(floor.world.provider.vends() <= 1);
-            if floor.world.filed.is_some() && floor.world.handling == Handling::Managed {
-                prop_assert!(floor.world.provider.copies() <= 6);
+            system.makes(one_move);
+            prop_assert!(system.world.provider.vends() <= 1);
+            if system.world.stored.is_some() && system.world.handling == Handling::Managed {
+                prop_assert!(system.world.provider.copies() <= 6);
             }
         }
-        let world = floor.closes(verdict);
-        if world.filed.is_some() {
+        let world = system.closes(verdict);
+        if world.stored.is_some() {
             world.ended_in_truth();
         } else {
             prop_assert_eq!(world.provider.copies(), 0);
@@ -193,22 +193,22 @@ proptest! {
     }
 }
 
-/// Without this the law could hold because no schedule ever gets anywhere.
+/// Without this test the invariant could hold because no schedule gets anywhere.
 #[test]
 fn the_schedules_send_repeat_attempt_anew_and_end_both_ways() {
     let mut runner = TestRunner::deterministic();
     let (mut several_copies, mut several_attempts, mut captured, mut released) = (0, 0, 0, 0);
     for _case in 0..300 {
         let (world, moves) = (worlds(), moves()).new_tree(&mut runner).unwrap().current();
-        let mut floor = Floor::opens(world);
+        let mut system = System::opens(world);
         for one_move in &moves {
-            floor.makes(one_move);
+            system.makes(one_move);
         }
-        let Some(life) = &floor.world.filed else { continue };
-        several_copies += u32::from(floor.world.provider.copies() > 1);
-        several_attempts += u32::from(life.attempt > 1);
-        captured += floor.world.captured;
-        released += floor.world.released;
+        let Some(lifecycle) = &system.world.stored else { continue };
+        several_copies += u32::from(system.world.provider.copies() > 1);
+        several_attempts += u32::from(lifecycle.attempt > 1);
+        captured += system.world.captured;
+        released += system.world.released;
     }
     for times in [several_copies, several_attempts, captured, released] {
         assert!(times >= 10, "{several_copies} {several_attempts} {captured} {released}");

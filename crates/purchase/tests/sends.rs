@@ -1,14 +1,16 @@
-//! Every further send: on record before it leaves, behind a gate of its own, asked about when it is
-//! turned down; and what was learnt before it, which says nothing after it.
-#![expect(dead_code, reason = "the world is shared with the protocols' and the laws' tests")]
+//! Every further send: it is recorded before it leaves, it passes its own gate, and an enquiry follows if it is
+//! turned down. What was learnt before a send proves nothing after it.
+#![expect(dead_code, reason = "the world is shared with the tests of the protocols and of the invariants")]
 
 use std::time::Duration;
 
-use purchase::{Asker, Fact, Fence, Handling, ResolveCommand, Sending, State, StateName, Told, Why};
+use purchase::{
+    Asker, Event, Fence, Handling, RefusalSource, ResolveCommand, Sending, State, StateName, Why,
+};
 use vend::{Doubt, Refusal, RefusalReason};
 
 use world::World;
-use world::desk::{Luck, ResolveDesk};
+use world::driver::{Luck, ResolveDriver};
 use world::provider::{Repeats, Verdict};
 use world::values::declared;
 use world::walk::{comes_to_an_end, confirms, every_copy_meets, resolves};
@@ -19,7 +21,7 @@ mod world;
 const BUSY: Verdict = Verdict::Refuses(RefusalReason::Busy);
 const BLOCKED: Verdict = Verdict::Refuses(RefusalReason::Blocked);
 
-/// In doubt under fence 1; the one copy never arrived. A repeat is due.
+/// In doubt under fence 1. The only copy never arrived. A repeat is due.
 fn in_doubt(handling: Handling, letters: &str, repeats: Repeats) -> World {
     let mut world = World::open(handling, declared(letters), repeats);
     confirms(&mut world, None);
@@ -27,18 +29,18 @@ fn in_doubt(handling: Handling, letters: &str, repeats: Repeats) -> World {
     world
 }
 
-/// In doubt under fence 1; the one copy was vended.
+/// In doubt under fence 1. The only copy was vended.
 fn in_doubt_though_vended(letters: &str, repeats: Repeats) -> World {
     let mut world = World::open(Handling::SelfManaged, declared(letters), repeats);
     let fence = world.reserve();
     world.provider.takes_off(1, world.now);
     every_copy_meets(&mut world, Some(Verdict::Vends));
-    world.knows(Fact::Lost { fence, why: Doubt::TimedOut.into() });
+    world.knows(Event::Lost { fence, why: Doubt::TimedOut.into() });
     world.passes(1);
     world
 }
 
-/// Another attempt is due, under fence 1; the first was refused.
+/// Another attempt is due, under fence 1. The first was refused.
 fn due() -> World {
     let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
     confirms(&mut world, Some(BUSY));
@@ -46,25 +48,25 @@ fn due() -> World {
     world
 }
 
-/// A desk that is about to put the next send on record, under fence 2.
-fn about_to_send(world: &mut World, asker: Asker) -> ResolveDesk {
-    let mut desk = ResolveDesk::open(asker, world);
-    while !matches!(desk.command(), ResolveCommand::RecordRepeat(_) | ResolveCommand::RecordAttempt(_)) {
-        assert_eq!(desk.answer(), None, "{}", desk.story());
-        desk.turn(world, Luck::Reticent);
+/// A resolve that is about to record the next send, under fence 2.
+fn about_to_send(world: &mut World, asker: Asker) -> ResolveDriver {
+    let mut driver = ResolveDriver::open(asker, world);
+    while !matches!(driver.command(), ResolveCommand::RecordRepeat(_) | ResolveCommand::RecordAttempt(_)) {
+        assert_eq!(driver.answer(), None, "{}", driver.story());
+        driver.turn(world, Luck::Reticent);
     }
-    desk
+    driver
 }
 
-fn works_on(desk: &mut ResolveDesk, world: &mut World) {
+fn works_on(driver: &mut ResolveDriver, world: &mut World) {
     for _turn in 0..20 {
-        desk.turn(world, Luck::Well);
+        driver.turn(world, Luck::Well);
     }
-    assert!(desk.answer().is_some(), "no end after {}", desk.story());
+    assert!(driver.answer().is_some(), "no end after {}", driver.story());
 }
 
 fn sending(world: &World) -> Sending {
-    let sending = match world.life().state {
+    let sending = match world.lifecycle().state {
         State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => Some(sending),
         State::RetryDue | State::Successful { .. } | State::Failed => None,
     };
@@ -78,17 +80,17 @@ mod behind_its_gate {
     fn a_repeat_leaves_within_the_gate_and_not_after_it() {
         for (pause, copies) in [(0, 2), (1, 2), (2, 1), (3_600, 1)] {
             let mut world = in_doubt(Handling::SelfManaged, "rmn", Repeats::FromMemory);
-            let mut desk = about_to_send(&mut world, Asker::Integrator);
-            desk.turn(&mut world, Luck::Well);
+            let mut driver = about_to_send(&mut world, Asker::Integrator);
+            driver.turn(&mut world, Luck::Well);
             world.passes(pause);
-            works_on(&mut desk, &mut world);
+            works_on(&mut driver, &mut world);
             assert_eq!(world.provider.copies(), copies, "after {pause} s");
             let left = if copies == 2 { "send, record the doubt" } else { "record that nothing left" };
             assert_eq!(
-                desk.story(),
+                driver.story(),
                 format!("take a turn, claim, enquire, record the repeat, {left}, answer pending")
             );
-            assert_eq!((world.state(), world.life().lease_until), (StateName::InDoubt, None));
+            assert_eq!((world.state(), world.lifecycle().lease_until), (StateName::InDoubt, None));
             assert_eq!(usize::from(sending(&world).copies), copies);
             comes_to_an_end(&mut world, None);
         }
@@ -100,14 +102,14 @@ mod behind_its_gate {
             [(6, "pending", StateName::RetryDue), (3_600, "final", StateName::Failed)]
         {
             let mut world = due();
-            let mut desk = about_to_send(&mut world, Asker::Worker);
-            desk.turn(&mut world, Luck::Well);
+            let mut driver = about_to_send(&mut world, Asker::Worker);
+            driver.turn(&mut world, Luck::Well);
             world.passes(pause);
-            works_on(&mut desk, &mut world);
+            works_on(&mut driver, &mut world);
             let story = "claim, record a new attempt, record that nothing left, answer";
-            assert_eq!(desk.story(), format!("{story} {answer}"));
-            assert_eq!((world.state(), world.life().lease_until), (state, None));
-            assert_eq!((world.provider.copies(), world.life().requests), (1, 1));
+            assert_eq!(driver.story(), format!("{story} {answer}"));
+            assert_eq!((world.state(), world.lifecycle().lease_until), (state, None));
+            assert_eq!((world.provider.copies(), world.lifecycle().requests), (1, 1));
         }
     }
 
@@ -116,10 +118,10 @@ mod behind_its_gate {
         for (pause, copies) in [(2, 2), (3, 1)] {
             let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
             world.rules.timing.gate = Duration::from_secs(2);
-            let mut desk = about_to_send(&mut world, Asker::Integrator);
-            desk.turn(&mut world, Luck::Well);
+            let mut driver = about_to_send(&mut world, Asker::Integrator);
+            driver.turn(&mut world, Luck::Well);
             world.passes(pause);
-            works_on(&mut desk, &mut world);
+            works_on(&mut driver, &mut world);
             assert_eq!(world.provider.copies(), copies, "after {pause} s");
         }
     }
@@ -146,17 +148,17 @@ mod unacknowledged {
     #[test]
     fn a_repeat_does_not_leave_and_is_not_counted_whether_it_was_kept_or_not() {
         let kept = "take a turn, claim, enquire, record the repeat, record that nothing left, answer pending";
-        let not_kept = "take a turn, claim, enquire, record the repeat, record that nothing left, let go, answer pending";
+        let not_kept = "take a turn, claim, enquire, record the repeat, record that nothing left, release, answer pending";
         for (loss, fence, story) in
             [(Luck::CommittedUnheard, Fence(3), kept), (Luck::NotCommitted, Fence(2), not_kept)]
         {
             let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
-            let mut desk = about_to_send(&mut world, Asker::Integrator);
-            desk.turn(&mut world, loss);
-            works_on(&mut desk, &mut world);
-            assert_eq!(desk.story(), story);
-            assert_eq!((world.state(), world.life().fence), (StateName::InDoubt, fence));
-            assert_eq!(world.life().lease_until, None);
+            let mut driver = about_to_send(&mut world, Asker::Integrator);
+            driver.turn(&mut world, loss);
+            works_on(&mut driver, &mut world);
+            assert_eq!(driver.story(), story);
+            assert_eq!((world.state(), world.lifecycle().fence), (StateName::InDoubt, fence));
+            assert_eq!(world.lifecycle().lease_until, None);
             assert_eq!((sending(&world).copies, world.provider.copies()), (1, 1));
         }
     }
@@ -164,43 +166,43 @@ mod unacknowledged {
     #[test]
     fn an_attempt_does_not_leave_and_is_due_again_whether_it_was_kept_or_not() {
         let kept = "claim, record a new attempt, record that nothing left, answer pending";
-        let not_kept = "claim, record a new attempt, record that nothing left, let go, answer pending";
+        let not_kept = "claim, record a new attempt, record that nothing left, release, answer pending";
         for (loss, attempt, story) in [(Luck::CommittedUnheard, 2, kept), (Luck::NotCommitted, 1, not_kept)] {
             let mut world = due();
-            let mut desk = about_to_send(&mut world, Asker::Worker);
-            desk.turn(&mut world, loss);
-            works_on(&mut desk, &mut world);
-            assert_eq!(desk.story(), story);
-            assert_eq!((world.state(), world.life().attempt), (StateName::RetryDue, attempt));
-            assert_eq!(world.life().lease_until, None);
+            let mut driver = about_to_send(&mut world, Asker::Worker);
+            driver.turn(&mut world, loss);
+            works_on(&mut driver, &mut world);
+            assert_eq!(driver.story(), story);
+            assert_eq!((world.state(), world.lifecycle().attempt), (StateName::RetryDue, attempt));
+            assert_eq!(world.lifecycle().lease_until, None);
             assert_eq!(world.provider.copies(), 1);
         }
     }
 
     #[test]
-    fn a_send_that_was_kept_and_is_given_back_is_held_by_nobody() {
+    fn a_committed_send_that_is_given_back_leaves_no_lease() {
         let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
-        let mut desk = about_to_send(&mut world, Asker::Integrator);
-        desk.turn(&mut world, Luck::CommittedUnheard);
-        works_on(&mut desk, &mut world);
-        assert_eq!(world.life().lease_until, None);
+        let mut driver = about_to_send(&mut world, Asker::Integrator);
+        driver.turn(&mut world, Luck::CommittedUnheard);
+        works_on(&mut driver, &mut world);
+        assert_eq!(world.lifecycle().lease_until, None);
     }
 
     #[test]
-    fn a_send_of_somebody_else_meanwhile_is_not_taken_for_ours() {
+    fn a_send_of_another_process_meanwhile_is_not_taken_for_ours() {
         for loss in [Luck::CommittedUnheard, Luck::NotCommitted] {
             let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
             let mut slow = about_to_send(&mut world, Asker::Integrator);
             slow.turn(&mut world, loss);
             world.passes(201);
-            let mut other = ResolveDesk::open(Asker::Integrator, &world);
+            let mut other = ResolveDriver::open(Asker::Integrator, &world);
             while *other.command() != ResolveCommand::Send {
                 assert_eq!(other.answer(), None, "{}", other.story());
                 other.turn(&mut world, Luck::Well);
             }
-            let before = world.life().clone();
+            let before = world.lifecycle().clone();
             works_on(&mut slow, &mut world);
-            assert_eq!((world.life(), world.state()), (&before, StateName::InFlight));
+            assert_eq!((world.lifecycle(), world.state()), (&before, StateName::InFlight));
             every_copy_meets(&mut world, Some(Verdict::Vends));
             works_on(&mut other, &mut world);
             world.ended_in_truth();
@@ -230,40 +232,40 @@ mod refused {
         ] {
             let mut world = in_doubt(handling, "rn", Repeats::FromMemory);
             world.passes(1_798);
-            let mut desk = about_to_send(&mut world, asker);
+            let mut driver = about_to_send(&mut world, asker);
             world.passes(1);
-            works_on(&mut desk, &mut world);
-            assert_eq!((desk.story(), world.state()), (story, state));
-            assert_eq!((world.life().lease_until, world.provider.copies()), (None, 1));
+            works_on(&mut driver, &mut world);
+            assert_eq!((driver.story(), world.state()), (story, state));
+            assert_eq!((world.lifecycle().lease_until, world.provider.copies()), (None, 1));
             let counted = sending(&world).no_record_since.map(|since| since.timestamp());
             assert_eq!(counted, Some(1_800));
         }
     }
 
     #[test]
-    fn an_attempt_that_comes_after_the_window_is_let_go_and_given_back_by_the_next() {
+    fn an_attempt_after_the_window_is_not_sent_and_the_next_resolve_closes_it() {
         let mut world = due();
         world.passes(1_799);
-        let mut desk = about_to_send(&mut world, Asker::Worker);
+        let mut driver = about_to_send(&mut world, Asker::Worker);
         world.passes(1);
-        works_on(&mut desk, &mut world);
-        assert_eq!(desk.story(), "claim, record a new attempt, let go, answer pending");
-        assert_eq!((world.state(), world.life().lease_until), (StateName::RetryDue, None));
+        works_on(&mut driver, &mut world);
+        assert_eq!(driver.story(), "claim, record a new attempt, release, answer pending");
+        assert_eq!((world.state(), world.lifecycle().lease_until), (StateName::RetryDue, None));
         let next = resolves(&mut world, Asker::Worker, Luck::Well, None);
         assert_eq!(next.story(), "claim, close the window, answer final");
         world.ended_in_truth();
     }
 
     #[test]
-    fn a_send_of_one_who_has_been_replaced_changes_nothing() {
+    fn a_send_of_a_replaced_holder_changes_nothing() {
         let repeat = (in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory), Asker::Integrator);
         for (mut world, asker) in [repeat, (due(), Asker::Worker)] {
-            let mut desk = about_to_send(&mut world, asker);
+            let mut driver = about_to_send(&mut world, asker);
             world.passes(185);
-            world.knows(Fact::Claimed);
-            let before = world.life().clone();
-            works_on(&mut desk, &mut world);
-            assert_eq!((world.life(), world.provider.copies()), (&before, 1));
+            world.knows(Event::Claimed);
+            let before = world.lifecycle().clone();
+            works_on(&mut driver, &mut world);
+            assert_eq!((world.lifecycle(), world.provider.copies()), (&before, 1));
         }
     }
 }
@@ -271,20 +273,20 @@ mod refused {
 mod turned_down {
     use super::*;
 
-    /// How the provider turns the second copy down.
+    /// The ways in which the provider turns the second copy down.
     const WAYS: [(Repeats, Verdict); 2] =
         [(Repeats::Rejected, Verdict::Vends), (Repeats::FromMemory, Verdict::IsTurnedAway)];
     const UNTIL_THEN: &str = "take a turn, claim, enquire, record the repeat, send, enquire";
 
-    /// Up to the question that follows.
-    fn turned_down(world: &mut World, way: Verdict) -> ResolveDesk {
-        let mut desk = about_to_send(world, Asker::Integrator);
-        while desk.story() != UNTIL_THEN {
-            assert_eq!(desk.answer(), None, "{}", desk.story());
-            desk.turn(world, Luck::Well);
+    /// Runs up to the enquiry that follows.
+    fn turned_down(world: &mut World, way: Verdict) -> ResolveDriver {
+        let mut driver = about_to_send(world, Asker::Integrator);
+        while driver.story() != UNTIL_THEN {
+            assert_eq!(driver.answer(), None, "{}", driver.story());
+            driver.turn(world, Luck::Well);
             every_copy_meets(world, Some(way));
         }
-        desk
+        driver
     }
 
     #[test]
@@ -292,9 +294,9 @@ mod turned_down {
         for (repeats, way) in WAYS {
             for letters in ["r", "rm"] {
                 let mut world = in_doubt_though_vended(letters, repeats);
-                let mut desk = turned_down(&mut world, way);
-                works_on(&mut desk, &mut world);
-                assert_eq!(desk.story(), format!("{UNTIL_THEN}, record the vend, answer final"));
+                let mut driver = turned_down(&mut world, way);
+                works_on(&mut driver, &mut world);
+                assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the vend, answer final"));
                 world.ended_in_truth();
             }
         }
@@ -304,23 +306,23 @@ mod turned_down {
     fn when_nothing_is_found_either_it_stays_in_doubt_with_both_copies_counted() {
         for (repeats, way) in WAYS {
             let mut world = in_doubt_though_vended("rm", repeats);
-            let mut desk = turned_down(&mut world, way);
-            desk.turn(&mut world, Luck::Reticent);
-            works_on(&mut desk, &mut world);
-            assert_eq!(desk.story(), format!("{UNTIL_THEN}, record the doubt, answer pending"));
+            let mut driver = turned_down(&mut world, way);
+            driver.turn(&mut world, Luck::Reticent);
+            works_on(&mut driver, &mut world);
+            assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the doubt, answer pending"));
             assert_eq!((world.state(), sending(&world).copies), (StateName::InDoubt, 2));
-            assert_eq!(world.life().lease_until, None);
+            assert_eq!(world.lifecycle().lease_until, None);
         }
     }
 
     #[test]
-    fn when_nobody_answers_the_provider_is_called_unreachable() {
+    fn without_an_answer_the_provider_is_called_unreachable() {
         for (repeats, way) in WAYS {
             let mut world = in_doubt_though_vended("rm", repeats);
-            let mut desk = turned_down(&mut world, way);
-            desk.turn(&mut world, Luck::Offline);
-            works_on(&mut desk, &mut world);
-            assert_eq!(desk.story(), format!("{UNTIL_THEN}, record the doubt, answer unreachable"));
+            let mut driver = turned_down(&mut world, way);
+            driver.turn(&mut world, Luck::Offline);
+            works_on(&mut driver, &mut world);
+            assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the doubt, answer unreachable"));
             assert_eq!((world.state(), sending(&world).copies), (StateName::InDoubt, 2));
         }
     }
@@ -329,9 +331,9 @@ mod turned_down {
     fn a_refusal_that_is_then_told_ends_it_only_where_refusals_are_remembered() {
         for (letters, answer, released) in [("rm", "final", 1), ("r", "pending", 0)] {
             let mut world = in_doubt(Handling::SelfManaged, letters, Repeats::FromMemory);
-            let mut desk = turned_down(&mut world, BLOCKED);
-            works_on(&mut desk, &mut world);
-            assert_eq!(desk.story(), format!("{UNTIL_THEN}, record the refusal, answer {answer}"));
+            let mut driver = turned_down(&mut world, BLOCKED);
+            works_on(&mut driver, &mut world);
+            assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the refusal, answer {answer}"));
             assert_eq!(world.released, released);
         }
     }
@@ -339,13 +341,13 @@ mod turned_down {
     #[test]
     fn a_first_copy_that_was_only_slow_is_vended_after_the_second_was_turned_away() {
         let mut world = World::in_doubt(Handling::SelfManaged, declared("rm"));
-        let mut desk = about_to_send(&mut world, Asker::Integrator);
-        while *desk.command() != ResolveCommand::Send {
-            assert_eq!(desk.answer(), None, "{}", desk.story());
-            desk.turn(&mut world, Luck::Well);
+        let mut driver = about_to_send(&mut world, Asker::Integrator);
+        while *driver.command() != ResolveCommand::Send {
+            assert_eq!(driver.answer(), None, "{}", driver.story());
+            driver.turn(&mut world, Luck::Well);
         }
         world.provider.receives(1, world.now, Verdict::IsTurnedAway);
-        works_on(&mut desk, &mut world);
+        works_on(&mut driver, &mut world);
         assert_eq!((world.state(), world.released), (StateName::InDoubt, 0));
         world.provider.receives(0, world.now, Verdict::Vends);
         comes_to_an_end(&mut world, None);
@@ -356,46 +358,46 @@ mod turned_down {
 mod what_was_learnt_before {
     use super::*;
 
-    fn refused(fence: Fence, told: Told) -> Fact {
-        Fact::Refused { fence, refusal: Refusal::because(RefusalReason::Blocked), told }
+    fn refused(fence: Fence, told: RefusalSource) -> Event {
+        Event::Refused { fence, refusal: Refusal::because(RefusalReason::Blocked), told }
     }
 
     fn sent_again(letters: &str) -> World {
         let mut world = in_doubt(Handling::SelfManaged, letters, Repeats::FromMemory);
-        world.knows(Fact::Claimed);
-        world.knows(Fact::SentAgain { fence: Fence(2) });
+        world.knows(Event::Claimed);
+        world.knows(Event::SentAgain { fence: Fence(2) });
         world
     }
 
     #[test]
     fn a_send_says_nothing_after_it() {
         let mut attempted = due();
-        attempted.knows(Fact::Claimed);
+        attempted.knows(Event::Claimed);
         let reference = attempted.fresh_reference();
-        attempted.knows(Fact::AttemptStarted { fence: Fence(2), reference });
+        attempted.knows(Event::AttemptStarted { fence: Fence(2), reference });
         for mut world in [sent_again("rm"), attempted] {
-            let before = world.life().clone();
-            for fact in [
-                refused(Fence(2), Told::WhenAsked),
-                refused(Fence(2), Told::InAnswer),
-                Fact::NeverSent { fence: Fence(2) },
-                Fact::Lost { fence: Fence(2), why: Doubt::TimedOut.into() },
+            let before = world.lifecycle().clone();
+            for event in [
+                refused(Fence(2), RefusalSource::Enquiry),
+                refused(Fence(2), RefusalSource::Answer),
+                Event::NeverSent { fence: Fence(2) },
+                Event::Lost { fence: Fence(2), why: Doubt::TimedOut.into() },
             ] {
-                let why = world.record(fact).unwrap_err().why;
-                assert_eq!((why, world.life()), (Why::StaleFence, &before));
+                let why = world.record(event).unwrap_err().why;
+                assert_eq!((why, world.lifecycle()), (Why::StaleFence, &before));
             }
             assert_eq!(before.fence, Fence(3));
         }
     }
 
     #[test]
-    fn of_several_copies_a_refusal_is_proof_only_when_asked_for_and_only_where_it_is_remembered() {
+    fn of_several_copies_only_a_remembered_refusal_from_an_enquiry_is_proof() {
         use StateName::{Failed, InDoubt};
         for (letters, told, state) in [
-            ("r", Told::InAnswer, InDoubt),
-            ("r", Told::WhenAsked, InDoubt),
-            ("rm", Told::InAnswer, InDoubt),
-            ("rm", Told::WhenAsked, Failed),
+            ("r", RefusalSource::Answer, InDoubt),
+            ("r", RefusalSource::Enquiry, InDoubt),
+            ("rm", RefusalSource::Answer, InDoubt),
+            ("rm", RefusalSource::Enquiry, Failed),
         ] {
             let mut world = sent_again(letters);
             world.knows(refused(Fence(3), told));
@@ -403,12 +405,12 @@ mod what_was_learnt_before {
         }
     }
 
-    /// Late enough for "no record" to count, and counted once.
+    /// Late enough for "no record" to count. It has counted once.
     fn not_found_once() -> World {
         let mut world = sent_again("rn");
-        world.knows(Fact::Lost { fence: Fence(3), why: Doubt::TimedOut.into() });
+        world.knows(Event::Lost { fence: Fence(3), why: Doubt::TimedOut.into() });
         world.passes(605);
-        world.knows(Fact::NoRecord { fence: Fence(3), asked_at: world.now });
+        world.knows(Event::NoRecord { fence: Fence(3), asked_at: world.now });
         assert_eq!(sending(&world).no_record_since, Some(world.now));
         world
     }
@@ -416,19 +418,19 @@ mod what_was_learnt_before {
     #[test]
     fn a_not_found_counts_no_more_when_the_provider_shows_that_it_knows_the_order() {
         let fence = Fence(4);
-        let still_open = Fact::LetGo { fence, why: Doubt::StillOpen.into() };
-        for known in [still_open, refused(fence, Told::WhenAsked)] {
+        let still_open = Event::LeaseReleased { fence, why: Doubt::StillOpen.into() };
+        for known in [still_open, refused(fence, RefusalSource::Enquiry)] {
             for in_review in [false, true] {
                 let mut world = not_found_once();
                 if in_review {
                     world.passes(1_200);
-                    world.knows(Fact::WindowClosed { fence: Fence(3) });
+                    world.knows(Event::WindowClosed { fence: Fence(3) });
                 }
                 world.passes(60);
-                world.knows(Fact::Claimed);
+                world.knows(Event::Claimed);
                 world.knows(known.clone());
                 assert_eq!(sending(&world).no_record_since, None);
-                world.knows(Fact::NoRecord { fence, asked_at: world.now });
+                world.knows(Event::NoRecord { fence, asked_at: world.now });
                 assert_eq!((sending(&world).no_record_since, world.released), (Some(world.now), 0));
             }
         }
@@ -438,48 +440,52 @@ mod what_was_learnt_before {
     fn what_shows_nothing_leaves_the_count_as_it_is() {
         let mut world = not_found_once();
         let counted = sending(&world).no_record_since;
-        world.knows(Fact::Claimed);
-        world.knows(Fact::LetGo { fence: Fence(4), why: Doubt::TimedOut.into() });
+        world.knows(Event::Claimed);
+        world.knows(Event::LeaseReleased { fence: Fence(4), why: Doubt::TimedOut.into() });
         assert_eq!(sending(&world).no_record_since, counted);
         world.passes(60);
-        world.knows(Fact::NoRecord { fence: Fence(4), asked_at: world.now });
+        world.knows(Event::NoRecord { fence: Fence(4), asked_at: world.now });
         world.ended_in_truth();
     }
 
     #[test]
-    fn the_word_of_one_who_holds_nothing_any_more_still_undoes_a_not_found() {
+    fn a_report_after_the_lease_was_released_still_undoes_a_not_found() {
         let mut world = not_found_once();
-        assert_eq!(world.life().lease_until, None);
-        world.knows(Fact::LetGo { fence: Fence(3), why: Doubt::StillOpen.into() });
+        assert_eq!(world.lifecycle().lease_until, None);
+        world.knows(Event::LeaseReleased { fence: Fence(3), why: Doubt::StillOpen.into() });
         assert_eq!(sending(&world).no_record_since, None);
     }
 }
 
 mod due_meanwhile {
-    use purchase::{Fact, Resolve, ResolveEvent};
+    use purchase::{Event, Resolve, ResolveInput};
     use vend::Doubt;
 
     use super::*;
 
     #[test]
-    fn an_integrator_who_claims_what_has_become_due_leaves_the_next_attempt_to_the_worker() {
+    fn an_integrator_that_claims_a_due_purchase_leaves_the_attempt_to_the_worker() {
         let in_doubt = in_doubt(Handling::Managed, "r", Repeats::FromMemory);
         let due = due();
         for (asker, next) in [
             (
                 Asker::Integrator,
-                ResolveCommand::Record(Fact::LetGo { fence: Fence(3), why: Doubt::NeverReported.into() }),
+                ResolveCommand::Record(Event::LeaseReleased {
+                    fence: Fence(3),
+                    why: Doubt::NeverReported.into(),
+                }),
             ),
             (Asker::Worker, ResolveCommand::RecordAttempt(Fence(3))),
         ] {
-            let (mut resolve, first) = Resolve::begin(asker, in_doubt.life(), in_doubt.now, &in_doubt.rules);
+            let (mut resolve, first) =
+                Resolve::begin(asker, in_doubt.lifecycle(), in_doubt.now, &in_doubt.rules);
             let claim = match asker {
-                Asker::Integrator => resolve.on(ResolveEvent::MayAsk),
+                Asker::Integrator => resolve.on(ResolveInput::MayAsk),
                 Asker::Worker => Ok(first),
             };
             assert_eq!(claim, Ok(ResolveCommand::Claim));
-            let life = purchase::Life { fence: Fence(3), ..due.life().clone() };
-            assert_eq!(resolve.on(ResolveEvent::Claimed { life, at: due.now }), Ok(next));
+            let lifecycle = purchase::Lifecycle { fence: Fence(3), ..due.lifecycle().clone() };
+            assert_eq!(resolve.on(ResolveInput::Claimed { lifecycle, at: due.now }), Ok(next));
         }
     }
 }

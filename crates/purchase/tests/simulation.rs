@@ -1,12 +1,15 @@
-//! A simulation of whole towns: many purchases of many subscribers at once, servers and workers that are killed and
-//! paused, a database that loses commits and acknowledgements, providers that misbehave in every way that their
-//! declaration leaves them. Everything that is decided is decided by the shipped `step`, `Confirm`, `Resolve` and
-//! `RetryPlan`; time is virtual, and one number, the seed, decides all the rest.
+//! A simulation of whole systems: many purchases of many subscribers at the same time, servers and workers that are
+//! killed and paused, a database that loses commits and acknowledgements, and providers that misbehave in every way
+//! that their declaration allows. The shipped `step`, `Confirm`, `Resolve` and `RetryPlan` make all decisions. Time
+//! is virtual, and one number, the seed, decides everything else.
 //!
-//! `VENDGATE_SEED=42 cargo test -p purchase --test simulation` lives one town again and tells its story.
-//! `VENDGATE_SWEEP=1` lives 120,000, `VENDGATE_SWEEP=5000000` five million.
-#![expect(dead_code, reason = "the values are shared with the protocols' and the laws' tests")]
-#![expect(clippy::print_stdout, reason = "the story of a town that came to grief is for a person to read")]
+//! `VENDGATE_SEED=42 cargo test -p purchase --test simulation` runs one simulation again and prints its log.
+//! `VENDGATE_SWEEP=1` runs 120,000 simulations, `VENDGATE_SWEEP=5000000` five million.
+#![expect(dead_code, reason = "the values are shared with the tests of the protocols and of the invariants")]
+#![expect(
+    clippy::print_stdout,
+    reason = "the log of a simulation with a violation is printed for the reader"
+)]
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -15,8 +18,8 @@ use std::time::Duration;
 
 use flaw::Flaw;
 use options::Options;
-use purchase::FactKind;
-use town::{Outcome, Town};
+use purchase::EventKind;
+use run::{Outcome, Simulation};
 use values::declared;
 
 #[path = "simulation/chance.rs"]
@@ -25,18 +28,18 @@ mod chance;
 mod crowd;
 #[path = "simulation/database.rs"]
 mod database;
-#[path = "simulation/desk.rs"]
-mod desk;
+#[path = "simulation/driver.rs"]
+mod driver;
 #[path = "model/flaw.rs"]
 mod flaw;
-#[path = "simulation/laws.rs"]
-mod laws;
+#[path = "simulation/invariants.rs"]
+mod invariants;
 #[path = "simulation/options.rs"]
 mod options;
 #[path = "simulation/provider.rs"]
 mod provider;
-#[path = "simulation/town.rs"]
-mod town;
+#[path = "simulation/run.rs"]
+mod run;
 #[path = "simulation/trouble.rs"]
 mod trouble;
 #[path = "simulation/turns.rs"]
@@ -44,22 +47,22 @@ mod turns;
 #[path = "world/values.rs"]
 mod values;
 
-/// What many towns came to.
+/// The results of many simulations.
 #[derive(Debug, Default)]
 struct Findings {
-    towns: u64,
+    simulations: u64,
     steps: u64,
     purchases: usize,
     sights: BTreeSet<&'static str>,
     broken: Option<Outcome>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "which towns are lived is not a setting of the service")]
+#[expect(clippy::disallowed_methods, reason = "the choice of simulations is not a setting of the service")]
 fn asked_for(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What must have been seen somewhere, or the laws hold because nothing ever happens.
+/// What must have been seen in some simulation. Otherwise the invariants hold because nothing ever happens.
 const SIGHTS: [&str; 14] = [
     "IN_FLIGHT",
     "IN_DOUBT",
@@ -77,20 +80,20 @@ const SIGHTS: [&str; 14] = [
     "refused",
 ];
 
-fn lives(options: Options) -> Outcome {
-    Town::founded(options, false).lives()
+fn run(options: Options) -> Outcome {
+    Simulation::new(options, false).run()
 }
 
-/// The first that comes to grief ends it.
-fn explore(seeds: impl Iterator<Item = u64>, town_of: impl Fn(u64) -> Options) -> Findings {
+/// The first simulation with a violation ends the search.
+fn explore(seeds: impl Iterator<Item = u64>, simulation_of: impl Fn(u64) -> Options) -> Findings {
     let mut findings = Findings::default();
     for seed in seeds {
-        let outcome = lives(town_of(seed));
-        findings.towns += 1;
+        let outcome = run(simulation_of(seed));
+        findings.simulations += 1;
         findings.steps += outcome.steps;
         findings.purchases += outcome.purchases;
         findings.sights.extend(&outcome.sights);
-        if outcome.breach.is_some() {
+        if outcome.violation.is_some() {
             findings.broken = Some(outcome);
             break;
         }
@@ -99,20 +102,20 @@ fn explore(seeds: impl Iterator<Item = u64>, town_of: impl Fn(u64) -> Options) -
 }
 
 /// All cores share the seeds.
-fn explore_all(towns: u64) -> Findings {
+fn explore_all(simulations: u64) -> Findings {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let step = u64::try_from(threads).expect("few");
     thread::scope(|scope| {
         let workers: Vec<_> = (0..step)
             .map(|first| {
-                let seeds = (first..towns).step_by(threads);
+                let seeds = (first..simulations).step_by(threads);
                 scope.spawn(move || explore(seeds, Options::drawn))
             })
             .collect();
         let mut all = Findings::default();
         for worker in workers {
-            let part = worker.join().expect("a town does not panic");
-            all.towns += part.towns;
+            let part = worker.join().expect("a simulation does not panic");
+            all.simulations += part.simulations;
             all.steps += part.steps;
             all.purchases += part.purchases;
             all.sights.extend(part.sights);
@@ -122,67 +125,67 @@ fn explore_all(towns: u64) -> Findings {
     })
 }
 
-/// Lived once more, and told.
+/// Runs one simulation again and returns its log.
 fn story_of(options: Options) -> String {
     let name = format!("VENDGATE_SEED={}", options.seed);
     let told = format!("{options:#?}");
-    let outcome = Town::founded(options, true).lives();
+    let outcome = Simulation::new(options, true).run();
     let verdict = outcome
-        .breach
+        .violation
         .as_ref()
-        .map_or_else(|| "no law is broken".to_owned(), |breach| format!("{breach:#?}"));
+        .map_or_else(|| "no invariant is violated".to_owned(), |violation| format!("{violation:#?}"));
     format!("{told}\n{}\n{verdict}\n{name}", outcome.story.join("\n"))
 }
 
 #[test]
-fn no_law_is_broken_in_any_town() {
+fn no_simulation_violates_an_invariant() {
     if let Some(seed) = asked_for("VENDGATE_SEED") {
         let options = Options::drawn(seed);
         println!("{}", story_of(options.clone()));
-        assert!(lives(options).breach.is_none(), "seed {seed}");
+        assert!(run(options).violation.is_none(), "seed {seed}");
         return;
     }
-    let towns = match asked_for("VENDGATE_SWEEP") {
+    let simulations = match asked_for("VENDGATE_SWEEP") {
         None => 3_000,
         Some(0 | 1) => 120_000,
-        Some(towns) => towns,
+        Some(simulations) => simulations,
     };
-    let found = explore_all(towns);
-    println!("{} towns, {} purchases, {} steps", found.towns, found.purchases, found.steps);
+    let found = explore_all(simulations);
+    println!("{} simulations, {} purchases, {} steps", found.simulations, found.purchases, found.steps);
     println!("seen: {:?}", found.sights);
-    for sight in FactKind::ALL.map(FactKind::as_str).into_iter().chain(SIGHTS) {
+    for sight in EventKind::ALL.map(EventKind::as_str).into_iter().chain(SIGHTS) {
         assert!(found.broken.is_some() || found.sights.contains(sight), "never seen: {sight}");
     }
     if let Some(broken) = found.broken {
         let seed = broken.options.seed;
         panic!(
-            "{}\na law is broken: {:?}; again with VENDGATE_SEED={seed}",
+            "{}\nan invariant is violated: {:?}; again with VENDGATE_SEED={seed}",
             story_of(Options::drawn(seed)),
-            broken.breach
+            broken.violation
         );
     }
 }
 
 #[test]
-fn a_seed_is_lived_the_same_again() {
+fn a_seed_gives_the_same_simulation_again() {
     for seed in [3, 7, 31] {
         assert_eq!(story_of(Options::drawn(seed)), story_of(Options::drawn(seed)));
     }
 }
 
-mod what_somebody_might_get_wrong {
+mod flawed_variants {
     use super::*;
 
-    /// More towns than any of them needs.
-    const TOWNS: u64 = 1_500;
+    /// More simulations than any flaw needs.
+    const SIMULATIONS: u64 = 1_500;
 
-    fn is_found_out(law: &[&'static str], town_of: impl Fn(u64) -> Options) {
-        let found = explore(0..TOWNS, town_of);
-        let breach = found.broken.and_then(|outcome| outcome.breach);
-        assert!(breach.is_some(), "not found out in {} towns", found.towns);
-        if let Some(breach) = breach {
-            println!("found out in town {}: {}", found.towns, breach.law);
-            assert!(law.contains(&breach.law), "{breach:?}");
+    fn is_detected(invariant: &[&'static str], simulation_of: impl Fn(u64) -> Options) {
+        let found = explore(0..SIMULATIONS, simulation_of);
+        let violation = found.broken.and_then(|outcome| outcome.violation);
+        assert!(violation.is_some(), "not detected in {} simulations", found.simulations);
+        if let Some(violation) = violation {
+            println!("detected in simulation {}: {}", found.simulations, violation.invariant);
+            assert!(invariant.contains(&violation.invariant), "{violation:?}");
         }
     }
 
@@ -197,7 +200,7 @@ mod what_somebody_might_get_wrong {
             for connection in &mut options.connections {
                 connection.declared = declared(letters);
                 connection.nature.does = declared(do_);
-                connection.nature.doubles = 0;
+                connection.nature.duplicates = 0;
             }
             options.clock_jumps = 0;
             options
@@ -211,27 +214,27 @@ mod what_somebody_might_get_wrong {
 
     #[test]
     fn a_refund_on_a_timeout() {
-        is_found_out(&[RELEASED_AND_VENDED], with(Flaw::RefundsOnTimeout));
+        is_detected(&[RELEASED_AND_VENDED], with(Flaw::RefundsOnTimeout));
     }
 
     #[test]
     fn a_payment_on_a_timeout() {
-        is_found_out(&[PAID_UNVENDED, "what was bought is what was vended"], with(Flaw::PaysOnTimeout));
+        is_detected(&[PAID_UNVENDED, "what was bought is what was vended"], with(Flaw::PaysOnTimeout));
     }
 
     #[test]
     fn a_refund_on_the_first_no_record() {
-        is_found_out(&[RELEASED_AND_VENDED], with(Flaw::RefundsOnFirstNoRecord));
+        is_detected(&[RELEASED_AND_VENDED], with(Flaw::RefundsOnFirstNoRecord));
     }
 
     #[test]
     fn two_no_records_without_a_quarantine() {
-        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], with(Flaw::ForgetsTheQuarantine));
+        is_detected(&[RELEASED_AND_VENDED, DUE_AND_VENDED], with(Flaw::ForgetsTheQuarantine));
     }
 
     #[test]
     fn no_records_while_a_request_without_a_report_may_be_under_way() {
-        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], |seed| {
+        is_detected(&[RELEASED_AND_VENDED, DUE_AND_VENDED], |seed| {
             let mut options = with(Flaw::ForgetsUnreportedSends)(seed);
             options.kills_at_work = 100;
             for connection in &mut options.connections {
@@ -243,88 +246,88 @@ mod what_somebody_might_get_wrong {
         });
     }
 
-    const NOT_FOUND: [&str; 2] = ["what was not found does not appear", "who follows the guide buys once"];
+    const NOT_FOUND: [&str; 2] = ["what was not found does not appear", "a guided integrator buys once"];
 
     #[test]
     fn an_age_that_counts_from_the_reading() {
-        is_found_out(&NOT_FOUND, with(Flaw::AgesFromReading));
+        is_detected(&NOT_FOUND, with(Flaw::AgesFromReading));
     }
 
     #[test]
     fn a_not_found_that_forgets_what_is_on_its_way() {
-        is_found_out(&NOT_FOUND, with(Flaw::ForgetsTheRest));
+        is_detected(&NOT_FOUND, with(Flaw::ForgetsTheRest));
     }
 
     #[test]
     fn a_refusal_under_a_stale_fence() {
-        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], with(Flaw::ForgetsTheFence));
+        is_detected(&[RELEASED_AND_VENDED, DUE_AND_VENDED], with(Flaw::ForgetsTheFence));
     }
 
     #[test]
     fn a_write_that_does_not_compare() {
-        let laws = [
+        let invariants = [
             "the hold ends at most once",
-            "the end is the end",
+            "an end is final",
             "success is a capture",
             "failure is a release",
-            "a copy leaves on record only",
+            "every sent copy is recorded",
             VENDED_TWICE,
-            "sends follow the plan, whoever asks",
-            "one enquiry at a time, however many ask",
+            "sends follow the plan, however often a client asks",
+            "one enquiry at a time, however many clients ask",
         ];
-        is_found_out(&laws, with(Flaw::ForgetsToCompare));
+        is_detected(&invariants, with(Flaw::ForgetsToCompare));
     }
 
     #[test]
     fn a_settlement_repeated_after_a_lost_acknowledgement() {
-        is_found_out(&["the hold ends at most once"], with(Flaw::SettlesTwice));
+        is_detected(&["the hold ends at most once"], with(Flaw::SettlesTwice));
     }
 
     #[test]
     fn a_copy_that_leaves_off_the_record() {
-        is_found_out(&["a copy leaves on record only"], with(Flaw::SendsOffTheRecord));
+        is_detected(&["every sent copy is recorded"], with(Flaw::SendsOffTheRecord));
     }
 
     #[test]
     fn a_copy_that_leaves_however_long_its_sender_slept() {
-        let laws = [RELEASED_AND_VENDED, DUE_AND_VENDED, "nothing is sent after the window"];
-        is_found_out(&laws, with(Flaw::SendsBehindTheGate));
+        let invariants = [RELEASED_AND_VENDED, DUE_AND_VENDED, "nothing is sent after the window"];
+        is_detected(&invariants, with(Flaw::SendsBehindTheGate));
     }
 
     #[test]
     fn a_release_on_the_refusal_of_one_copy_of_two() {
-        let laws = [RELEASED_AND_VENDED, DUE_AND_VENDED];
-        is_found_out(&laws, with(Flaw::BelievesARefusalOfOneCopy));
+        let invariants = [RELEASED_AND_VENDED, DUE_AND_VENDED];
+        is_detected(&invariants, with(Flaw::BelievesARefusalOfOneCopy));
     }
 
     #[test]
     fn a_window_that_never_closes() {
-        is_found_out(&["all ends in time, or stands before a person"], with(Flaw::LeavesTheWindowOpen));
+        is_detected(&["every purchase ends in time or is in review"], with(Flaw::LeavesTheWindowOpen));
     }
 
     #[test]
     fn a_repeat_declared_safe_with_a_provider_that_vends_again() {
-        is_found_out(&[VENDED_TWICE], though_they_do("r", ""));
+        is_detected(&[VENDED_TWICE], though_they_do("r", ""));
     }
 
     #[test]
     fn refusals_declared_remembered_by_a_provider_that_forgets_them() {
-        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], though_they_do("rm", "r"));
+        is_detected(&[RELEASED_AND_VENDED, DUE_AND_VENDED], though_they_do("rm", "r"));
     }
 
     #[test]
     fn not_found_declared_to_count_with_a_provider_that_takes_its_time() {
-        is_found_out(&[RELEASED_AND_VENDED, DUE_AND_VENDED], though_they_do("n", ""));
+        is_detected(&[RELEASED_AND_VENDED, DUE_AND_VENDED], though_they_do("n", ""));
     }
 
     #[test]
-    fn a_road_that_doubles_orders() {
-        is_found_out(&[VENDED_TWICE, RELEASED_AND_VENDED], |seed| {
+    fn a_network_that_duplicates_orders() {
+        is_detected(&[VENDED_TWICE, RELEASED_AND_VENDED], |seed| {
             let mut options = Options::drawn(seed);
             for connection in &mut options.connections {
                 connection.declared = declared("");
                 connection.nature.does = declared("");
-                connection.nature.doubles = 50;
+                connection.nature.duplicates = 50;
             }
             options
         });

@@ -1,5 +1,5 @@
-//! The whole state machine as a committed file: what every fact does in every state, under every
-//! condition that changes it. A review of a change to the machine is a review of that file's diff.
+//! The whole state machine as a committed file: what every event does in every state, under every condition that
+//! changes it. To review a change to the machine, review the diff of that file.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use purchase::{
-    Effect, Event, Fact, FactKind, Fence, Handling, Life, Next, Rules, Sending, State, StateName, Timing,
-    Told,
+    Effect, Event, EventKind, Fence, Handling, Lifecycle, Next, RefusalSource, Rules, Sending, State,
+    StateName, TimedEvent, Timing,
 };
 use vend::{CallId, Capabilities, Doubt, ProviderReference, RawReply, Refusal, RefusalReason, Vend};
 
@@ -35,7 +35,7 @@ fn table_file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/state-machine.table")
 }
 
-/// The lines that only one of the two has, in order.
+/// The lines that only one of the two texts has, in order.
 fn differences(committed: &str, machine: &str) -> String {
     let mut report = String::new();
     for (sign, lines, others) in [('-', committed, machine), ('+', machine, committed)] {
@@ -49,11 +49,11 @@ fn differences(committed: &str, machine: &str) -> String {
     report
 }
 
-/// What a purchase and a fact may be like.
+/// The properties of a purchase and of an event that matter to the machine.
 #[derive(Clone, Copy)]
 struct Case {
     state: StateName,
-    fact: FactKind,
+    event: EventKind,
     handling: Handling,
     named: Named,
     lease: Lease,
@@ -66,11 +66,11 @@ struct Case {
     declared: Capabilities,
     found_nothing_before: bool,
     asked: Asked,
-    told: Told,
+    told: RefusalSource,
     still_open: bool,
 }
 
-/// In whose name a fact comes, by the fence.
+/// The fence of an event, relative to the stored fence.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
     Current,
@@ -130,8 +130,10 @@ const FOUND_BEFORE: Choices = &[
     ("none counted", |case| case.found_nothing_before = false),
     ("one counted", |case| case.found_nothing_before = true),
 ];
-const TOLD: Choices =
-    &[("in answer", |case| case.told = Told::InAnswer), ("when asked", |case| case.told = Told::WhenAsked)];
+const TOLD: Choices = &[
+    ("in answer", |case| case.told = RefusalSource::Answer),
+    ("when asked", |case| case.told = RefusalSource::Enquiry),
+];
 const DOUBT: Choices =
     &[("still open", |case| case.still_open = true), ("another doubt", |case| case.still_open = false)];
 const HANDLING: Choices = &[
@@ -149,31 +151,31 @@ const REQUESTS: Choices = &[
     ("requests spent", |case| case.requests = Timing::MANAGED_REQUESTS_MAX),
 ];
 
-/// In the order in which a reader would ask. A condition that changes nothing is not printed.
-fn conditions(fact: FactKind) -> Vec<Choices> {
+/// The conditions in the order in which a reader would ask. A condition that changes nothing is not printed.
+fn conditions(event: EventKind) -> Vec<Choices> {
     let of_the_purchase = [FENCE, LEASE, COPIES, REPEAT, REMEMBERS, NOT_FOUND];
     let of_the_account = [HANDLING, WINDOW, REQUESTS, DUE];
-    let of_the_fact: &[Choices] = match fact {
-        FactKind::Vended | FactKind::OperatorVended => &[TRANSACTION],
-        FactKind::Refused => &[TOLD, REASON],
-        FactKind::NoRecord => &[ASKED, FOUND_BEFORE],
-        FactKind::LetGo => &[DOUBT],
-        FactKind::NeverSent
-        | FactKind::Lost
-        | FactKind::Claimed
-        | FactKind::SentAgain
-        | FactKind::AttemptStarted
-        | FactKind::WindowClosed
-        | FactKind::OperatorNotVended => &[],
+    let of_the_event: &[Choices] = match event {
+        EventKind::Vended | EventKind::OperatorVended => &[TRANSACTION],
+        EventKind::Refused => &[TOLD, REASON],
+        EventKind::NoRecord => &[ASKED, FOUND_BEFORE],
+        EventKind::LeaseReleased => &[DOUBT],
+        EventKind::NeverSent
+        | EventKind::Lost
+        | EventKind::Claimed
+        | EventKind::SentAgain
+        | EventKind::AttemptStarted
+        | EventKind::WindowClosed
+        | EventKind::OperatorNotVended => &[],
     };
-    let at_last: &[Choices] = if fact == FactKind::NoRecord { &[] } else { &[FOUND_BEFORE] };
-    [&of_the_purchase, of_the_fact, &of_the_account, at_last].concat()
+    let at_last: &[Choices] = if event == EventKind::NoRecord { &[] } else { &[FOUND_BEFORE] };
+    [&of_the_purchase, of_the_event, &of_the_account, at_last].concat()
 }
 
-/// Some lives never come about, and are not in the table; and only who does not know whether its own send
-/// was kept speaks in the name of the next fence.
+/// Some combinations cannot occur, and are not in the table. Only a sender that does not know whether its own send
+/// was committed uses the next fence.
 fn comes_about(case: &Case) -> bool {
-    if case.named == Named::Next && case.fact != FactKind::NeverSent {
+    if case.named == Named::Next && case.event != EventKind::NeverSent {
         return false;
     }
     match case.state {
@@ -196,20 +198,20 @@ struct Line {
 fn table() -> String {
     let mut rows = vec![["STATE", "FACT", "UNDER THESE CONDITIONS", "BECOMES"].map(str::to_owned)];
     for state in StateName::ALL {
-        for fact in FactKind::ALL {
-            let case = Case { state, fact, ..ORDINARY };
-            for line in lines(&conditions(fact), case) {
+        for event in EventKind::ALL {
+            let case = Case { state, event, ..ORDINARY };
+            for line in lines(&conditions(event), case) {
                 let conditions = line.conditions.join(", ");
-                rows.push([state.as_str().to_owned(), fact.as_str().to_owned(), conditions, line.outcome]);
+                rows.push([state.as_str().to_owned(), event.as_str().to_owned(), conditions, line.outcome]);
             }
         }
     }
     let width =
         |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
-    let (states, facts, conditions) = (width(0), width(1), width(2));
+    let (states, events, conditions) = (width(0), width(1), width(2));
     let mut text = String::from(HEAD);
-    for [state, fact, under, outcome] in &rows {
-        let _infallible = writeln!(text, "{state:states$}  {fact:facts$}  {under:conditions$}  {outcome}");
+    for [state, event, under, outcome] in &rows {
+        let _infallible = writeln!(text, "{state:states$}  {event:events$}  {under:conditions$}  {outcome}");
     }
     text
 }
@@ -217,7 +219,7 @@ fn table() -> String {
 const HEAD: &str = "\
 What every fact does to a purchase in every state; made from the machine itself, never by hand.
 Conditions that are not named change nothing. `already there` records nothing; what is refused changes nothing.
-In brackets: what changes besides the state; unless it says so there, nobody holds a lease afterwards.
+In brackets: what changes besides the state; unless it says so there, no process holds a lease afterwards.
 After a semicolon: what is done in the same transaction. Lives that cannot come about are left out: a
 self-managed purchase is never RETRY_DUE, REVIEW begins after the window, what has ended is not leased, and
 none counted means: no \"no record\" since the latest send. `next fence`: of a send that may not have been kept.
@@ -227,7 +229,7 @@ none counted means: no \"no record\" since the latest send. `next fence`: of a s
 
 const ORDINARY: Case = Case {
     state: StateName::InFlight,
-    fact: FactKind::Vended,
+    event: EventKind::Vended,
     handling: Handling::SelfManaged,
     named: Named::Current,
     lease: Lease::Live,
@@ -245,7 +247,7 @@ const ORDINARY: Case = Case {
     },
     found_nothing_before: false,
     asked: Asked::InQuarantine,
-    told: Told::InAnswer,
+    told: RefusalSource::Answer,
     still_open: false,
 };
 
@@ -280,13 +282,13 @@ fn lines(conditions: &[Choices], case: Case) -> Vec<Line> {
 }
 
 const RESERVED_AT: DateTime<Utc> = DateTime::UNIX_EPOCH;
-const FENCE_ON_FILE: Fence = Fence(2);
+const STORED_FENCE: Fence = Fence(2);
 
 fn outcome(case: &Case) -> String {
     let rules = Rules { declared: case.declared, timing: Timing::default() };
-    let life = life(case);
-    match purchase::step(&life, &Event { at: now(case), fact: fact(case) }, &rules) {
-        Ok(Next::Moved(next, effects)) => described(&life, &next, &effects),
+    let lifecycle = lifecycle(case);
+    match purchase::step(&lifecycle, &TimedEvent { at: now(case), event: event(case) }, &rules) {
+        Ok(Next::Moved(next, effects)) => described(&lifecycle, &next, &effects),
         Ok(Next::AlreadyThere) => "already there".to_owned(),
         Err(illegal) => format!("refused: {}", illegal.why),
     }
@@ -297,18 +299,18 @@ fn now(case: &Case) -> DateTime<Utc> {
     RESERVED_AT + TimeDelta::minutes(if case.past_window { 40 } else { 20 })
 }
 
-fn life(case: &Case) -> Life {
+fn lifecycle(case: &Case) -> Lifecycle {
     let now = now(case);
     let found_nothing_at = RESERVED_AT + TimeDelta::minutes(11);
     let timing = Timing::default();
-    // Before the first moment of the plan, or after it and early enough for a repeat.
+    // Before the first time of the plan, or after it and early enough for a repeat.
     let first_sent_at = now - TimeDelta::seconds(if case.send_is_due { 60 } else { 2 });
     let sending = Sending {
         copies: case.copies,
         no_record_since: case.found_nothing_before.then_some(found_nothing_at),
         ..Sending::first(RESERVED_AT)
     };
-    Life {
+    Lifecycle {
         state: match case.state {
             StateName::InFlight => State::InFlight(sending),
             StateName::InDoubt => State::InDoubt(sending),
@@ -317,7 +319,7 @@ fn life(case: &Case) -> Life {
             StateName::Successful => State::Successful { provider_transaction: "T1".to_owned() },
             StateName::Failed => State::Failed,
         },
-        fence: FENCE_ON_FILE,
+        fence: STORED_FENCE,
         lease_until: match case.lease {
             Lease::Live => Some(now + TimeDelta::seconds(60)),
             Lease::RanOut => Some(now - TimeDelta::seconds(60)),
@@ -325,15 +327,15 @@ fn life(case: &Case) -> Life {
         },
         requests: case.requests,
         window_closes_at: if case.past_window { now } else { first_sent_at + timing.window },
-        ..Life::reserved(case.handling, RESERVED_AT, &timing)
+        ..Lifecycle::reserved(case.handling, RESERVED_AT, &timing)
     }
 }
 
-fn fact(case: &Case) -> Fact {
+fn event(case: &Case) -> Event {
     let fence = match case.named {
-        Named::Current => FENCE_ON_FILE,
+        Named::Current => STORED_FENCE,
         Named::Stale => Fence(1),
-        Named::Next => FENCE_ON_FILE.next(),
+        Named::Next => STORED_FENCE.next(),
     };
     let asked_after = match case.asked {
         Asked::InQuarantine => TimeDelta::minutes(9),
@@ -341,25 +343,25 @@ fn fact(case: &Case) -> Fact {
         Asked::WellApart => TimeDelta::minutes(12),
     };
     let doubt = if case.still_open { Doubt::StillOpen } else { Doubt::TimedOut };
-    match case.fact {
-        FactKind::Vended => Fact::Vended { vend: vend(case) },
-        FactKind::Refused => {
+    match case.event {
+        EventKind::Vended => Event::Vended { vend: vend(case) },
+        EventKind::Refused => {
             let reason = if case.transient { RefusalReason::Busy } else { RefusalReason::Blocked };
-            Fact::Refused { fence, refusal: Refusal::because(reason), told: case.told }
+            Event::Refused { fence, refusal: Refusal::because(reason), told: case.told }
         }
-        FactKind::NeverSent => Fact::NeverSent { fence },
-        FactKind::Lost => Fact::Lost { fence, why: doubt.into() },
-        FactKind::Claimed => Fact::Claimed,
-        FactKind::NoRecord => Fact::NoRecord { fence, asked_at: RESERVED_AT + asked_after },
-        FactKind::LetGo => Fact::LetGo { fence, why: doubt.into() },
-        FactKind::SentAgain => Fact::SentAgain { fence },
-        FactKind::AttemptStarted => {
+        EventKind::NeverSent => Event::NeverSent { fence },
+        EventKind::Lost => Event::Lost { fence, why: doubt.into() },
+        EventKind::Claimed => Event::Claimed,
+        EventKind::NoRecord => Event::NoRecord { fence, asked_at: RESERVED_AT + asked_after },
+        EventKind::LeaseReleased => Event::LeaseReleased { fence, why: doubt.into() },
+        EventKind::SentAgain => Event::SentAgain { fence },
+        EventKind::AttemptStarted => {
             let call = CallId::new(2, RESERVED_AT).expect("2 is a call number");
-            Fact::AttemptStarted { fence, reference: ProviderReference::new(call) }
+            Event::AttemptStarted { fence, reference: ProviderReference::new(call) }
         }
-        FactKind::WindowClosed => Fact::WindowClosed { fence },
-        FactKind::OperatorVended => Fact::OperatorVended { fence, vend: vend(case) },
-        FactKind::OperatorNotVended => Fact::OperatorNotVended { fence },
+        EventKind::WindowClosed => Event::WindowClosed { fence },
+        EventKind::OperatorVended => Event::OperatorVended { fence, vend: vend(case) },
+        EventKind::OperatorNotVended => Event::OperatorNotVended { fence },
     }
 }
 
@@ -374,8 +376,8 @@ fn vend(case: &Case) -> Box<Vend> {
     })
 }
 
-/// The next state, whatever else became different, and the effects.
-fn described(before: &Life, after: &Life, effects: &[Effect]) -> String {
+/// The next state, every other difference, and the effects.
+fn described(before: &Lifecycle, after: &Lifecycle, effects: &[Effect]) -> String {
     let mut changes = Vec::new();
     if after.fence != before.fence {
         changes.push(format!("fence {:+}", after.fence.0 - before.fence.0));

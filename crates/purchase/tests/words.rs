@@ -1,8 +1,11 @@
-//! The words of a purchase that stand in the database, in headers and in its history; and what a sender reports.
+//! The names of a purchase's states and events in the database, in headers and in its history, and what a sender
+//! reports.
 
 use std::time::Duration;
 
-use purchase::{Fact, FactKind, Fence, Handling, IdempotencyKey, RetryPlan, StateName, Timing, Told};
+use purchase::{
+    Event, EventKind, Fence, Handling, IdempotencyKey, RefusalSource, RetryPlan, StateName, Timing,
+};
 use vend::{Doubt, Refusal, RefusalReason, VendOutcome};
 
 #[test]
@@ -10,7 +13,7 @@ fn states_and_modes_are_called_what_they_were_called_last_year() {
     assert_eq!(Handling::ALL.map(Handling::as_str), ["SELF_MANAGED", "MANAGED"]);
     let states = StateName::ALL.map(StateName::as_str);
     assert_eq!(states, ["IN_FLIGHT", "IN_DOUBT", "RETRY_DUE", "REVIEW", "SUCCESSFUL", "FAILED"]);
-    let facts = FactKind::ALL.map(FactKind::as_str);
+    let events = EventKind::ALL.map(EventKind::as_str);
     let expected = [
         "VENDED",
         "REFUSED",
@@ -25,11 +28,11 @@ fn states_and_modes_are_called_what_they_were_called_last_year() {
         "OPERATOR_VENDED",
         "OPERATOR_NOT_VENDED",
     ];
-    assert_eq!(facts, expected);
+    assert_eq!(events, expected);
 }
 
 #[test]
-fn who_settles_doubt_is_read_back_and_nothing_else_is() {
+fn a_handling_is_read_back_from_its_name_and_from_no_other_text() {
     for handling in Handling::ALL {
         assert_eq!(Handling::parse(handling.as_str()), Some(handling));
     }
@@ -45,16 +48,16 @@ fn an_idempotency_key_is_written_as_it_was_read() {
 #[test]
 fn what_never_left_is_not_the_providers_word() {
     let fence = Fence(3);
-    let reported = |outcome| Fact::reported(outcome, fence);
+    let reported = |outcome| Event::reported(outcome, fence);
     let never_sent = Refusal::because(RefusalReason::NeverSent);
-    assert_eq!(reported(VendOutcome::Refused(never_sent)), Fact::NeverSent { fence });
+    assert_eq!(reported(VendOutcome::Refused(never_sent)), Event::NeverSent { fence });
     for reason in RefusalReason::ALL.into_iter().filter(|reason| *reason != RefusalReason::NeverSent) {
         let refusal = Refusal::because(reason);
-        let refused = Fact::Refused { fence, refusal: refusal.clone(), told: Told::InAnswer };
+        let refused = Event::Refused { fence, refusal: refusal.clone(), told: RefusalSource::Answer };
         assert_eq!(reported(VendOutcome::Refused(refusal)), refused);
     }
     for doubt in Doubt::ALL {
-        let lost = Fact::Lost { fence, why: doubt.into() };
+        let lost = Event::Lost { fence, why: doubt.into() };
         assert_eq!(reported(VendOutcome::Unknown(doubt.into())), lost);
     }
 }

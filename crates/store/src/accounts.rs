@@ -1,4 +1,4 @@
-//! Accounts: what an organisation sees of its own, and what the operator does with them.
+//! Accounts: an organisation's view of its own accounts, and the operator's changes to them.
 
 mod change;
 mod movement;
@@ -15,7 +15,7 @@ use money::Money;
 use purchase::OrganisationId;
 use serde_json::Value;
 
-use crate::identity::{Act, AuditEntry, append};
+use crate::identity::{AuditContext, AuditEntry, append};
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
@@ -86,14 +86,14 @@ impl TryFrom<Row> for Account {
     }
 }
 
-/// A line about a wallet in the audit log.
+/// Writes a line about a wallet to the audit log.
 async fn log(
     transaction: &mut Transaction,
     action: &'static str,
     account: AccountId,
     organisation: OrganisationId,
     details: Value,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<(), StoreError> {
     let (organisation_id, subject) = (Some(organisation.0), format!("account:{}", account.0));
     append(transaction, AuditEntry { act, action, organisation_id, subject, details }).await

@@ -1,5 +1,5 @@
-//! For whom an organisation may buy in staging: the operator's side of the list, each change with its line in the
-//! audit log. The servers read it with the catalogue.
+//! The subscribers for whom an organisation may buy in staging. This is the operator's side of the list: each change
+//! writes a line in the audit log. The servers read the list with the catalogue.
 
 use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::RunQueryDsl;
@@ -7,35 +7,36 @@ use purchase::{AllowList, OrganisationId};
 use serde_json::json;
 use vend::SubscriberIdentifier;
 
-use crate::identity::{Act, AuditEntry, append};
+use crate::identity::{AuditContext, AuditEntry, append};
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
-/// Why a list was not lengthened.
+/// Why a list was not extended.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowError {
-    /// It would name more than every server is willing to keep in memory.
+    /// The list would have more subscribers than a server keeps in memory.
     #[error("an organisation's allow-list names at most {max} subscribers", max = AllowList::LENGTH_MAX)]
     Full,
-    /// The list is as it was, or nobody knows.
+    /// The list is unchanged, or that is unknown.
     #[error("the allow-list could not be changed")]
     Store(#[from] StoreError),
 }
 
-/// What the database calls its limit.
+/// The name of the database constraint for the limit.
 const LIMIT: &str = "allowed_subscribers_at_most_1000";
 
 impl Store {
-    /// Lets an organisation buy for these too, and says how many of them are new. Servers notice within seconds.
+    /// Adds subscribers to an organisation's allow-list, and returns how many of them are new. Servers notice within
+    /// seconds.
     ///
     /// # Errors
-    /// [`AllowError::Full`], and nothing is changed; [`StoreError::Absent`] when there is no such organisation.
+    /// [`AllowError::Full`], and nothing is changed. [`StoreError::Absent`] if there is no such organisation.
     pub async fn allow(
         &self,
         organisation: OrganisationId,
         subscribers: Vec<SubscriberIdentifier>,
-        act: Act,
+        act: AuditContext,
     ) -> Result<usize, AllowError> {
         let added = self
             .operate(move |transaction| Box::pin(lengthen(transaction, organisation, subscribers, act)))
@@ -46,17 +47,18 @@ impl Store {
         })
     }
 
-    /// Takes these off an organisation's list, and says how many of them were on it. Servers notice within seconds.
+    /// Removes subscribers from an organisation's allow-list, and returns how many of them were on it. Servers notice
+    /// within seconds.
     pub async fn disallow(
         &self,
         organisation: OrganisationId,
         subscribers: Vec<SubscriberIdentifier>,
-        act: Act,
+        act: AuditContext,
     ) -> Result<usize, StoreError> {
         self.operate(move |transaction| Box::pin(shorten(transaction, organisation, subscribers, act))).await
     }
 
-    /// An organisation's list in order, whatever its environment.
+    /// An organisation's allow-list in order, in any environment.
     pub async fn list_allowed(
         &self,
         organisation: OrganisationId,
@@ -76,9 +78,9 @@ async fn lengthen(
     transaction: &mut Transaction,
     organisation: OrganisationId,
     subscribers: Vec<SubscriberIdentifier>,
-    act: Act,
+    act: AuditContext,
 ) -> Result<usize, StoreError> {
-    // Two who add at once wait for each other here, or each would count without the other's.
+    // Two concurrent additions wait for each other here. Otherwise each would count without the rows of the other.
     let locked = prepared::<LockOrganisation>().bind::<BigInt, _>(organisation.0);
     if locked.execute(&mut **transaction).await? == 0 {
         return Err(StoreError::Absent { what: "organisation", key: organisation.0.to_string() });
@@ -94,7 +96,7 @@ async fn shorten(
     transaction: &mut Transaction,
     organisation: OrganisationId,
     subscribers: Vec<SubscriberIdentifier>,
-    act: Act,
+    act: AuditContext,
 ) -> Result<usize, StoreError> {
     let names = names_of(&subscribers);
     let removed = prepared::<Disallow>().bind::<BigInt, _>(organisation.0).bind::<Array<Text>, _>(&names);
@@ -112,7 +114,7 @@ async fn log(
     organisation: OrganisationId,
     action: &'static str,
     names: &[&str],
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<(), StoreError> {
     let entry = AuditEntry {
         act,

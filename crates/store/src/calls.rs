@@ -1,6 +1,6 @@
-//! Numbers that must never come twice: purchase numbers, and the names of calls to a provider.
+//! Numbers that must never repeat: purchase numbers, and the names of calls to a provider.
 //!
-//! Both are taken in blocks, so that the hot path does not ask the database for each.
+//! Both are taken in blocks, so that the hot path does not query the database for each.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Integer, Text, Timestamptz};
@@ -10,16 +10,16 @@ use purchase::PurchaseId;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
-/// A block of names for calls to one provider: these numbers, all of one second. That second is the
-/// database's own, so that a restored backup cannot issue an old name again; a block is therefore to be
-/// used up or thrown away within a minute.
+/// A block of names for calls to one provider: these numbers, all within one second. The second is the database's own,
+/// so that a restored backup cannot issue an old name again. Therefore a block must be used or discarded within a
+/// minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallIdBlock {
     /// The first number.
     pub first: u32,
     /// The last number.
     pub last: u32,
-    /// The second.
+    /// The second that makes the numbers unique.
     pub at: DateTime<Utc>,
 }
 
@@ -75,7 +75,7 @@ impl Store {
         .await
     }
 
-    /// `count` purchase numbers, rising. Numbers that are taken and not used are lost.
+    /// Takes `count` purchase numbers, in ascending order. Numbers that are taken and not used are lost.
     pub async fn take_purchase_ids(&self, count: u16) -> Result<Vec<PurchaseId>, StoreError> {
         let store = self.clone();
         self.on_engine(async move {

@@ -1,4 +1,4 @@
-//! The catalogue: what an organisation can buy, for whom, from whom, and on what terms.
+//! The catalogue: what an organisation can buy, for which subscribers, from which providers, and on what terms.
 
 use std::collections::HashSet;
 
@@ -26,23 +26,23 @@ pub use providers::{Declaration, ListedProvider, NewProvider};
 
 use row::{AccountRow, LockRow, OfferRow, TextRow};
 
-/// All that pricing a purchase of one organisation needs.
+/// Everything that is needed to price a purchase of one organisation.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// What it can buy.
+    /// The products that it can buy.
     pub products: Vec<CatalogueProduct>,
-    /// Its accounts, as far as they bear on a purchase.
+    /// Its accounts, as far as they matter for a purchase.
     pub accounts: Vec<CatalogueAccount>,
-    /// For whom it may buy.
+    /// The subscribers that it may buy for.
     pub allowed: AllowList,
 }
 
-/// An account as far as it bears on a purchase.
+/// An account, as far as it matters for a purchase.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueAccount {
     /// Its number.
     pub id: AccountId,
-    /// Of all its amounts.
+    /// The currency of all its amounts.
     pub currency: Currency,
     /// What it is for.
     pub category: Category,
@@ -50,20 +50,20 @@ pub struct CatalogueAccount {
     pub is_active: bool,
 }
 
-/// A product with everybody who offers it.
+/// A product with all its offers.
 #[derive(Clone, Debug)]
 pub struct CatalogueProduct {
-    /// What.
+    /// The product.
     pub product: Product,
-    /// What its subscriber identifiers look like.
+    /// The format of its subscriber identifiers.
     pub format: SubscriberFormat,
-    /// A hint for people, which overrides one derived from the format.
+    /// A hint for people. It overrides the hint that is derived from the format.
     pub hint: Option<String>,
-    /// What it is called in languages in which it is not called as usual.
+    /// Its texts in the languages where they differ from the default.
     pub texts: Vec<ProductText>,
-    /// By whom and on what terms.
+    /// Its providers and their terms.
     pub offers: Vec<Offer>,
-    /// By whom, if the organisation does not say.
+    /// The provider if the organisation names none.
     pub default_provider: Option<String>,
 }
 
@@ -139,7 +139,7 @@ async fn texts(connection: &mut AsyncPgConnection) -> Result<Vec<TextRow>, Store
     Ok(prepared::<ListTexts>().load(connection).await?)
 }
 
-/// An organisation that is not there, or is of an environment that is not production, is locked.
+/// An organisation that does not exist, or whose environment is not production, is locked to its allow-list.
 async fn lock(
     connection: &mut AsyncPgConnection,
     organisation: OrganisationId,
@@ -149,7 +149,7 @@ async fn lock(
     rows.into_iter().next().map_or_else(|| Ok(AllowList::Only(HashSet::new())), LockRow::read)
 }
 
-/// The rows come sorted by product.
+/// Groups the rows by product. The rows are sorted by product.
 fn by_product(rows: Vec<OfferRow>, texts: &[TextRow]) -> Result<Vec<CatalogueProduct>, StoreError> {
     let mut products: Vec<CatalogueProduct> = Vec::new();
     for row in rows {

@@ -1,8 +1,8 @@
-//! One connection, as this program trusts it: made on the engine, with its settings set and checked.
+//! One connection that this program trusts: opened on the engine, with its settings applied and checked.
 //!
-//! The driver is ours rather than diesel-async's for two reasons. A connection dies with the runtime that
-//! drives it, so that must be the engine, whoever asks. And the server may acknowledge a commit with a mere
-//! warning that no standby has it; diesel-async drops warnings.
+//! This crate drives the connection itself, instead of diesel-async, for two reasons. A connection dies with the
+//! runtime that drives it, so that runtime must be the engine, whichever caller asks. And the server may acknowledge a
+//! commit with only a warning that no standby has it, and diesel-async drops warnings.
 
 use std::{
     future,
@@ -17,22 +17,26 @@ use std::{
 
 use diesel_async::{AsyncPgConnection, pooled_connection::PoolableConnection};
 use secrecy::ExposeSecret;
-use tokio::{runtime::Handle, task::AbortHandle};
-use tokio_postgres::{
-    AsyncMessage, Client, Config, NoTls, SimpleQueryMessage, SimpleQueryRow, Socket, error::Severity,
-    tls::NoTlsStream,
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::Handle,
+    task::AbortHandle,
+};
+use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage, SimpleQueryRow, Socket, error::Severity};
+
+use crate::{
+    StoreError, StoreSettings,
+    address::{Address, AddressError, DrivesConnection},
 };
 
-use crate::{StoreError, StoreSettings};
-
-/// How long a peer may leave bytes unacknowledged, or a silent line unproven, before it counts as gone.
+/// How long a peer may leave bytes unacknowledged, or an idle connection unproven, before it counts as dead.
 const DEAD_PEER: Duration = Duration::from_secs(10);
 
 /// The oldest Postgres that this program runs on.
 const OLDEST_VERSION: u32 = 150_000;
 
-/// A connection and the task that drives it. Dropping it closes the socket at once, and never sends a
-/// cancel: that could turn a commit that waits for its standby into one that nobody else has.
+/// A connection and the task that drives it. Dropping it closes the socket at once and never sends a cancel. A cancel
+/// could turn a commit that waits for its standby into one that no standby has.
 pub(crate) struct Connection {
     inner: AsyncPgConnection,
     driver: AbortHandle,
@@ -42,15 +46,15 @@ pub(crate) struct Connection {
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// The lanes: few statements, each of which finds its rows by an index, whatever the planner believes
-    /// about tables that were empty when it looked.
+    /// The lanes: few statements. Each finds its rows by an index, whatever the planner assumes about tables that were
+    /// empty when it looked.
     Money,
     /// Everything else.
     General,
 }
 
 impl Purpose {
-    /// What the pool for it is called in metrics.
+    /// The name of its pool in metrics.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Money => "money",
@@ -71,18 +75,19 @@ impl Purpose {
 }
 
 impl Connection {
-    /// Connects, sets the session up, and refuses a server or session that money cannot be trusted to.
+    /// Connects, sets up the session, and refuses a server or session that is not safe for money.
     pub(crate) async fn open(
+        address: &Address,
         settings: &StoreSettings,
         purpose: Purpose,
         engine: &Handle,
     ) -> Result<Self, StoreError> {
-        let settings = settings.clone();
-        let opened = engine.spawn(async move { Self::open_here(&settings, purpose).await });
+        let (address, settings) = (address.clone(), settings.clone());
+        let opened = engine.spawn(async move { Self::open_here(&address, &settings, purpose).await });
         opened.await.map_err(|source| StoreError::Unavailable { source: source.into() })?
     }
 
-    /// Whether it may be handed out again: alive, and in no transaction.
+    /// Whether it may be reused: it is alive and in no transaction.
     pub(crate) fn is_usable(&mut self) -> bool {
         !PoolableConnection::is_broken(&mut self.inner)
     }
@@ -92,10 +97,14 @@ impl Connection {
         self.warnings.load(Ordering::Acquire)
     }
 
-    async fn open_here(settings: &StoreSettings, purpose: Purpose) -> Result<Self, StoreError> {
-        let (client, connection) = configuration(settings)?.connect(NoTls).await.map_err(unavailable)?;
+    async fn open_here(
+        address: &Address,
+        settings: &StoreSettings,
+        purpose: Purpose,
+    ) -> Result<Self, StoreError> {
         let warnings = Arc::new(AtomicU64::new(0));
-        let driver = tokio::spawn(drive(connection, Arc::clone(&warnings))).abort_handle();
+        let (client, driver) =
+            address.connect(Watched { warnings: Arc::clone(&warnings) }).await.map_err(unavailable)?;
         set_up(&client, settings, purpose).await?;
         let inner = AsyncPgConnection::try_from(client).await.map_err(unavailable)?;
         Ok(Self { inner, driver, warnings })
@@ -122,23 +131,44 @@ impl Drop for Connection {
     }
 }
 
-fn configuration(settings: &StoreSettings) -> Result<Config, StoreError> {
-    let mut configuration: Config = settings.database_url.expose_secret().parse().map_err(unavailable)?;
-    configuration
+/// The address of the settings, with what this program wants of each connection.
+pub(crate) fn address(settings: &StoreSettings) -> Result<Address, AddressError> {
+    let mut address = Address::parse(settings.database_url.expose_secret())?;
+    address
+        .config_mut()
         .application_name(settings.application_name.clone())
         .connect_timeout(settings.connect_timeout())
         .tcp_user_timeout(DEAD_PEER)
         .keepalives_idle(DEAD_PEER);
-    Ok(configuration)
+    Ok(address)
 }
 
-async fn drive(mut connection: tokio_postgres::Connection<Socket, NoTlsStream>, warnings: Arc<AtomicU64>) {
+/// Drives a connection in a task and counts the warnings of the server.
+struct Watched {
+    warnings: Arc<AtomicU64>,
+}
+
+impl DrivesConnection for Watched {
+    type Driver = AbortHandle;
+
+    fn drives<Stream>(self, connection: tokio_postgres::Connection<Socket, Stream>) -> AbortHandle
+    where
+        Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        tokio::spawn(drive(connection, self.warnings)).abort_handle()
+    }
+}
+
+async fn drive<Stream: AsyncRead + AsyncWrite + Unpin>(
+    mut connection: tokio_postgres::Connection<Socket, Stream>,
+    warnings: Arc<AtomicU64>,
+) {
     future::poll_fn(move |context| {
         loop {
             match std::task::ready!(connection.poll_message(context)) {
                 Some(Ok(AsyncMessage::Notice(notice))) => {
                     if matches!(notice.parsed_severity(), Some(Severity::Warning)) {
-                        // Before the reply that it belongs to is handed on.
+                        // Counted before the reply that it belongs to is passed on.
                         warnings.fetch_add(1, Ordering::AcqRel);
                         tracing::warn!(message = notice.message(), "the database warns");
                     }
@@ -155,7 +185,7 @@ async fn drive(mut connection: tokio_postgres::Connection<Socket, NoTlsStream>, 
     .await;
 }
 
-/// Sets the session's limits and reads back what must hold, in one round trip.
+/// Sets the session's limits and reads back the required settings, in one round trip.
 async fn set_up(client: &Client, settings: &StoreSettings, purpose: Purpose) -> Result<(), StoreError> {
     let sql = format!(
         "SET lock_timeout = {lock}; SET statement_timeout = {statement};
@@ -247,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_session_has_its_limits_and_says_whose_it_is() {
+    async fn every_session_has_its_limits_and_an_application_name() {
         let (store, _database) = store().await;
         for (setting, value) in [
             ("lock_timeout", "2s"),

@@ -1,9 +1,9 @@
-//! Open purchases whose time has come, claimed for the worker many at a time.
+//! Open purchases that are due, claimed for the worker in batches.
 //!
-//! A claim moves no money, so it takes no lane and locks no wallet: one transaction locks what is due and free, claims
-//! each by the one transition function, and writes them all. It never waits for anybody who waits for it: what somebody
-//! has locked is left out, and after its locks it waits for nothing but its own commit, while the lanes, which lock
-//! wallets before purchases, may wait for it. So no circle can close.
+//! A claim moves no money, so it uses no lane and locks no wallet. One transaction locks the purchases that are due and
+//! not locked, claims each by the one transition function, and writes them all. It never waits for a transaction that
+//! waits for it. It skips locked purchases. After its locks, it waits only for its own commit. The lanes lock wallets
+//! before purchases, and may wait for it. So there can be no deadlock.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
 use diesel_async::RunQueryDsl;
-use failpoint::{Point, reach};
-use purchase::{Event, Fact, FactKind, Fence, Next, Record, Rules, StateName, Timing, step};
+use failpoint::{Point, hit};
+use purchase::{Event, EventKind, Fence, Next, Record, Rules, StateName, TimedEvent, Timing, step};
 use vend::Capabilities;
 
 use crate::records::Row;
@@ -20,19 +20,19 @@ use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{SealingKeys, Store, StoreError};
 
-/// How many purchases of a provider the worker can take on now.
+/// How many purchases of a provider the worker can take now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueSlots {
-    /// Of which provider.
+    /// The code of the provider.
     pub provider_code: String,
-    /// At most so many.
+    /// The maximum number of purchases.
     pub slots: u16,
 }
 
-/// A purchase that is the worker's until its lease ends.
+/// A purchase that belongs to the worker until its lease ends.
 #[derive(Clone, Debug)]
 pub struct ClaimedPurchase {
-    /// As it stands under the new fence.
+    /// Its record under the new fence.
     pub record: Record,
     /// What the provider's connection is declared to do in doubt.
     pub declared: Capabilities,
@@ -75,7 +75,7 @@ struct Due {
     id: i64,
 }
 
-/// A claim that is to be written.
+/// A claim to be written.
 struct Claim {
     from: (StateName, Fence),
     due_at: Option<DateTime<Utc>>,
@@ -83,12 +83,12 @@ struct Claim {
 }
 
 impl Store {
-    /// Claims the purchases that have been due for longest, as many of each provider as it has slots. Nobody else gets
+    /// Claims the purchases that have been due for longest, up to the slots of each provider. No other process gets
     /// them until their leases end.
     ///
     /// # Errors
-    /// After an error the claims may have been kept all the same: then nobody works on them until their leases end, and
-    /// they are due again.
+    /// After an error the claims may be committed all the same. Then no process works on them until their leases end,
+    /// and they are due again.
     pub async fn claim_due(&self, slots: Vec<DueSlots>) -> Result<Vec<ClaimedPurchase>, StoreError> {
         let slots: Vec<DueSlots> = slots.into_iter().filter(|due| due.slots > 0).collect();
         if slots.is_empty() {
@@ -103,14 +103,14 @@ impl Store {
                     rows.into_iter().map(|row| claim(row, &sealing, &timing)).partition(Result::is_ok);
                 let claims: Vec<Claim> = claims.into_iter().flatten().collect();
                 let others: Vec<i64> = others.into_iter().filter_map(Result::err).collect();
-                keep(transaction, &claims).await?;
+                write_claims(transaction, &claims).await?;
                 put_off(transaction, &others, timing.plan.longest_pause).await?;
                 Ok(claims.into_iter().map(|claim| claim.to).collect::<Vec<_>>())
             })
         });
         let claimed = claim.await?;
         if !claimed.is_empty() {
-            reach(Point::DueAfterCommit);
+            hit(Point::DueAfterCommit);
         }
         Ok(claimed)
     }
@@ -125,7 +125,7 @@ async fn lock_due(transaction: &mut Transaction, slots: &[DueSlots]) -> Result<V
     Ok(due.into_iter().map(|due| due.id).collect())
 }
 
-/// Read after the lock, so that each is as whoever held it before has left it.
+/// Reads the purchases after the lock, so that each is read as its previous holder left it.
 async fn read_locked(transaction: &mut Transaction, ids: &[i64]) -> Result<Vec<Row>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -133,7 +133,7 @@ async fn read_locked(transaction: &mut Transaction, ids: &[i64]) -> Result<Vec<R
     Ok(prepared::<GetDue>().bind::<Array<BigInt>, _>(ids).load(&mut **transaction).await?)
 }
 
-/// The number of the purchase where it cannot be read, or has no place for a claim.
+/// Claims one purchase. The error is its number, if it cannot be read or cannot be claimed.
 fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64> {
     let id = row.id;
     let found = row.read_in_list(sealing, timing).map_err(|error| {
@@ -141,9 +141,9 @@ fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64>
         tracing::error!(cause, purchase = id, "a purchase that is due cannot be read");
         id
     })?;
-    let (life, at) = (&found.record.life, found.at);
+    let (lifecycle, at) = (&found.record.lifecycle, found.at);
     let rules = Rules { declared: found.declared, timing: *timing };
-    let claimed = match step(life, &Event { at, fact: Fact::Claimed }, &rules) {
+    let claimed = match step(lifecycle, &TimedEvent { at, event: Event::Claimed }, &rules) {
         Ok(Next::Moved(claimed, _effects)) => claimed,
         Ok(Next::AlreadyThere) => return Err(id),
         Err(illegal) => {
@@ -152,17 +152,17 @@ fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64>
         }
     };
     Ok(Claim {
-        from: (life.state.name(), life.fence),
+        from: (lifecycle.state.name(), lifecycle.fence),
         due_at: timing.plan.due_at(&claimed, at, &rules),
         to: ClaimedPurchase {
-            record: Record { life: claimed, recovery: None, ..found.record },
+            record: Record { lifecycle: claimed, recovery: None, ..found.record },
             declared: found.declared,
             at,
         },
     })
 }
 
-async fn keep(transaction: &mut Transaction, claims: &[Claim]) -> Result<(), StoreError> {
+async fn write_claims(transaction: &mut Transaction, claims: &[Claim]) -> Result<(), StoreError> {
     if claims.is_empty() {
         return Ok(());
     }
@@ -170,19 +170,20 @@ async fn keep(transaction: &mut Transaction, claims: &[Claim]) -> Result<(), Sto
         .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.id.0))
         .bind::<Array<Text>, _>(each(claims, |claim| claim.from.0.as_str()))
         .bind::<Array<BigInt>, _>(each(claims, |claim| claim.from.1.0))
-        .bind::<Array<Text>, _>(each(claims, |claim| claim.to.record.life.state.name().as_str()))
-        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.life.fence.0))
-        .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.to.record.life.lease_until))
+        .bind::<Array<Text>, _>(each(claims, |claim| claim.to.record.lifecycle.state.name().as_str()))
+        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.lifecycle.fence.0))
+        .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.to.record.lifecycle.lease_until))
         .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.due_at))
         .bind::<Array<Timestamptz>, _>(each(claims, |claim| claim.to.at))
-        .bind::<Text, _>(FactKind::Claimed.as_str())
+        .bind::<Text, _>(EventKind::Claimed.as_str())
         .execute(&mut **transaction)
         .await?;
-    reach(Point::DueBeforeCommit);
+    hit(Point::DueBeforeCommit);
     if rows == claims.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
 }
 
-/// Whatever could not be claimed stays as it is and is looked at again later, so that it takes nobody's place in line.
+/// Puts off the purchases that could not be claimed, unchanged, so that they do not take the places of others in the
+/// queue.
 async fn put_off(transaction: &mut Transaction, ids: &[i64], pause: Duration) -> Result<(), StoreError> {
     if ids.is_empty() {
         return Ok(());

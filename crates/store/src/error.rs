@@ -1,6 +1,6 @@
-//! What can go wrong between here and the database, sorted by what a caller may do next.
+//! Errors between this crate and the database, classified by what a caller may do next.
 //!
-//! The one distinction that money depends on is between *nothing was kept* and *a commit may have happened*.
+//! Money depends on one distinction: *nothing was committed*, or *a commit may have happened*.
 
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as QueryError};
 
@@ -10,52 +10,53 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The database could not be reached, or was lost before a commit was asked for: nothing was kept.
+    /// The database could not be reached, or was lost before a commit was requested. Nothing was committed.
     #[error("the database is not available")]
     Unavailable {
         #[source]
         source: Source,
     },
-    /// A commit was asked for and its answer never came: the change may or may not have been kept. The same
-    /// operation may be run again with the same keys.
+    /// A commit was requested and its answer never arrived. The change may or may not be committed. The same operation
+    /// may be run again with the same keys.
     #[error("the commit was not acknowledged")]
     Unacknowledged {
         #[source]
         source: Source,
     },
-    /// The engine's task ended without an answer: to be treated like [`StoreError::Unacknowledged`].
+    /// The engine's task ended without an answer. Treat it like [`StoreError::Unacknowledged`].
     #[error("the operation was lost with its task")]
     Lost {
         #[source]
         source: tokio::task::JoinError,
     },
-    /// The lane that had it has stopped: to be treated like [`StoreError::Unacknowledged`].
+    /// The lane that had the job has stopped. Treat it like [`StoreError::Unacknowledged`].
     #[error("the lane has stopped")]
     Stopped,
     /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long, every
-    /// connection, every place in a queue): nothing was kept, and running it again may succeed.
+    /// connection, every place in a queue). Nothing was committed, and running the operation again may succeed.
     #[error("the database is too busy with others")]
     Busy {
         #[source]
         source: Source,
     },
-    /// Somebody else changed the row first.
-    #[error("{what} was changed by somebody else")]
+    /// Another writer changed the row first.
+    #[error("{what} was changed concurrently")]
     Stale { what: &'static str },
-    /// What was named is not there.
+    /// The named row does not exist.
     #[error("there is no {what} {key}")]
     Absent { what: &'static str, key: String },
-    /// A row with the same key is there already.
+    /// A row with the same key exists already.
     #[error("a row with the same key exists (constraint {constraint})")]
     Duplicate { constraint: String },
-    /// The database refused a value that breaks one of its rules: a defect on our side.
+    /// The database refused a value that violates one of its constraints. Unless [`StoreError::broken_rule`] names a
+    /// rule, this is a defect on our side.
     #[error("the database refused a value (constraint {constraint})")]
     Rejected {
         constraint: String,
         #[source]
         source: Source,
     },
-    /// What is stored cannot be what was written.
+    /// The stored value cannot be what was written.
     #[error("{table}.{column} of row {key} is corrupt")]
     Corrupt {
         table: &'static str,
@@ -64,27 +65,27 @@ pub enum StoreError {
         #[source]
         source: Option<Source>,
     },
-    /// The sealed token of a purchase does not open: the key that sealed it is missing here, or the row was changed. The
-    /// purchase has succeeded, whatever becomes of its token.
+    /// The sealed token of a purchase does not open. The key that sealed it is missing here, or the row was changed.
+    /// The purchase is successful, whatever happens to its token.
     #[error("the token of purchase {purchase} cannot be opened")]
     TokenUnreadable {
         purchase: i64,
         #[source]
         source: Source,
     },
-    /// A statement failed for another reason: a defect on our side.
+    /// A statement failed for another reason. This is a defect on our side.
     #[error("a statement failed")]
     Query {
         #[source]
         source: Source,
     },
-    /// The server or the session is set up in a way that this program does not trust money to.
+    /// The server or the session has a setting that this program does not accept for money.
     #[error("the database setting {name} is {value:?} and must be {required}")]
     Setting { name: &'static str, value: String, required: &'static str },
     /// The database's schema is not the one that this program was built for.
     #[error("the schema is at version {found} and this program needs {expected}")]
     Schema { found: String, expected: String },
-    /// A migration could not be applied; those before it are.
+    /// A migration could not be applied. The migrations before it are applied.
     #[error("a migration could not be applied")]
     Migration {
         #[source]
@@ -93,17 +94,17 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether nothing was kept and the same may succeed a moment later.
+    /// Whether nothing was committed and the same operation may succeed shortly after.
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::Busy { .. })
     }
 
-    /// Whether the operation may have been kept although it has no result.
+    /// Whether the operation may have been committed although it has no result.
     pub fn may_have_been_kept(&self) -> bool {
         matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
     }
 
-    /// Whether the database does not let our login do that.
+    /// Whether the database denied our login the permission.
     pub fn is_forbidden(&self) -> bool {
         matches!(self, Self::Query { source } if source.to_string().contains("permission denied"))
     }
@@ -114,12 +115,12 @@ impl StoreError {
     }
 }
 
-/// How far an operation had come when it failed.
+/// The phase in which an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// No commit had been asked for.
+    /// No commit had been requested.
     Statement,
-    /// The commit was on its way.
+    /// The commit had been sent.
     Commit,
 }
 
@@ -131,8 +132,8 @@ impl From<QueryError> for StoreError {
     }
 }
 
-/// Sorts a failure. While a commit is on its way, only what the server can say about a transaction that it
-/// did not keep is taken for proof that it was not kept.
+/// Classifies a failure. After the commit was sent, only an error that the server sends for an uncommitted transaction
+/// proves that nothing was committed.
 pub(crate) fn classify(error: QueryError, phase: Phase) -> StoreError {
     let QueryError::DatabaseError(kind, information) = &error else {
         return undecided(error, phase, |source| StoreError::Query { source });
@@ -161,8 +162,8 @@ pub(crate) fn classify(error: QueryError, phase: Phase) -> StoreError {
     }
 }
 
-/// diesel-async keeps no SQLSTATE, so the rest goes by the message, which
-/// [`Connection::open`](crate::connection::Connection::open) has made sure is in English.
+/// diesel-async does not keep the SQLSTATE, so the other errors are classified by their message.
+/// [`Connection::open`](crate::connection::Connection::open) makes sure that messages are in English.
 fn by_message(error: QueryError, message: &str, phase: Phase) -> StoreError {
     let busy = ["deadlock detected", "due to lock timeout", "due to statement timeout"];
     let gone = ["terminating connection", "the database system is", "connection closed"];

@@ -1,4 +1,4 @@
-//! How much waits, and for how long: what an operator looks at first.
+//! How much work waits, and for how long. An operator looks at this first.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use purchase::StateName;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError, measures};
 
-/// Everything that waits, at one moment.
+/// All waiting work at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenWork {
-    /// Purchases by state, those of which there are none left out.
-    pub purchases: Vec<(StateName, Pile)>,
-    /// How long the purchase that the worker should have looked at first has been waiting for that.
+    /// Open purchases by state. States without purchases are left out.
+    pub purchases: Vec<(StateName, Backlog)>,
+    /// How long the most overdue purchase has waited for the worker.
     pub overdue: Duration,
-    /// Messages that are owed.
-    pub outbox: Pile,
-    /// Vends that came too late, and that nobody has dealt with.
-    pub incidents: Pile,
+    /// Messages that wait to be sent.
+    pub outbox: Backlog,
+    /// Incidents without a decision: vends that came too late.
+    pub incidents: Backlog,
 }
 
-/// Things that wait.
+/// Waiting items of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pile {
-    /// How many.
+pub struct Backlog {
+    /// How many items wait.
     pub waiting: u32,
-    /// How long the oldest of them has been waiting.
+    /// How long the oldest item has waited.
     pub oldest: Duration,
 }
 
@@ -53,10 +53,10 @@ struct Row {
 }
 
 impl Store {
-    /// Counts what waits: purchases that are open, messages that are owed, incidents.
+    /// Counts the waiting work: open purchases, messages that are owed, and incidents.
     ///
     /// # Errors
-    /// When the database does not answer.
+    /// If the database does not answer.
     pub async fn count_open(&self) -> Result<OpenWork, StoreError> {
         let rows: Vec<Row> = self
             .read(|connection| Box::pin(async { Ok(prepared::<CountOpen>().load(connection).await?) }))
@@ -70,35 +70,37 @@ impl Store {
 }
 
 impl OpenWork {
-    /// Sets the gauges of this process to it.
+    /// Sets the gauges of this process to these values.
     pub fn show(&self) {
         measures::waiting(self);
     }
 
-    /// What waits in this state.
-    pub fn in_state(&self, state: StateName) -> Pile {
+    /// The backlog of this state.
+    pub fn in_state(&self, state: StateName) -> Backlog {
         let found = self.purchases.iter().find(|(name, _)| *name == state);
-        found.map_or_else(Pile::default, |(_, pile)| *pile)
+        found.map_or_else(Backlog::default, |(_, backlog)| *backlog)
     }
 
     fn add(&mut self, row: &Row) -> Result<(), StoreError> {
-        let pile =
-            Pile { waiting: u32::try_from(row.waiting).unwrap_or(u32::MAX), oldest: seconds(row.oldest_s) };
+        let backlog = Backlog {
+            waiting: u32::try_from(row.waiting).unwrap_or(u32::MAX),
+            oldest: seconds(row.oldest_s),
+        };
         match row.pile.as_str() {
             "PURCHASES" => {
                 let state = StateName::parse(&row.what);
                 let state = state.ok_or_else(|| StoreError::corrupt("purchases", "state", &row.what))?;
-                self.purchases.push((state, pile));
+                self.purchases.push((state, backlog));
                 self.overdue = self.overdue.max(seconds(row.overdue_s));
             }
-            "OUTBOX" => self.outbox = pile,
-            _incidents => self.incidents = pile,
+            "OUTBOX" => self.outbox = backlog,
+            _incidents => self.incidents = backlog,
         }
         Ok(())
     }
 }
 
-/// What is due in the future is not overdue.
+/// An item that is due in the future is not overdue.
 fn seconds(length: Option<i64>) -> Duration {
     Duration::from_secs(length.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or_default())
 }

@@ -5,11 +5,11 @@ use diesel_async::AsyncPgConnection;
 use crate::{Store, StoreError, migrate};
 
 impl Store {
-    /// Asks the database whether it is there, and of this program's schema; and the lanes whether they run.
+    /// Checks that the database answers and has this program's schema, and that the lanes run.
     ///
     /// # Errors
-    /// [`StoreError::Schema`] when somebody has migrated the database meanwhile, [`StoreError::Stopped`] when a lane has
-    /// ended, which is a defect, and others when the database does not answer.
+    /// [`StoreError::Schema`] if the database was migrated meanwhile. [`StoreError::Stopped`] if a lane has ended,
+    /// which is a defect. Other errors if the database does not answer.
     pub async fn check_health(&self) -> Result<(), StoreError> {
         if !self.lanes.all_run() {
             return Err(StoreError::Stopped);

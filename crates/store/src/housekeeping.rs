@@ -1,7 +1,7 @@
-//! Housekeeping: what has done its duty and protects nobody any more is cleared away, a little at a time.
+//! Housekeeping: deletes rows that no longer protect anything, a little at a time.
 //!
-//! Nothing about money is ever cleared away. What goes are sessions, a week after nothing of them can be presented any
-//! more, closings, long after every confirm that they could stop, and refused confirms after 30 days.
+//! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
+//! presented any more; closings, long after every confirm that they could stop; and refused confirms after 30 days.
 
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
@@ -10,41 +10,41 @@ use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
-/// How much was cleared away.
+/// How many rows were deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Purged {
     /// Access tokens that ended more than a day ago.
     pub access_tokens: u64,
-    /// Refresh tokens of sessions that ended more than a week ago. While a session may still be refreshed all of its
-    /// tokens stay: one that comes back after it was exchanged gives a thief away.
+    /// Refresh tokens of sessions that ended more than a week ago. While a session may still be refreshed, all of its
+    /// tokens stay: a token that is presented again after its exchange reveals a theft.
     pub refresh_tokens: u64,
-    /// Sessions that ended more than a week ago, once their tokens are gone. That one was revoked, when and why, stays
-    /// in the audit log.
+    /// Sessions that ended more than a week ago, once their tokens are deleted. The audit log keeps whether a session
+    /// was revoked, when and why.
     pub token_families: u64,
-    /// Closed references older than a day. They stop confirms that began before them, which reach their reserve within
-    /// a minute.
+    /// Closed references older than a day. They stop confirms that began before them, and such confirms reach their
+    /// reserve within a minute.
     pub closed_references: u64,
-    /// Closed keys older than an hour, of clients that close no others.
+    /// Closed keys older than an hour, of clients that close no other keys.
     pub closed_keys: u64,
     /// Refused confirms older than 30 days.
     pub refused_confirms: u64,
 }
 
-/// Most that one transaction clears away.
+/// The maximum number of rows that one transaction deletes.
 const BATCH: i64 = 5_000;
-/// Most batches of a kind: the rest is for the next time.
+/// The maximum number of batches of a kind. The rest is left for the next run.
 const BATCHES_MAX: u32 = 20;
 
-/// One process at a time clears away, so that no two wait for each other.
-struct TakeBroom;
+/// One process at a time deletes, so that no two processes wait for each other.
+struct TakeMaintenanceLock;
 
-impl Statement for TakeBroom {
+impl Statement for TakeMaintenanceLock {
     const SQL: &str = "-- take_broom
 SELECT CASE WHEN pg_try_advisory_xact_lock(hashtextextended('vendgate.housekeeping', 0)) THEN 1 ELSE 0 END::bigint AS taken";
 }
 
 #[derive(diesel::QueryableByName)]
-struct Broom {
+struct MaintenanceLock {
     #[diesel(sql_type = BigInt)]
     taken: i64,
 }
@@ -53,7 +53,7 @@ struct PurgeAccessTokens;
 
 impl Statement for PurgeAccessTokens {
     const SQL: &str = "-- purge_access_tokens
--- A confirm that came in with one may look for it a little after its end.
+-- A confirm that arrived with an access token may look it up shortly after it expires.
 DELETE FROM access_tokens WHERE id IN (
     SELECT id FROM access_tokens WHERE expires_at < now() - interval '1 day' ORDER BY expires_at LIMIT $1
 )";
@@ -86,7 +86,7 @@ struct PurgeClosedReferences;
 
 impl Statement for PurgeClosedReferences {
     const SQL: &str = "-- purge_closed_references
--- One that is closed anew meanwhile is young again: that is asked again under its lock.
+-- A reference may be closed again meanwhile. So its age is checked again under the row lock.
 DELETE FROM closed_references
 WHERE (organisation_id, subscriber_identifier, external_reference) IN (
     SELECT organisation_id, subscriber_identifier, external_reference FROM closed_references
@@ -98,7 +98,7 @@ struct PurgeClosedKeys;
 
 impl Statement for PurgeClosedKeys {
     const SQL: &str = "-- purge_closed_keys
--- Client by client, along the index by which each clears away its own.
+-- Client by client, along the index by which each client deletes its own keys.
 DELETE FROM closed_keys
 WHERE (client_id, idempotency_key) IN (
     SELECT k.client_id, k.idempotency_key FROM oauth_clients c
@@ -119,10 +119,10 @@ DELETE FROM refused_confirms WHERE id IN (
 }
 
 impl Store {
-    /// Clears away what has done its duty, in small transactions. Where another process is at it, nothing.
+    /// Deletes what is no longer needed, in small transactions. Deletes nothing while another process does so.
     ///
     /// # Errors
-    /// [`StoreError`], when it could not go on; what was cleared away until then is gone.
+    /// [`StoreError`] if it could not continue. What was deleted until then stays deleted.
     pub async fn purge_expired(&self) -> Result<Purged, StoreError> {
         Ok(Purged {
             access_tokens: self.purge::<PurgeAccessTokens>().await?,
@@ -148,8 +148,8 @@ impl Store {
 }
 
 async fn purge_batch<S: Statement>(transaction: &mut Transaction) -> Result<u64, StoreError> {
-    let broom: Broom = prepared::<TakeBroom>().get_result(&mut **transaction).await?;
-    if broom.taken == 0 {
+    let lock: MaintenanceLock = prepared::<TakeMaintenanceLock>().get_result(&mut **transaction).await?;
+    if lock.taken == 0 {
         return Ok(0);
     }
     let gone = prepared::<S>().bind::<BigInt, _>(BATCH).execute(&mut **transaction).await?;

@@ -1,5 +1,5 @@
-//! Idempotency keys: which purchase holds one, and for whom one that is free is closed. A purchase is written with its key
-//! and lets go of it by what becomes of it, so that it is only read here.
+//! Idempotency keys: which purchase holds a key, and which free keys are closed. A purchase is written with its key.
+//! Its later state decides whether it still holds the key, so this module only reads it.
 
 use std::collections::BTreeMap;
 
@@ -20,23 +20,23 @@ use crate::{Store, StoreError};
 /// The purchase that holds a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyHolder {
-    /// Which.
+    /// The purchase.
     pub purchase: PurchaseId,
-    /// What was asked for.
+    /// The hash of its request.
     pub request: RequestHash,
-    /// Where it stands.
+    /// Its state.
     pub state: StateName,
 }
 
-/// What is on file about a key.
+/// What is stored about a key.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KeyFacts {
+pub(crate) struct KeyStanding {
     pub(crate) last_use: Option<LastUse>,
-    /// Whether the key was closed after the request that asks for it had arrived.
+    /// Whether the key was closed after the request that uses it arrived.
     pub(crate) is_closed: bool,
 }
 
-/// The purchase that was made last under a key, whether or not it still holds it.
+/// The last purchase made under a key, whether or not it still holds the key.
 #[derive(Clone, Debug)]
 pub(crate) struct LastUse {
     pub(crate) holder: KeyHolder,
@@ -45,12 +45,12 @@ pub(crate) struct LastUse {
     ended_at: Option<DateTime<Utc>>,
 }
 
-/// A key, whose it is, and a place of the caller's choosing at which its answer is put.
+/// A key, its client, and an index that the caller chooses. The answer is returned under that index.
 pub(crate) struct KeyQuestion<'a> {
     pub(crate) place: usize,
     pub(crate) client: ClientId,
     pub(crate) key: &'a IdempotencyKey,
-    /// How old the request is that asks, in microseconds.
+    /// The age of the request, in microseconds.
     pub(crate) age_us: i64,
 }
 
@@ -99,11 +99,11 @@ impl Store {
             .await
     }
 
-    /// Closes a client's key for every confirm that has begun by now, so that it stays true that nothing was bought under
-    /// it. Where a purchase holds it after all, nothing is closed and that purchase is given instead.
+    /// Closes a client's key for every confirm that has begun by now, so that it stays true that nothing was bought
+    /// under it. If a purchase holds the key after all, closes nothing and returns that purchase instead.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] also where too many keys are being closed; nothing was done then.
+    /// [`StoreError::Busy`] also if too many keys are being closed. Nothing was done in that case.
     pub async fn close_key(
         &self,
         organisation: OrganisationId,
@@ -121,25 +121,25 @@ impl Store {
     }
 }
 
-/// What is on file about keys, by their places. Where no key is asked about, nobody is asked.
+/// What is stored about keys, by their indexes. Without questions, the database is not queried.
 pub(crate) async fn read_keys(
     connection: &AsyncPgConnection,
     questions: &[KeyQuestion<'_>],
-) -> Result<BTreeMap<usize, KeyFacts>, StoreError> {
+) -> Result<BTreeMap<usize, KeyStanding>, StoreError> {
     if questions.is_empty() {
         return Ok(BTreeMap::new());
     }
     let rows = load(connection, questions).await?;
-    let at_its_place = rows.into_iter().map(|row| {
+    let standings = rows.into_iter().map(|row| {
         let place = usize::try_from(row.place)
             .map_err(|_negative| StoreError::corrupt("purchases", "place", row.place))?;
-        Ok((place, KeyFacts { is_closed: row.is_closed, last_use: row.last_use()? }))
+        Ok((place, KeyStanding { is_closed: row.is_closed, last_use: row.last_use()? }))
     });
-    at_its_place.collect()
+    standings.collect()
 }
 
-/// Every reserve under a key of the organisation locks a wallet before it reads about the key. With all wallets locked here,
-/// it has either been kept, and is found, or will see the closing.
+/// Every reserve under a key of the organisation locks a wallet before it reads about the key. This function locks all
+/// wallets. So a reserve either is committed already and is found here, or it will see the closing.
 async fn find_holder_or_close(
     transaction: &mut Transaction,
     organisation: OrganisationId,
@@ -175,12 +175,12 @@ impl LastUse {
         self.holds_in(self.holder.state, self.failure.as_ref(), at)
     }
 
-    /// The same, if it came to this state since it was read.
+    /// The same, for a state and failure that it reached since it was read.
     pub(crate) fn holds_in(&self, state: StateName, failure: Option<&Failure>, at: DateTime<Utc>) -> bool {
         holds_its_key(state, failure, self.ended_at, at)
     }
 
-    /// The number of the use that follows it.
+    /// The number of the next use of the key.
     pub(crate) const fn next_number(&self) -> i32 {
         self.number.saturating_add(1)
     }

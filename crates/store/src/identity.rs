@@ -1,6 +1,6 @@
-//! Organisations, their clients and users, and the tokens that they hold, as rows and whole operations.
+//! Organisations, their clients and users, and their tokens, as rows and whole operations.
 //!
-//! What a secret, password or token *is* belongs to the room above; here are only their hashes.
+//! The crate above defines what a secret, a password or a token *is*. This module has only their hashes.
 
 mod audit;
 mod caller;
@@ -11,7 +11,7 @@ mod schema;
 mod words;
 
 pub use audit::{
-    Act, AuditFault, AuditLine, AuditMark, AuditMarkError, AuditQuery, AuditWhole, audit_head,
+    AuditContext, AuditFault, AuditLine, AuditMark, AuditMarkError, AuditQuery, AuditWhole, audit_head,
     list_audit_log, verify_audit_log,
 };
 pub(crate) use audit::{AuditEntry, Walk, append, head, links_after};
@@ -28,7 +28,7 @@ pub use words::{Environment, Role, Status};
 
 use chrono::{DateTime, Utc};
 
-/// The SHA-256 of a secret or token: all that is kept of it.
+/// The SHA-256 of a secret or token. Nothing else of it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CredentialHash(pub [u8; 32]);
 

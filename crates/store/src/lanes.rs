@@ -1,8 +1,7 @@
-//! Group commit lanes. Reserve and record are the hot path, and one integrator's wallet is one row, so
-//! what waits for the same lane is run as one transaction; the next group forms while it commits.
+//! Group commit lanes. Reserve and record are the hot path, and one integrator's wallet is one row. So all jobs that
+//! wait for the same lane run as one transaction. The next group forms while it commits.
 //!
-//! Lanes are speed only. Correctness rests on row locks and unique indexes, with any number of
-//! processes.
+//! Lanes only add speed. Correctness rests on row locks and unique indexes, with any number of processes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +12,14 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::measures;
 use crate::pool::Pool;
-use crate::purchases::{Entry, RecordError, Recorded, Reservation, ReserveError, Reserved};
+use crate::purchases::{RecordError, Recorded, Reservation, ReserveError, Reserved, SubmittedEvent};
 use crate::{StoreError, StoreSettings};
 
-mod deeds;
-mod facts;
 mod group;
+mod inputs;
 mod insert;
-mod on_file;
+mod locked_purchase;
+mod operator_actions;
 mod queue;
 mod record;
 mod reserve;
@@ -30,19 +29,19 @@ mod write;
 
 use queue::Queue;
 
-/// Most reserves that may wait in one lane; beyond that they are refused. Records are never refused:
-/// there are no more of them than reserves before them.
+/// The maximum number of reserves that may wait in one lane. Further reserves are refused. Records are never refused,
+/// because there are never more of them than earlier reserves.
 const WAITING_MAX: usize = 1_024;
 
-/// A reserve and whom to tell.
+/// A reserve, and the channel for its answer.
 struct ReserveJob {
     reservation: Reservation,
     answer: oneshot::Sender<Result<Reserved, ReserveError>>,
 }
 
-/// A fact and whom to tell.
+/// An event to be recorded, and the channel for its answer.
 struct RecordJob {
-    entry: Entry,
+    submitted: SubmittedEvent,
     answer: oneshot::Sender<Result<Recorded, RecordError>>,
 }
 
@@ -63,14 +62,14 @@ struct Lane {
 pub(crate) struct LaneContext {
     pub(crate) pool: Pool,
     pub(crate) timing: Timing,
-    /// Most reserves and records that one transaction takes.
+    /// The maximum number of reserves and records in one transaction.
     pub(crate) group_max: usize,
-    /// How long a group may take up to its commit, whatever the server and the network do.
+    /// How long a group may take up to its commit, independent of the server and the network.
     pub(crate) deadline: Duration,
 }
 
 impl Lanes {
-    /// Starts the lanes on the engine. They end when the last handle on them is gone.
+    /// Starts the lanes on the engine. They end when the last handle to them is dropped.
     pub(crate) fn start(settings: &StoreSettings, context: &LaneContext, engine: &Handle) -> Self {
         let lane = |_number| {
             let (reserves, waiting_reserves) = mpsc::channel(WAITING_MAX);
@@ -81,7 +80,7 @@ impl Lanes {
         Self { lanes: (0..settings.lanes.max(1)).map(lane).collect() }
     }
 
-    /// Whether each of them still takes what it is sent. One that does not has panicked.
+    /// Whether every lane still accepts jobs. A lane that does not has panicked.
     pub(crate) fn all_run(&self) -> bool {
         self.lanes.iter().all(|lane| !lane.reserves.is_closed() && !lane.records.is_closed())
     }
@@ -98,10 +97,14 @@ impl Lanes {
             .unwrap_or_else(|_stopped| Err(ReserveError::Unacknowledged(Arc::new(StoreError::Stopped))))
     }
 
-    pub(crate) async fn record(&self, of: OrganisationId, entry: Entry) -> Result<Recorded, RecordError> {
+    pub(crate) async fn record(
+        &self,
+        of: OrganisationId,
+        submitted: SubmittedEvent,
+    ) -> Result<Recorded, RecordError> {
         let (answer, answered) = oneshot::channel();
         let stopped = || RecordError::Unacknowledged(Arc::new(StoreError::Stopped));
-        self.lane_of(of).records.send(RecordJob { entry, answer }).map_err(|_job| stopped())?;
+        self.lane_of(of).records.send(RecordJob { submitted, answer }).map_err(|_job| stopped())?;
         answered.await.unwrap_or_else(|_stopped| Err(stopped()))
     }
 

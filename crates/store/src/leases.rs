@@ -1,6 +1,7 @@
-//! What a holder and an asker write about an open purchase beside its facts: a renewed lease, and a turn to ask. Both say
-//! what [`Life::renewed`](purchase::Life::renewed) and [`Life::asked_about`](purchase::Life::asked_about) say, in SQL: they
-//! move no money, leave no line of history, and lock nothing but the purchase's own row.
+//! What a holder and an enquirer write about an open purchase apart from its events: a renewed lease, and a turn to
+//! enquire. The statements do in SQL what [`Lifecycle::renewed`](purchase::Lifecycle::renewed) and
+//! [`Lifecycle::asked_about`](purchase::Lifecycle::asked_about) do. They move no money, write no history, and lock only
+//! the purchase's own row.
 
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt};
@@ -10,10 +11,10 @@ use purchase::{Fence, PurchaseId};
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
-/// A purchase that this process is at work on.
+/// A purchase that this process is working on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldPurchase {
-    /// Which.
+    /// Its number.
     pub id: PurchaseId,
     /// The fence under which it is held.
     pub fence: Fence,
@@ -23,7 +24,8 @@ struct RenewLeases;
 
 impl Statement for RenewLeases {
     const SQL: &str = "-- renew_leases
--- A row that is locked is being moved at this moment, and is left out: so this waits for nobody, and locks in no order.
+-- A locked row is being moved at this moment and is skipped. So this statement waits for no lock, and needs no lock
+-- order.
 WITH held AS (
     SELECT p.id FROM purchases p JOIN unnest($1, $2) AS h (id, fence) ON p.id = h.id AND p.fence = h.fence
     WHERE p.lease_until IS NOT NULL
@@ -53,8 +55,8 @@ WHERE id = $1 AND fence = $2 AND state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE',
 }
 
 impl Store {
-    /// Renews the leases of these purchases, in one statement, and says of which. Those that another holder has claimed,
-    /// that are given up, or that are being moved at this moment, stay as they are.
+    /// Renews the leases of these purchases in one statement, and returns those that it renewed. A purchase stays as it
+    /// is if another holder has claimed it, if its lease was released, or if it is being moved at this moment.
     pub async fn renew_leases(&self, held: Vec<HeldPurchase>) -> Result<Vec<HeldPurchase>, StoreError> {
         let lease = microseconds(self.timing.lease);
         self.write_alone(move |connection| {
@@ -72,8 +74,8 @@ impl Store {
         .await
     }
 
-    /// Takes the next turn to have an enquiry made for an integrator. False if one was taken a moment ago, in whatever
-    /// process, or if the purchase has moved on from `fence`.
+    /// Takes the next turn to enquire for an integrator. Returns false if any process took a turn less than the enquiry
+    /// gap ago, or if the purchase has moved on from `fence`.
     pub async fn take_turn(&self, id: PurchaseId, fence: Fence) -> Result<bool, StoreError> {
         let gap = microseconds(self.timing.enquiry_gap);
         self.write_alone(move |connection| {

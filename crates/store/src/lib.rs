@@ -1,7 +1,7 @@
 //! Postgres: whole atomic operations on owned values.
 //!
-//! A transaction begins and ends inside one function of this room; no connection and no open transaction
-//! leaves it. So nobody can wait for a provider while holding a row.
+//! A transaction begins and ends inside one function of this crate. No connection and no open transaction leaves it. So
+//! no caller can wait for a provider while it holds a row lock.
 
 use std::{fmt, sync::Arc};
 
@@ -9,6 +9,7 @@ use purchase::Timing;
 use tokio::{runtime::Handle, time::timeout};
 
 mod accounts;
+mod address;
 mod allow_list;
 mod calls;
 mod catalogue;
@@ -18,7 +19,6 @@ mod due;
 mod error;
 mod gauges;
 mod health;
-mod house;
 mod housekeeping;
 mod idempotency;
 pub mod identity;
@@ -40,6 +40,7 @@ mod rule;
 mod seal;
 mod settings;
 mod statement;
+mod system_account;
 #[cfg(test)]
 mod test_database;
 mod transaction;
@@ -49,20 +50,21 @@ pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
     Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery, staging_load,
 };
+pub use address::AddressError;
 pub use allow_list::AllowError;
 pub use calls::CallIdBlock;
 pub use catalogue::{
     Catalogue, CatalogueAccount, CatalogueProduct, Declaration, ListedOffer, ListedProduct, ListedProvider,
     NewProvider,
 };
-pub use checks::{Breach, Law, Rounds};
+pub use checks::{CheckProgress, Invariant, Violation};
 pub use due::{ClaimedPurchase, DueSlots};
 pub use error::StoreError;
-pub use gauges::{OpenWork, Pile};
+pub use gauges::{Backlog, OpenWork};
 pub use housekeeping::Purged;
 pub use idempotency::KeyHolder;
 pub use leases::HeldPurchase;
-pub use measures::{describe_metrics, show_breaches};
+pub use measures::{describe_metrics, show_violations};
 pub use migrate::{migrate, schema_version};
 pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId};
 pub use oversight::{
@@ -77,24 +79,24 @@ pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use rule::Rule;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
-pub use settings::{StoreSettings, StoreSettingsError};
+pub use settings::StoreSettings;
 
 use connection::Purpose;
 use lanes::{LaneContext, Lanes};
 use pool::Pool;
 use turns::Turns;
 
-/// How many may wait for an organisation's wallets in order to close a reference, and how many to close a key.
+/// How many closings of references may wait for an organisation's wallets at a time, and how many closings of keys.
 const CLOSING_MAX: usize = 2;
 
-/// How many more of each may wait for those: about as many as have their turn before their patience ends.
+/// How many more closings of each kind may wait for a turn: about as many as get one before their wait times out.
 const CLOSING_LATER_MAX: usize = 512;
 
-/// The database, as everybody above it sees it. Clones are handles on the same one.
+/// The database, as the crates above see it. Clones are handles to the same one.
 #[derive(Clone)]
 pub struct Store {
-    /// For everything but reserves and records: the lanes have connections of their own, so that no read can
-    /// starve them.
+    /// For everything except reserves and records. The lanes have their own connections, so that reads cannot starve
+    /// them.
     pub(crate) general: Pool,
     #[cfg(test)]
     pub(crate) money: Pool,
@@ -102,16 +104,16 @@ pub struct Store {
     pub(crate) settings: Arc<StoreSettings>,
     pub(crate) timing: Timing,
     pub(crate) lanes: Arc<Lanes>,
-    /// Whoever closes a reference waits for wallets: only a few at a time may do so on our connections.
+    /// Closing a reference waits for wallets, so only a few closings at a time may use our connections.
     pub(crate) closing_references: Arc<Turns>,
-    /// The same for keys. Whoever has many confirms refused must not hold up the retries of others.
+    /// The same for keys. A client with many refused confirms must not delay the retries of others.
     pub(crate) closing_keys: Arc<Turns>,
     engine: Handle,
 }
 
 impl Store {
-    /// Connects, and checks that this is a database to trust money to and of this program's schema. Every
-    /// connection lives on `engine`.
+    /// Connects, and checks that the database is safe for money and has this program's schema. Every connection lives
+    /// on `engine`.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`], [`StoreError::Setting`] or [`StoreError::Schema`].
@@ -121,8 +123,11 @@ impl Store {
         timing: Timing,
         engine: Handle,
     ) -> Result<Self, StoreError> {
-        let money = Pool::new(&settings, settings.money_pool_size, Purpose::Money, &engine);
-        let general = Pool::new(&settings, settings.pool_size, Purpose::General, &engine);
+        let address = connection::address(&settings)
+            .map_err(|source| StoreError::Unavailable { source: source.into() })?;
+        let (money_size, general_size) = (settings.money_pool_size, settings.pool_size);
+        let money = Pool::new(&address, &settings, money_size, Purpose::Money, &engine);
+        let general = Pool::new(&address, &settings, general_size, Purpose::General, &engine);
         let (sealing, settings) = (Arc::new(sealing), Arc::new(settings));
         let context = LaneContext {
             pool: money.clone(),
@@ -152,7 +157,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Runs an operation on the engine, where nothing can abandon it half way, and waits for its result.
+    /// Runs an operation on the engine, where a caller that goes away cannot abort it, and waits for its result.
     pub(crate) async fn on_engine<T: Send + 'static>(
         &self,
         operation: impl Future<Output = Result<T, StoreError>> + Send + 'static,

@@ -1,15 +1,16 @@
-//! Reading purchases back for the integrator whose they are: one by its number, or a page of a selection.
+//! Reads purchases for the integrator that owns them: one by its number, or a page of a selection.
 //!
-//! The rows of a page are found first, by an index and in order, and only then read in full. Which index serves is
-//! decided here and not left to guesses about how rare a value is: a page costs a page, or what one subscriber ever
-//! bought. Two questions look at others until the page is full: for successes, and for one status of one reference.
+//! The rows of a page are first found by an index, in order, and only then read in full. This module chooses the index,
+//! and does not rely on the planner's guess about how rare a value is. So a page costs a page, or what one subscriber
+//! ever bought. Two selections read other rows until the page is full: successes, and one status of one reference.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use purchase::{
-    Buyer, Filed, OrganisationId, Page, Place, PurchaseId, PurchaseStatus, Selection, StateName, UserId,
+    Buyer, OrganisationId, Page, Position, PurchaseId, PurchaseStatus, PurchaseWithBuyer, Selection,
+    StateName, UserId,
 };
 use vend::SubscriberIdentifier;
 
@@ -21,7 +22,7 @@ use crate::{Store, StoreError};
 pub(crate) mod plans;
 
 /// Purchases by number, each with its buyer.
-macro_rules! select_filed {
+macro_rules! select_with_buyer {
     ($which:literal) => {
         concat!(
             "SELECT r.*, u.username, u.full_name, u.phone_number, u.status = 'ACTIVE' AS user_is_active FROM (",
@@ -33,8 +34,8 @@ macro_rules! select_filed {
     };
 }
 
-/// A page of those that fit `$fitting` as well, found in the order of `$time`.
-macro_rules! list_filed {
+/// A page of the purchases that also fit `$fitting`, found in the order of `$time`.
+macro_rules! list_with_buyers {
     ($name:literal, $fitting:literal, $time:literal) => {
         concat!(
             "-- ",
@@ -45,59 +46,59 @@ macro_rules! list_filed {
             " ORDER BY ",
             $time,
             " DESC, p.id DESC LIMIT $5)\n",
-            select_filed!("p.id = ANY (ARRAY (SELECT id FROM page))")
+            select_with_buyer!("p.id = ANY (ARRAY (SELECT id FROM page))")
         )
     };
 }
 
-struct FindFiled;
+struct FindWithBuyer;
 
-impl Statement for FindFiled {
-    const SQL: &str = concat!("-- find_filed\n", select_filed!("p.id = $2 AND p.organisation_id = $1"));
+impl Statement for FindWithBuyer {
+    const SQL: &str = concat!("-- find_filed\n", select_with_buyer!("p.id = $2 AND p.organisation_id = $1"));
 }
 
-/// By `purchases_by_time`, in its order. Successes are looked for here too: they are what most purchases are.
+/// Uses `purchases_by_time`, in its order. It also serves successes, because most purchases are successful.
 struct ListByTime;
 
 impl Statement for ListByTime {
-    const SQL: &str = list_filed!("list_filed_by_time", "", "p.created_at");
+    const SQL: &str = list_with_buyers!("list_filed_by_time", "", "p.created_at");
 }
 
-/// By `purchases_failed`, in its order.
+/// Uses `purchases_failed`, in its order.
 struct ListFailed;
 
 impl Statement for ListFailed {
-    const SQL: &str = list_filed!("list_filed_failed", "AND p.state = 'FAILED'", "p.created_at");
+    const SQL: &str = list_with_buyers!("list_filed_failed", "AND p.state = 'FAILED'", "p.created_at");
 }
 
-/// By `purchases_one_open_per_subscriber`: open purchases are few. An expression is no order of an index, so no index
-/// is walked for the sake of its order.
+/// Uses `purchases_one_open_per_subscriber`, because open purchases are few. No index has the order of an expression,
+/// so no index is scanned only for its order.
 struct ListPending;
 
 impl Statement for ListPending {
-    const SQL: &str = list_filed!(
+    const SQL: &str = list_with_buyers!(
         "list_filed_pending",
         "AND p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')",
         "p.created_at + interval '0'"
     );
 }
 
-/// By `purchases_for_retry`.
+/// Uses `purchases_for_retry`.
 struct ListBySubscriber;
 
 impl Statement for ListBySubscriber {
-    const SQL: &str = list_filed!(
+    const SQL: &str = list_with_buyers!(
         "list_filed_by_subscriber",
         "AND p.subscriber_identifier = $7 AND ($8 IS NULL OR p.external_reference = $8)",
         "p.created_at + interval '0'"
     );
 }
 
-/// By `purchases_by_reference`, in its order: some give all their purchases the same.
+/// Uses `purchases_by_reference`, in its order, because some integrators give all their purchases the same reference.
 struct ListByReference;
 
 impl Statement for ListByReference {
-    const SQL: &str = list_filed!(
+    const SQL: &str = list_with_buyers!(
         "list_filed_by_reference",
         "AND hashtextextended(p.external_reference, 0) = hashtextextended($8, 0) AND p.external_reference = $8",
         "p.created_at"
@@ -105,7 +106,7 @@ impl Statement for ListByReference {
 }
 
 #[derive(QueryableByName)]
-struct FiledRow {
+struct PurchaseWithBuyerRow {
     #[diesel(embed)]
     purchase: Row,
     #[diesel(sql_type = BigInt)]
@@ -120,39 +121,39 @@ struct FiledRow {
     user_is_active: bool,
 }
 
-/// A question for one page, as the statements take it.
+/// A query for one page, as the statements take it.
 struct Question {
     organisation: OrganisationId,
     selection: Selection,
-    before: Place,
+    before: Position,
     rows_max: i64,
 }
 
 impl Store {
-    /// The purchase of this number, if it is the organisation's, as it stands.
-    pub async fn find_filed(
+    /// The purchase with this number in its current state, if it belongs to the organisation.
+    pub async fn find_with_buyer(
         &self,
         organisation: OrganisationId,
         id: PurchaseId,
-    ) -> Result<Option<Filed>, StoreError> {
+    ) -> Result<Option<PurchaseWithBuyer>, StoreError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
         self.read(move |connection| {
             Box::pin(async move {
-                let find = prepared::<FindFiled>().bind::<BigInt, _>(organisation.0);
-                let rows: Vec<FiledRow> = find.bind::<BigInt, _>(id.0).load(connection).await?;
+                let find = prepared::<FindWithBuyer>().bind::<BigInt, _>(organisation.0);
+                let rows: Vec<PurchaseWithBuyerRow> = find.bind::<BigInt, _>(id.0).load(connection).await?;
                 rows.into_iter().next().map(|row| row.read(|row| row.read(&sealing, &timing))).transpose()
             })
         })
         .await
     }
 
-    /// At most `limit` of an organisation's purchases, newest first, that come after a place. Where a token cannot be
-    /// opened, which is logged, the purchase is told without it.
-    pub async fn list_filed(
+    /// At most `limit` of an organisation's purchases, the newest first, after a position. A purchase whose token
+    /// cannot be opened is returned without it, and that is logged.
+    pub async fn list_with_buyers(
         &self,
         organisation: OrganisationId,
         selection: Selection,
-        after: Option<Place>,
+        after: Option<Position>,
         limit: u16,
     ) -> Result<Page, StoreError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
@@ -160,31 +161,32 @@ impl Store {
             Box::pin(async move {
                 let question = Question::new(organisation, selection, after, limit);
                 let rows = question.ask(connection).await?;
-                let filed = rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing, &timing)));
-                Ok(page(filed.collect::<Result<_, _>>()?, limit))
+                let with_buyer =
+                    rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing, &timing)));
+                Ok(page(with_buyer.collect::<Result<_, _>>()?, limit))
             })
         })
         .await
     }
 }
 
-/// One more was asked for than fits, to know whether there is another page.
-fn page(mut purchases: Vec<Filed>, limit: u16) -> Page {
+/// One more row than the limit was requested, to know whether there is another page.
+fn page(mut purchases: Vec<PurchaseWithBuyer>, limit: u16) -> Page {
     let is_last = purchases.len() <= usize::from(limit);
     purchases.truncate(usize::from(limit));
     let last = purchases.last().filter(|_| !is_last);
-    Page { next: last.map(|last| Place { at: last.record.created_at, id: last.record.id }), purchases }
+    Page { next: last.map(|last| Position { at: last.record.created_at, id: last.record.id }), purchases }
 }
 
 impl Question {
-    /// The end of the selection is a place too: just after everything that is not before it.
-    fn new(organisation: OrganisationId, selection: Selection, after: Option<Place>, limit: u16) -> Self {
-        let end = Place { at: selection.to.unwrap_or(NEVER), id: PurchaseId(i64::MIN) };
+    /// The end of the selection is a position too: directly after everything that is not before it.
+    fn new(organisation: OrganisationId, selection: Selection, after: Option<Position>, limit: u16) -> Self {
+        let end = Position { at: selection.to.unwrap_or(NEVER), id: PurchaseId(i64::MIN) };
         let before = after.map_or(end, |after| after.min(end));
         Self { organisation, selection, before, rows_max: i64::from(limit).saturating_add(1) }
     }
 
-    async fn ask(&self, connection: &mut AsyncPgConnection) -> Result<Vec<FiledRow>, StoreError> {
+    async fn ask(&self, connection: &mut AsyncPgConnection) -> Result<Vec<PurchaseWithBuyerRow>, StoreError> {
         let Selection { subscriber, external_reference, status, .. } = &self.selection;
         match (subscriber, external_reference, status) {
             (Some(_), _, _) => self.run::<ListBySubscriber>(connection).await,
@@ -198,7 +200,7 @@ impl Question {
     async fn run<S: Statement>(
         &self,
         connection: &mut AsyncPgConnection,
-    ) -> Result<Vec<FiledRow>, StoreError> {
+    ) -> Result<Vec<PurchaseWithBuyerRow>, StoreError> {
         let Selection { subscriber, external_reference, status, from, to: _ } = &self.selection;
         let states: Vec<&str> = match status {
             Some(status) => status.states().map(StateName::as_str).collect(),
@@ -219,14 +221,17 @@ impl Question {
     }
 }
 
-/// Later than everything.
+/// Later than every purchase.
 const NEVER: DateTime<Utc> = match DateTime::from_timestamp(253_402_300_799, 0) {
     Some(end_of_9999) => end_of_9999,
     None => DateTime::UNIX_EPOCH,
 };
 
-impl FiledRow {
-    fn read(self, read: impl FnOnce(Row) -> Result<ForRetry, StoreError>) -> Result<Filed, StoreError> {
+impl PurchaseWithBuyerRow {
+    fn read(
+        self,
+        read: impl FnOnce(Row) -> Result<ForRetry, StoreError>,
+    ) -> Result<PurchaseWithBuyer, StoreError> {
         let buyer = Buyer {
             id: UserId(self.user_id),
             username: self.username,
@@ -234,6 +239,6 @@ impl FiledRow {
             phone_number: self.phone_number,
             is_active: self.user_is_active,
         };
-        Ok(Filed { record: read(self.purchase)?.record, buyer })
+        Ok(PurchaseWithBuyer { record: read(self.purchase)?.record, buyer })
     }
 }

@@ -1,11 +1,11 @@
-//! What this room counts and measures. Everything is named here, so that nothing is counted under two names.
+//! The metrics of this crate. All of them are named here, so that nothing is counted under two names.
 
 use std::time::Duration;
 
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use purchase::StateName;
 
-use crate::checks::{Breach, Law};
+use crate::checks::{Invariant, Violation};
 use crate::gauges::OpenWork;
 
 const GROUP_SIZE: &str = "vendgate_lane_group_size";
@@ -20,17 +20,14 @@ const OUTBOX_OLDEST: &str = "vendgate_outbox_oldest_seconds";
 const INCIDENTS_OPEN: &str = "vendgate_incidents_open";
 const BROKEN_INVARIANTS: &str = "vendgate_broken_invariants";
 
-/// Of one look at the books. All of them are counted.
+/// The maximum number of violations of one look that are logged. All of them are counted.
 const LOGGED_MAX: usize = 20;
 
-/// Says what this room's metrics mean, to whoever keeps them.
+/// Describes this crate's metrics to the metrics recorder.
 pub fn describe_metrics() {
     describe_histogram!(GROUP_SIZE, "Reserves and records that one transaction of a lane has kept, by kind.");
     describe_histogram!(POOL_WAIT, "How long an operation waited for a connection to the database, by pool.");
-    describe_counter!(
-        UNACKNOWLEDGED,
-        "Groups of which nobody knew whether they had been kept; each is run again."
-    );
+    describe_counter!(UNACKNOWLEDGED, "Groups whose commit was not acknowledged. Each is run again.");
     describe_counter!(
         TURNED_AWAY,
         "Reserves that were refused because a lane was full or the database away."
@@ -42,15 +39,15 @@ pub fn describe_metrics() {
     describe_gauge!(OUTBOX_OLDEST, "Age of the oldest message that is owed.");
     describe_gauge!(
         INCIDENTS_OPEN,
-        "Vends that came after the end of their purchase, and that nobody has dealt with."
+        "Vends that came after the end of their purchase and are not closed yet."
     );
-    describe_gauge!(BROKEN_INVARIANTS, "What breaks a law of the books, by law.");
+    describe_gauge!(BROKEN_INVARIANTS, "Violations of the invariants of the books, by invariant.");
     counter!(UNACKNOWLEDGED).absolute(0);
     counter!(TURNED_AWAY).absolute(0);
 }
 
-/// One transaction of a lane has kept so many.
-pub(crate) fn group_kept(reserves: usize, records: usize) {
+/// One transaction of a lane has committed this many jobs.
+pub(crate) fn group_committed(reserves: usize, records: usize) {
     for (kind, jobs) in [("reserve", reserves), ("record", records)] {
         if jobs > 0 {
             histogram!(GROUP_SIZE, "kind" => kind).record(u32::try_from(jobs).unwrap_or(u32::MAX));
@@ -58,27 +55,27 @@ pub(crate) fn group_kept(reserves: usize, records: usize) {
     }
 }
 
-/// Nobody knows whether a group was kept.
+/// It is unknown whether a group was committed.
 pub(crate) fn group_unacknowledged() {
     counter!(UNACKNOWLEDGED).increment(1);
 }
 
-/// Reserves of which nothing is held.
+/// Reserves that were refused, with nothing held.
 pub(crate) fn turned_away(reserves: usize) {
     counter!(TURNED_AWAY).increment(u64::try_from(reserves).unwrap_or(u64::MAX));
 }
 
-/// A connection was waited for, and came or did not.
+/// The time that an operation waited for a connection, whether or not it got one.
 pub(crate) fn waited_for_connection(pool: &'static str, waited: Duration) {
     histogram!(POOL_WAIT, "pool" => pool).record(waited);
 }
 
-/// What waits.
+/// Sets the gauges of the waiting work.
 pub(crate) fn waiting(open: &OpenWork) {
     for state in StateName::ALL.into_iter().filter(|state| state.is_open()) {
-        let (pile, state) = (open.in_state(state), state.as_str().to_lowercase());
-        gauge!(OPEN_PURCHASES, "state" => state.clone()).set(pile.waiting);
-        gauge!(OPEN_OLDEST, "state" => state).set(pile.oldest);
+        let (backlog, state) = (open.in_state(state), state.as_str().to_lowercase());
+        gauge!(OPEN_PURCHASES, "state" => state.clone()).set(backlog.waiting);
+        gauge!(OPEN_OLDEST, "state" => state).set(backlog.oldest);
     }
     gauge!(OVERDUE).set(open.overdue);
     gauge!(OUTBOX_PENDING).set(open.outbox.waiting);
@@ -86,17 +83,17 @@ pub(crate) fn waiting(open: &OpenWork) {
     gauge!(INCIDENTS_OPEN).set(open.incidents.waiting);
 }
 
-/// Sets the gauges of this process to what [`Store::check_books`](crate::Store::check_books) has found, and says it in the
-/// log: each breach is for a person.
-pub fn show_breaches(breaches: &[Breach]) {
-    for law in Law::ALL {
-        let broken = breaches.iter().filter(|breach| breach.law == law).count();
-        gauge!(BROKEN_INVARIANTS, "law" => law.name()).set(u32::try_from(broken).unwrap_or(u32::MAX));
+/// Sets the gauges of this process to what [`Store::check_books`](crate::Store::check_books) has found, and logs the
+/// violations. A person must look at each of them.
+pub fn show_violations(violations: &[Violation]) {
+    for invariant in Invariant::ALL {
+        let broken = violations.iter().filter(|violation| violation.invariant == invariant).count();
+        gauge!(BROKEN_INVARIANTS, "law" => invariant.name()).set(u32::try_from(broken).unwrap_or(u32::MAX));
     }
-    for Breach { law, subject, finding } in breaches.iter().take(LOGGED_MAX) {
-        tracing::error!(law = law.name(), subject, finding, "a law of the books is broken");
+    for Violation { invariant, subject, finding } in violations.iter().take(LOGGED_MAX) {
+        tracing::error!(law = invariant.name(), subject, finding, "a law of the books is broken");
     }
-    if breaches.len() > LOGGED_MAX {
-        tracing::error!(broken = breaches.len(), "more laws of the books are broken than are listed here");
+    if violations.len() > LOGGED_MAX {
+        tracing::error!(broken = violations.len(), "more laws of the books are broken than are listed here");
     }
 }

@@ -1,37 +1,61 @@
-//! The schema, embedded in the binaries: applied as the owner, compared by everybody else.
+//! The schema, embedded in the binaries. The owner applies it, and every other role compares it.
 
 use diesel::{QueryableByName, migration::MigrationSource, pg::Pg, sql_types::Text};
 use diesel_async::{
-    AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
-    async_connection_wrapper::AsyncConnectionWrapper,
+    AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, async_connection_wrapper::AsyncConnectionWrapper,
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use secrecy::{ExposeSecret, SecretString};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::Socket;
 
-use crate::StoreError;
+use crate::{
+    StoreError,
+    address::{Address, DrivesConnection},
+};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
 
-/// Any number that nobody else takes a lock on in the same database.
+/// A number that no other program uses for a lock in the same database.
 const TAKE_LOCK: &str = "SELECT pg_advisory_lock(7286446395)";
 
 const NONE: &str = "none";
 
-/// Brings the database at `owner_url` to this program's schema, as its owner, and says which versions that
-/// took. Several may be started at once: they wait for each other.
+/// Migrates the database at `owner_url` to this program's schema, as its owner, and returns the versions that it
+/// applied. Several processes may start this at once: they wait for each other.
 ///
 /// # Errors
-/// [`StoreError::Schema`] when the database knows a version that this program does not, and
-/// [`StoreError::Migration`] when a version cannot be applied.
+/// [`StoreError::Schema`] if the database has a version that this program does not know, and [`StoreError::Migration`]
+/// if a version cannot be applied.
 pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError> {
-    let connection = AsyncPgConnection::establish(owner_url.expose_secret()).await;
-    let mut connection = connection.map_err(|source| StoreError::Unavailable { source: source.into() })?;
+    let unavailable = |source| StoreError::Unavailable { source };
+    let address = Address::parse(owner_url.expose_secret()).map_err(|source| unavailable(source.into()))?;
+    let connected = address.connect(Spawned).await.map_err(|source| unavailable(source.into()))?;
+    let connection = AsyncPgConnection::try_from(connected.0).await;
+    let mut connection = connection.map_err(|source| unavailable(source.into()))?;
     connection.batch_execute(TAKE_LOCK).await?;
     let applied = tokio::task::spawn_blocking(move || apply(connection)).await;
     applied.map_err(|source| StoreError::Lost { source })?
 }
 
-/// The newest version that this program's schema consists of.
+/// Drives a connection until its client is dropped.
+struct Spawned;
+
+impl DrivesConnection for Spawned {
+    type Driver = ();
+
+    fn drives<Stream>(self, connection: tokio_postgres::Connection<Socket, Stream>)
+    where
+        Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        tokio::spawn(async move {
+            // The client reports the end of its connection.
+            let _ended = connection.await;
+        });
+    }
+}
+
+/// The newest version of this program's schema.
 pub fn schema_version() -> String {
     embedded_versions().pop().unwrap_or_else(|| NONE.to_owned())
 }
@@ -54,13 +78,13 @@ struct Version {
     version: String,
 }
 
-/// Dropping the connection at the end gives the lock up.
+/// Dropping the connection at the end releases the lock.
 fn apply(connection: AsyncPgConnection) -> Result<Vec<String>, StoreError> {
     let mut connection = AsyncConnectionWrapper::<AsyncPgConnection>::from(connection);
     let found = connection.applied_migrations().map_err(|source| StoreError::Migration { source })?;
     let known = embedded_versions();
-    if let Some(stranger) = found.iter().map(ToString::to_string).find(|found| !known.contains(found)) {
-        return Err(StoreError::Schema { found: stranger, expected: schema_version() });
+    if let Some(unknown) = found.iter().map(ToString::to_string).find(|found| !known.contains(found)) {
+        return Err(StoreError::Schema { found: unknown, expected: schema_version() });
     }
     let applied = connection.run_pending_migrations(MIGRATIONS);
     let applied = applied.map_err(|source| StoreError::Migration { source })?;
@@ -76,7 +100,7 @@ fn compare(found: &[String]) -> Result<(), StoreError> {
     Err(StoreError::Schema { found, expected: schema_version() })
 }
 
-/// In the order in which they are applied.
+/// The versions in the order in which they are applied.
 fn embedded_versions() -> Vec<String> {
     let migrations = MigrationSource::<Pg>::migrations(&MIGRATIONS);
     let migrations = migrations.expect("migrations that were embedded when compiling can be listed");

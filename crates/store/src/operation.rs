@@ -1,4 +1,4 @@
-//! The shape of an ordinary operation: one transaction that is kept if it succeeds, or one look that writes nothing.
+//! The form of an ordinary operation: one transaction that commits if it succeeds, or one read that writes nothing.
 
 use std::pin::Pin;
 
@@ -6,11 +6,11 @@ use diesel_async::AsyncPgConnection;
 
 use crate::{Store, StoreError, transaction::Transaction};
 
-/// What is done on a connection that is lent for it.
+/// Work that is done on a borrowed connection.
 pub(crate) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 impl Store {
-    /// Does `work` in one transaction on the engine, and keeps all of it or nothing.
+    /// Runs `work` in one transaction on the engine. Commits all of it or nothing.
     pub(crate) async fn operate<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a mut Transaction) -> Work<'a, T> + Send + 'static,
@@ -24,7 +24,7 @@ impl Store {
         .await
     }
 
-    /// Reads on the engine. Nothing may be written so: it would commit by itself.
+    /// Reads on the engine. Do not write here: a write would commit by itself.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a mut AsyncPgConnection) -> Work<'a, T> + Send + 'static,
@@ -33,8 +33,8 @@ impl Store {
         self.on_engine(async move { work(&mut *store.general.get().await?).await }).await
     }
 
-    /// Runs one statement on the engine that commits by itself. Only for what may be lost without harm: whether a standby
-    /// has it is not asked.
+    /// Runs one statement on the engine that commits by itself. Use it only for a write that may be lost without harm:
+    /// it does not check whether a standby has it.
     pub(crate) async fn write_alone<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a mut AsyncPgConnection) -> Work<'a, T> + Send + 'static,

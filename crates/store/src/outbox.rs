@@ -1,5 +1,5 @@
-//! The outbox: messages that are owed are written where a purchase ends, claimed by whoever sends them, and
-//! ticked off. At least once: who dies between sending and ticking off leaves a repeat under the same id.
+//! The outbox. Messages are written when a purchase ends, claimed by a sender, and marked as sent. Delivery is at least
+//! once: a sender that fails between sending and marking causes a repeat under the same id.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,89 +18,91 @@ mod row;
 
 use row::ClaimRow;
 
-/// The name of one message, the same however often it is sent.
+/// The id of one message. It is the same however often the message is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MessageId {
-    /// About which purchase.
+    /// The purchase that it is about.
     pub purchase: PurchaseId,
-    /// What it says, to whom, and which way.
+    /// Its kind, recipient and channel.
     pub notice: Notice,
 }
 
-/// A message that the caller has to itself until its lease ends.
+/// A message that belongs to the caller until its lease ends.
 #[derive(Clone)]
 pub struct ClaimedMessage {
-    /// Its name.
+    /// Its id.
     pub id: MessageId,
-    /// How often it has been claimed, this time included. The count ends at [`ClaimedMessage::ATTEMPTS_COUNTED`].
+    /// How often it has been claimed, including this claim. The count ends at [`ClaimedMessage::ATTEMPTS_COUNTED`].
     pub attempt: u16,
     /// When it was written.
     pub written_at: DateTime<Utc>,
     /// When it was claimed, by the database's clock.
     pub at: DateTime<Utc>,
-    /// What it is made of. `None` where that cannot be read now, which has been logged: a sealing key may be missing.
+    /// Its contents. `None` if they cannot be read now, for example because a sealing key is missing. That has been
+    /// logged.
     pub contents: Option<Contents>,
 }
 
-/// What a message is made of.
+/// The contents of a message.
 #[derive(Clone)]
 pub struct Contents {
     /// The purchase, with its token.
     pub record: Record,
-    /// What the product is called where it is not called what everybody calls it: language and name.
+    /// The names of the product where they differ from the default name: language and name.
     pub product_names: Vec<(String, String)>,
-    /// The number of the user in whose name it was bought, in E.164 digits.
+    /// The phone number of the user in whose name it was bought, in E.164 digits.
     pub requester_phone_number: Option<String>,
     /// The e-mail address of that user.
     pub requester_email: Option<String>,
 }
 
-/// What became of a claimed message.
+/// The outcome of a claimed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Which.
+    /// The message.
     pub id: MessageId,
-    /// Under which claim.
+    /// The number of the claim.
     pub attempt: u16,
-    /// What became of it.
+    /// The outcome.
     pub outcome: DeliveryOutcome,
 }
 
 /// How a delivery ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// Somebody has accepted it.
+    /// The gateway has accepted it.
     Sent,
-    /// It is tried again, this much later.
+    /// It is tried again after this duration.
     RetryAfter(Duration),
-    /// It is tried no more.
+    /// It is not tried again.
     GivenUp(GivenUp),
 }
 
 /// Why a message is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GivenUp {
-    /// No sender is set up for its channel.
+    /// No sender is configured for its channel.
     NoChannel,
-    /// The recipient has no number or address any more.
-    Nobody,
-    /// The gateway will never take it.
+    /// The recipient no longer has a number or an address.
+    NoRecipient,
+    /// The gateway will never accept it.
     Refused,
-    /// It would come too late to be of use.
+    /// It is too late to be useful.
     TooOld,
-    /// It has been tried often enough.
+    /// It has been tried too often.
     TooOften,
 }
 
 impl GivenUp {
     /// Every reason.
-    pub const ALL: [Self; 5] = [Self::NoChannel, Self::Nobody, Self::Refused, Self::TooOld, Self::TooOften];
+    pub const ALL: [Self; 5] =
+        [Self::NoChannel, Self::NoRecipient, Self::Refused, Self::TooOld, Self::TooOften];
 
     /// The name in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NoChannel => "NO_CHANNEL",
-            Self::Nobody => "NOBODY",
+            Self::NoRecipient => "NOBODY",
             Self::Refused => "REFUSED",
             Self::TooOld => "TOO_OLD",
             Self::TooOften => "TOO_OFTEN",
@@ -109,7 +111,7 @@ impl GivenUp {
 }
 
 impl ClaimedMessage {
-    /// How far claims are counted.
+    /// The highest number of claims that is counted.
     pub const ATTEMPTS_COUNTED: u16 = i16::MAX.unsigned_abs();
 }
 
@@ -127,7 +129,7 @@ impl fmt::Debug for ClaimedMessage {
     }
 }
 
-/// A message that is to be written.
+/// A message to be written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owed {
     pub(crate) id: MessageId,
@@ -152,7 +154,7 @@ impl Statement for RecordDeliveries {
     const SQL: &str = include_str!("sql/record_deliveries.sql");
 }
 
-/// Writes what a group of facts owes, in their transaction.
+/// Writes the messages that a group of events owes, in the transaction of the group.
 pub(crate) async fn insert(mut connection: &AsyncPgConnection, owed: &[Owed]) -> Result<(), StoreError> {
     if owed.is_empty() {
         return Ok(());
@@ -169,8 +171,8 @@ pub(crate) async fn insert(mut connection: &AsyncPgConnection, owed: &[Owed]) ->
 }
 
 impl Store {
-    /// Takes up to `limit` messages of a channel that have been due for so long, for `lease`: until then nobody else takes
-    /// them.
+    /// Claims up to `limit` messages of a channel that have been due for at least `due_for`. Until `lease` ends, no
+    /// other process claims them.
     pub async fn claim_messages(
         &self,
         channel: Channel,
@@ -198,8 +200,8 @@ impl Store {
         claimed.iter().map(|row| row.claimed(&contents)).collect()
     }
 
-    /// Puts on record what became of claimed messages. One that was sent is not sent again; one whose claim has passed to
-    /// somebody else is left to them.
+    /// Records the outcome of claimed messages. A message that was sent is not sent again. A failure is ignored if
+    /// another process has claimed the message since.
     pub async fn record_deliveries(&self, deliveries: Vec<Delivery>) -> Result<(), StoreError> {
         if deliveries.is_empty() {
             return Ok(());

@@ -1,7 +1,7 @@
-//! The operator's view: purchases of everybody, the whole story of one, what came to light too late, and a person's
-//! decision about what no provider can tell.
+//! The operator's view: purchases of all organisations, the complete story of one purchase, incidents, and an
+//! operator's decision where no provider can answer.
 //!
-//! Nothing here opens what is sealed: who looks after the service needs no token to see where it is.
+//! This module opens nothing that is sealed. An operator needs no token to see the state of a purchase.
 
 mod decision;
 mod incidents;

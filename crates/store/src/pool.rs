@@ -1,4 +1,4 @@
-//! The connections that are kept ready, in one pool for money and one for everything else.
+//! The connection pools: one for money and one for everything else.
 
 use std::ops::{Deref, DerefMut};
 
@@ -12,12 +12,13 @@ use tokio::time::Instant;
 
 use crate::{
     StoreError, StoreSettings,
+    address::Address,
     connection::{Connection, Purpose},
     measures,
     transaction::Transaction,
 };
 
-/// A pool. Clones are handles on the same one.
+/// A pool. Clones are handles to the same pool.
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: deadpool::managed::Pool<Connector>,
@@ -26,21 +27,31 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// An empty pool of at most `size` connections, each made when first needed.
-    pub(crate) fn new(settings: &StoreSettings, size: usize, purpose: Purpose, engine: &Handle) -> Self {
-        let connector = Connector { settings: settings.clone(), purpose, engine: engine.clone() };
+    /// An empty pool of at most `size` connections. Each is opened when first needed.
+    pub(crate) fn new(
+        address: &Address,
+        settings: &StoreSettings,
+        size: usize,
+        purpose: Purpose,
+        engine: &Handle,
+    ) -> Self {
+        let connector = Connector {
+            address: address.clone(),
+            settings: settings.clone(),
+            purpose,
+            engine: engine.clone(),
+        };
         let connections = deadpool::managed::Pool::builder(connector)
             .max_size(size.max(1))
             .wait_timeout(Some(settings.pool_wait()))
             .create_timeout(Some(settings.connect_timeout()))
             .runtime(Runtime::Tokio1)
             .build()
-            .expect("a pool with timeouts can be built once it is told its runtime");
+            .expect("a pool with timeouts can be built once it has a runtime");
         Self { connections, name: purpose.name(), commit_deadline: settings.commit_deadline() }
     }
 
-    /// A connection to read through. What is written through it commits by itself: for writing, use
-    /// [`Pool::begin`].
+    /// A connection for reads. A write through it commits by itself. To write, use [`Pool::begin`].
     pub(crate) async fn get(&self) -> Result<PooledConnection, StoreError> {
         let asked = now();
         let got = self.connections.get().await;
@@ -60,17 +71,17 @@ impl Pool {
         }
     }
 
-    /// A connection with a transaction begun on it.
+    /// A connection with an open transaction.
     pub(crate) async fn begin(&self) -> Result<Transaction, StoreError> {
         Transaction::begin(self.get().await?, self.commit_deadline).await
     }
 }
 
-/// A connection lent by a pool. It goes back when dropped, and is thrown away there if it broke.
+/// A connection from a pool. When dropped, it returns to the pool, which discards it if it is broken.
 pub(crate) struct PooledConnection(Object<Connector>);
 
 impl PooledConnection {
-    /// Closes it instead of giving it back.
+    /// Closes it instead of returning it.
     pub(crate) fn discard(self) {
         drop(Object::take(self.0));
     }
@@ -94,8 +105,9 @@ impl DerefMut for PooledConnection {
     }
 }
 
-/// Makes a pool's connections.
+/// Opens a pool's connections.
 struct Connector {
+    address: Address,
     settings: StoreSettings,
     purpose: Purpose,
     engine: Handle,
@@ -106,7 +118,7 @@ impl Manager for Connector {
     type Error = StoreError;
 
     async fn create(&self) -> Result<Connection, StoreError> {
-        Connection::open(&self.settings, self.purpose, &self.engine).await
+        Connection::open(&self.address, &self.settings, self.purpose, &self.engine).await
     }
 
     async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<StoreError> {
@@ -116,7 +128,7 @@ impl Manager for Connector {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "measures a wait inside this room, and reaches no rule of the trade"
+    reason = "measures a wait inside this crate, and affects no business rule"
 )]
 fn now() -> Instant {
     Instant::now()

@@ -1,4 +1,4 @@
-//! Purchases: what is asked of the lanes, and what they answer.
+//! Purchases: the requests to the lanes, and their answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,60 +7,61 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use money::{Currency, Money};
 use purchase::{
-    Authority, Fact, Illegal, KeyedRequest, Life, OrganisationId, Price, PurchaseId, PurchaseRequest, Record,
-    Reference, Success,
+    Authority, Event, Illegal, KeyedRequest, Lifecycle, OrganisationId, Price, PurchaseId, PurchaseRequest,
+    Record, Reference, Success,
 };
 use serde_json::Value;
 use vend::{ProviderReference, Vend};
 use zeroize::Zeroizing;
 
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::{Aad, SealError, Sealed, Store, StoreError};
 
-/// Where a meter token is sealed for.
+/// The column that a meter token is sealed for.
 pub(crate) const TOKEN_COLUMN: &str = "purchases.sealed_token";
-/// Where a provider's reply is sealed for.
+/// The column that a provider's reply is sealed for.
 pub(crate) const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
 
-/// A purchase to be reserved: everything that is known before money is held. Run again with the same
-/// numbers after a lost acknowledgement.
+/// A purchase to be reserved, with everything that is known before money is held. After a lost acknowledgement, run it
+/// again with the same numbers.
 #[derive(Clone, Debug)]
 pub struct Reservation {
     /// Its number, from [`Store::take_purchase_ids`].
     pub id: PurchaseId,
-    /// Its name for people.
+    /// Its reference for people.
     pub reference: Reference,
-    /// In whose name.
+    /// The authority under which it is made.
     pub authority: Authority,
-    /// What was asked.
+    /// The request.
     pub request: PurchaseRequest,
-    /// What it costs.
+    /// The price.
     pub price: Price,
-    /// The name of its first attempt.
+    /// The provider reference of its first attempt.
     pub provider_reference: ProviderReference,
-    /// The consumer's name as the check gave it.
+    /// The consumer's name, as the check returned it.
     pub subscriber_details: Option<String>,
-    /// The idempotency key that it asks for, if it has one.
+    /// The idempotency key that it uses, if any.
     pub keyed: Option<KeyedRequest>,
-    /// The name of the request that asks for it: 1 to 128 characters.
+    /// The id of the request: 1 to 128 characters.
     pub request_id: Option<String>,
-    /// How the request stands, whenever that is asked.
+    /// The state of the request, read whenever it is needed.
     pub pending: Arc<dyn PendingRequest>,
 }
 
-/// The request behind a reserve. It is asked how it stands once the reserve's transaction has begun: a process may stand
-/// still at any moment before that, and what a retry has answered meanwhile must count.
+/// The request behind a reserve. Its state is read after the reserve's transaction has begun. A process may pause at
+/// any moment before that, and an answer that a retry gives meanwhile must count.
 pub trait PendingRequest: fmt::Debug + Send + Sync {
-    /// How long ago its last byte reached this machine, by a clock that goes on while the machine sleeps.
+    /// The time since its arrival, by a clock that continues while the machine is suspended. The arrival is the earlier
+    /// of two moments: its last byte reached the kernel, or its head was read.
     fn age(&self) -> Duration;
 
-    /// Whether its caller has closed the connection. Then nothing is reserved.
+    /// Whether its caller has closed the connection. If so, nothing is reserved.
     fn is_abandoned(&self) -> bool;
 }
 
 impl Reservation {
-    /// The record that this reservation and its vend make together, without reading it back.
-    pub fn record(&self, created_at: DateTime<Utc>, life: Life, vend: &Vend) -> Record {
+    /// The record that results from this reservation and its vend, without reading it back.
+    pub fn record(&self, created_at: DateTime<Utc>, lifecycle: Lifecycle, vend: &Vend) -> Record {
         let request = &self.request;
         Record {
             id: self.id,
@@ -83,7 +84,7 @@ impl Reservation {
             created_at,
             subscriber_details: self.subscriber_details.clone(),
             provider_reference: self.provider_reference,
-            life,
+            lifecycle,
             success: Some(Success {
                 tokens: vend.tokens.clone(),
                 units: vend.units.clone(),
@@ -97,11 +98,11 @@ impl Reservation {
     }
 }
 
-/// Money is held and the first send is on record.
+/// The money is held and the first send is recorded.
 #[derive(Clone, Debug)]
 pub struct Reserved {
-    /// As the reserve left it.
-    pub life: Life,
+    /// The lifecycle as the reserve left it.
+    pub lifecycle: Lifecycle,
     /// The database's time of the reserve.
     pub at: DateTime<Utc>,
 }
@@ -109,16 +110,16 @@ pub struct Reserved {
 /// Why nothing was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReserveRefusal {
-    /// Token, client or user are no longer live.
+    /// The token, the client or the user is no longer valid.
     #[error("the caller's authority has been revoked")]
     Revoked,
     /// The organisation is suspended.
     #[error("the organisation is suspended")]
     Suspended,
-    /// No such account of this organisation.
+    /// The organisation has no such account.
     #[error("the account is not one of the organisation's")]
     UnknownAccount,
-    /// The account is not active, or not of a kind that pays.
+    /// The account is not active, or its category cannot pay.
     #[error("the account cannot be debited")]
     NotDebitable,
     /// The account is in another currency.
@@ -127,37 +128,38 @@ pub enum ReserveRefusal {
     /// Another purchase holds the idempotency key.
     #[error("another purchase holds the idempotency key")]
     KeyTaken,
-    /// Too little is available.
+    /// The available balance is too low.
     #[error("the balance is {gap} too low")]
     Insufficient {
-        /// How much is missing.
+        /// The amount that is missing.
         gap: Money,
     },
     /// An earlier purchase for the same subscriber is open.
     #[error("an earlier purchase for the same subscriber is open")]
     Pending {
-        /// Which; none if it is being reserved at this moment.
+        /// The open purchase. `None` if it is being reserved at this moment.
         open: Option<PurchaseId>,
     },
-    /// The request is older than any may be whose order is to leave: nothing that has been told meanwhile is looked up.
+    /// The request is older than the intake limit, so it must not be sent. Closed references and keys are not checked
+    /// in that case.
     #[error("the request is too old")]
     TooLate,
-    /// The caller has hung up before anything was held.
+    /// The caller closed its connection before anything was held.
     #[error("the caller closed its connection")]
     Abandoned,
-    /// A retry has given a final answer about the external reference, which still rests.
+    /// A retry has given a final answer about the external reference, and the reference still rests.
     #[error("the external reference rests for another {wait:?}")]
     ReferenceRests {
-        /// How long it does.
+        /// How long it still rests.
         wait: Duration,
     },
-    /// The product is not offered to the organisation by this provider any more.
+    /// This provider no longer offers the product to the organisation.
     #[error("the provider does not offer the product to the organisation")]
     NotOffered,
-    /// The organisation is locked to its allow-list, and the subscriber is not on it any more.
+    /// The organisation is locked to its allow-list, and the subscriber is no longer on it.
     #[error("the subscriber is not on the organisation's allow-list")]
     SubscriberNotAllowed,
-    /// Another confirm under the idempotency key was refused, after this one was asked for.
+    /// Another confirm under the idempotency key was refused after this one arrived.
     #[error("the idempotency key was closed by another confirm's refusal")]
     KeyClosed,
     /// Commission is due and the organisation has no account for it.
@@ -165,73 +167,73 @@ pub enum ReserveRefusal {
     NoCommissionAccount,
 }
 
-/// Why there is no reserve, or nobody knows.
+/// Why there is no reserve, or why that is unknown.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ReserveError {
-    /// Refused by a rule; nothing is held.
+    /// A rule refused it. Nothing is held.
     #[error("the reserve was refused")]
     Refused(#[source] ReserveRefusal),
-    /// Too many are waiting, or others keep what is needed; nothing is held.
+    /// Too many reserves are waiting, or other transactions hold what is needed. Nothing is held.
     #[error("too many reserves are waiting, or others keep the wallet")]
     Overloaded,
-    /// The commit was not acknowledged: run it again with the same numbers.
+    /// The commit was not acknowledged. Run it again with the same numbers.
     #[error("the reserve was not acknowledged")]
     Unacknowledged(#[source] Arc<StoreError>),
-    /// The database failed before a commit; nothing is held.
+    /// The database failed before a commit. Nothing is held.
     #[error("the reserve failed")]
     Failed(#[source] Arc<StoreError>),
 }
 
-/// How a purchase stands after a fact was offered to it.
+/// The purchase after an event was proposed to it.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// As it stands now.
-    pub life: Life,
+    /// Its lifecycle now.
+    pub lifecycle: Lifecycle,
     /// The database's time.
     pub at: DateTime<Utc>,
-    /// What the fact did.
+    /// What the event did.
     pub verdict: Verdict,
 }
 
-/// What a fact did.
+/// What an event did to its purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It moved the purchase.
     Moved,
-    /// It was on record already.
+    /// It was recorded already.
     AlreadyThere,
-    /// It had no place; nothing changed.
+    /// It is not allowed in this state. Nothing changed.
     Illegal(Illegal),
 }
 
-/// Why a fact may not be on record.
+/// Why an event is not recorded, or why that is unknown.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RecordError {
     /// No purchase has this number.
     #[error("there is no such purchase")]
     NoSuchPurchase,
-    /// Nobody knows whether it was kept, or it was not: run it again.
-    #[error("the fact was not acknowledged")]
+    /// It was not committed, or that is unknown. Run it again.
+    #[error("the event was not acknowledged")]
     Unacknowledged(#[source] Arc<StoreError>),
-    /// What must not be read could not be sealed.
+    /// The secret parts of the event could not be sealed.
     #[error("the vend could not be sealed")]
     Sealing(#[source] Arc<SealError>),
 }
 
-/// A fact about a purchase, ready for the lanes: what must not be read is sealed already.
+/// An event that is submitted to the lanes to be recorded. Its secret parts are sealed already.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct SubmittedEvent {
     pub(crate) id: PurchaseId,
-    pub(crate) fact: Fact,
+    pub(crate) event: Event,
     pub(crate) sealed: SealedParts,
-    /// Whose doing it is, where it is a person's.
-    pub(crate) deed: Option<Box<Deed>>,
+    /// The operator action, if an operator caused the event.
+    pub(crate) operator_action: Option<Box<OperatorAction>>,
 }
 
-/// What a person does to a purchase: a line of the audit log, written with the move that it makes.
+/// What an operator does to a purchase: a line of the audit log, written with the change that it makes.
 #[derive(Clone, Debug)]
-pub(crate) struct Deed {
-    pub(crate) act: Act,
+pub(crate) struct OperatorAction {
+    pub(crate) act: AuditContext,
     pub(crate) of: OrganisationId,
     /// What was done, as `noun.past_participle`.
     pub(crate) action: &'static str,
@@ -239,58 +241,63 @@ pub(crate) struct Deed {
     pub(crate) details: Value,
 }
 
-/// What must not be read of a fact.
+/// The secret parts of an event, sealed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SealedParts {
-    /// What is typed into the meter.
+    /// The token that is typed into the meter.
     pub(crate) tokens: Option<Sealed>,
-    /// What the provider said, whether it proves something or not.
+    /// The provider's reply, whether it proves something or not.
     pub(crate) reply: Option<Sealed>,
 }
 
 impl Store {
-    /// Holds the money and writes the purchase with its first attempt, as one durable transaction.
+    /// Holds the money and writes the purchase with its first attempt, in one durable transaction.
     pub async fn reserve(&self, reservation: Reservation) -> Result<Reserved, ReserveError> {
         self.lanes.reserve(reservation).await
     }
 
-    /// Offers a fact to a purchase and keeps whatever it does, as one durable transaction: the state,
-    /// the hold, the journal, the history.
+    /// Proposes an event to a purchase and writes its effects in one durable transaction: the state, the hold, the
+    /// journal, the history.
     pub async fn record(
         &self,
         id: PurchaseId,
         of: OrganisationId,
-        fact: Fact,
+        event: Event,
     ) -> Result<Recorded, RecordError> {
-        let sealed = self.seal(id, &fact).map_err(|error| RecordError::Sealing(Arc::new(error)))?;
-        self.lanes.record(of, Entry { id, fact, sealed, deed: None }).await
+        let sealed = self.seal(id, &event).map_err(|error| RecordError::Sealing(Arc::new(error)))?;
+        self.lanes.record(of, SubmittedEvent { id, event, sealed, operator_action: None }).await
     }
 
-    /// The same for what a person does.
-    pub(crate) async fn record_deed(
+    /// The same for an operator action.
+    pub(crate) async fn record_operator_action(
         &self,
         id: PurchaseId,
-        fact: Fact,
-        deed: Deed,
+        event: Event,
+        operator_action: OperatorAction,
     ) -> Result<Recorded, RecordError> {
-        let sealed = self.seal(id, &fact).map_err(|error| RecordError::Sealing(Arc::new(error)))?;
-        self.lanes.record(deed.of, Entry { id, fact, sealed, deed: Some(Box::new(deed)) }).await
+        let sealed = self.seal(id, &event).map_err(|error| RecordError::Sealing(Arc::new(error)))?;
+        self.lanes
+            .record(
+                operator_action.of,
+                SubmittedEvent { id, event, sealed, operator_action: Some(Box::new(operator_action)) },
+            )
+            .await
     }
 
-    fn seal(&self, id: PurchaseId, fact: &Fact) -> Result<SealedParts, SealError> {
-        let (tokens, reply) = match fact {
-            Fact::Vended { vend } => (vend.tokens.as_ref(), Some(&vend.raw_reply)),
-            // Nothing was said: a person typed it.
-            Fact::OperatorVended { vend, .. } => (vend.tokens.as_ref(), None),
-            Fact::Lost { why, .. } | Fact::LetGo { why, .. } => (None, why.raw_reply.as_ref()),
-            Fact::Refused { .. }
-            | Fact::NeverSent { .. }
-            | Fact::Claimed
-            | Fact::NoRecord { .. }
-            | Fact::SentAgain { .. }
-            | Fact::AttemptStarted { .. }
-            | Fact::WindowClosed { .. }
-            | Fact::OperatorNotVended { .. } => (None, None),
+    fn seal(&self, id: PurchaseId, event: &Event) -> Result<SealedParts, SealError> {
+        let (tokens, reply) = match event {
+            Event::Vended { vend } => (vend.tokens.as_ref(), Some(&vend.raw_reply)),
+            // There is no reply: an operator typed it.
+            Event::OperatorVended { vend, .. } => (vend.tokens.as_ref(), None),
+            Event::Lost { why, .. } | Event::LeaseReleased { why, .. } => (None, why.raw_reply.as_ref()),
+            Event::Refused { .. }
+            | Event::NeverSent { .. }
+            | Event::Claimed
+            | Event::NoRecord { .. }
+            | Event::SentAgain { .. }
+            | Event::AttemptStarted { .. }
+            | Event::WindowClosed { .. }
+            | Event::OperatorNotVended { .. } => (None, None),
         };
         let seal = |plaintext: &[u8], column| self.sealing.seal(plaintext, Aad { purchase_id: id.0, column });
         let wire_form = tokens.map(|tokens| Zeroizing::new(tokens.wire_form()));

@@ -1,4 +1,4 @@
-//! Reading purchases back, and closing a reference that names none.
+//! Reads purchases, and closes references for retries.
 
 use std::time::Duration;
 
@@ -16,30 +16,30 @@ mod row;
 
 pub(crate) use row::Row;
 
-/// What names a purchase to be retried.
+/// The key that identifies a purchase to be retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryKey {
-    /// Whose.
+    /// The organisation that owns the purchase.
     pub organisation: OrganisationId,
-    /// For whom it was.
+    /// The subscriber that it was for.
     pub subscriber: SubscriberIdentifier,
-    /// The integrator's own name for it.
+    /// The integrator's own reference for the purchase.
     pub external_reference: String,
-    /// Among which product; any, if not given.
+    /// The product. `None` means any product.
     pub product: Option<Product>,
 }
 
-/// What a retry is about to answer for ever, by what that needs of its reference.
+/// The final answer that a retry is about to give. It decides how the reference is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosingOutcome {
-    /// The purchase was bought. Confirms that arrived before the answer buy nothing under the reference any more.
+    /// The purchase was bought. Confirms that arrived before the answer can no longer buy under the reference.
     Bought,
-    /// Nothing was bought, so the integrator may buy again. No confirm that is still on its way may do so under this
-    /// reference: it rests for [`purchase::Timing::reference_rest`].
+    /// Nothing was bought, so the integrator may buy again. A confirm that is still on its way must not do so under
+    /// this reference: the reference rests for [`purchase::Timing::reference_rest`].
     NotBought,
 }
 
-/// A purchase and the database's time of its reading.
+/// A purchase, and the database's time when it was read.
 #[derive(Clone, Debug)]
 pub struct ForRetry {
     /// The newest purchase of the key.
@@ -48,7 +48,7 @@ pub struct ForRetry {
     pub declared: Capabilities,
     /// Whether the account and the provider allow retries.
     pub retries_enabled: bool,
-    /// When it stood so.
+    /// When this was read.
     pub at: DateTime<Utc>,
 }
 
@@ -86,7 +86,7 @@ struct CloseReference;
 
 impl Statement for CloseReference {
     const SQL: &str = "-- close_reference
--- A rest is never cut short.
+-- An existing rest is never shortened.
 INSERT INTO closed_references AS c (organisation_id, subscriber_identifier, external_reference, closed_at, rests_until)
 SELECT $1, $2, $3, at, at + $4 * interval '1 microsecond' FROM clock_timestamp() AS at
 ON CONFLICT (organisation_id, subscriber_identifier, external_reference)
@@ -94,8 +94,8 @@ ON CONFLICT (organisation_id, subscriber_identifier, external_reference)
 }
 
 impl Store {
-    /// The newest purchase of a key. Where there is none, the key rests from the same transaction on, so that "not found"
-    /// stays true.
+    /// Finds the newest purchase of a key. If there is none, closes the key in the same transaction, so that "not
+    /// found" stays true while it rests.
     pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, StoreError> {
         let store = self.clone();
         self.on_engine(async move {
@@ -108,8 +108,8 @@ impl Store {
         .await
     }
 
-    /// Closes a key, so that a final answer about its newest purchase stays true. Where `known` is not the newest any more,
-    /// nothing is closed and the newest is given instead.
+    /// Closes a key, so that a final answer about its newest purchase stays true. If `known` is no longer the newest,
+    /// closes nothing and returns the newest purchase instead.
     pub async fn close_reference(
         &self,
         key: RetryKey,
@@ -137,7 +137,7 @@ impl Store {
         newer.map(|row| row.read(&self.sealing, &self.timing)).transpose()
     }
 
-    /// The purchase of this number as it stands.
+    /// The purchase with this number, in its current state.
     pub async fn get_record(&self, id: PurchaseId) -> Result<Record, StoreError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
         self.read(move |connection| {
@@ -152,8 +152,8 @@ impl Store {
     }
 }
 
-/// Every reserve of the organisation locks a wallet before it looks for closed references. With all
-/// wallets locked here, a reserve has either been kept, and is found, or will see the closing.
+/// Every reserve of the organisation locks a wallet before it looks for closed references. This function locks all
+/// wallets. So a reserve either is committed already and is found here, or it will see the closing.
 async fn find_newer_or_close(
     transaction: &mut Transaction,
     key: &RetryKey,

@@ -1,5 +1,4 @@
-//! Confirms that made no purchase: written in the background, many at a time, and listed for an operator who is asked
-//! about one.
+//! Confirms that made no purchase. They are written in the background, in batches, and listed for an operator.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -13,31 +12,31 @@ use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
-/// Which refused confirms are asked for; what is absent is not asked about.
+/// Which refused confirms are requested. An absent field does not filter.
 #[derive(Clone, Debug, Default)]
 pub struct RefusedQuery {
-    /// Whose.
+    /// The organisation.
     pub organisation: Option<OrganisationId>,
-    /// For whom.
+    /// The subscriber identifier.
     pub subscriber: Option<String>,
-    /// The integrator's own name for it.
+    /// The integrator's own reference for the purchase.
     pub external_reference: Option<String>,
     /// The `X-Request-Id` of the confirm.
     pub request_id: Option<String>,
-    /// Only lines before this one.
+    /// Only lines with smaller numbers than this one.
     pub before: Option<i64>,
-    /// At most so many.
+    /// The maximum number of lines.
     pub limit: u16,
 }
 
-/// A refused confirm as it is on file.
+/// A refused confirm as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedRecord {
     /// Its number in the list.
     pub id: i64,
     /// When it was refused.
     pub refused_at: DateTime<Utc>,
-    /// The code of whose it is.
+    /// The code of its organisation.
     pub organisation: Option<String>,
     /// The name of the OAuth client.
     pub client: Option<String>,
@@ -45,17 +44,17 @@ pub struct RefusedRecord {
     pub user: Option<String>,
     /// The meter, phone or account.
     pub subscriber: Option<String>,
-    /// The integrator's own name for the purchase.
+    /// The integrator's own reference for the purchase.
     pub external_reference: Option<String>,
-    /// What was to be bought.
+    /// The product.
     pub product: Option<String>,
-    /// From whom.
+    /// The code of the provider.
     pub provider_code: Option<String>,
-    /// For how much.
+    /// The amount.
     pub amount: Option<Money>,
-    /// The error code that was told.
+    /// The error code that was returned.
     pub code: String,
-    /// The field that was to blame.
+    /// The field that caused the error.
     pub param: Option<String>,
     /// The `X-Request-Id` of the confirm.
     pub request_id: String,
@@ -119,7 +118,7 @@ struct Row {
 }
 
 impl Store {
-    /// Writes them, all or none.
+    /// Writes all of them in one transaction, or none.
     pub async fn keep_refused_confirms(&self, refused: Vec<RefusedConfirm>) -> Result<(), StoreError> {
         let written = self.operate(move |transaction| {
             Box::pin(async move {
@@ -148,7 +147,7 @@ impl Store {
         written.await
     }
 
-    /// The newest that are asked for, the newest first.
+    /// The requested lines, the newest first.
     pub async fn list_refused_confirms(&self, query: RefusedQuery) -> Result<Vec<RefusedRecord>, StoreError> {
         let listed = self.read(move |connection| {
             Box::pin(async move {

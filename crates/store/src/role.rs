@@ -1,4 +1,4 @@
-//! Whether the role that we connect as could undo what the schema promises.
+//! Whether the role of our connection could violate what the schema guarantees.
 
 use diesel::{
     QueryableByName,
@@ -9,11 +9,11 @@ use diesel_async::RunQueryDsl;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Refuses a role that could rewrite the audit log or post what it likes, as the owner and every superuser could. A
-    /// server that handles money asks this before it serves.
+    /// Refuses a role that could rewrite the audit log or write any posting, as the owner and every superuser could. A
+    /// server that handles money calls this before it serves.
     ///
     /// # Errors
-    /// [`StoreError::Setting`], naming the role.
+    /// [`StoreError::Setting`], which names the role.
     pub async fn refuse_powerful_role(&self) -> Result<(), StoreError> {
         let role: Role = self
             .read(|connection| {

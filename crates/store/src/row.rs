@@ -1,4 +1,4 @@
-//! How a purchase's life lies in its row, both ways.
+//! Conversions between a purchase's lifecycle and its row, in both directions.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz};
 use money::{Currency, Money};
-use purchase::{Failure, Fence, Handling, Life, Sending, State, StateName};
+use purchase::{Failure, Fence, Handling, Lifecycle, Sending, State, StateName};
 use vend::{Capabilities, ProviderReference, Refusal, RefusalReason};
 
 use crate::StoreError;
 
-/// The columns that make up a [`Life`].
+/// The columns that make up a [`Lifecycle`].
 #[derive(QueryableByName)]
-pub(crate) struct LifeRow {
+pub(crate) struct LifecycleRow {
     #[diesel(sql_type = Text)]
     state: String,
     #[diesel(sql_type = Text)]
@@ -57,7 +57,7 @@ pub(crate) struct FailureRow {
     failure_wording: Option<String>,
 }
 
-/// What a provider's row declares of its connection.
+/// The columns in which a provider's row declares its connection's capabilities.
 #[derive(QueryableByName)]
 pub(crate) struct DeclaredRow {
     #[diesel(sql_type = Bool)]
@@ -70,10 +70,10 @@ pub(crate) struct DeclaredRow {
     settles_within_s: i32,
 }
 
-impl LifeRow {
-    /// The life of purchase `id`.
-    pub(crate) fn life(&self, id: i64) -> Result<Life, StoreError> {
-        Ok(Life {
+impl LifecycleRow {
+    /// The lifecycle of purchase `id`.
+    pub(crate) fn lifecycle(&self, id: i64) -> Result<Lifecycle, StoreError> {
+        Ok(Lifecycle {
             handling: Handling::parse(&self.handling).ok_or_else(|| corrupt(id, "handling"))?,
             state: self.state(id)?,
             fence: Fence(self.fence),
@@ -107,7 +107,7 @@ impl LifeRow {
         Ok(Sending {
             copies: copies.ok_or_else(|| corrupt(id, "copies"))?,
             last_sent_at,
-            // A server of the version before leaves the end of an earlier copy here when it sends another.
+            // A server of the previous version leaves the end of an earlier copy here when it sends another one.
             ended_at: self.send_ended_at.filter(|ended_at| *ended_at >= last_sent_at),
             earlier_ended_by: self.earlier_sends_ended_by,
             no_record_since: self.no_record_since,

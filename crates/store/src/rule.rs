@@ -1,25 +1,25 @@
-//! The rules of the schema that an operator can run into, and what the database calls them.
+//! The rules of the schema that an operator's input can violate, and their constraint names in the database.
 
 use crate::StoreError;
 
-/// A rule that somebody at the operator's desk can break by what they enter.
+/// A rule of the schema that an operator's input can violate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Two organisations have two codes.
+    /// Each organisation has its own code.
     OneCode,
-    /// Two users of an organisation have two names.
+    /// Each user of an organisation has its own username.
     OneUsername,
-    /// An organisation has one commission wallet of a currency.
+    /// An organisation has at most one commission wallet per currency.
     OneCommissionWallet,
-    /// A payment's reference is its own.
+    /// Each payment has its own reference.
     OnePaymentReference,
-    /// A product is entered before it is offered.
+    /// A product must exist before it is offered.
     OfferNeedsProduct,
-    /// A provider is entered before it offers anything.
+    /// A provider must exist before it offers a product.
     OfferNeedsProvider,
-    /// A product is entered before it is called otherwise.
+    /// A product must exist before it gets a text.
     TextNeedsProduct,
-    /// A default provider of a product offers it, and goes on offering it while it is the default.
+    /// A default provider must offer its product for as long as it is the default.
     DefaultNeedsOffer,
 }
 
@@ -51,7 +51,7 @@ impl Rule {
 }
 
 impl StoreError {
-    /// Which rule was broken, where it is one of those.
+    /// The rule that was violated, if it is one of these.
     pub fn broken_rule(&self) -> Option<Rule> {
         let (Self::Duplicate { constraint } | Self::Rejected { constraint, .. }) = self else {
             return None;

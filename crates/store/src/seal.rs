@@ -1,5 +1,5 @@
-//! Sealing at rest: what the database keeps of meter tokens and raw provider replies is unreadable without
-//! the deployment's keys, and cannot be moved to another purchase or column.
+//! Sealing at rest. Stored meter tokens and raw provider replies are unreadable without the deployment's keys, and
+//! cannot be moved to another purchase or column.
 
 mod settings;
 
@@ -16,28 +16,28 @@ pub use settings::{KeySettings, SealingSettings};
 
 const NONCE_LENGTH: usize = 12;
 
-/// The keys of a deployment: one that seals, and any number that still open.
+/// The keys of a deployment: one that seals, and any number of older ones that still open.
 #[derive(Debug, Clone)]
 pub struct SealingKeys {
     current: SealingKey,
     older: Vec<SealingKey>,
 }
 
-/// One key with the number by which rows name it.
+/// One key with the number that rows use for it.
 #[derive(Clone)]
 pub struct SealingKey {
     id: i32,
     cipher: Aes256GcmSiv,
 }
 
-/// Where a sealed value belongs. It opens nowhere else.
+/// The purchase and column that a sealed value belongs to. It does not open anywhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aad {
     pub purchase_id: i64,
     pub column: &'static str,
 }
 
-/// A sealed value as it is stored: the number of its key, and nonce and ciphertext in one.
+/// A sealed value as stored: the number of its key, and the nonce and ciphertext together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sealed {
     pub key_id: i32,
@@ -47,20 +47,20 @@ pub struct Sealed {
 /// Why something could not be sealed or opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
-    /// A key is 64 hexadecimal digits.
-    // Without what the decoder says: it names a character of the key.
+    /// A key is not 64 hexadecimal digits.
+    // Without the decoder's message, because that names a character of the key.
     #[error("sealing key {id} is not 64 hexadecimal digits")]
     Malformed { id: i32 },
     /// Two keys have the same number.
     #[error("sealing key {id} is given twice")]
     KeyTwice { id: i32 },
-    /// The deployment was not given the key that sealed this.
+    /// The deployment does not have the key that sealed this.
     #[error("sealing key {id} is not known")]
     KeyUnknown { id: i32 },
-    /// The value was changed, or moved from another purchase or column, or sealed under another key.
+    /// The value was changed, moved from another purchase or column, or sealed under another key.
     #[error("the sealed {column} of purchase {purchase_id} does not open")]
     Broken { purchase_id: i64, column: &'static str },
-    /// The operating system gave no randomness.
+    /// The operating system returned no randomness.
     #[error("no randomness for a nonce")]
     NoRandomness {
         #[source]
@@ -100,17 +100,17 @@ impl SealingKeys {
         }
     }
 
-    /// Seals `plaintext` for the place `aad`.
+    /// Seals `plaintext` for `aad`.
     pub fn seal(&self, plaintext: &[u8], aad: Aad) -> Result<Sealed, SealError> {
         let mut nonce = [0; NONCE_LENGTH];
         getrandom::fill(&mut nonce).map_err(|source| SealError::NoRandomness { source })?;
         let payload = Payload { msg: plaintext, aad: &aad.bytes() };
         let ciphertext = self.current.cipher.encrypt(&Nonce::from(nonce), payload);
-        let ciphertext = ciphertext.expect("nothing that is sealed here comes near the cipher's 64 GiB");
+        let ciphertext = ciphertext.expect("every sealed value is far below the cipher's limit of 64 GiB");
         Ok(Sealed { key_id: self.current.id, bytes: [nonce.as_slice(), &ciphertext].concat() })
     }
 
-    /// Opens what was sealed for the place `aad`.
+    /// Opens a value that was sealed for `aad`.
     pub fn open(&self, sealed: &Sealed, aad: Aad) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let key = self.key(sealed.key_id)?;
         let broken = SealError::Broken { purchase_id: aad.purchase_id, column: aad.column };
@@ -149,10 +149,10 @@ mod tests {
 
     #[test]
     fn what_was_sealed_opens_in_its_own_place_and_in_no_other() {
-        let (keys, home) = (keys(), aad(7, "token"));
-        let sealed = keys.seal(TOKEN, home).unwrap();
+        let (keys, own) = (keys(), aad(7, "token"));
+        let sealed = keys.seal(TOKEN, own).unwrap();
 
-        assert_eq!(keys.open(&sealed, home).unwrap().as_slice(), TOKEN);
+        assert_eq!(keys.open(&sealed, own).unwrap().as_slice(), TOKEN);
         for elsewhere in [aad(8, "token"), aad(7, "reply")] {
             assert!(matches!(keys.open(&sealed, elsewhere), Err(SealError::Broken { .. })));
         }
@@ -160,14 +160,14 @@ mod tests {
 
     #[test]
     fn a_changed_or_cut_value_does_not_open() {
-        let (keys, home) = (keys(), aad(7, "token"));
-        let sealed = keys.seal(TOKEN, home).unwrap();
+        let (keys, own) = (keys(), aad(7, "token"));
+        let sealed = keys.seal(TOKEN, own).unwrap();
         for position in 0..sealed.bytes.len() {
             let mut changed = sealed.clone();
             changed.bytes[position] ^= 1;
-            assert!(matches!(keys.open(&changed, home), Err(SealError::Broken { .. })));
+            assert!(matches!(keys.open(&changed, own), Err(SealError::Broken { .. })));
             changed.bytes.truncate(position);
-            assert!(matches!(keys.open(&changed, home), Err(SealError::Broken { .. })));
+            assert!(matches!(keys.open(&changed, own), Err(SealError::Broken { .. })));
         }
     }
 

@@ -1,36 +1,39 @@
-//! What the store is told by the deployment: where the database is, and how long it may take.
+//! The store's settings: where the database is, and how long operations may take.
 
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
+
+use crate::{address::AddressError, connection};
 
 /// The store's part of a binary's settings. Only the address has no default.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoreSettings {
-    /// The database's address, `postgres://role:password@host/name`; the role is a serving one, not the owner.
+    /// The database's address, `postgres://role:password@host/name`; the role is a serving one, not the owner. The
+    /// parameters `sslmode` and `sslrootcert` protect the connection, in the words of libpq.
     pub database_url: SecretString,
-    /// How the connections introduce themselves in `pg_stat_activity`.
+    /// The name of the connections in `pg_stat_activity`.
     #[serde(default = "default::application_name")]
     pub application_name: String,
     /// Connections for reading and for everything that moves no money.
     #[serde(default = "default::pool_size")]
     pub pool_size: usize,
-    /// Connections that only reserves and settles use, so that no read can starve them.
+    /// Connections that only reserves and records use, so that reads cannot starve them.
     #[serde(default = "default::money_pool_size")]
     pub money_pool_size: usize,
-    /// Group commit lanes; each uses one of the money connections at a time. More of them make smaller groups,
-    /// and only help where the database has processors to spare.
+    /// Group commit lanes. Each uses one of the money connections at a time. More lanes make smaller groups, and only
+    /// help if the database has spare processors.
     #[serde(default = "default::lanes")]
     pub lanes: usize,
-    /// Most reserves and records that one lane runs as one transaction.
+    /// The maximum number of reserves and records that one lane runs as one transaction.
     #[serde(default = "default::group_max")]
     pub group_max: usize,
     /// How long an operation may wait for a free connection.
     #[serde(default = "default::pool_wait_ms")]
     pub pool_wait_ms: u64,
-    /// How long making a connection may take.
+    /// How long opening a connection may take.
     #[serde(default = "default::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
     /// How long the server lets a statement wait for a lock.
@@ -39,34 +42,24 @@ pub struct StoreSettings {
     /// How long the server lets a statement run.
     #[serde(default = "default::statement_timeout_ms")]
     pub statement_timeout_ms: u64,
-    /// How long the server keeps an open transaction that says nothing.
+    /// How long the server keeps an open transaction without activity.
     #[serde(default = "default::idle_in_transaction_timeout_ms")]
     pub idle_in_transaction_timeout_ms: u64,
-    /// How long this side waits for the acknowledgement of a commit before it counts as unacknowledged.
+    /// How long this side waits for the acknowledgement of a commit. After that the commit counts as unacknowledged.
     #[serde(default = "default::commit_deadline_ms")]
     pub commit_deadline_ms: u64,
-    /// How long this side waits for a whole operation, whatever the server and the network do.
+    /// How long this side waits for a whole operation, independent of the server and the network.
     #[serde(default = "default::operation_deadline_ms")]
     pub operation_deadline_ms: u64,
 }
 
-/// Why settings describe no usable store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StoreSettingsError {
-    /// The driver cannot read it. What it says is not repeated, since the address holds a password.
-    #[error("database_url is no address such as postgres://login:password@host/name")]
-    BadAddress,
-}
-
 impl StoreSettings {
-    /// Checked at start-up.
+    /// Checks the settings at start-up.
     ///
     /// # Errors
-    /// When there cannot be a database at the address.
-    pub fn checked(&self) -> Result<(), StoreSettingsError> {
-        let parsed = self.database_url.expose_secret().parse::<tokio_postgres::Config>();
-        let has_host = parsed.is_ok_and(|parsed| !parsed.get_hosts().is_empty());
-        if has_host { Ok(()) } else { Err(StoreSettingsError::BadAddress) }
+    /// If the address cannot be that of a database, or the protection that it names cannot be set up.
+    pub fn checked(&self) -> Result<(), AddressError> {
+        connection::address(self).map(drop)
     }
 
     /// The defaults, on the database at `database_url`.

@@ -1,7 +1,7 @@
-//! Statements that are read as SQL, and that the server prepares once per connection.
+//! Statements that are written as SQL. The server prepares each of them once per connection.
 //!
-//! Diesel's `sql_query` is parsed and planned again at every run, because two of them cannot be told apart by
-//! type. Here every statement is a type, so that the connection's cache of prepared statements knows it.
+//! Diesel's `sql_query` is parsed and planned again at every run, because its type does not identify the statement.
+//! Here every statement is a type, so the connection's cache of prepared statements recognises it.
 
 use std::{any::Any, marker::PhantomData};
 
@@ -13,8 +13,8 @@ use diesel::{
     sql_types::{HasSqlType, Untyped},
 };
 
-/// A statement with its SQL, whose parameters are `$1`, `$2` … in the order in which they are bound. Its
-/// rows are read by column name (`QueryableByName`).
+/// A statement with its SQL. Its parameters are `$1`, `$2` and so on, in the order in which they are bound. Its rows
+/// are read by column name (`QueryableByName`).
 ///
 /// ```ignore
 /// struct LockWallets;
@@ -151,6 +151,6 @@ mod tests {
         .await
         .unwrap();
         let runs: Vec<_> = known.iter().map(|plans| plans.runs).collect();
-        assert_eq!(runs, [3], "one prepared statement, and every run was one of it");
+        assert_eq!(runs, [3], "one prepared statement served every run");
     }
 }

@@ -1,4 +1,4 @@
-//! A migrated database for each test of this room, and the store on it.
+//! A migrated database for each test of this crate, and the store on it.
 
 use local_postgres::{Database, LocalPostgres};
 use purchase::Timing;
@@ -16,12 +16,12 @@ pub(crate) fn migrated() -> Database {
     prepared.expect("a test needs its database")
 }
 
-/// The defaults on `database`.
+/// The default settings for `database`.
 pub(crate) fn settings(database: &Database) -> StoreSettings {
     StoreSettings::for_database(database.url())
 }
 
-/// The store on a database, with connections on this test's runtime.
+/// The store on a database. Its connections live on this test's runtime.
 pub(crate) async fn store_with(settings: StoreSettings) -> Result<Store, StoreError> {
     Store::connect(settings, keys(), Timing::default(), Handle::current()).await
 }

@@ -1,4 +1,4 @@
-//! A transaction that is kept only if it says so, and that knows what the answer to its commit proves.
+//! A transaction that commits only on request, and that knows what the answer to its commit proves.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -14,10 +14,10 @@ use crate::{
     pool::PooledConnection,
 };
 
-/// An open transaction, to be ended with [`commit`](Transaction::commit), [`roll_back`](Transaction::roll_back)
-/// or [`end`](Transaction::end). Dropped without an end, it closes its connection, and the server forgets it.
+/// An open transaction. End it with [`commit`](Transaction::commit), [`roll_back`](Transaction::roll_back) or
+/// [`end`](Transaction::end). If it is dropped without an end, it closes its connection, and the server rolls it back.
 ///
-/// Diesel's own `transaction` must not be used inside: this one does not tell it that it has begun.
+/// Do not use Diesel's own `transaction` inside: Diesel does not know that this transaction has begun.
 #[must_use = "a transaction that is dropped is forgotten"]
 pub(crate) struct Transaction {
     /// `None` once it has ended.
@@ -29,21 +29,21 @@ const HELD: &str = "a transaction holds its connection until it ends";
 
 impl Transaction {
     pub(crate) async fn begin(connection: PooledConnection, deadline: Duration) -> Result<Self, StoreError> {
-        // Made first, so that a connection whose BEGIN has no answer is closed and not handed out again.
+        // Created before BEGIN, so that a connection without an answer to BEGIN is closed and not reused.
         let mut transaction = Self { connection: Some(connection), deadline };
         let begun = timeout(deadline, transaction.batch_execute("BEGIN")).await;
         begun.map_err(|elapsed| StoreError::Unavailable { source: elapsed.into() })??;
         Ok(transaction)
     }
 
-    /// Keeps what was done.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// [`StoreError::Unacknowledged`] unless it is certain that it was or was not kept.
+    /// [`StoreError::Unacknowledged`] unless it is certain whether the transaction was committed.
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         let (deadline, warnings) = (self.deadline, self.warnings());
-        // A transaction in which a statement failed answers COMMIT with a quiet ROLLBACK; the SELECT before
-        // it, in the same message, fails aloud.
+        // After a failed statement, the server answers COMMIT with a silent ROLLBACK. The SELECT before it, in the same
+        // message, then fails with an error.
         match timeout(deadline, self.batch_execute("SELECT; COMMIT")).await {
             Ok(Ok(())) if self.warnings() == warnings => {
                 self.give_back();
@@ -57,7 +57,8 @@ impl Transaction {
         }
     }
 
-    /// Forgets what was done. The server forgets it by itself where it does not answer: the connection goes.
+    /// Rolls the transaction back. If the server does not answer, the connection is closed, and the server rolls back
+    /// by itself.
     pub(crate) async fn roll_back(mut self) {
         let deadline = self.deadline;
         if let Ok(Ok(())) = timeout(deadline, self.batch_execute("ROLLBACK")).await {
@@ -65,7 +66,7 @@ impl Transaction {
         }
     }
 
-    /// Commits where `outcome` is a result and rolls back where it is an error.
+    /// Commits if `outcome` is a result, and rolls back if it is an error.
     pub(crate) async fn end<T>(self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         match outcome {
             Ok(result) => self.commit().await.map(|()| result),
@@ -78,7 +79,7 @@ impl Transaction {
 }
 
 impl Transaction {
-    /// Only a connection on which the transaction is known to be over goes back to its pool.
+    /// Returns the connection to its pool. Call it only when the transaction is known to have ended.
     fn give_back(&mut self) {
         drop(self.connection.take());
     }
@@ -133,8 +134,8 @@ mod tests {
         let started = clock.monotonic();
         while written(database) != "1" {
             let waited = clock.monotonic().elapsed_since(started);
-            assert!(waited.as_secs() < 20, "it was not left to finish");
-            // The engine of a test is this very thread.
+            assert!(waited.as_secs() < 20, "the operation did not finish");
+            // The engine of a test runs on this thread, so the wait must not block it.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_operation_goes_on_when_nobody_waits_for_it_any_more() {
+    async fn an_operation_goes_on_when_its_caller_no_longer_waits() {
         let (store, database) = store().await;
         let busy = store.clone();
         let operation = store.on_engine(async move {
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(written(&database), "1");
 
         database.run_sql(others).unwrap();
-        // Whoever asks before the news has arrived finds it dead; nobody does so twice.
+        // A caller may get the dead connection before its loss is noticed, but at most once.
         let mut lent_dead = 0;
         while store.general.get().await.unwrap().batch_execute("SELECT 1").await.is_err() {
             lent_dead += 1;

@@ -1,4 +1,4 @@
-//! Operations that may run a few at a time: some more wait for a while, and others are turned away at once.
+//! Limits how many operations run at a time. Some more may wait for a limited time, and the others are refused at once.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio::time::timeout;
 
 use crate::StoreError;
 
-/// So many at a time, and so many who wait for so long.
+/// A limit for running operations, and a limit for waiting ones with a maximum wait.
 #[derive(Debug)]
 pub(crate) struct Turns {
     running: Semaphore,
-    /// One permit for each that runs or waits.
+    /// One permit for each operation that runs or waits.
     admitted: Semaphore,
     patience: Duration,
 }
@@ -29,10 +29,10 @@ impl Turns {
         Self { running: Semaphore::new(at_once), admitted, patience }
     }
 
-    /// Waits for a turn, in the order of asking.
+    /// Waits for a turn, in the order of the requests.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] where too many wait, or none comes in time. Nothing was done.
+    /// [`StoreError::Busy`] if too many are waiting, or if no turn comes in time. Nothing was done.
     pub(crate) async fn take(&self) -> Result<Turn<'_>, StoreError> {
         let busy = |why: &str| StoreError::Busy { source: why.into() };
         let admitted = self.admitted.try_acquire().map_err(|_full| busy("too many are waiting"))?;
@@ -50,7 +50,7 @@ mod tests {
     const MOMENT: Duration = Duration::from_millis(20);
 
     #[tokio::test]
-    async fn who_finds_the_queue_full_is_turned_away_at_once_and_who_waits_too_long_then() {
+    async fn a_full_queue_refuses_at_once_and_a_wait_that_is_too_long_is_refused() {
         let turns = Turns::new(1, 1, MOMENT);
         let first = turns.take().await.unwrap();
         let (second, third) = tokio::join!(turns.take(), async {
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_gets_the_next_turn() {
+    async fn a_waiting_operation_gets_the_next_turn() {
         let turns = Turns::new(1, 1, Duration::from_secs(10));
         let first = turns.take().await.unwrap();
         let (second, ()) = tokio::join!(turns.take(), async {

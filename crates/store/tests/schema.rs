@@ -1,4 +1,4 @@
-//! The schema from outside: how it comes into a database, and what it lets nobody do.
+//! The schema from outside: how it is installed in a database, and what it refuses.
 
 #![expect(clippy::unwrap_used, reason = "what a test prepares may fail loudly")]
 
@@ -58,7 +58,7 @@ async fn an_empty_database_is_migrated_once_however_often_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn an_owner_who_is_no_superuser_and_may_not_make_roles_can_migrate() {
+async fn an_owner_that_is_no_superuser_and_may_not_make_roles_can_migrate() {
     migrated();
     let database = empty("owned_plainly");
     let name = database.name();
@@ -91,7 +91,7 @@ async fn every_migration_can_be_taken_back_and_applied_again() {
     assert_eq!(migrate(&database.url().into()).await.unwrap().len(), folders.len());
 }
 
-/// As the schema before it had them: one whose sender is at work, one in doubt, one that has ended.
+/// Purchases of the earlier schema: one whose sender is at work, one in doubt, one that has ended.
 const PURCHASES_OF_OLD: &str = "
     INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
         product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,
@@ -184,7 +184,7 @@ fn the_servers_cannot_rewrite_what_was_recorded_nor_change_the_schema() {
 }
 
 #[test]
-fn the_servers_may_hold_still_what_a_login_rests_on_and_change_nothing_of_it() {
+fn the_servers_may_lock_the_rows_behind_a_login_and_change_nothing() {
     let database = migrated();
     for table in ["organisations", "oauth_clients", "client_secrets", "users"] {
         database.run_sql(&format!("SET ROLE vendgate_api; SELECT FROM {table} FOR SHARE")).unwrap();

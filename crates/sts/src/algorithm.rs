@@ -1,8 +1,8 @@
-//! Which cipher a meter speaks.
+//! The encryption algorithms of meters.
 
 /// The encryption algorithm of a meter's decoder, by its IEC 62055-41 code.
 ///
-/// EA07, whose tables are confidential, is left out.
+/// EA07 is not supported, because its tables are confidential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EncryptionAlgorithm {
     /// EA09: single DES under a decoder key of 64 bits. A key change takes two tokens.
@@ -12,7 +12,7 @@ pub enum EncryptionAlgorithm {
 }
 
 impl EncryptionAlgorithm {
-    /// The two digits that stand for this algorithm, in key derivation and on the wire.
+    /// The two digits of this algorithm, in key derivation and on the wire.
     pub fn code(self) -> &'static str {
         match self {
             Self::Ea09 => "09",
@@ -20,7 +20,7 @@ impl EncryptionAlgorithm {
         }
     }
 
-    /// How many tokens carry a new decoder key into the meter.
+    /// The number of tokens of a key change.
     pub fn key_change_tokens(self) -> usize {
         match self {
             Self::Ea09 => 2,

@@ -1,10 +1,10 @@
-//! The sixteen bits in which a token says how much.
+//! The amount field of a token: sixteen bits.
 
-/// An amount as a token carries it: a mantissa of 14 bits and an exponent of 2, worth tenths of a unit.
+/// An amount in the form of a token: a mantissa of 14 bits and an exponent of 2 bits, in tenths of a unit.
 ///
-/// A tenth is 0.1 kWh of electricity, 0.1 m³ of water or gas, 0.1 min of time. Above 1638.3 units the field
-/// has gaps, and an amount is rounded **up** to the next one that fits, in the customer's favour. So what a receipt
-/// prints can be less than what the meter credits: [`tenths`](Self::tenths) says what the meter credits.
+/// A tenth is 0.1 kWh of electricity, 0.1 m³ of water or gas, 0.1 min of time. Above 1638.3 units the field cannot
+/// express every amount. Then an amount is rounded **up** to the next possible one, in the customer's favour. So a
+/// receipt can show less than the meter credits. [`tenths`](Self::tenths) is the amount that the meter credits.
 ///
 /// ```
 /// use sts::CreditAmount;
@@ -19,7 +19,7 @@ pub struct CreditAmount(u16);
 /// Why an amount does not fit in a token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AmountError {
-    /// It is more than [`CreditAmount::MAX`].
+    /// The amount is more than [`CreditAmount::MAX`].
     #[error("{tenths} tenths are more than one token can carry ({})", CreditAmount::MAX.tenths())]
     Overflow {
         /// The amount asked for.
@@ -27,7 +27,7 @@ pub enum AmountError {
     },
 }
 
-/// One exponent's share of the range: it begins where all smaller exponents end.
+/// The range of amounts of one exponent. It begins where the range of the next smaller exponent ends.
 struct Band {
     first_tenths: u32,
     step: u32,
@@ -52,16 +52,16 @@ impl CreditAmount {
             .zip(&BANDS)
             .take_while(|(_, band)| u64::from(band.first_tenths) <= tenths)
             .last()
-            .expect("the first band begins at nothing");
+            .expect("the first band begins at zero");
         let steps = (tenths - u64::from(band.first_tenths)).div_ceil(u64::from(band.step));
-        // Fields in numeric order are amounts in order, so adding carries from the gap at the end of a band into
-        // the next band; putting exponent and mantissa side by side would fall back to the start of this one.
+        // Larger fields are larger amounts. So the addition carries from the gap at the end of a band into the next
+        // band. A bitwise OR of exponent and mantissa would give the start of the same band instead.
         u16::try_from((exponent << MANTISSA_BITS) + steps)
             .map(Self)
             .map_err(|_past_the_last_band| AmountError::Overflow { tenths })
     }
 
-    /// The amount that these sixteen bits stand for; every value stands for one.
+    /// The amount of these sixteen bits. Every value is valid.
     pub fn from_field(field: u16) -> Self {
         Self(field)
     }
@@ -71,7 +71,7 @@ impl CreditAmount {
         self.0
     }
 
-    /// What the meter credits, in tenths of a unit.
+    /// The amount that the meter credits, in tenths of a unit.
     pub fn tenths(self) -> u32 {
         let (exponent, mantissa) = (self.0 >> MANTISSA_BITS, self.0 & 0x3FFF);
         let band = BANDS.get(usize::from(exponent)).expect("two bits choose one of four bands");

@@ -1,11 +1,11 @@
-//! The three days from which tokens count their minutes.
+//! The three base dates from which token identifiers count minutes.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 
-/// The first minute past what 24 bits can count.
+/// The number of minutes that 24 bits can count.
 pub(crate) const MINUTES_IN_RANGE: u32 = 1 << 24;
 
-/// The day from which a meter's token identifiers count: 1 January of one of three years.
+/// The day from which the token identifiers of a meter count: 1 January of one of three years.
 ///
 /// ```
 /// use sts::BaseDate;
@@ -15,16 +15,16 @@ pub(crate) const MINUTES_IN_RANGE: u32 = 1 << 24;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BaseDate {
-    /// Code 93; its range ended in November 2024.
+    /// Code 93. Its range ended in November 2024.
     Year1993,
-    /// Code 14; what new work should assume. Its range ends in November 2045.
+    /// Code 14. New applications should use it. Its range ends in November 2045.
     Year2014,
-    /// Code 35; its range ends in November 2066.
+    /// Code 35. Its range ends in November 2066.
     Year2035,
 }
 
 impl BaseDate {
-    /// The two digits that stand for this date in key derivation.
+    /// The two digits of this date in key derivation.
     pub fn code(self) -> &'static str {
         match self {
             Self::Year1993 => "93",
@@ -33,7 +33,7 @@ impl BaseDate {
         }
     }
 
-    /// Midnight of the day itself, local time.
+    /// The first minute of the base date, 00:00 local time.
     pub fn starts_at(self) -> NaiveDateTime {
         let year = match self {
             Self::Year1993 => 1993,
@@ -42,15 +42,15 @@ impl BaseDate {
         };
         NaiveDate::from_ymd_opt(year, 1, 1)
             .and_then(|day| day.and_hms_opt(0, 0, 0))
-            .expect("every year has a first of January, and it begins at midnight")
+            .expect("every year has a 1 January, and 00:00 is a valid time")
     }
 
-    /// The first minute, local time, that no token identifier can express any more.
+    /// The first minute, in local time, that no token identifier of this base date can express.
     pub fn first_unusable_minute(self) -> NaiveDateTime {
         self.starts_at() + TimeDelta::minutes(i64::from(MINUTES_IN_RANGE))
     }
 
-    /// The base date to which a meter rolls over from this one, if there is another.
+    /// The base date to which a meter rolls over from this one. `None` for the last one.
     pub fn next(self) -> Option<Self> {
         match self {
             Self::Year1993 => Some(Self::Year2014),

@@ -1,10 +1,10 @@
-//! From six bytes of content to twenty digits and back: checksum, cipher, and the place of the class.
+//! The conversion between six bytes of content and twenty digits: checksum, cipher, and the position of the class.
 
 use crate::crc;
 use crate::decoder_key::DecoderKey;
 use crate::sts_token::StsToken;
 
-/// The class of a token is moved into these two bits of the cipher text, and they to the front.
+/// The class of a token replaces the two bits at this position of the cipher text. These two bits move to the front.
 const CLASS_BITS: u32 = 27;
 const TWO_BITS: u128 = 0b11;
 const CIPHER_LENGTH: u32 = u64::BITS;
@@ -16,14 +16,14 @@ pub(crate) enum Class {
     MeterSpecific,
 }
 
-/// What a token says before anything in it is understood.
+/// The decrypted content of a token, not interpreted yet.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Payload {
     pub(crate) class: Class,
     pub(crate) bytes: [u8; 6],
 }
 
-/// Why there is no payload in a token.
+/// Why a token has no valid payload.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unopened {
     Class(u8),
@@ -71,7 +71,7 @@ impl Payload {
         if payload.block() == block { Ok(payload) } else { Err(Unopened::Checksum) }
     }
 
-    /// The content and its checksum, which covers the class as well.
+    /// The content and its checksum. The checksum also covers the class.
     pub(crate) fn block(&self) -> [u8; 8] {
         let [b0, b1, b2, b3, b4, b5] = self.bytes;
         let [low, high] = crc::checksum(&[self.class.code(), b0, b1, b2, b3, b4, b5]);

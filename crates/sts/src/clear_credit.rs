@@ -1,4 +1,4 @@
-//! Clear-credit tokens, class 2: an engineer takes away what is left in a meter.
+//! Clear-credit tokens, class 2. An engineer uses them to remove the remaining credit from a meter.
 
 use crate::block::{Class, Payload};
 use crate::credit_kind::CreditKind;
@@ -9,23 +9,23 @@ pub(crate) const SUB_CLASS: u8 = 1;
 
 const ALL_REGISTERS: u16 = u16::MAX;
 
-/// What a clear-credit token says.
+/// The content of a clear-credit token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClearCredit {
-    /// Which credit is taken away.
+    /// The registers that are cleared.
     pub registers: CreditRegisters,
-    /// When the token was made; a meter takes each identifier once.
+    /// The minute in which the token was made. A meter accepts each identifier once.
     pub tid: Tid,
     /// Four random bits.
     pub rnd: Rnd,
 }
 
-/// The credit registers that a clear-credit token empties.
+/// The credit registers that a clear-credit token clears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CreditRegisters {
     /// Every register of the meter.
     All,
-    /// One register, numbered as the sub-class of its credit tokens.
+    /// One register. Its number is the sub-class of its credit tokens.
     One(CreditKind),
 }
 

@@ -1,4 +1,4 @@
-//! Everything a token of ours can say, and the way into and out of its twenty digits.
+//! The possible contents of a token, and their conversion to and from twenty digits.
 
 use crate::block::{Class, Payload, Unopened};
 use crate::clear_credit::{self, ClearCredit};
@@ -7,7 +7,7 @@ use crate::decoder_key::DecoderKey;
 use crate::key_change::KeySection;
 use crate::sts_token::StsToken;
 
-/// What a token says to the meter.
+/// The content of a token: an instruction to the meter.
 ///
 /// ```
 /// use sts::{Credit, CreditAmount, CreditKind, DecodeError, DecoderKey, Rnd, Tid, TokenContent};
@@ -31,25 +31,25 @@ use crate::sts_token::StsToken;
 pub enum TokenContent {
     /// Add credit.
     Credit(Credit),
-    /// Take credit away.
+    /// Remove credit.
     ClearCredit(ClearCredit),
-    /// Take one part of a new decoder key.
+    /// Store one section of a new decoder key.
     KeySection(KeySection),
 }
 
-/// Why nothing was read from a token.
+/// Why a token cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// The checksum fails: a digit is wrong, or the token was made for another meter or another key.
+    /// The checksum is wrong: a digit is wrong, or the token was made for another meter or another key.
     #[error("the token was not made under this key")]
     WrongKey,
-    /// The class is one that this crate does not read: 1 (test and display) or 3 (reserved).
+    /// This crate does not support the class: 1 (test and display) or 3 (reserved).
     #[error("tokens of class {class} are not supported")]
     UnsupportedClass {
         /// The class of the token.
         class: u8,
     },
-    /// The token was made under this key, but says something that this crate does not know.
+    /// The token was made under this key, but this crate does not know its content.
     #[error("tokens of class {class}, sub-class {sub_class} with these fields are not supported")]
     UnsupportedContent {
         /// The class of the token.
@@ -60,7 +60,7 @@ pub enum DecodeError {
 }
 
 impl TokenContent {
-    /// Writes the token for the meter that holds this key.
+    /// Makes the token for the meter with this key.
     pub fn encode(&self, key: &DecoderKey) -> StsToken {
         match self {
             Self::Credit(credit) => credit.payload(),
@@ -70,10 +70,10 @@ impl TokenContent {
         .seal(key)
     }
 
-    /// Reads a token as the meter does that holds this key.
+    /// Reads a token in the same way as the meter with this key.
     ///
-    /// The checksum has sixteen bits, so about one wrong token in 65,536 passes it; most of those are refused because
-    /// they make no sense, and the rest are the standard's own limit.
+    /// The checksum has sixteen bits, so about one wrong token in 65,536 passes it. Most of those are refused because
+    /// their content is invalid. The standard cannot detect the others.
     pub fn decode(token: &StsToken, key: &DecoderKey) -> Result<Self, DecodeError> {
         let payload = Payload::open(token, key).map_err(|unopened| match unopened {
             Unopened::Checksum => DecodeError::WrongKey,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sound_token_with_an_unknown_meaning_is_not_called_a_wrong_key() {
+    fn a_valid_token_with_unknown_content_is_not_reported_as_a_wrong_key() {
         let key = DecoderKey::from_ea09_bytes([7; 8]);
         for (class, head, code) in [(Class::Credit, 0x45, 0), (Class::MeterSpecific, 0x05, 2)] {
             let token = Payload { class, bytes: [head, 0, 0, 9, 0, 1] }.seal(&key);

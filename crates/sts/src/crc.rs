@@ -1,8 +1,8 @@
-//! The checksum inside every token: CRC-16/MODBUS, so that a wrong key or a mistyped digit is noticed.
+//! The checksum of every token, CRC-16/MODBUS. It detects a wrong key or a mistyped digit.
 
 const REFLECTED_POLYNOMIAL: u16 = 0xA001;
 
-/// The checksum of `bytes`, in the order in which a token stores it: low byte first.
+/// The checksum of `bytes` in the byte order of a token: low byte first.
 pub(crate) fn checksum(bytes: &[u8]) -> [u8; 2] {
     bytes.iter().fold(u16::MAX, |crc, byte| feed(crc ^ u16::from(*byte))).to_le_bytes()
 }

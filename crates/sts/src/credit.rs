@@ -1,4 +1,4 @@
-//! Credit tokens, class 0: so much of something, once.
+//! Credit tokens, class 0. Each adds an amount of credit once.
 
 use crate::amount::CreditAmount;
 use crate::block::{Class, Payload};
@@ -6,14 +6,14 @@ use crate::credit_kind::CreditKind;
 use crate::rnd::Rnd;
 use crate::tid::Tid;
 
-/// What a credit token says.
+/// The content of a credit token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Credit {
-    /// What is credited.
+    /// The kind of credit.
     pub kind: CreditKind,
-    /// How much of it.
+    /// The amount of credit.
     pub amount: CreditAmount,
-    /// When the token was made; a meter takes each identifier once.
+    /// The minute in which the token was made. A meter accepts each identifier once.
     pub tid: Tid,
     /// Four random bits.
     pub rnd: Rnd,

@@ -1,20 +1,20 @@
-//! What a prepayment meter gives out.
+//! The kinds of credit of a prepayment meter.
 
 /// The service that a credit token pays for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CreditKind {
-    /// In tenths of a kilowatt-hour.
+    /// Electricity, in tenths of a kilowatt-hour.
     Electricity,
-    /// In tenths of a cubic metre.
+    /// Water, in tenths of a cubic metre.
     Water,
-    /// In tenths of a cubic metre.
+    /// Gas, in tenths of a cubic metre.
     Gas,
-    /// In tenths of a minute.
+    /// Time, in tenths of a minute.
     Time,
 }
 
 impl CreditKind {
-    /// The sub-class of class 0 that stands for this kind.
+    /// The sub-class of class 0 for this kind.
     pub fn code(self) -> u8 {
         match self {
             Self::Electricity => 0,

@@ -1,4 +1,4 @@
-//! The key inside one meter, and the cipher it is for.
+//! The decoder key of one meter, with its cipher.
 
 mod dkga04;
 
@@ -14,9 +14,9 @@ use crate::meter_pan::MeterPan;
 use crate::misty1::Misty1;
 use crate::vending_key::VendingKey;
 
-/// A decoder key: whoever holds it can make tokens for one meter.
+/// A decoder key. With it one can make tokens for one meter.
 ///
-/// It is wiped when dropped and shows only its algorithm in `Debug`.
+/// Its bytes are erased when it is dropped. `Debug` shows only its algorithm.
 ///
 /// ```
 /// let key = sts::DecoderKey::from_ea11_bytes([7; 16]);
@@ -32,7 +32,8 @@ enum KeyBytes {
 }
 
 impl DecoderKey {
-    /// Derives the key of one meter by DKGA04: HMAC-SHA-256 under the vending key, cut to the cipher's length.
+    /// Derives the key of one meter by DKGA04: HMAC-SHA-256 with the vending key, truncated to the key length of the
+    /// cipher.
     pub fn derive(
         vending_key: &VendingKey,
         algorithm: EncryptionAlgorithm,
@@ -46,7 +47,7 @@ impl DecoderKey {
         })
     }
 
-    /// A key for single DES. The parity bit in each byte is carried, as a key change does, and ignored by the cipher.
+    /// A key for single DES. The parity bits are kept, because a key change carries them. The cipher ignores them.
     pub fn from_ea09_bytes(bytes: [u8; 8]) -> Self {
         Self(KeyBytes::Ea09(bytes))
     }
@@ -94,7 +95,7 @@ impl DecoderKey {
         Self::from_ea11_bytes(*quarters.as_flattened().first_chunk().expect("four quarters have 16 bytes"))
     }
 
-    /// The key in pieces of four bytes, as they stand in the key: two or four.
+    /// The key in parts of four bytes, in the order of the key: two or four parts.
     pub(crate) fn expose_quarters(&self) -> &[[u8; 4]] {
         let (quarters, _) = match &self.0 {
             KeyBytes::Ea09(key) => key.as_chunks(),

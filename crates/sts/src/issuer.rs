@@ -1,4 +1,4 @@
-//! The utility's side: tokens for one meter under one key.
+//! The issuer of the utility: it makes tokens for one meter under one key.
 
 use crate::algorithm::EncryptionAlgorithm;
 use crate::amount::CreditAmount;
@@ -15,10 +15,10 @@ use crate::sts_token::StsToken;
 use crate::tid::Tid;
 use crate::vending_key::VendingKey;
 
-/// Makes the tokens of one meter while it holds one key. After a key change another issuer takes over.
+/// Makes the tokens of one meter under one key. After a key change, use another issuer.
 ///
-/// It keeps no memory: the caller remembers each meter's last identifier (see [`next_tid`](crate::next_tid)), and
-/// brings the random bits.
+/// It has no state. The caller stores the last identifier of each meter (see [`next_tid`](crate::next_tid)) and
+/// provides the random bits.
 ///
 /// ```
 /// use chrono::NaiveDate;
@@ -50,18 +50,18 @@ pub struct TokenIssuer {
     key: DecoderKey,
 }
 
-/// Why no token was made: the meter would refuse it.
+/// Why no token was made. The meter would refuse the token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IssueError {
-    /// The key ends before the token's identifier; the meter needs a key change first.
+    /// The key expires before the token's identifier. The meter needs a key change first.
     #[error("the meter's key expired before minute {} of its base date", .tid.minutes())]
     KeyExpired {
-        /// The identifier the token would have had.
+        /// The identifier of the requested token.
         tid: Tid,
     },
 }
 
-/// Why a meter cannot be taken from one issuer's key to the other's.
+/// Why a key change from one issuer to another is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyChangeError {
     /// The new issuer makes tokens for another meter.
@@ -72,16 +72,16 @@ pub enum KeyChangeError {
         /// The meter that the new key was derived for.
         to: MeterPan,
     },
-    /// A meter has one cipher for life.
+    /// The new issuer has another algorithm. The algorithm of a meter never changes.
     #[error("a key change cannot replace the cipher of a meter")]
     AnotherAlgorithm,
-    /// The base date would go back, or further than one roll-over takes it.
+    /// The base date would go back, or more than one step forward.
     #[error("the base date can only stay or move on to the next one")]
     BaseDate,
 }
 
 impl TokenIssuer {
-    /// Derives the meter's key, and makes tokens under it from now on.
+    /// Derives the meter's key and makes an issuer for it.
     pub fn new(
         vending_key: &VendingKey,
         algorithm: EncryptionAlgorithm,
@@ -92,12 +92,12 @@ impl TokenIssuer {
         Self { pan, parameters, key }
     }
 
-    /// The key that the meter must hold to take this issuer's tokens.
+    /// The key that the meter must have to accept the tokens of this issuer.
     pub fn decoder_key(&self) -> &DecoderKey {
         &self.key
     }
 
-    /// What that key belongs to.
+    /// The parameters of the key.
     pub fn parameters(&self) -> &KeyParameters {
         &self.parameters
     }
@@ -119,7 +119,10 @@ impl TokenIssuer {
         Ok(TokenContent::Credit(Credit { kind, amount, tid, rnd }).encode(&self.key))
     }
 
-    /// A token that takes away what is left.
+    /// A token that removes the remaining credit.
+    ///
+    /// # Errors
+    /// [`IssueError::KeyExpired`] if the key expires before this identifier.
     pub fn clear_credit(
         &self,
         registers: CreditRegisters,
@@ -130,10 +133,10 @@ impl TokenIssuer {
         Ok(TokenContent::ClearCredit(ClearCredit { registers, tid, rnd }).encode(&self.key))
     }
 
-    /// The tokens that take the meter from this issuer's key to the `new` issuer's, in the order in which they are
-    /// entered: two for EA09, four for EA11. Where the base date moves, they tell the meter to roll over.
+    /// The tokens that change the meter's key from this issuer's to that of the `new` issuer, in the order of entry:
+    /// two for EA09, four for EA11. If the base date changes, they also roll the meter over.
     ///
-    /// They hold no identifier and nothing random: the same change gives the same tokens.
+    /// They have no identifier and no random bits, so the same change gives the same tokens.
     pub fn key_change_to(&self, new: &TokenIssuer) -> Result<Vec<StsToken>, KeyChangeError> {
         if self.pan != new.pan {
             return Err(KeyChangeError::AnotherMeter { from: self.pan.clone(), to: new.pan.clone() });

@@ -1,4 +1,4 @@
-//! A new decoder key on its way into a meter, cut into sections and put together again.
+//! A key change: a new decoder key is split into sections and joined again in the meter.
 
 mod section;
 
@@ -10,7 +10,7 @@ use crate::key_parameters::{KeyExpiry, KeyParameters, KeyRevision, KeyType, Supp
 
 use section::SectionLabel;
 
-/// What the sections of one key change say together.
+/// The joint content of all sections of one key change.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyChange {
     pub(crate) key: DecoderKey,
@@ -18,14 +18,14 @@ pub(crate) struct KeyChange {
     pub(crate) tariff_index: TariffIndex,
     pub(crate) key_type: KeyType,
     pub(crate) expiry: KeyExpiry,
-    /// The base date moves, and the meter forgets which tokens it has seen.
+    /// Whether the base date moves to the next one. Then the meter forgets which identifiers it has seen.
     pub(crate) roll_over: bool,
-    /// Only a change of four sections has room for it.
+    /// The supply group. Only a key change of four sections contains it.
     pub(crate) supply_group: Option<SupplyGroupCode>,
 }
 
 impl KeyChange {
-    /// The sections in the order in which they are entered: two for a key of 64 bits, four for one of 128.
+    /// The sections in the order of entry: two for a key of 64 bits, four for a key of 128 bits.
     pub(crate) fn sections(
         new_key: &DecoderKey,
         parameters: &KeyParameters,
@@ -55,7 +55,7 @@ impl KeyChange {
         }
     }
 
-    /// Puts the sections of one key change together, if they are two or four, in order, and make sense.
+    /// Joins the sections of one key change. `None` unless there are two or four, in order and with valid fields.
     pub(crate) fn from_sections(sections: &[KeySection]) -> Option<Self> {
         let [first, second, rest @ ..] = sections else { return None };
         let SectionLabel::First { expiry_high, revision, roll_over, key_type } = first.label else {
@@ -77,7 +77,7 @@ impl KeyChange {
         Some(Self { key, revision, tariff_index, key_type, expiry, roll_over, supply_group })
     }
 
-    /// What the meter knows of its key after this change, if it knew `before`.
+    /// The key parameters that the meter has after this change, if it had `before`.
     pub(crate) fn applied_to(&self, before: &KeyParameters) -> KeyParameters {
         KeyParameters {
             supply_group: self.supply_group.unwrap_or(before.supply_group),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_in_order_give_back_the_key_and_what_belongs_to_it() {
+    fn sections_in_order_give_back_the_key_and_its_parameters() {
         let new = key(0x1d7b_719a_e473_0402_c3b4_5e18_e23f_f59d);
         let asked =
             KeyParameters { expiry: KeyExpiry::after_period(0x5A), ..parameters(BaseDate::Year2014, 4) };

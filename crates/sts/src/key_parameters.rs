@@ -1,4 +1,4 @@
-//! What a decoder key belongs to, besides the meter itself.
+//! The parameters of a decoder key, except the meter itself.
 
 mod key_expiry;
 mod key_revision;
@@ -14,7 +14,7 @@ pub use tariff_index::TariffIndex;
 
 use crate::base_date::BaseDate;
 
-/// What the utility decided for a meter's key. Any change here takes a key change at the meter.
+/// The utility's parameters of a meter's key. Any change needs a key change at the meter.
 ///
 /// ```
 /// use sts::{BaseDate, KeyExpiry, KeyParameters, KeyRevision, KeyType, SupplyGroupCode, TariffIndex};
@@ -36,23 +36,23 @@ pub struct KeyParameters {
     pub supply_group: SupplyGroupCode,
     /// The tariff that the meter belongs to.
     pub tariff_index: TariffIndex,
-    /// Which generation of the vending key.
+    /// The generation of the vending key.
     pub revision: KeyRevision,
     /// What the key may be used for.
     pub key_type: KeyType,
     /// The day from which token identifiers count.
     pub base_date: BaseDate,
-    /// When the meter stops to accept credit under this key.
+    /// When the meter stops accepting credit under this key.
     pub expiry: KeyExpiry,
 }
 
-/// Why something is not a parameter of a key.
+/// Why a value is not a valid key parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyParameterError {
     /// A supply group code has six digits.
     #[error("a supply group code has six digits")]
     SupplyGroupCode,
-    /// A tariff index is a number of two digits at most.
+    /// A tariff index is a number of at most two digits.
     #[error("a tariff index lies between 00 and 99")]
     TariffIndex,
     /// A key revision number is one digit, and not zero.
@@ -60,7 +60,7 @@ pub enum KeyParameterError {
     KeyRevision,
 }
 
-/// The number that a string of at most `places` ASCII digits writes.
+/// Reads a number of 1 to `places` ASCII digits.
 fn number(text: &str, places: usize) -> Option<u32> {
     let digits = !text.is_empty() && text.len() <= places && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)

@@ -1,14 +1,15 @@
 //! IEC 62055-41 prepayment tokens: encode, decode, key change, a virtual meter.
 //!
-//! A prepayment meter takes tokens of 20 digits that only the holder of its key can make. This crate has both sides:
-//! [`TokenIssuer`] makes tokens for one meter, [`VirtualMeter`] takes or refuses them; [`TokenContent`] is what they
-//! say to each other. It is arithmetic only: time, random bits and what was sold before are arguments.
+//! A prepayment meter accepts tokens of 20 digits. Only the holder of the meter's key can make them. This crate has
+//! both sides: [`TokenIssuer`] makes tokens for one meter, and [`VirtualMeter`] accepts or refuses them.
+//! [`TokenContent`] is the content of a token. The crate does no I/O: time, random bits and earlier sales are
+//! arguments.
 //!
-//! Two ciphers are in: EA11 (MISTY1, RFC 2994) and EA09 (single DES), with keys derived by DKGA04 (HMAC-SHA-256). The
-//! confidential EA07 is not. Of the token classes, credit (electricity, water, gas, time), clear credit, and key
-//! changes of two and of four tokens are in.
+//! Two ciphers are supported: EA11 (MISTY1, RFC 2994) and EA09 (single DES). Their keys are derived by DKGA04
+//! (HMAC-SHA-256). The confidential EA07 is not supported. The supported tokens are credit (electricity, water, gas,
+//! time), clear credit, and key changes of two and of four tokens.
 //!
-//! A meter that missed the end of its base date is rolled over, and then takes new credit:
+//! A meter whose base date has ended is rolled over, and then accepts new credit:
 //!
 //! ```
 //! use sts::*;

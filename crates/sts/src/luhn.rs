@@ -1,6 +1,6 @@
-//! The check digit at the end of meter numbers and PANs (ISO/IEC 7812-1, the Luhn formula).
+//! The last digit of meter numbers and PANs: a check digit by the Luhn formula (ISO/IEC 7812-1).
 
-/// The check digit that belongs behind `payload`, or `None` if that is not all ASCII digits.
+/// The check digit to append to `payload`. `None` if `payload` has a character that is not an ASCII digit.
 ///
 /// ```
 /// assert_eq!(sts::luhn_check_digit("0425767046"), Some(5));
@@ -16,7 +16,7 @@ pub fn luhn_check_digit(payload: &str) -> Option<u8> {
     u8::try_from((10 - sum) % 10).ok()
 }
 
-/// The expected and the actual last digit of `digits`, where they differ or cannot be told.
+/// The expected and the actual last digit of `digits`. `None` if they are equal, or if `digits` is not a number.
 pub(crate) fn mismatch(digits: &str) -> Option<Mismatch> {
     let (payload, last) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
     let found = last.parse().ok()?;

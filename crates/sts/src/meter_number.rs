@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::luhn;
 
-/// A meter's decoder reference number (DRN): 11 or 13 digits, the last a Luhn check digit.
+/// A meter's decoder reference number (DRN): 11 or 13 digits. The last one is a Luhn check digit.
 ///
 /// ```
 /// use sts::{MeterNumber, MeterNumberError};
@@ -22,27 +22,27 @@ pub struct MeterNumber(String);
 /// Why a string is not a meter number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeterNumberError {
-    /// It holds something other than ASCII digits.
+    /// The text has a character that is not an ASCII digit.
     #[error("a meter number has digits only")]
     NotDigits,
-    /// It is neither 11 nor 13 digits long.
+    /// The number has neither 11 nor 13 digits.
     #[error("a meter number has 11 or 13 digits, not {digits}")]
     Length {
-        /// How many digits there were.
+        /// The number of digits.
         digits: usize,
     },
-    /// The last digit does not follow from the others: a typing mistake, most likely.
+    /// The check digit is wrong, most likely because of a typing error.
     #[error("the check digit is {found} and should be {expected}")]
     CheckDigit {
-        /// The digit that follows from the others.
+        /// The correct check digit.
         expected: u8,
-        /// The digit that was there.
+        /// The actual last digit.
         found: u8,
     },
 }
 
 impl MeterNumber {
-    /// Takes the number as printed, with no spaces.
+    /// Takes the printed number without spaces.
     pub fn parse(text: &str) -> Result<Self, MeterNumberError> {
         if !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(MeterNumberError::NotDigits);
@@ -56,7 +56,7 @@ impl MeterNumber {
         }
     }
 
-    /// The digits as printed.
+    /// The printed digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }

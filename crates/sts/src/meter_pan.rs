@@ -1,4 +1,4 @@
-//! The primary account number of a meter: the form of its number that enters key derivation.
+//! The primary account number of a meter. Key derivation uses it instead of the meter number.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::meter_number::{MeterNumber, MeterNumberError};
 const ISSUER_OF_11_DIGITS: &str = "600727";
 const ISSUER_OF_13_DIGITS: &str = "0000";
 
-/// A meter's primary account number: issuer, meter number, check digit; 18 digits in all.
+/// A meter's primary account number: issuer, meter number, check digit. It has 18 digits.
 ///
-/// Meters of 11 digits stand behind issuer `600727`, those of 13 behind `0000`.
+/// Meter numbers of 11 digits have the issuer `600727`, those of 13 digits the issuer `0000`.
 ///
 /// ```
 /// use sts::{MeterNumber, MeterPan};
@@ -25,27 +25,27 @@ pub struct MeterPan(String);
 /// Why a string is not a meter's primary account number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MeterPanError {
-    /// It is not 18 ASCII digits.
+    /// The text is not 18 ASCII digits.
     #[error("a meter PAN has 18 digits")]
     NotEighteenDigits,
-    /// It begins with neither issuer of prepayment meters.
+    /// The number does not begin with an issuer of prepayment meters.
     #[error("the PAN begins with neither {ISSUER_OF_11_DIGITS} nor {ISSUER_OF_13_DIGITS}")]
     UnknownIssuer,
-    /// The meter number inside is not one.
+    /// The meter number inside is not valid.
     #[error("the meter number inside the PAN is not valid")]
     MeterNumber(#[source] MeterNumberError),
-    /// The last digit does not follow from the others.
+    /// The check digit is wrong.
     #[error("the check digit is {found} and should be {expected}")]
     CheckDigit {
-        /// The digit that follows from the others.
+        /// The correct check digit.
         expected: u8,
-        /// The digit that was there.
+        /// The actual last digit.
         found: u8,
     },
 }
 
 impl MeterPan {
-    /// The account number of a meter; there is exactly one.
+    /// The account number of a meter. Each meter has exactly one.
     pub fn of(meter: &MeterNumber) -> Self {
         let issuer = match meter.as_str().len() {
             11 => ISSUER_OF_11_DIGITS,
@@ -73,10 +73,10 @@ impl MeterPan {
         &self.0
     }
 
-    /// The meter that this is the account number of.
+    /// The meter number of this account number.
     pub fn meter_number(&self) -> MeterNumber {
-        let digits = meter_digits(&self.0).expect("the issuer was checked when this was made");
-        MeterNumber::parse(digits).expect("the meter number was checked when this was made")
+        let digits = meter_digits(&self.0).expect("the issuer was validated on construction");
+        MeterNumber::parse(digits).expect("the meter number was validated on construction")
     }
 }
 

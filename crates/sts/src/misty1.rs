@@ -1,4 +1,4 @@
-//! The MISTY1 block cipher of RFC 2994: encryption algorithm EA11, for which no crate exists.
+//! The MISTY1 block cipher of RFC 2994. It is encryption algorithm EA11. No public crate implements it.
 
 mod tables;
 
@@ -99,11 +99,11 @@ impl Misty1 {
     }
 
     fn given(&self, i: usize) -> u16 {
-        *self.given.get(i % 8).expect("a remainder of eight indexes eight words")
+        *self.given.get(i % 8).expect("a remainder modulo eight is an index into eight words")
     }
 
     fn derived(&self, i: usize) -> u16 {
-        *self.derived.get(i % 8).expect("a remainder of eight indexes eight words")
+        *self.derived.get(i % 8).expect("a remainder modulo eight is an index into eight words")
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// The random field (RND) of a token: four bits, so that equal purchases look different.
 ///
-/// This crate makes no randomness: pass any random byte, of which the lower half is kept.
+/// This crate generates no random bits. The caller passes a random byte, and its lower four bits are kept.
 ///
 /// ```
 /// assert_eq!(sts::Rnd::from_byte(0xA5), sts::Rnd::from_byte(0x05));

@@ -1,14 +1,14 @@
-//! The twenty digits that a customer types in.
+//! A prepayment token: the twenty digits that a customer enters.
 
 use std::fmt;
 
-/// One more than the largest number that 66 bits can hold.
+/// The count of numbers with 66 bits: one more than the largest.
 const NUMBERS: u128 = 1 << 66;
 
-/// A prepayment token: 20 decimal digits that hold 66 bits.
+/// A prepayment token: 20 decimal digits that encode 66 bits.
 ///
-/// It is worth money to whoever types it in first, so `Debug` shows none of it, and there is no `Display`:
-/// [`digits`](Self::digits) says out loud that the token leaves this type.
+/// It is worth money to the first person who enters it. So `Debug` shows no part of it, and there is no `Display`. A
+/// call of [`digits`](Self::digits) makes it visible in the code that the token leaves this type.
 ///
 /// ```
 /// use sts::{MalformedToken, StsToken};
@@ -25,7 +25,7 @@ pub struct StsToken([u8; 20]);
 /// Why a string cannot be a token of any meter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedToken {
-    /// It is not 20 ASCII digits; spaces and dashes between groups are the caller's to remove.
+    /// The text is not 20 ASCII digits. The caller must remove spaces and dashes between groups.
     #[error("a token has 20 digits and nothing else")]
     NotTwentyDigits,
     /// The number is too large for 66 bits.
@@ -45,7 +45,7 @@ impl StsToken {
         if token.number() < NUMBERS { Ok(token) } else { Err(MalformedToken::OutOfRange) }
     }
 
-    /// The digits, in the clear.
+    /// The digits in plain text.
     pub fn digits(&self) -> &str {
         std::str::from_utf8(&self.0).expect("a token was made from ASCII digits")
     }

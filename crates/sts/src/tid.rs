@@ -1,4 +1,4 @@
-//! Token identifiers: when a token was made, and how a meter knows that it has seen it before.
+//! Token identifiers. They state when a token was made, and a meter uses them to recognise a repeated token.
 
 use chrono::{NaiveDateTime, TimeDelta};
 
@@ -9,11 +9,11 @@ const RESERVED_MINUTE: u32 = 1;
 
 /// A token identifier (TID): whole minutes since the meter's [`BaseDate`], in 24 bits.
 ///
-/// Minutes are counted on the utility's local wall clock, so every function here takes local time: the caller
-/// converts, and the same choice has to be kept for the life of a meter. Where the clock goes back an hour,
+/// Minutes are counted on the utility's local wall clock, so every function here takes local time. The caller converts
+/// to local time and must use the same time zone for the whole life of a meter. When the clock goes back an hour,
 /// [`next_tid`] keeps identifiers rising.
 ///
-/// The minute 00:01 of each day is reserved; an ordinary token made then takes the following value.
+/// The minute 00:01 of each day is reserved. An ordinary token of this minute gets the identifier of the next minute.
 ///
 /// ```
 /// use chrono::NaiveDate;
@@ -35,21 +35,21 @@ pub enum TidError {
     /// The minute lies before the base date.
     #[error("{local} is before the base date 1 January, code {}", .base.code())]
     BeforeBaseDate {
-        /// The local time asked for.
+        /// The requested local time.
         local: NaiveDateTime,
-        /// The base date it was to be counted from.
+        /// The base date from which it is counted.
         base: BaseDate,
     },
-    /// Twenty-four bits cannot count that far: the meter has to be rolled over to another base date.
+    /// The minute is past the range of 24 bits. The meter must be rolled over to another base date.
     #[error("minute {minutes} is past the end of the base date's range")]
     OutOfRange {
-        /// Minutes since the base date.
+        /// The number of minutes since the base date.
         minutes: u64,
     },
 }
 
 impl Tid {
-    /// The identifier of an ordinary token made at `local`, on the utility's wall clock; seconds are cut off.
+    /// The identifier of an ordinary token that is made at `local`, on the utility's wall clock. Seconds are dropped.
     pub fn at(local: NaiveDateTime, base: BaseDate) -> Result<Self, TidError> {
         let elapsed = local - base.starts_at();
         if elapsed < TimeDelta::zero() {
@@ -59,8 +59,8 @@ impl Tid {
         Self::try_new(minutes)?.unless_reserved()
     }
 
-    /// The identifier of this many minutes since the base date; the reserved minute is allowed, for identifiers
-    /// read from elsewhere.
+    /// The identifier with this number of minutes since the base date. The reserved minute is allowed, for identifiers
+    /// that come from other sources.
     pub fn try_new(minutes: u64) -> Result<Self, TidError> {
         match u32::try_from(minutes) {
             Ok(counted) if counted < MINUTES_IN_RANGE => Ok(Self(counted)),
@@ -73,7 +73,7 @@ impl Tid {
         self.0
     }
 
-    /// The local time that this identifier stands for.
+    /// The local time of this identifier.
     pub fn local_time(self, base: BaseDate) -> NaiveDateTime {
         base.starts_at() + TimeDelta::minutes(i64::from(self.0))
     }
@@ -97,9 +97,9 @@ impl Tid {
 
 /// The identifier for a meter's next token: that of `now`, or the first one above `last`, whichever is later.
 ///
-/// Two tokens of one meter must differ in their identifiers, or the meter takes the second for a copy of the
-/// first. The issuer therefore keeps each meter's last identifier and passes it here. A burst of tokens runs ahead
-/// of the clock, one minute each.
+/// Two tokens of one meter must have different identifiers. Otherwise the meter treats the second as a copy of the
+/// first. So the issuer stores the last identifier of each meter and passes it here. In a burst, each token moves the
+/// identifier one minute ahead of the clock.
 ///
 /// ```
 /// use chrono::NaiveDate;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn bumping_steps_over_the_reserved_minute() {
+    fn the_next_identifier_skips_the_reserved_minute() {
         let midnight = local(2026, 11, 20, 0, 0);
         let first = next_tid(None, midnight, BaseDate::Year2014).unwrap();
         let second = next_tid(Some(first), midnight, BaseDate::Year2014).unwrap();

@@ -1,14 +1,14 @@
-//! The secret of a supply group, from which every meter's key follows.
+//! The vending key of a supply group. All decoder keys of the group are derived from it.
 
 use std::fmt;
 
 use zeroize::Zeroize;
 
-/// A vending key of 160 bits, as key derivation DKGA04 takes it.
+/// A vending key of 160 bits for key derivation DKGA04.
 ///
-/// Whoever holds it can make credit for every meter of the supply group. Production keys live in a security module
-/// and are never seen outside; this type is for published test keys and their like. It is wiped when dropped and
-/// shows nothing in `Debug`.
+/// With it one can make credit for every meter of the supply group. Production keys stay inside a security module. This
+/// type is for test keys, such as the published ones. Its bytes are erased when it is dropped, and `Debug` shows no
+/// part of it.
 ///
 /// ```
 /// let key = sts::VendingKey::from_bytes([7; 20]);
@@ -18,7 +18,7 @@ use zeroize::Zeroize;
 pub struct VendingKey([u8; 20]);
 
 impl VendingKey {
-    /// Takes the key's bytes.
+    /// A key with these bytes.
     pub fn from_bytes(bytes: [u8; 20]) -> Self {
         Self(bytes)
     }

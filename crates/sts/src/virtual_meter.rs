@@ -1,4 +1,4 @@
-//! A prepayment meter in software: what is typed into it, it takes or refuses as a real one would.
+//! A prepayment meter in software. It accepts or refuses tokens like a real meter.
 
 mod entry;
 mod pending;
@@ -21,11 +21,11 @@ use crate::tid::Tid;
 use pending::PendingKeyChange;
 use tid_memory::TidMemory;
 
-/// A meter that holds one decoder key and a register of credit for each service that it gives out.
+/// A meter with one decoder key and one credit register for each of its services.
 ///
-/// It has no clock, as a real meter need not have one: it knows a token's age only from the tokens before it. In one
-/// thing it is stricter than a real one: it never forgets a token that it accepted, so that a repeat is always
-/// refused as used before, even after a change of keys.
+/// It has no clock, because a real meter does not need one. It judges the age of a token only by earlier tokens. It is
+/// stricter than a real meter in one point: it remembers every accepted token, so it refuses every repeat as already
+/// used, even after a key change.
 ///
 /// ```
 /// use sts::*;
@@ -62,7 +62,7 @@ pub struct VirtualMeter {
 }
 
 impl VirtualMeter {
-    /// A meter that has seen no token, holds this key and gives out these services.
+    /// A new meter with this key and these services. It has seen no token.
     pub fn new(key: DecoderKey, parameters: KeyParameters, services: &[CreditKind]) -> Self {
         Self {
             key,
@@ -74,25 +74,25 @@ impl VirtualMeter {
         }
     }
 
-    /// Types a token in: 20 digits, nothing between them.
+    /// Enters a token: 20 digits without separators.
     pub fn enter(&mut self, digits: &str) -> Entry {
-        match self.obey(digits) {
+        match self.process(digits) {
             Ok(acceptance) => Entry::Accepted(acceptance),
             Err(refusal) => Entry::Refused(refusal),
         }
     }
 
-    /// What was credited so far and not cleared, in tenths of a unit; `None` if the meter does not give that out.
+    /// The credit so far since the last clearing, in tenths of a unit. `None` if the meter does not have this service.
     pub fn tenths(&self, kind: CreditKind) -> Option<u64> {
         self.registers.get(&kind).copied()
     }
 
-    /// What the meter knows of its present key. A key change of two tokens does not tell it the supply group.
+    /// The meter's parameters of its current key. A key change of two tokens does not update the supply group.
     pub fn parameters(&self) -> &KeyParameters {
         &self.parameters
     }
 
-    fn obey(&mut self, digits: &str) -> Result<Acceptance, EntryRefusal> {
+    fn process(&mut self, digits: &str) -> Result<Acceptance, EntryRefusal> {
         let token = StsToken::parse(digits).map_err(EntryRefusal::Malformed)?;
         if self.accepted.contains(&token) {
             return Err(EntryRefusal::AlreadyUsed);
@@ -106,7 +106,7 @@ impl VirtualMeter {
         let acceptance = match content {
             TokenContent::Credit(credit) => self.add(credit),
             TokenContent::ClearCredit(clear) => self.clear(clear),
-            TokenContent::KeySection(section) => self.take_down(section),
+            TokenContent::KeySection(section) => self.store(section),
         }?;
         self.accepted.insert(token);
         Ok(acceptance)
@@ -133,9 +133,9 @@ impl VirtualMeter {
         Ok(Acceptance::CreditCleared)
     }
 
-    fn take_down(&mut self, section: KeySection) -> Result<Acceptance, EntryRefusal> {
+    fn store(&mut self, section: KeySection) -> Result<Acceptance, EntryRefusal> {
         let number = section.number();
-        let Some(change) = self.pending.take_down(section, self.key.algorithm())? else {
+        let Some(change) = self.pending.store(section, self.key.algorithm())? else {
             return Ok(Acceptance::KeySection(number));
         };
         if change.roll_over {

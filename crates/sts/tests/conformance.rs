@@ -1,4 +1,4 @@
-//! The published conformance tokens (CTSA 531-1-0-04), digit for digit, through the public interface.
+//! The published conformance tokens (CTSA 531-1-0-04), compared digit by digit through the public interface.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use sts::{
@@ -25,14 +25,14 @@ fn issuer(pan: &str, base_date: BaseDate, revision: u8, tariff_index: u8) -> Tok
         &VendingKey::from_bytes(vending_key.try_into().expect("160 bits")),
         EncryptionAlgorithm::Ea11,
         parameters,
-        MeterPan::parse(pan).expect("a sound account number"),
+        MeterPan::parse(pan).expect("a valid account number"),
     )
 }
 
 fn local(year: i32, month: u32, day: u32, hour: u32, minute: u32) -> NaiveDateTime {
     NaiveDate::from_ymd_opt(year, month, day)
         .and_then(|day| day.and_hms_opt(hour, minute, 0))
-        .expect("a minute of the calendar")
+        .expect("a valid date and time")
 }
 
 fn credit(issuer: &TokenIssuer, kind: CreditKind, tenths: u64, made_at: NaiveDateTime) -> StsToken {

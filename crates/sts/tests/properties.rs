@@ -1,5 +1,5 @@
-//! Laws that hold for every token. The seed is fixed: a checksum of sixteen bits lets one wrong token in 65,536 by,
-//! and a test that fails once in a thousand runs proves nothing.
+//! Properties that hold for every token. The seed is fixed, because a checksum of sixteen bits accepts one wrong token
+//! in 65,536, and a test that fails once in a thousand runs proves nothing.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ fn parameters(revision: u8, tariff_index: u8, base_date: BaseDate) -> KeyParamet
 fn issuers() -> impl Strategy<Value = TokenIssuer> {
     let algorithms = prop::sample::select([EncryptionAlgorithm::Ea09, EncryptionAlgorithm::Ea11].as_slice());
     (any::<[u8; 20]>(), algorithms, 1_u8..=9, 0_u8..=99).prop_map(|(secret, algorithm, revision, tariff)| {
-        let pan = MeterPan::of(&MeterNumber::parse("0268999900262").expect("a sound meter number"));
+        let pan = MeterPan::of(&MeterNumber::parse("0268999900262").expect("a valid meter number"));
         let parameters = parameters(revision, tariff, BaseDate::Year2014);
         TokenIssuer::new(&VendingKey::from_bytes(secret), algorithm, parameters, pan)
     })

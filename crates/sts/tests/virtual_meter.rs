@@ -1,4 +1,4 @@
-//! What a meter takes and what it refuses, token by token.
+//! Tests of the virtual meter: which tokens it accepts and which it refuses.
 
 use sts::{
     Acceptance, BaseDate, CreditAmount, CreditKind, CreditRegisters, EncryptionAlgorithm, Entry,
@@ -22,7 +22,7 @@ fn parameters() -> KeyParameters {
 }
 
 fn issuer(algorithm: EncryptionAlgorithm, parameters: KeyParameters) -> TokenIssuer {
-    let pan = MeterPan::of(&MeterNumber::parse("07040904562").expect("a sound meter number"));
+    let pan = MeterPan::of(&MeterNumber::parse("07040904562").expect("a valid meter number"));
     TokenIssuer::new(&VendingKey::from_bytes([7; 20]), algorithm, parameters, pan)
 }
 

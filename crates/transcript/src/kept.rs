@@ -1,4 +1,4 @@
-//! The protocols, and what they hear and say, a line for each turn.
+//! The protocols with a transcript: one line for each event and the command that follows it.
 
 mod reading;
 mod replaying;
@@ -7,8 +7,8 @@ mod writing;
 
 use chrono::{DateTime, Utc};
 use purchase::{
-    Asker, Confirm, ConfirmCommand, ConfirmEvent, Life, OutOfTurn, PurchaseId, Resolve, ResolveCommand,
-    ResolveEvent, Rules, Timing,
+    Asker, Confirm, ConfirmCommand, ConfirmInput, Lifecycle, OutOfTurn, PurchaseId, Resolve, ResolveCommand,
+    ResolveInput, Rules, Timing,
 };
 
 pub use replaying::{ReplayError, Replayed, replay};
@@ -16,7 +16,7 @@ pub use sink::keep_in;
 
 use sink::Run;
 
-/// A protocol under way.
+/// A protocol in progress.
 #[derive(Clone)]
 pub struct Transcribed<P> {
     protocol: P,
@@ -35,8 +35,8 @@ impl Transcribed<Confirm> {
     /// As [`Confirm::on`].
     ///
     /// # Errors
-    /// As there.
-    pub fn on(&mut self, event: ConfirmEvent) -> Result<ConfirmCommand, OutOfTurn> {
+    /// As [`Confirm::on`].
+    pub fn on(&mut self, event: ConfirmInput) -> Result<ConfirmCommand, OutOfTurn> {
         let heard = self.run.hears(|| writing::confirm_event(&event));
         let command = self.protocol.on(event)?;
         self.run.says(heard, || writing::confirm_command(&command));
@@ -49,29 +49,39 @@ impl Transcribed<Resolve> {
     pub fn found(
         purchase: PurchaseId,
         asker: Asker,
-        life: &Life,
+        lifecycle: &Lifecycle,
         at: DateTime<Utc>,
         rules: &Rules,
     ) -> (Self, ResolveCommand) {
-        Self::begins("found", Resolve::begin(asker, life, at, rules), purchase, (asker, life, at, rules))
+        Self::begins(
+            "found",
+            Resolve::begin(asker, lifecycle, at, rules),
+            purchase,
+            (asker, lifecycle, at, rules),
+        )
     }
 
     /// As [`Resolve::claimed`].
     pub fn claimed(
         purchase: PurchaseId,
         asker: Asker,
-        life: &Life,
+        lifecycle: &Lifecycle,
         at: DateTime<Utc>,
         rules: &Rules,
     ) -> (Self, ResolveCommand) {
-        Self::begins("claimed", Resolve::claimed(asker, life, at, rules), purchase, (asker, life, at, rules))
+        Self::begins(
+            "claimed",
+            Resolve::claimed(asker, lifecycle, at, rules),
+            purchase,
+            (asker, lifecycle, at, rules),
+        )
     }
 
     /// As [`Resolve::on`].
     ///
     /// # Errors
-    /// As there.
-    pub fn on(&mut self, event: ResolveEvent) -> Result<ResolveCommand, OutOfTurn> {
+    /// As [`Resolve::on`].
+    pub fn on(&mut self, event: ResolveInput) -> Result<ResolveCommand, OutOfTurn> {
         let heard = self.run.hears(|| writing::resolve_event(&event));
         let command = self.protocol.on(event)?;
         self.run.says(heard, || writing::resolve_command(&command));
@@ -82,10 +92,10 @@ impl Transcribed<Resolve> {
         how: &str,
         (protocol, command): (Resolve, ResolveCommand),
         purchase: PurchaseId,
-        (asker, life, at, rules): (Asker, &Life, DateTime<Utc>, &Rules),
+        (asker, lifecycle, at, rules): (Asker, &Lifecycle, DateTime<Utc>, &Rules),
     ) -> (Self, ResolveCommand) {
         let run = Run::begins(purchase, || {
-            (writing::resolve_begins(how, asker, life, at, rules), writing::resolve_command(&command))
+            (writing::resolve_begins(how, asker, lifecycle, at, rules), writing::resolve_command(&command))
         });
         (Self { protocol, run }, command)
     }

@@ -1,9 +1,9 @@
-//! A transcript of a protocol's run: with what it began, what it was told, and what it said to that.
+//! A transcript of a protocol's run: the inputs with which it began, its events and its commands.
 //!
-//! Whoever carries out a protocol drives it through [`Transcribed`], which is the protocol and nothing else unless
-//! the feature `kept` is on. Only package `acceptance` switches it on, and even then nothing is kept until the
-//! process was told to by `keep_in`, which only the binaries of `acceptance` call. What was kept can be read by
-//! another process, which tells the shipped protocols the same again and compares what they say.
+//! Code that runs a protocol drives it through [`Transcribed`]. This adds nothing to the protocol unless the
+//! feature `kept` is on. Only package `acceptance` switches it on. Even then nothing is recorded until
+//! `keep_in` is called, and only the binaries of `acceptance` call it. Another process can read a transcript,
+//! give the same events to the shipped protocols and compare the commands.
 #![warn(missing_docs)]
 
 #[cfg(feature = "kept")]

@@ -1,12 +1,12 @@
-//! The protocols as they are: nothing is kept.
+//! The protocols without a transcript.
 
 use chrono::{DateTime, Utc};
 use purchase::{
-    Asker, Confirm, ConfirmCommand, ConfirmEvent, Life, OutOfTurn, PurchaseId, Resolve, ResolveCommand,
-    ResolveEvent, Rules, Timing,
+    Asker, Confirm, ConfirmCommand, ConfirmInput, Lifecycle, OutOfTurn, PurchaseId, Resolve, ResolveCommand,
+    ResolveInput, Rules, Timing,
 };
 
-/// A protocol under way.
+/// A protocol in progress.
 #[derive(Clone)]
 pub struct Transcribed<P>(P);
 
@@ -20,8 +20,8 @@ impl Transcribed<Confirm> {
     /// As [`Confirm::on`].
     ///
     /// # Errors
-    /// As there.
-    pub fn on(&mut self, event: ConfirmEvent) -> Result<ConfirmCommand, OutOfTurn> {
+    /// As [`Confirm::on`].
+    pub fn on(&mut self, event: ConfirmInput) -> Result<ConfirmCommand, OutOfTurn> {
         self.0.on(event)
     }
 }
@@ -31,11 +31,11 @@ impl Transcribed<Resolve> {
     pub fn found(
         _purchase: PurchaseId,
         asker: Asker,
-        life: &Life,
+        lifecycle: &Lifecycle,
         at: DateTime<Utc>,
         rules: &Rules,
     ) -> (Self, ResolveCommand) {
-        let (protocol, command) = Resolve::begin(asker, life, at, rules);
+        let (protocol, command) = Resolve::begin(asker, lifecycle, at, rules);
         (Self(protocol), command)
     }
 
@@ -43,19 +43,19 @@ impl Transcribed<Resolve> {
     pub fn claimed(
         _purchase: PurchaseId,
         asker: Asker,
-        life: &Life,
+        lifecycle: &Lifecycle,
         at: DateTime<Utc>,
         rules: &Rules,
     ) -> (Self, ResolveCommand) {
-        let (protocol, command) = Resolve::claimed(asker, life, at, rules);
+        let (protocol, command) = Resolve::claimed(asker, lifecycle, at, rules);
         (Self(protocol), command)
     }
 
     /// As [`Resolve::on`].
     ///
     /// # Errors
-    /// As there.
-    pub fn on(&mut self, event: ResolveEvent) -> Result<ResolveCommand, OutOfTurn> {
+    /// As [`Resolve::on`].
+    pub fn on(&mut self, event: ResolveInput) -> Result<ResolveCommand, OutOfTurn> {
         self.0.on(event)
     }
 }

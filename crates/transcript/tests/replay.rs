@@ -1,4 +1,4 @@
-//! What is kept of a run is read back, replayed, and found out when it is not what the protocol says.
+//! A recorded run is read back and replayed. A replay fails if the transcript differs from the protocol.
 #![expect(clippy::unwrap_used, reason = "the values of these tests are right")]
 
 use std::fs;
@@ -9,8 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use meter_token::TokenSet;
 use money::Money;
 use purchase::{
-    Asker, Confirm, ConfirmCommand, ConfirmEvent, Fact, Fence, Handling, Life, PurchaseId, Resolve,
-    ResolveAnswer, ResolveCommand, ResolveEvent, Rules, Sending, State, Timing,
+    Asker, Confirm, ConfirmCommand, ConfirmInput, Event, Fence, Handling, Lifecycle, PurchaseId, Resolve,
+    ResolveAnswer, ResolveCommand, ResolveInput, Rules, Sending, State, Timing,
 };
 use transcript::{ReplayError, Replayed, Transcribed, keep_in, replay};
 use vend::{
@@ -41,15 +41,15 @@ fn vend() -> Box<Vend> {
 fn confirms(answer: VendOutcome) {
     let (mut confirm, command) = Transcribed::<Confirm>::confirm(PurchaseId(7), Timing::default());
     assert_eq!(command, ConfirmCommand::Reserve);
-    let reserved = ConfirmEvent::Reserved {
+    let reserved = ConfirmInput::Reserved {
         fence: Fence::FIRST,
         since_reserve: Duration::from_nanos(1_234_567),
         since_arrival: Duration::from_millis(20),
     };
     assert_eq!(confirm.on(reserved), Ok(ConfirmCommand::Send));
-    assert!(matches!(confirm.on(ConfirmEvent::Answered(answer)), Ok(ConfirmCommand::Record(_))));
-    assert!(matches!(confirm.on(ConfirmEvent::RecordUnacknowledged), Ok(ConfirmCommand::Record(_))));
-    assert_eq!(confirm.on(ConfirmEvent::Recorded), Ok(ConfirmCommand::Answer));
+    assert!(matches!(confirm.on(ConfirmInput::Answered(answer)), Ok(ConfirmCommand::Record(_))));
+    assert!(matches!(confirm.on(ConfirmInput::RecordUnacknowledged), Ok(ConfirmCommand::Record(_))));
+    assert_eq!(confirm.on(ConfirmInput::Recorded), Ok(ConfirmCommand::Answer));
 }
 
 fn resolves(enquiry: &Enquiry) {
@@ -58,36 +58,37 @@ fn resolves(enquiry: &Enquiry) {
     let rules = Rules { declared, timing };
     let at = OPENING + TimeDelta::microseconds(700_000_001);
     let sending = Sending { no_record_since: Some(OPENING), ..Sending::first(OPENING) };
-    let reserved = Life::reserved(Handling::Managed, OPENING, &timing);
-    let life = Life { state: State::InDoubt(sending), lease_until: None, ..reserved };
+    let reserved = Lifecycle::reserved(Handling::Managed, OPENING, &timing);
+    let lifecycle = Lifecycle { state: State::InDoubt(sending), lease_until: None, ..reserved };
     let (mut resolve, command) =
-        Transcribed::<Resolve>::found(PurchaseId(7), Asker::Integrator, &life, at, &rules);
+        Transcribed::<Resolve>::found(PurchaseId(7), Asker::Integrator, &lifecycle, at, &rules);
     assert_eq!(command, ResolveCommand::TakeTurn(Fence::FIRST));
-    assert_eq!(resolve.on(ResolveEvent::MayAsk), Ok(ResolveCommand::Claim));
-    let life = Life { fence: Fence(2), lease_until: Some(at + timing.lease), ..life };
-    let claimed = ResolveEvent::Claimed { life: life.clone(), at };
+    assert_eq!(resolve.on(ResolveInput::MayAsk), Ok(ResolveCommand::Claim));
+    let lifecycle = Lifecycle { fence: Fence(2), lease_until: Some(at + timing.lease), ..lifecycle };
+    let claimed = ResolveInput::Claimed { lifecycle: lifecycle.clone(), at };
     assert_eq!(resolve.on(claimed), Ok(ResolveCommand::Enquire));
-    let enquired = ResolveEvent::Enquired { enquiry: enquiry.clone(), asked_at: at };
+    let enquired = ResolveInput::Enquired { enquiry: enquiry.clone(), asked_at: at };
     assert!(matches!(resolve.on(enquired), Ok(ResolveCommand::Record(_))));
-    let life = Life { state: State::Successful { provider_transaction: "T1".to_owned() }, ..life };
-    let recorded = ResolveEvent::Recorded { life: Life { lease_until: None, ..life }, at };
+    let lifecycle =
+        Lifecycle { state: State::Successful { provider_transaction: "T1".to_owned() }, ..lifecycle };
+    let recorded = ResolveInput::Recorded { lifecycle: Lifecycle { lease_until: None, ..lifecycle }, at };
     assert_eq!(resolve.on(recorded), Ok(ResolveCommand::Answer(ResolveAnswer::Final)));
 }
 
 fn takes_up() {
     let rules = Rules { declared: Capabilities::default(), timing: Timing::default() };
-    let reserved = Life::reserved(Handling::SelfManaged, OPENING, &rules.timing);
-    let life = Life { state: State::Review(Sending::first(OPENING)), ..reserved };
+    let reserved = Lifecycle::reserved(Handling::SelfManaged, OPENING, &rules.timing);
+    let lifecycle = Lifecycle { state: State::Review(Sending::first(OPENING)), ..reserved };
     let (mut resolve, command) =
-        Transcribed::<Resolve>::claimed(PurchaseId(8), Asker::Worker, &life, OPENING, &rules);
+        Transcribed::<Resolve>::claimed(PurchaseId(8), Asker::Worker, &lifecycle, OPENING, &rules);
     assert_eq!(command, ResolveCommand::Enquire);
     let unanswered = Enquiry::Unanswered(Unclear::said(Doubt::Unreadable, b"<html>"));
-    let command = resolve.on(ResolveEvent::Enquired { enquiry: unanswered, asked_at: OPENING });
-    assert!(matches!(command, Ok(ResolveCommand::Record(Fact::LetGo { .. }))));
+    let command = resolve.on(ResolveInput::Enquired { enquiry: unanswered, asked_at: OPENING });
+    assert!(matches!(command, Ok(ResolveCommand::Record(Event::LeaseReleased { .. }))));
 }
 
 #[test]
-fn a_transcript_is_replayed_by_another_and_a_word_that_was_changed_is_found_out() {
+fn a_transcript_is_replayed_and_a_changed_word_is_detected() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transcripts");
     let _absent = fs::remove_dir_all(&directory);
     keep_in(&directory).unwrap();
@@ -120,7 +121,7 @@ fn a_transcript_is_replayed_by_another_and_a_word_that_was_changed_is_found_out(
         (r#""fact":"NO_RECORD","fence":2"#, r#""fact":"NO_RECORD","fence":3"#),
     ] {
         let changed = kept.replacen(was, is, 1);
-        assert!(changed != kept, "{was} is not there");
+        assert!(changed != kept, "{was} is not in the transcript");
         assert!(matches!(replay(&changed), Err(ReplayError::Differs { .. })), "{was} to {is}");
     }
     let out_of_turn = kept.replacen(r#""event":"reserved""#, r#""event":"recorded""#, 1);

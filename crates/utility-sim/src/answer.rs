@@ -1,10 +1,10 @@
-//! An answer and the manner in which it is sent, or not, whatever protocol it is written in.
+//! An answer, in any protocol, and how it is delivered or withheld.
 
 use std::{sync::Arc, time::Duration};
 
 use crate::script::{Misbehaviour, Mishap};
 
-/// What the client will see.
+/// What the client receives.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer<M> {
     /// The connection is cut.
@@ -13,26 +13,26 @@ pub(crate) enum Answer<M> {
     Reply(Response<M>),
     /// Half a message, then the connection is cut.
     Torn(Arc<M>),
-    /// Bytes that mean nothing.
+    /// Bytes that are not a message.
     Garbage,
-    /// More bytes than anyone should read.
+    /// A body that is far too large.
     Oversized,
-    /// HTTP 500 and a page for people.
+    /// HTTP 500 with an HTML page.
     ServerError,
 }
 
-/// A message and when it is sent.
+/// A message and the time at which it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Response<M> {
     pub(crate) message: Arc<M>,
     pub(crate) after: Duration,
-    /// How long to wait for another response to change places with.
+    /// How long to wait for another response to swap with.
     pub(crate) swap: Option<Duration>,
 }
 
-/// A message that can be made untrue, or written oddly.
+/// A message that can be falsified, or written in an unusual form.
 pub(crate) trait Falsify: Clone {
-    /// Does to the message what the mishap says; nothing, if it says nothing of messages of this kind.
+    /// Applies the fault to the message. Does nothing if the fault does not apply to messages of this kind.
     fn falsify(&mut self, mishap: Mishap);
 }
 
@@ -42,7 +42,7 @@ impl<M> Answer<M> {
         Self::Reply(Response { message: message.into(), after: Duration::ZERO, swap: None })
     }
 
-    /// The same, later.
+    /// The same answer, sent after a delay.
     pub(crate) fn after(self, delay: Duration) -> Self {
         match self {
             Self::Reply(response) => Self::Reply(Response { after: delay, ..response }),
@@ -54,7 +54,7 @@ impl<M> Answer<M> {
 }
 
 impl<M: Falsify> Answer<M> {
-    /// The same with something wrong about it, as a script has it.
+    /// The same answer with the scripted fault.
     pub(crate) fn spoiled_by(self, misbehaviour: &Misbehaviour) -> Self {
         let Self::Reply(response) = self else { return self };
         match misbehaviour.fault {
@@ -79,7 +79,7 @@ impl<M: Falsify> Answer<M> {
                 message.falsify(misbehaviour.fault);
                 Self::Reply(Response { message: Arc::new(message), ..response })
             }
-            // These were dealt with before there was an answer.
+            // These faults were handled before there was an answer.
             Mishap::DelayBefore
             | Mishap::DropBefore
             | Mishap::Busy

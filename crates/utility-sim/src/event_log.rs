@@ -1,5 +1,5 @@
-//! The log of what happens beside vends and must outlive the process: what was typed into meters, and what the world was
-//! told about its memory.
+//! The log of the events besides vends that must survive the process: the tokens entered into meters, and the changes
+//! of the simulator's memory.
 
 use std::{
     fs::File,
@@ -12,24 +12,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{lines, memory::Habits};
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// A token was typed into a meter, or the utility did so itself.
+    /// A token was entered into a meter, by a customer or by the utility.
     Entered { meter: String, token: String },
-    /// How repeats and questions are met from now on.
+    /// The new handling of repeats and enquiries.
     Habits(Habits),
-    /// Everything was forgotten that had been answered to the first so many vends of the log.
+    /// The answers to this number of vends, from the start of the log, were forgotten.
     Forgotten { vends: usize },
 }
 
-/// Where events are written, if anywhere.
+/// The file to which events are written, if there is one.
 #[derive(Debug)]
 pub(crate) struct EventLog(Option<Mutex<File>>);
 
 impl EventLog {
-    /// Appends to this file, if there is one; with what it holds already.
+    /// Opens the file, if there is one, and reads the events in it.
     pub(crate) fn open(path: Option<&Path>) -> io::Result<(Self, Vec<Event>)> {
         let Some(path) = path else { return Ok((Self(None), Vec::new())) };
         let (file, lines) = lines::open(path)?;
@@ -40,7 +40,7 @@ impl EventLog {
         Ok((Self(Some(Mutex::new(file))), events))
     }
 
-    /// Writes an event. It has happened, whether it can be written or not.
+    /// Writes an event. An event that cannot be written has happened nevertheless, so the error is only logged.
     pub(crate) fn append(&self, event: &Event) {
         let Some(file) = &self.0 else { return };
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,56 +1,56 @@
-//! The world outside, for the sandbox and for tests: a utility that sells electricity and water over XMLVend 2.1, and
-//! an aggregator that sells airtime over the Reloadly top-up interface, an SMS gateway that is asked as Kannel is, and a
-//! mail server.
+//! The outside systems, for the sandbox and for tests: a utility that sells electricity and water over XMLVend 2.1, an
+//! aggregator that sells airtime over the Reloadly top-up interface, an SMS gateway with Kannel's interface, and a mail
+//! server.
 //!
-//! It vends real STS tokens under published test keys, hangs a virtual meter on the wall for each meter number,
-//! keeps a log of every vend that is written before anybody is answered, and misbehaves when told to.
+//! It vends real STS tokens under published test keys and simulates a virtual meter for each meter number. It logs
+//! every vend before it answers, and injects faults on request.
 //!
 //! | Request | What it does |
 //! |---|---|
 //! | `POST /xmlvend` | the protocol: customer enquiry, trial vend, vend, last-response advice; SOAP 1.1 and 1.2 |
 //! | `POST /reloadly/auth/oauth/token` | an access token for client credentials |
-//! | `GET /reloadly/topups/operators/countries/{country}`, `…/operators/auto-detect/phone/{number}/countries/{country}` | operators of a country, the operator of a number |
-//! | `GET /reloadly/topups/accounts/balance` | what is left of the vendor's money |
+//! | `GET /reloadly/topups/operators/countries/{country}`, `…/operators/auto-detect/phone/{number}/countries/{country}` | the operators of a country, the operator of a number |
+//! | `GET /reloadly/topups/accounts/balance` | the balance of the vendor's account |
 //! | `POST /reloadly/topups/topups` | tops up |
-//! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | what became of a top-up |
-//! | `GET /cgi-bin/sendsms` | takes an SMS in: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
+//! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | the state of a top-up |
+//! | `GET /cgi-bin/sendsms` | accepts an SMS: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
 //! | `POST /cgi-bin/sendsms` | the same: `X-Kannel-Username` and so on in the head, the text as a `text/plain` body |
-//! | SMTP, on a port of its own | takes mail in, from anybody; `AUTH PLAIN` for who wants to be known |
-//! | `GET /messages?to=` | what has arrived, everybody's or one receiver's: `{channel, to, subject, text, at}` |
+//! | SMTP, on its own port | accepts mail from any client; `AUTH PLAIN` is optional |
+//! | `GET /messages?to=` | the received messages, all or of one receiver: `{channel, to, subject, text, at}` |
 //! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |
-//! | `POST /meters/{number}/enter` `{"token"}` | types a token into a meter: `{accepted, kind, reason, units_total}` |
+//! | `POST /meters/{number}/enter` `{"token"}` | enters a token into a meter: `{accepted, kind, reason, units_total}` |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
-//! | `DELETE /faults` | forgets the script |
-//! | `PUT /memory` `{"remembers", "on_repeat"}` | how repeats and enquiries are met from now on |
-//! | `DELETE /memory` | forgets everything that was answered so far, but not the log |
+//! | `DELETE /faults` | deletes the script |
+//! | `PUT /memory` `{"remembers", "on_repeat"}` | sets how repeats and enquiries are handled from now on |
+//! | `DELETE /memory` | forgets all answers so far, but keeps the log |
 //! | `GET /healthz` | answers when it serves |
 //!
-//! A script line says what is to go wrong with the next `times` (1) replies to an `operation` (`vend`, `check`,
-//! `quote`, `enquiry`, `token` or `any` of these, `sms`, `mail`; vends if not given) for a `subscriber` (any). Vends are
-//! those of all products; a check is also the question whose a number is, an enquiry also a status or a report; the
-//! subscriber of a message is its receiver. The faults:
+//! A script line injects a fault into the next `times` (1) replies to an `operation` for a `subscriber` (any). The
+//! operation is `vend`, `check`, `quote`, `enquiry`, `token`, `any` of these, `sms` or `mail`. The default is `vend`,
+//! or `enquiry` for `missing_then_present`. Vends are those of all products. A check is also the query for the operator
+//! of a number. An enquiry is also a status or a report. The subscriber of a message is its receiver. The faults:
 //!
 //! | `fault` | What the client sees |
 //! |---|---|
-//! | `delay`, `delay_before` | an answer `delay_ms` (1000) late, after vending; a request that waits so long to be looked at |
+//! | `delay`, `delay_before` | an answer that is `delay_ms` (1000) late, after vending; a request that is processed that much later |
 //! | `drop_before`, `drop_after` | a connection cut before or after vending |
-//! | `garbage`, `truncated`, `oversized`, `http_500_after` | after vending: neither XML nor JSON, half an answer, 10 MiB, a page for people |
+//! | `garbage`, `truncated`, `oversized`, `http_500_after` | after vending: neither XML nor JSON, half an answer, 10 MiB, an HTML page |
 //! | `system_ex_after` | after vending: a `SystemEx`, or HTTP 500 with an error |
-//! | `wrong_meter`, `wrong_amount`, `wrong_currency`, `wrong_reference`, `no_token` | after vending: an answer with that wrong; a wrong meter is also a wrong telephone |
-//! | `swapped` | the answer of another vend that is to be swapped and comes within `delay_ms` |
-//! | `out_of_order` | a true answer with its elements in another order (XMLVend only) |
-//! | `odd_descriptions` | a true answer whose descriptions of tokens hold `:`, `|` and a line break (XMLVend only) |
-//! | `busy`, `refuse` | a refusal: that it is busy, or the `exception` (of airtime the error code) and `text` given |
-//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or that it is busy) written so; of airtime the latter is an error without its code |
-//! | `missing_then_present` | on an enquiry: that there is no such transaction, although there is |
-//! | `processing`, `processing_then_failed`, `processing_then_refunded` | on a top-up: that it is under way, and after a while how it ended |
+//! | `wrong_meter`, `wrong_amount`, `wrong_currency`, `wrong_reference`, `no_token` | after vending: an answer with that error; a wrong meter is also a wrong telephone |
+//! | `swapped` | the answer of another swapped vend that arrives within `delay_ms` |
+//! | `out_of_order` | a correct answer with its elements in another order (XMLVend only) |
+//! | `odd_descriptions` | a correct answer whose token descriptions contain `:`, `|` and a line break (XMLVend only) |
+//! | `busy`, `refuse` | a refusal: busy, or the given `exception` (for airtime the error code) and `text` |
+//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or busy) in that form; for airtime the latter is an error without its code |
+//! | `missing_then_present` | on an enquiry: no such transaction, although there is one |
+//! | `processing`, `processing_then_failed`, `processing_then_refunded` | on a top-up: in progress, and its final state after a while |
 //!
-//! Of messages only `busy` and `refuse` are refusals (HTTP 503 and SMTP 451; a `refuse` with the exception `permanent`:
-//! 403 and 550), `drop_before` and `drop_after` cut the connection before and after the message was taken in, `delay` and
-//! `delay_before` say late that it was, and the others change nothing.
+//! For messages, only `busy` and `refuse` are refusals: HTTP 503 and SMTP 451, or 403 and 550 for a `refuse` with the
+//! exception `permanent`. `drop_before` and `drop_after` cut the connection before and after the message was accepted.
+//! `delay` and `delay_before` delay the answer. The other faults have no effect.
 //!
-//! What a seller remembers is set in [`SimulatorSettings`], and anew by `PUT /memory`. What a connection to it may then
-//! be declared to do:
+//! [`SimulatorSettings`] sets what the simulator remembers, and `PUT /memory` changes it. A provider connection may
+//! then declare these properties:
 //!
 //! | `remembers` | `on_repeat` | Safe to repeat | Remembers refusals | "No record" counts |
 //! |---|---|---|---|---|
@@ -58,16 +58,16 @@
 //! | `vends` | `reject`, `replay` | yes | no | yes |
 //! | `everything` | `vend_again`: it only answers enquiries | no | yes | yes |
 //! | `vends` | `vend_again` | no | no | yes |
-//! | `nothing` | whatever: each repeat vends | no | no | no |
+//! | `nothing` | any: each repeat vends | no | no | no |
 //!
-//! With `missing_then_present`, "no record" does not count for as long as it lasts; after `DELETE /memory` nothing that
-//! came before may be repeated, and nothing counts.
+//! During `missing_then_present`, "no record" does not count. After `DELETE /memory`, no earlier vend may be repeated,
+//! and no answer about an earlier vend counts.
 //!
-//! With `vend_log` and `event_log` set, a simulator that was killed and is started again remembers all that it had
-//! answered to vends, what was typed into meters, and what it was told of its memory. Its script of faults and its inbox
-//! are empty then, and access tokens must be asked for anew.
+//! With `vend_log` and `event_log` set, a simulator that was killed and restarted remembers all answers to vends, all
+//! tokens entered into meters, and the settings of its memory. Its fault script and its inbox are empty then, and its
+//! access tokens are invalid.
 //!
-//! [`subscribers`] lists everybody who has a name here; [`Scenario`] says what happens to whoever buys for a meter.
+//! [`subscribers`] lists all named subscribers. [`Scenario`] describes the behaviour of each named meter.
 #![warn(missing_docs)]
 
 mod answer;

@@ -1,4 +1,4 @@
-//! A file of lines that is only ever appended to, and read once by whoever carries on with it.
+//! A file of lines that is only appended to, and is read once at start-up.
 
 use std::{
     fs::{File, OpenOptions},
@@ -6,8 +6,8 @@ use std::{
     path::Path,
 };
 
-/// The file, to append to, and the lines that it holds. A last line without an end was being written when its writer was
-/// killed: nobody was answered on the strength of it, so it is taken out.
+/// Opens the file for appending and returns its lines. A last line without a line end was being written when the
+/// process was killed. No answer was sent for it, so it is removed.
 pub(crate) fn open(path: &Path) -> io::Result<(File, Vec<String>)> {
     let file = OpenOptions::new().create(true).append(true).open(path)?;
     let text = std::fs::read_to_string(path)?;
@@ -19,12 +19,12 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, Vec<String>)> {
     Ok((file, whole.lines().map(str::to_owned).collect()))
 }
 
-/// Appends a line in one step.
+/// Appends a line in one write.
 pub(crate) fn append(file: &mut File, line: &str) -> io::Result<()> {
     file.write_all(format!("{line}\n").as_bytes())
 }
 
-/// A line that does not say what it should.
+/// The error for a line that cannot be parsed.
 pub(crate) fn unreadable(what: &'static str, index: usize) -> io::Error {
     let number = index.saturating_add(1);
     io::Error::new(io::ErrorKind::InvalidData, format!("line {number} of the {what} cannot be understood"))

@@ -1,4 +1,4 @@
-//! What was answered under which name: why a repeated name is noticed, and where an enquiry finds its answer.
+//! The stored answers by name. They show whether a name is repeated, and they answer enquiries.
 
 mod habits;
 
@@ -19,34 +19,34 @@ pub(crate) struct Memory<N, A> {
     slots: Mutex<HashMap<N, Slot<A>>>,
 }
 
-/// An answer that may be worth remembering.
+/// An answer that may be stored.
 pub(crate) trait Remembered {
-    /// Whether it says that nothing was sold.
+    /// Whether it is a refusal.
     fn is_refusal(&self) -> bool;
 }
 
-/// Locked while its vend is being made: whoever asks about that vend meanwhile waits for the answer.
+/// Locked while its vend is made: an enquiry about that vend waits for the answer.
 type Slot<A> = Arc<Mutex<Use<A>>>;
 
-/// What a name was used for.
+/// The use of a name.
 #[derive(Debug)]
 enum Use<A> {
-    /// Nothing that is remembered.
+    /// None that is remembered.
     None,
-    /// Something else than a vend.
+    /// A request that is not a vend.
     Question,
-    /// A vend, with this answer.
+    /// A vend with this answer.
     Vend(Arc<A>),
 }
 
-/// Whether a vend was made just now.
+/// Whether the vend was made by this call.
 #[derive(Debug)]
 pub(crate) enum Recollection<A> {
-    /// It was: this is its answer.
+    /// It was made now, with this answer.
     Fresh(Arc<A>),
-    /// The name had been answered before, with this.
+    /// The name had this answer already.
     Known(Arc<A>),
-    /// The name belongs to a request that was no vend.
+    /// The name belongs to a request that is not a vend.
     Taken,
 }
 
@@ -55,7 +55,7 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
         Self { habits, slots: Mutex::default() }
     }
 
-    /// Makes a vend, unless its name has an answer already that settings say to stand by.
+    /// Makes a vend, unless its name has an answer that the settings say to keep.
     pub(crate) fn vend_once(&self, name: &N, vend: impl FnOnce() -> A) -> Recollection<A> {
         let slot = Arc::clone(self.slots().entry(name.clone()).or_insert_with(|| slot(Use::None)));
         let mut used = lock(&slot);
@@ -73,14 +73,14 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
         Recollection::Fresh(fresh)
     }
 
-    /// Takes the answer of a vend from an earlier life.
+    /// Restores the answer of a vend from an earlier run.
     pub(crate) fn recall(&self, name: N, answer: A) {
         if self.keeps(&answer) {
             self.slots().insert(name, slot(Use::Vend(Arc::new(answer))));
         }
     }
 
-    /// Notes the name of a request that is no vend; false if it was used before.
+    /// Records the name of a request that is not a vend. False if the name was used before.
     pub(crate) fn note(&self, name: &N) -> bool {
         let strict = Habits { remembers: Remembers::Everything, on_repeat: OnRepeat::Reject };
         if self.habits.get() != strict {
@@ -95,19 +95,19 @@ impl<N: Clone + Eq + Hash, A: Remembered> Memory<N, A> {
         }
     }
 
-    /// What was answered to the vend of this name.
+    /// The answer to the vend with this name.
     pub(crate) fn find(&self, name: &N) -> Option<Arc<A>> {
         let slot = Arc::clone(self.slots().get(name)?);
         let used = lock(&slot);
         if let Use::Vend(answer) = &*used { Some(Arc::clone(answer)) } else { None }
     }
 
-    /// What happens to a vend that comes again.
+    /// How a repeated vend is handled.
     pub(crate) fn on_repeat(&self) -> OnRepeat {
         self.habits.get().on_repeat
     }
 
-    /// Forgets everything so far.
+    /// Forgets all names and answers.
     pub(crate) fn forget(&self) {
         self.slots().clear();
     }

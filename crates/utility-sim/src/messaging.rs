@@ -1,4 +1,4 @@
-//! Messages to people: an SMS gateway that is asked as Kannel is, a mail server, and one inbox for both.
+//! Messages to people: an SMS gateway with Kannel's interface, a mail server, and one inbox for both.
 
 mod alphabet;
 mod inbox;
@@ -22,7 +22,7 @@ pub(crate) use kannel::Sms;
 pub(crate) use reception::Reception;
 pub(crate) use smtp::serve;
 
-/// Where messages come in.
+/// Receives the messages of both channels.
 #[derive(Debug)]
 pub(crate) struct PostOffice {
     pub(crate) inbox: Inbox,
@@ -38,7 +38,7 @@ impl PostOffice {
         Self { inbox: Inbox::default(), script, username, password, clock }
     }
 
-    /// How the next message to this receiver is taken in; asking uses a script line up.
+    /// The reception of the next message to this receiver. Uses up a script line.
     fn reception(&self, channel: Channel, receiver: &str) -> Reception {
         let operation = match channel {
             Channel::Sms => Operation::Sms,
@@ -48,8 +48,8 @@ impl PostOffice {
         line.map_or(Reception::Taken, |line| Reception::scripted(&line))
     }
 
-    /// Puts a message where the receiver finds it.
-    fn keep(&self, channel: Channel, to: &str, subject: Option<String>, text: String) {
+    /// Stores a message in the inbox.
+    fn store(&self, channel: Channel, to: &str, subject: Option<String>, text: String) {
         let at = in_gaborone(&*self.clock).to_rfc3339();
         self.inbox.add(Message { channel, to: to.to_owned(), subject, text, at });
     }

@@ -1,4 +1,4 @@
-//! A meter on a wall, and the utility's record of it: keys, token identifiers, what was typed in.
+//! A meter, and the utility's record of it: keys, token identifiers, entered tokens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,17 +12,17 @@ use sts::{
 
 use crate::{product::Service, scenario::Scenario};
 
-/// The vending key of the published STS conformance vectors: worth nothing on a real meter.
+/// The vending key of the published STS conformance vectors. It has no value on a real meter.
 const TEST_VENDING_KEY: [u8; 20] =
     *b"\xab\xab\xab\xab\xab\xab\xab\xab\x94\x94\x94\x94\x94\x94\x94\x94\x01\x23\x45\x67";
 const TEST_SUPPLY_GROUP: &str = "123457";
 
 /// A registered meter.
 ///
-/// The key-change meter speaks EA09, whose key change has the two tokens that an XMLVend reply has room for. Each
-/// vend takes it from the key that it holds *now* to the next one: whatever was bought and never typed in, the
-/// tokens of the latest purchase work when they are typed in order. Purchases that wait together carry the same key
-/// change; after the first of them is entered, the credit tokens of the others work at once.
+/// The key-change meter uses EA09, whose key change has the two tokens that fit into an XMLVend reply. Each vend takes
+/// it from the key that it holds *now* to the next one. Therefore the tokens of the latest purchase work when they are
+/// entered in order, even if an earlier purchase was never entered. Purchases that wait together contain the same key
+/// change. After the first of them is entered, the credit tokens of the others work at once.
 #[derive(Debug)]
 pub(crate) struct Meter {
     number: MeterNumber,
@@ -34,15 +34,15 @@ pub(crate) struct Meter {
 
 #[derive(Debug)]
 struct State {
-    on_the_wall: VirtualMeter,
+    device: VirtualMeter,
     last_tid: Option<Tid>,
-    /// Key changes whose first token was typed in and whose second was not. The next one takes another key, since
-    /// the meter would call a repeated first token used.
+    /// Key changes whose first token was entered and whose second was not. The next key change takes another key,
+    /// because the meter would refuse a repeated first token as used.
     begun_key_changes: u8,
     vends_asked: u64,
 }
 
-/// What a receipt says about a meter.
+/// The data of a meter on a receipt.
 #[derive(Clone, Debug)]
 pub(crate) struct MeterData {
     pub(crate) number: MeterNumber,
@@ -54,9 +54,9 @@ pub(crate) struct MeterData {
 /// The tokens of one vend.
 #[derive(Clone, Debug)]
 pub(crate) struct Issue {
-    /// The meter as it will be when they are entered.
+    /// The meter after the tokens are entered.
     pub(crate) meter: MeterData,
-    /// Absent where the meter was credited without one, or a script took it away.
+    /// Absent if the meter was credited without a token, or if a script removed it.
     pub(crate) credit: Option<StsToken>,
     pub(crate) key_change: Option<KeyChange>,
 }
@@ -69,14 +69,14 @@ pub(crate) struct KeyChange {
     pub(crate) from: KeyParameters,
 }
 
-/// Which key of its meter one is: all else about it is the same.
+/// Identifies a key of a meter. The other parameters are the same for all keys of the meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KeyName {
     revision: u8,
     tariff_index: u8,
 }
 
-/// Why no token can be made: the meter's time has run out.
+/// Why no token can be made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IssueError {
     #[error("no token identifier is left")]
@@ -89,8 +89,8 @@ impl Meter {
     pub(crate) fn new(number: MeterNumber, service: Service, scenario: Scenario) -> Self {
         let issuer = issuer(algorithm(scenario), first_key(), &number);
         let services = [service.credit_kind()];
-        let on_the_wall = VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &services);
-        let state = State { on_the_wall, last_tid: None, begun_key_changes: 0, vends_asked: 0 };
+        let device = VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &services);
+        let state = State { device, last_tid: None, begun_key_changes: 0, vends_asked: 0 };
         Self { number, service, scenario, issuer, state: Mutex::new(state) }
     }
 
@@ -106,12 +106,12 @@ impl Meter {
         self.scenario
     }
 
-    /// The meter as it is now.
+    /// The current data of the meter.
     pub(crate) fn data(&self) -> MeterData {
-        self.data_with(*self.state().on_the_wall.parameters())
+        self.data_with(*self.state().device.parameters())
     }
 
-    /// Counts the vends asked of this meter; the answer is the number of those before.
+    /// Counts a requested vend and returns the number of earlier ones.
     pub(crate) fn count_vend(&self) -> u64 {
         let mut state = self.state();
         let before = state.vends_asked;
@@ -119,7 +119,7 @@ impl Meter {
         before
     }
 
-    /// Makes the tokens of one vend. `rnd` colours them, so that equal purchases look different.
+    /// Makes the tokens of one vend. `rnd` makes equal purchases have different tokens.
     pub(crate) fn issue(
         &self,
         units: CreditAmount,
@@ -137,7 +137,7 @@ impl Meter {
         Ok(issue)
     }
 
-    /// The tokens of a vend of an earlier life, in the order in which they are entered, and the keys of its key change.
+    /// Restores the tokens of a vend from an earlier run, in the order of entry, and the keys of its key change.
     pub(crate) fn restore(
         &self,
         local: NaiveDateTime,
@@ -161,7 +161,7 @@ impl Meter {
         }
     }
 
-    /// Tokens of zeros, as a trial vend shows them where the vend would show tokens. The meter stays as it is.
+    /// Tokens of zeros for a trial vend, in place of the tokens of a vend. Does not change the meter.
     pub(crate) fn trial(&self) -> Issue {
         let zeros = || StsToken::parse("00000000000000000000").expect("twenty zeros are twenty digits");
         let credit = (self.scenario != Scenario::NoToken).then(zeros);
@@ -173,7 +173,7 @@ impl Meter {
         Issue { meter: self.data_with(to), credit, key_change }
     }
 
-    /// Where the utility reaches the meter over the network, types the credit token in, so that nobody else has to.
+    /// If the utility reaches the meter over the network, enters the credit token, so the customer does not have to.
     pub(crate) fn credit_over_the_network(&self, issue: Issue) -> Issue {
         if self.scenario != Scenario::NoToken {
             return issue;
@@ -185,10 +185,10 @@ impl Meter {
         Issue { credit: None, ..issue }
     }
 
-    /// Types a token into the meter; the second value is all that was ever credited, in the tenths that tokens count.
+    /// Enters a token. The second value is the total credit so far, in tenths of the unit.
     pub(crate) fn enter(&self, digits: &str) -> (Entry, u64) {
         let mut state = self.state();
-        let entry = state.on_the_wall.enter(digits);
+        let entry = state.device.enter(digits);
         match &entry {
             Entry::Accepted(Acceptance::KeySection(_)) => {
                 state.begun_key_changes = state.begun_key_changes.saturating_add(1);
@@ -196,7 +196,7 @@ impl Meter {
             Entry::Accepted(Acceptance::KeyChanged { .. }) => state.begun_key_changes = 0,
             Entry::Accepted(Acceptance::Credit { .. } | Acceptance::CreditCleared) | Entry::Refused(_) => {}
         }
-        let tenths = state.on_the_wall.tenths(self.service.credit_kind()).unwrap_or_default();
+        let tenths = state.device.tenths(self.service.credit_kind()).unwrap_or_default();
         (entry, tenths)
     }
 
@@ -239,9 +239,9 @@ impl Meter {
 }
 
 impl State {
-    /// The key that the meter holds, and the one that the next key change takes it to.
+    /// The key that the meter holds, and the key after the next key change.
     fn keys_of_a_change(&self) -> (KeyParameters, KeyParameters) {
-        let from = *self.on_the_wall.parameters();
+        let from = *self.device.parameters();
         let to = (0..=self.begun_key_changes).fold(from, |key, _change| key_after(key));
         (from, to)
     }
@@ -260,7 +260,7 @@ impl KeyName {
 }
 
 impl Issue {
-    /// The digits, in the order in which they are entered.
+    /// The digits, in the order of entry.
     pub(crate) fn digits(&self) -> Vec<String> {
         let key_change = self.key_change.iter().flat_map(|change| [&change.first, &change.second]);
         key_change.chain(&self.credit).map(|token| token.digits().to_owned()).collect()
@@ -282,8 +282,8 @@ fn first_key() -> KeyParameters {
     }
 }
 
-/// The next tariff index; after the last one, the first of the next revision. The meter never forgets a token, so
-/// keys must not come round soon.
+/// The next tariff index. After the last one, the first index of the next revision. The meter remembers all tokens, so
+/// keys must not repeat soon.
 fn key_after(key: KeyParameters) -> KeyParameters {
     match TariffIndex::try_new(key.tariff_index.get() + 1) {
         Ok(tariff_index) => KeyParameters { tariff_index, ..key },

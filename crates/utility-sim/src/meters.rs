@@ -12,25 +12,25 @@ use crate::{
     subscriber::ordinary,
 };
 
-/// Every meter, by its number.
+/// All meters, by number.
 #[derive(Debug)]
 pub(crate) struct Meters(HashMap<String, Meter>);
 
 impl Meters {
-    /// The meters of all scenarios, and so many ordinary ones for electricity and for water.
+    /// The meters of all scenarios, and this many ordinary meters for electricity and for water.
     pub(crate) fn register(electricity: u32, water: u32) -> Self {
         let electricity = installed(Service::Electricity, scenarios(), electricity);
         let water = installed(Service::Water, water_scenarios(), water);
         Self(electricity.chain(water).collect())
     }
 
-    /// The meter of this number that gives out this service, or what the utility says to it.
+    /// The meter with this number for this service, or the utility's refusal.
     pub(crate) fn find_for(&self, service: Service, number: &str) -> Result<&Meter, Refusal> {
         let meter = self.find(number)?;
         if meter.service() == service { Ok(meter) } else { Err(Refusal::unknown_meter()) }
     }
 
-    /// The meter of this number, or what the utility says to it.
+    /// The meter with this number, or the utility's refusal.
     pub(crate) fn find(&self, number: &str) -> Result<&Meter, Refusal> {
         self.0.get(number).ok_or_else(|| match MeterNumber::parse(number) {
             Err(MeterNumberError::CheckDigit { .. }) => Refusal::wrong_check_digit(),

@@ -1,23 +1,23 @@
-//! What can be bought in this world, and what the meters on its walls give out.
+//! The products of the simulator, and the services of its meters.
 
 use rust_decimal::Decimal;
 use sts::CreditKind;
 
-/// Litres in a tenth of a kilolitre, which is a cubic metre.
+/// Litres in a tenth of a kilolitre. A kilolitre is a cubic metre.
 const LITRES_PER_TENTH: u64 = 100;
 
-/// What a subscriber is sold.
+/// A product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Product {
-    /// For a meter, over XMLVend.
+    /// Bought for a meter over XMLVend.
     Electricity,
-    /// For a meter, over XMLVend.
+    /// Bought for a meter over XMLVend.
     Water,
-    /// For a telephone, over the top-up interface.
+    /// Bought for a telephone over the top-up interface.
     Airtime,
 }
 
-/// What a meter gives out.
+/// The service that a meter delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Service {
     Electricity,
@@ -25,7 +25,7 @@ pub(crate) enum Service {
 }
 
 impl Product {
-    /// The product as the vend log names it: `ELECTRICITY`.
+    /// The name of the product in the vend log: `ELECTRICITY`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Electricity => "ELECTRICITY",
@@ -36,7 +36,7 @@ impl Product {
 }
 
 impl Service {
-    /// The service that XMLVend calls a resource of this type, if meters here give it out.
+    /// The service with this XMLVend resource type, if meters here deliver it.
     pub(crate) fn of_resource(type_name: &str) -> Option<Self> {
         [Self::Electricity, Self::Water].into_iter().find(|service| service.resource() == type_name)
     }
@@ -63,7 +63,7 @@ impl Service {
         }
     }
 
-    /// The unit on a receipt; tokens count tenths of it.
+    /// The unit on a receipt. Tokens count tenths of it.
     pub(crate) const fn unit(self) -> &'static str {
         match self {
             Self::Electricity => "kWh",
@@ -71,7 +71,7 @@ impl Service {
         }
     }
 
-    /// What a meter shows for so many tenths: kilowatt-hours (`45.2`), or litres (`4500`).
+    /// A meter's display of this number of tenths: kilowatt-hours (`45.2`), or litres (`4500`).
     pub(crate) fn shown(self, tenths: u64) -> String {
         match self {
             Self::Electricity => in_units(tenths),

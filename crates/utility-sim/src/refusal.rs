@@ -1,15 +1,15 @@
-//! The ways in which the utility says no: an exception type of XMLVend 2.1 and a sentence.
+//! The refusals of the utility: an exception type of XMLVend 2.1 and a sentence.
 
 use std::borrow::Cow;
 
 use money::Money;
 
-/// A definite or indefinite no; XMLVend carries it as a fault.
+/// A final or temporary refusal. XMLVend carries it as a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The local name of the fault's type, such as `BlockedMeterEx`.
     pub(crate) exception: Cow<'static, str>,
-    /// What the fault says.
+    /// The text of the fault.
     pub(crate) text: Cow<'static, str>,
 }
 
@@ -82,7 +82,7 @@ impl Refusal {
         Self::new("BusinessRuleEx", "Currency is not accepted for this meter")
     }
 
-    /// What servers of this kind say to a message id that they have seen: it exists, go and ask.
+    /// The answer of real servers to a repeated message id: the transaction exists and must be enquired about.
     pub(crate) const fn repeated_message_id() -> Self {
         Self::new("SystemEx", "Transaction terminated due to duplicate unique value")
     }

@@ -1,4 +1,4 @@
-//! The Reloadly top-up interface from the server's side: airtime for the telephones of Botswana.
+//! The server side of the Reloadly top-up interface: airtime for the telephones of Botswana.
 
 mod access;
 mod aggregator;
@@ -16,5 +16,5 @@ pub(crate) use message::{Message, Reply};
 pub(crate) use phone::phone_scenarios;
 pub(crate) use refusal::Refusal;
 pub(crate) use render::render;
-pub(crate) use request::{Ask, Order, Request, TokenRequest};
+pub(crate) use request::{Ask, Request, TokenRequest, VendRequest};
 pub(crate) use topup::Ending;

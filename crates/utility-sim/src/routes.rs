@@ -1,4 +1,4 @@
-//! The doors of the simulator: some for each protocol, some for whoever runs the world.
+//! The routes of the simulator: for each protocol, and for the control of the simulator.
 
 mod broken_body;
 mod control;
@@ -10,7 +10,6 @@ mod xmlvend;
 
 use actix_web::web::{ServiceConfig, delete, get, post, put};
 
-/// Everything that is served.
 pub(crate) fn configure(services: &mut ServiceConfig) {
     services
         .route("/xmlvend", post().to(xmlvend::xmlvend))

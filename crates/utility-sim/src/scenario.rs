@@ -1,23 +1,23 @@
 //! The meters of the sandbox, each with one configured behaviour (specification, section 8).
 
-/// What happens to whoever buys for a meter.
+/// What happens to a purchase for a meter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scenario {
-    /// Vends.
+    /// It vends.
     Active,
-    /// Vends, less a small fixed charge, a levy and a regulator's fee.
+    /// It vends, less a small fixed charge, a levy and a regulator's fee.
     TariffCharge,
-    /// Vends, less a small fixed charge, a tenth of the rest for a debt, a levy and a regulator's fee.
+    /// It vends, less a small fixed charge, a tenth of the rest for a debt, a levy and a regulator's fee.
     TariffChargeSubAccount,
-    /// The customer is blocked: said at once when asked about the customer.
+    /// The customer is blocked. The customer enquiry is refused.
     BlockedCustomer,
     /// The customer is known but may not buy.
     PurchasesBlocked,
-    /// A debt stops the sale: said when a price is asked.
+    /// A debt blocks the sale. The quote is refused.
     DebtUnpaid,
-    /// The account is blocked: said only when money is on the table.
+    /// The account is blocked. Only the vend is refused.
     AccountBlocked,
-    /// No such meter.
+    /// There is no such meter.
     NotFound,
     /// The meter was disconnected.
     Disconnected,
@@ -25,36 +25,36 @@ pub enum Scenario {
     KeyChange,
     /// A fixed charge of 1000.
     FixedCharge,
-    /// Vends, and answers long after.
+    /// It vends, and answers long after.
     Delayed,
-    /// Sells at most 100000 at once.
+    /// It sells at most 100000 at once.
     MaximumVend,
-    /// Vends, and cuts the connection instead of answering.
+    /// It vends, and cuts the connection instead of answering.
     LostReply,
-    /// Cuts the connection before it looks at the request, every time, and knows nothing of it.
+    /// It cuts the connection before it processes the request, every time, and stores nothing.
     LostRequest,
-    /// Is always too busy to vend.
+    /// It is always too busy to vend.
     Busy,
-    /// Is too busy for every other vend, the first one included.
+    /// It is too busy for every other vend, including the first.
     BusyThenOk,
-    /// A meter that no token can be made for.
+    /// No token can be made for this meter.
     UnsupportedMeter,
-    /// The vendor's float is used up.
+    /// The vendor's float is exhausted.
     CreditExhausted,
-    /// A business rule calls every sale a duplicate.
+    /// A business rule refuses every sale as a duplicate.
     Duplicate,
-    /// Vends, and credits the meter over the network: there is no token to hand out.
+    /// It vends, and credits the meter over the network: there is no token.
     NoToken,
 }
 
 /// A meter of the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioMeter {
-    /// The name under which sandbox and tests know it.
+    /// Its name in the sandbox and in tests.
     pub name: &'static str,
-    /// The number printed on it.
+    /// The number on the meter.
     pub number: &'static str,
-    /// What happens to whoever buys for it.
+    /// What happens to a purchase for it.
     pub scenario: Scenario,
 }
 
@@ -92,17 +92,17 @@ const WATER_METERS: [ScenarioMeter; 3] = [
     meter("blocked", "28000010034", Scenario::BlockedCustomer),
 ];
 
-/// Every configured electricity meter: name, number, behaviour.
+/// All configured electricity meters.
 pub fn scenarios() -> &'static [ScenarioMeter] {
     &METERS
 }
 
-/// Every configured water meter: name, number, behaviour.
+/// All configured water meters.
 pub fn water_scenarios() -> &'static [ScenarioMeter] {
     &WATER_METERS
 }
 
-/// The electricity meter of this name.
+/// The electricity meter with this name.
 pub fn scenario(name: &str) -> Option<ScenarioMeter> {
     METERS.into_iter().find(|meter| meter.name == name)
 }

@@ -1,4 +1,4 @@
-//! Misbehaviour on demand: what the next replies are to do wrong.
+//! Fault injection: the faults of the next replies.
 
 use std::{
     collections::VecDeque,
@@ -10,15 +10,15 @@ use serde::Deserialize;
 
 use crate::{refusal::Refusal, reloadly};
 
-/// What can go wrong with one reply.
+/// A fault of one reply.
 ///
-/// "After" means that the vend was made, logged and remembered.
+/// "After" means: after the vend was made, logged and remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Mishap {
     /// Answers late, after.
     Delay,
-    /// Looks at the request late, whether its sender still waits or not.
+    /// Processes the request late, even if the client has disconnected.
     DelayBefore,
     /// Cuts the connection, before.
     DropBefore,
@@ -26,12 +26,12 @@ pub(crate) enum Mishap {
     DropAfter,
     /// Answers with something that is neither XML nor JSON, after.
     Garbage,
-    /// Answers HTTP 500 with a page for people, after.
+    /// Answers HTTP 500 with an HTML page, after.
     #[serde(rename = "http_500_after")]
     Http500After,
     /// Answers with a `SystemEx`, or HTTP 500 and an error, after.
     SystemExAfter,
-    /// Promises the whole answer, sends half of it and cuts the connection, after.
+    /// Announces the whole answer, sends half of it and cuts the connection, after.
     Truncated,
     /// Answers with ten megabytes, after.
     Oversized,
@@ -43,33 +43,33 @@ pub(crate) enum Mishap {
     WrongCurrency,
     /// Answers under another message id or custom identifier, after.
     WrongReference,
-    /// Leaves the credit token out, after.
+    /// Omits the credit token, after.
     NoToken,
-    /// Waits for another vend that is to be swapped, and sends each the other's answer, after.
+    /// Waits for another swapped vend, and sends to each client the other's answer, after.
     Swapped,
-    /// Writes elements in another order, after.
+    /// Writes the elements in another order, after.
     OutOfOrder,
-    /// Describes tokens with the characters that separate them in other formats, after.
+    /// Describes tokens with characters that are separators in other formats, after.
     OddDescriptions,
-    /// Refuses with a fault in no namespace: the meter's own refusal, or that it is busy.
+    /// Refuses with a fault in no namespace: the meter's own refusal, or busy.
     UnprefixedFault,
-    /// Refuses with a fault without detail: the meter's own refusal, or that it is busy.
+    /// Refuses with a fault without detail: the meter's own refusal, or busy.
     FaultWithoutDetail,
-    /// Refuses: too busy.
+    /// Refuses as busy.
     Busy,
-    /// Refuses with the exception and the text that the script gives.
+    /// Refuses with the exception and the text of the script.
     Refuse,
-    /// Says of a transaction that there is none, although there is. For enquiries.
+    /// Denies a transaction that exists. For enquiries.
     MissingThenPresent,
-    /// Takes a top-up, is still processing it for a while, and succeeds.
+    /// Accepts a top-up, processes it for a while, and succeeds.
     Processing,
-    /// Takes a top-up, is still processing it for a while, and fails.
+    /// Accepts a top-up, processes it for a while, and fails.
     ProcessingThenFailed,
-    /// Takes a top-up, is still processing it for a while, and gives the money back.
+    /// Accepts a top-up, processes it for a while, and refunds it.
     ProcessingThenRefunded,
 }
 
-/// The operations that a script can tell apart.
+/// The operations that a script can distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Operation {
@@ -87,7 +87,7 @@ pub(crate) enum Operation {
     Sms,
     /// A mail over SMTP.
     Mail,
-    /// Whatever comes to one who sells.
+    /// Any request to a provider: all operations but the messages.
     Any,
 }
 
@@ -96,17 +96,17 @@ pub(crate) enum Operation {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Misbehaviour {
     pub(crate) fault: Mishap,
-    /// For this subscriber only. An enquiry is for the subscriber of the vend that it asks about.
+    /// Only for this subscriber. The subscriber of an enquiry is that of the enquired vend.
     subscriber: Option<String>,
-    /// For this operation only: vends, if not given; enquiries, for `missing_then_present`.
+    /// Only for this operation. The default is vends, or enquiries for `missing_then_present`.
     operation: Option<Operation>,
-    /// For so many replies.
+    /// The number of replies.
     #[serde(default = "once")]
     times: u32,
     delay_ms: Option<u64>,
-    /// The type of the fault, or the code of the error, to refuse with.
+    /// The type of the fault, or the code of the error, of the refusal.
     exception: Option<String>,
-    /// What that fault is to say.
+    /// The text of that fault.
     text: Option<String>,
 }
 
@@ -114,7 +114,7 @@ fn once() -> u32 {
     1
 }
 
-/// How long a delay lasts that does not say.
+/// The default delay, in milliseconds.
 const DELAY_MS: u64 = 1_000;
 
 impl Misbehaviour {
@@ -122,12 +122,12 @@ impl Misbehaviour {
         Duration::from_millis(self.delay_ms.unwrap_or(DELAY_MS))
     }
 
-    /// The kind of refusal that was asked for.
+    /// The exception of the script line.
     pub(crate) fn exception(&self) -> Option<&str> {
         self.exception.as_deref()
     }
 
-    /// What the utility is made to refuse with, unless it refuses anyway.
+    /// The refusal that the fault causes, unless the utility refuses anyway.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         match self.fault {
             Mishap::Busy | Mishap::UnprefixedFault | Mishap::FaultWithoutDetail => Some(Refusal::busy()),
@@ -156,7 +156,7 @@ impl Misbehaviour {
         }
     }
 
-    /// The same for the airtime aggregator, in its words.
+    /// The same for the airtime aggregator, with its codes.
     pub(crate) fn airtime_refusal(&self) -> Option<reloadly::Refusal> {
         self.refusal().map(|_in_words_of_xmlvend| {
             if self.fault == Mishap::Refuse {
@@ -167,7 +167,7 @@ impl Misbehaviour {
         })
     }
 
-    /// What becomes of a top-up that the aggregator is made to process for a while.
+    /// The final state of a top-up that is processed for a while.
     pub(crate) fn ending(&self) -> Option<reloadly::Ending> {
         const ENDINGS: [(Mishap, reloadly::Ending); 3] = [
             (Mishap::Processing, reloadly::Ending::Successful),
@@ -192,7 +192,7 @@ impl Misbehaviour {
     }
 }
 
-/// What the next replies are to do wrong, in the order in which it was asked for.
+/// The faults of the next replies, in the order in which they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     lines: Mutex<VecDeque<Misbehaviour>>,
@@ -209,8 +209,8 @@ impl Script {
         self.lines().clear();
     }
 
-    /// The misbehaviour for this reply, if one is due; it is used up by this. The subscriber is looked up only if
-    /// there is any script at all.
+    /// The fault for this reply, if there is one. Uses it up. The subscriber is looked up only if the script is not
+    /// empty.
     pub(crate) fn take(
         &self,
         operation: Operation,

@@ -1,4 +1,4 @@
-//! How the simulated world behaves, and where it listens.
+//! The behaviour of the simulator, and where it listens.
 
 mod airtime;
 mod messages;
@@ -12,45 +12,45 @@ use money::{Currency, Money, MoneyError};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// Everything that can be set; the defaults are a well-behaved utility on a free loopback port.
+/// All settings of the simulator. The defaults are a simulator without faults on a free loopback port.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SimulatorSettings {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on. Port 0 takes a free port.
     pub listen: SocketAddr,
     /// Threads that serve requests.
     pub workers: usize,
     /// The operator name that requests must carry in `authCred`.
     pub op_name: String,
-    /// The password that goes with it.
+    /// The password for `op_name`.
     pub password: Password,
     /// The currency that meters are vended in, ISO 4217.
     pub currency: String,
-    /// What a kWh costs, tax included, in currency units.
+    /// The price of a kWh, tax included, in currency units.
     pub price_per_kwh: String,
-    /// What a cubic metre of water costs, tax included, in currency units.
+    /// The price of a cubic metre of water, tax included, in currency units.
     pub price_per_cubic_metre: String,
     /// The vendor's prepaid float with the utility at the start, in currency units.
     pub vendor_credit: String,
-    /// How long the delayed meter keeps its caller waiting after it has vended.
+    /// How long the delayed meter delays its answer after the vend, in milliseconds.
     pub delayed_ms: u64,
-    /// How many ordinary electricity meters exist beside the scenarios; [`ordinary`](crate::ordinary) lists them.
+    /// The number of ordinary electricity meters besides the scenarios. [`ordinary`](crate::ordinary) lists them.
     pub population: u32,
-    /// How many ordinary water meters exist beside the scenarios.
+    /// The number of ordinary water meters besides the scenarios.
     pub water_population: u32,
     /// Whether replies are compressed for clients that accept it.
     pub gzip: bool,
     /// Which replies are remembered, so that an enquiry finds them and a repeated reference is noticed.
     pub remembers: Remembers,
-    /// What happens when a vend comes again under a remembered reference.
+    /// How a vend with a remembered reference is handled.
     pub on_repeat: OnRepeat,
-    /// A file to which each vend is appended, one JSON line, before its answer is sent. What it holds at the start is
-    /// remembered, as if the world had never ended.
+    /// A file to which each vend is appended as one JSON line before its answer is sent. Its content at start-up is
+    /// restored, as if the simulator had never stopped.
     pub vend_log: Option<PathBuf>,
-    /// A file to which all else is appended that must be remembered beside the vends: what was typed into meters, and
-    /// what was said about memory. It belongs to the vend log.
+    /// A file for all other events that must be restored: the tokens entered into meters and the changes of the memory
+    /// settings. It belongs to the vend log.
     pub event_log: Option<PathBuf>,
-    /// Whether each line is also forced to the disk.
+    /// Whether each line of the vend log is also synced to the disk.
     pub vend_log_fsync: bool,
     /// The airtime aggregator.
     pub airtime: AirtimeSettings,
@@ -58,7 +58,7 @@ pub struct SimulatorSettings {
     pub messages: MessageSettings,
 }
 
-/// Which replies to vends the world remembers.
+/// Which replies to vends the simulator remembers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remembers {
@@ -71,11 +71,11 @@ pub enum Remembers {
     Nothing,
 }
 
-/// What is done with a vend whose reference is remembered.
+/// How a vend with a remembered reference is handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnRepeat {
-    /// Refuses it as a duplicate, without saying what became of the first.
+    /// Refuses it as a duplicate, without the outcome of the first.
     #[default]
     Reject,
     /// Sends the remembered reply.
@@ -89,7 +89,7 @@ pub enum OnRepeat {
 #[serde(transparent)]
 pub struct Password(String);
 
-/// Why settings describe no possible world.
+/// Why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// Not three upper-case letters.
@@ -98,9 +98,9 @@ pub enum SettingsError {
     /// Not a positive decimal number of currency units.
     #[error("the simulator's {name} {value:?} is not a positive amount")]
     Amount {
-        /// Which setting.
+        /// The name of the setting.
         name: &'static str,
-        /// What it says.
+        /// Its value.
         value: String,
     },
 }
@@ -132,10 +132,10 @@ impl Default for SimulatorSettings {
 }
 
 impl SimulatorSettings {
-    /// Checked at start-up.
+    /// Checks the settings at start-up.
     ///
     /// # Errors
-    /// When they describe no possible world.
+    /// When they cannot be used.
     pub fn checked(&self) -> Result<(), SettingsError> {
         self.price_per_kwh()?;
         self.price_per_cubic_metre()?;

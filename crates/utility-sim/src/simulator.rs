@@ -1,4 +1,4 @@
-//! Starting the simulated world, and ending it.
+//! Starts and stops the simulator.
 
 use std::{
     io,
@@ -21,11 +21,11 @@ use crate::{
     world::{OpeningError, World},
 };
 
-/// Longer than any client leaves a connection idle, so that it is never the server who closes one that is about to
-/// be used.
+/// Longer than any client keeps a connection idle, so the server never closes a connection that a client is about to
+/// use.
 const KEEP_ALIVE: Duration = Duration::from_mins(5);
 
-/// A running simulator, on a thread of its own. Dropping it stops it.
+/// A running simulator on its own thread. Dropping it stops it.
 #[derive(Debug)]
 pub struct Simulator {
     address: SocketAddr,
@@ -37,28 +37,28 @@ pub struct Simulator {
 /// Why the simulator did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The settings describe no possible world.
+    /// The settings cannot be used.
     #[error("the simulator's settings are wrong")]
     Settings(#[source] SettingsError),
-    /// The file for the vend log cannot be opened, or holds something else.
-    #[error("the vend log cannot be carried on with")]
+    /// The vend log cannot be opened, or contains something else.
+    #[error("the vend log cannot be used")]
     VendLog(#[source] io::Error),
-    /// The file for the event log cannot be opened, or holds something else.
-    #[error("the event log cannot be carried on with")]
+    /// The event log cannot be opened, or contains something else.
+    #[error("the event log cannot be used")]
     EventLog(#[source] io::Error),
-    /// The address is taken, or the thread cannot be made.
+    /// The address is taken, or the thread cannot be started.
     #[error("the simulator cannot listen on {address}")]
     Listen {
-        /// Where it was to listen.
+        /// The address.
         address: SocketAddr,
-        /// What prevented it.
+        /// The cause.
         #[source]
         source: io::Error,
     },
 }
 
 impl Simulator {
-    /// Starts a simulator and returns when it accepts connections. Needs no runtime of the caller's.
+    /// Starts a simulator and returns when it accepts connections. Does not need a runtime of the caller.
     pub fn start(settings: &SimulatorSettings, clock: SharedClock) -> Result<Self, StartError> {
         let world = World::open(settings, clock).map_err(|why| match why {
             OpeningError::Settings(source) => StartError::Settings(source),
@@ -68,12 +68,12 @@ impl Simulator {
         let failed = |source| StartError::Listen { address: settings.listen, source };
         let (http, address) = listen(settings.listen)?;
         let (smtp, smtp_address) = listen(settings.messages.smtp_listen)?;
-        let doors = Doors { http, smtp, workers: settings.workers };
-        let (server, thread) = serve(world, doors).map_err(failed)?;
+        let listeners = Listeners { http, smtp, workers: settings.workers };
+        let (server, thread) = serve(world, listeners).map_err(failed)?;
         Ok(Self { address, smtp_address, server, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -83,32 +83,32 @@ impl Simulator {
         format!("http://{}", self.address)
     }
 
-    /// Where XMLVend requests are posted.
+    /// The address for XMLVend requests.
     pub fn xmlvend_url(&self) -> String {
         format!("{}/xmlvend", self.url())
     }
 
-    /// The base of the airtime aggregator's authentication; tokens are asked for at `…/oauth/token`.
+    /// The base of the airtime aggregator's authentication. Access tokens are issued at `…/oauth/token`.
     pub fn reloadly_auth_url(&self) -> String {
         format!("{}/reloadly/auth", self.url())
     }
 
-    /// The base of the airtime aggregator's interface, which is also the audience of its tokens.
+    /// The base of the airtime aggregator's interface, which is also the audience of its access tokens.
     pub fn reloadly_topups_url(&self) -> String {
         format!("{}/reloadly/topups", self.url())
     }
 
-    /// Where SMS are sent, as to Kannel's smsbox.
+    /// The address for SMS, as of Kannel's smsbox.
     pub fn sendsms_url(&self) -> String {
         format!("{}/cgi-bin/sendsms", self.url())
     }
 
-    /// Where mail is brought.
+    /// The address for mail.
     pub fn smtp_address(&self) -> SocketAddr {
         self.smtp_address
     }
 
-    /// Stops at once: connections are cut, whoever waits for an answer gets none.
+    /// Stops at once: connections are cut, and pending requests get no answer.
     pub async fn stop(mut self) {
         self.server.stop(false).await;
         self.join();
@@ -125,7 +125,7 @@ impl Simulator {
 impl Drop for Simulator {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // The command is on its way once the future exists; only its completion would have to be awaited.
+            // The command is sent when the future is created. Only its completion would have to be awaited.
             drop(self.server.stop(false));
             self.join();
         }
@@ -134,8 +134,8 @@ impl Drop for Simulator {
 
 type Serving = (ServerHandle, JoinHandle<io::Result<()>>);
 
-/// Where it can be reached, and by how many threads.
-struct Doors {
+/// The listeners and the number of worker threads.
+struct Listeners {
     http: TcpListener,
     smtp: TcpListener,
     workers: usize,
@@ -147,16 +147,17 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> 
     bound.map_err(|source| StartError::Listen { address, source })
 }
 
-fn serve(world: World, doors: Doors) -> io::Result<Serving> {
+fn serve(world: World, listeners: Listeners) -> io::Result<Serving> {
     let (made, handle) = std::sync::mpsc::sync_channel(1);
     let thread = std::thread::Builder::new().name("utility-sim".to_owned()).spawn(move || {
         actix_web::rt::System::new().block_on(async move {
             let post = Arc::clone(&world.post);
-            let mail = mail_door(doors.smtp).map(|door| actix_web::rt::spawn(messaging::serve(door, post)));
-            let server = mail.and_then(|_serves| server(world, doors.http, doors.workers));
+            let mail = mail_listener(listeners.smtp)
+                .map(|listener| actix_web::rt::spawn(messaging::serve(listener, post)));
+            let server = mail.and_then(|_serves| server(world, listeners.http, listeners.workers));
             let kept = server.as_ref().map(Server::handle).map_err(|why| io::Error::from(why.kind()));
-            // Nobody waits for the handle only if the caller is gone, and then there is nothing to tell.
-            let _told = made.send(kept);
+            // The receiver is gone only if the caller is gone.
+            let _sent = made.send(kept);
             server?.await
         })
     })?;
@@ -164,8 +165,8 @@ fn serve(world: World, doors: Doors) -> io::Result<Serving> {
     Ok((handle, thread))
 }
 
-/// It closes with the thread that it is made on.
-fn mail_door(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+/// The listener closes with the thread that creates it.
+fn mail_listener(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
     listener.set_nonblocking(true)?;
     tokio::net::TcpListener::from_std(listener)
 }

@@ -1,4 +1,4 @@
-//! Everybody who can be sold to: those who have a name in the sandbox, and ordinary ones without number.
+//! All subscribers: the named ones of the sandbox, and any number of ordinary ones.
 
 use crate::{
     product::Product,
@@ -6,26 +6,26 @@ use crate::{
     scenario::{ScenarioMeter, scenarios, water_scenarios},
 };
 
-/// A subscriber that sandbox and tests know by name.
+/// A subscriber with a name in the sandbox and in tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subscriber {
     /// The scenario's name, unique within a product: `lost_reply`.
     pub name: &'static str,
-    /// What it is sold by: a meter number, or a telephone number as its E.164 digits.
+    /// Its identifier: a meter number, or a telephone number as E.164 digits.
     pub identifier: &'static str,
 }
 
-/// Every configured subscriber of a product.
+/// All named subscribers of a product.
 pub fn subscribers(product: Product) -> Vec<Subscriber> {
-    let on_the_wall = |meter: &ScenarioMeter| Subscriber { name: meter.name, identifier: meter.number };
+    let metered = |meter: &ScenarioMeter| Subscriber { name: meter.name, identifier: meter.number };
     match product {
-        Product::Electricity => scenarios().iter().map(on_the_wall).collect(),
-        Product::Water => water_scenarios().iter().map(on_the_wall).collect(),
+        Product::Electricity => scenarios().iter().map(metered).collect(),
+        Product::Water => water_scenarios().iter().map(metered).collect(),
         Product::Airtime => phone_scenarios().to_vec(),
     }
 }
 
-/// The identifier of a product's subscriber of this name.
+/// The identifier of the subscriber of a product with this name.
 pub fn subscriber(product: Product, name: &str) -> Option<&'static str> {
     subscribers(product)
         .into_iter()
@@ -33,8 +33,8 @@ pub fn subscriber(product: Product, name: &str) -> Option<&'static str> {
         .map(|subscriber| subscriber.identifier)
 }
 
-/// The identifiers of `count` ordinary subscribers of a product, the same ones every time. Every such telephone is
-/// in service; how many such meters there are is a setting.
+/// The identifiers of `count` ordinary subscribers of a product, always the same. Every such telephone is in service.
+/// The number of such meters is a setting.
 pub fn ordinary(product: Product, count: u32) -> impl Iterator<Item = String> {
     (0..count).map(move |index| match product {
         Product::Electricity => meter_number("09", index),
@@ -62,14 +62,14 @@ mod tests {
 
     use super::*;
 
-    fn everybody(product: Product) -> Vec<String> {
+    fn all_identifiers(product: Product) -> Vec<String> {
         let named = subscribers(product).into_iter().map(|subscriber| subscriber.identifier.to_owned());
         named.chain(ordinary(product, 1_000)).collect()
     }
 
     #[test]
     fn every_meter_has_a_meter_number_and_no_two_are_alike() {
-        let numbers = [everybody(Product::Electricity), everybody(Product::Water)].concat();
+        let numbers = [all_identifiers(Product::Electricity), all_identifiers(Product::Water)].concat();
         assert_eq!(numbers.iter().collect::<HashSet<_>>().len(), 2_024);
         for number in numbers {
             assert!(MeterNumber::parse(&number).is_ok(), "{number}");
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_telephone_is_a_mobile_of_botswana_and_no_two_are_alike() {
-        let numbers = everybody(Product::Airtime);
+        let numbers = all_identifiers(Product::Airtime);
         assert_eq!(numbers.iter().collect::<HashSet<_>>().len(), 1_004);
         for number in numbers {
             assert!(number.len() == 11 && number.starts_with("2677"), "{number}");

@@ -1,4 +1,4 @@
-//! Two answers that change places.
+//! Swaps the answers of two requests.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -7,9 +7,9 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// Where the first of two waits for the second.
+/// The answer that waits for a partner.
 #[derive(Debug)]
-pub(crate) struct SwapDesk<M> {
+pub(crate) struct Swap<M> {
     waiting: Mutex<Option<Waiting<M>>>,
 }
 
@@ -19,14 +19,14 @@ struct Waiting<M> {
     partner: oneshot::Sender<Arc<M>>,
 }
 
-impl<M> Default for SwapDesk<M> {
+impl<M> Default for Swap<M> {
     fn default() -> Self {
         Self { waiting: Mutex::new(None) }
     }
 }
 
-impl<M> SwapDesk<M> {
-    /// Somebody else's message for this one; the same back if nobody comes in time.
+impl<M> Swap<M> {
+    /// Returns the partner's message for this one. Returns this message if no partner arrives in time.
     pub(crate) async fn exchange(&self, message: Arc<M>, patience: Duration) -> Arc<M> {
         match self.meet(&message) {
             Ok(theirs) => theirs,

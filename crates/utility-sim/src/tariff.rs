@@ -1,63 +1,63 @@
-//! What an amount buys: the lines of a receipt, which always add up to what was tendered.
+//! What an amount buys: the lines of a receipt, which always add up to the tendered amount.
 
 use money::{Currency, Money};
 use rust_decimal::{Decimal, RoundingStrategy};
 use sts::CreditAmount;
 
-use crate::{product::Service, refusal::Refusal, scenario::Scenario, xmlvend::Order};
+use crate::{product::Service, refusal::Refusal, scenario::Scenario, xmlvend::VendRequest};
 
-/// Value added tax, per cent; included in what a unit costs.
+/// Value added tax in per cent, included in the price of a unit.
 pub(crate) const VAT_PERCENT: i64 = 14;
 
-/// What meters with a small tariff charge pay on each purchase: 5.00.
+/// The charge on each purchase of meters with a small tariff charge: 5.00.
 const TARIFF_CHARGE_MINOR: i64 = 500;
-/// The share of what is left that goes to the debt on the sub-account, per cent.
+/// The share of the rest that goes to the debt on the sub-account, in per cent.
 const SUB_ACCOUNT_PERCENT: i64 = 10;
-/// The levy on what such meters then have left, per cent.
+/// The levy of such meters on what is left then, in per cent.
 const LEVY_PERCENT: i64 = 2;
-/// The regulator's fee on the same, per cent.
+/// The regulator's fee on the same amount, in per cent.
 const REGULATORY_FEE_PERCENT: i64 = 1;
-/// What fixed-charge meters pay on each purchase (specification, section 8): 1000.00.
+/// The charge on each purchase of fixed-charge meters (specification, section 8): 1000.00.
 const FIXED_CHARGE_MINOR: i64 = 100_000;
-/// The most that the maximum-vend meter may buy at once (specification, section 8): 100000.00.
+/// The maximum of one purchase for the maximum-vend meter (specification, section 8): 100000.00.
 const MAXIMUM_MINOR: i64 = 10_000_000;
 
-/// Prices, and the rules for rounding them.
+/// The prices, and the rules for rounding.
 #[derive(Debug)]
 pub(crate) struct Tariff {
     currency: Currency,
     prices: Prices,
 }
 
-/// What a unit costs, tax included, in currency units.
+/// The price of a unit, tax included, in currency units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Prices {
     pub(crate) per_kwh: Decimal,
     pub(crate) per_cubic_metre: Decimal,
 }
 
-/// How a tendered amount is divided.
+/// The division of a tendered amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// What was paid.
+    /// The amount paid.
     pub(crate) tender: Money,
-    /// What bought units, tax included.
+    /// The part that buys units, tax included.
     pub(crate) credit: Money,
     /// The tax within `credit`.
     pub(crate) vat: Money,
     /// The fixed charge, if the meter has one.
     pub(crate) fixed_charge: Option<Money>,
-    /// What went to the debt on the sub-account, if the meter has one.
+    /// The part for the debt on the sub-account, if the meter has one.
     pub(crate) debt_recovery: Option<Money>,
     /// The levy, if the meter's tariff has one.
     pub(crate) levy: Option<Money>,
     /// The regulator's fee, if the meter's tariff has one.
     pub(crate) regulatory_fee: Option<Money>,
-    /// What the meter will be credited with.
+    /// The units that the meter will be credited with.
     pub(crate) units: CreditAmount,
 }
 
-/// What a customer may buy at once.
+/// The limits of one purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) minimum: Option<Money>,
@@ -73,15 +73,15 @@ impl Tariff {
         self.currency
     }
 
-    /// The amount of an order, where the currency is ours and the number an amount.
-    pub(crate) fn tender(&self, order: &Order) -> Result<Money, Refusal> {
+    /// The amount of an order. Refuses another currency and an invalid amount.
+    pub(crate) fn tender(&self, order: &VendRequest) -> Result<Money, Refusal> {
         if order.currency.as_deref().is_some_and(|symbol| symbol != self.currency.as_str()) {
             return Err(Refusal::other_currency());
         }
         money::parse_amount(&order.amount, self.currency).map_err(|why| Refusal::schema(why.to_string()))
     }
 
-    /// The least is a thebe more than the fixed charge, so that something is left to buy units with.
+    /// The minimum is one thebe more than the fixed charge, so that something is left to buy units.
     pub(crate) fn limits(&self, scenario: Scenario) -> Limits {
         Limits {
             minimum: fixed_charge(scenario).map(|charge| self.money(charge + 1)),
@@ -89,10 +89,10 @@ impl Tariff {
         }
     }
 
-    /// Divides what is tendered for a meter, or says why that cannot be sold.
+    /// Divides the tendered amount for a meter, or refuses it.
     ///
-    /// Units are rounded down to a tenth of a kWh or of a cubic metre, but nobody pays for nothing: the least is one
-    /// tenth.
+    /// Units are rounded down to a tenth of a kWh or of a cubic metre. The minimum is one tenth, so every paid amount
+    /// buys something.
     pub(crate) fn split(
         &self,
         service: Service,
@@ -146,7 +146,7 @@ impl Tariff {
 }
 
 impl Split {
-    /// The same lines with every amount replaced, for a reply that is to be wrong.
+    /// The same lines with every amount replaced, for a falsified reply.
     pub(crate) fn map(self, change: impl Fn(Money) -> Money) -> Self {
         Self {
             tender: change(self.tender),

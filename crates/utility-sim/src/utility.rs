@@ -1,6 +1,6 @@
-//! The utility at its counter: what it answers to each operation, and how.
+//! The utility: what it answers to each operation.
 
-mod house_rules;
+mod base_rules;
 mod past;
 mod sale;
 
@@ -13,7 +13,7 @@ use chrono::{DateTime, FixedOffset};
 use clock::SharedClock;
 use sts::Entry;
 
-use house_rules::Stage;
+use base_rules::Stage;
 
 use crate::{
     answer::Answer,
@@ -34,7 +34,7 @@ use crate::{
     },
 };
 
-/// All that the simulated utility knows.
+/// The state of the simulated utility.
 #[derive(Debug)]
 pub(crate) struct Utility {
     log: Arc<VendLog>,
@@ -47,12 +47,12 @@ pub(crate) struct Utility {
     memory: Memory<MessageName, Message>,
     tariff: Tariff,
     float: VendorFloat,
-    /// Begins at the wall clock's milliseconds, so that a restarted utility issues new numbers.
+    /// Starts at the current time in milliseconds, so that a restarted utility issues new numbers.
     next_receipt: AtomicI64,
 }
 
 impl Utility {
-    /// A utility that puts its vends on record in this log.
+    /// A utility that records its vends in this log.
     pub(crate) fn open(
         settings: &SimulatorSettings,
         habits: SharedHabits,
@@ -77,7 +77,7 @@ impl Utility {
         })
     }
 
-    /// The misbehaviour that a script has for this request; asking uses it up.
+    /// The scripted fault for this request. Uses it up.
     pub(crate) fn scripted(&self, script: &Script, request: &Request) -> Option<Misbehaviour> {
         let operation = match &request.ask {
             Ask::Customer { .. } => Operation::Check,
@@ -97,7 +97,7 @@ impl Utility {
         })
     }
 
-    /// Answers a request. A vend is whole when this returns, whatever becomes of the answer.
+    /// Answers a request. A vend is complete when this returns, even if the answer is lost.
     pub(crate) fn answer(&self, request: &Request, scripted: Option<&Misbehaviour>) -> Answer<Message> {
         let sender = &request.sender;
         if scripted.is_some_and(|line| line.fault == Mishap::DropBefore) || self.is_lost(&request.ask) {
@@ -119,13 +119,12 @@ impl Utility {
         }
     }
 
-    /// Says no to a request, which may have been understood only in part.
+    /// Refuses a request, which may have been parsed only in part.
     pub(crate) fn refuse(&self, sender: &Sender, refusal: Refusal) -> Answer<Message> {
         Answer::prompt(self.message(sender, Reply::Fault(refusal)))
     }
 
-    /// Types a token into a meter, and reads off what was ever credited; `None` if there
-    /// is no such meter.
+    /// Enters a token into a meter and returns the total credit. `None` if there is no such meter.
     pub(crate) fn enter(&self, meter: &str, digits: &str) -> Option<(Entry, String)> {
         let meter = self.meters.find(meter).ok()?;
         let (entry, tenths) = meter.enter(digits);
@@ -137,7 +136,7 @@ impl Utility {
         self.events.append(&Event::Entered { meter: meter.number().to_owned(), token: digits.to_owned() });
     }
 
-    /// Forgets everything that it answered so far, and which names were used.
+    /// Forgets all answers and all used names.
     pub(crate) fn forget(&self) {
         self.memory.forget();
     }
@@ -150,16 +149,16 @@ impl Utility {
         let reply = match &request.ask {
             Ask::Customer { meter } => {
                 let meter = self.meters.find(meter)?;
-                house_rules::object(Stage::Check, meter)?;
+                base_rules::object(Stage::Check, meter)?;
                 Reply::Customer(CustomerReply {
                     meter: meter.data(),
-                    can_vend: house_rules::can_vend(meter.scenario()),
+                    can_vend: base_rules::can_vend(meter.scenario()),
                     limits: self.tariff.limits(meter.scenario()),
                 })
             }
             Ask::TrialVend(order) => {
                 let meter = self.meters.find_for(order.service, &order.meter)?;
-                house_rules::object(Stage::Quote, meter)?;
+                base_rules::object(Stage::Quote, meter)?;
                 let split = self.tariff.split(order.service, meter.scenario(), self.tariff.tender(order)?)?;
                 let (issue, available_credit) = (meter.trial(), self.float.left());
                 let number = "TRIAL".to_owned();

@@ -1,4 +1,4 @@
-//! The log of vends: the world's own account of what happened, written before anybody is answered.
+//! The log of vends: the simulator's record of what happened, written before each answer.
 
 use std::{
     collections::HashMap,
@@ -13,24 +13,25 @@ use serde_json::Value;
 
 use crate::lines;
 
-/// One vend that was asked and decided.
+/// One requested vend and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct VendRecord {
-    /// The client's name for it: of an XMLVend message id `20261120093000-000042`, of a top-up its custom identifier.
+    /// The client's name for it: the XMLVend message id, such as `20261120093000-000042`, or the custom identifier of a
+    /// top-up.
     pub(crate) reference: String,
     pub(crate) subscriber: String,
     pub(crate) product_type: String,
     /// Currency units with two decimals.
     pub(crate) amount: String,
     pub(crate) currency: String,
-    /// In the order in which they are entered.
+    /// In the order of entry.
     pub(crate) tokens: Vec<String>,
     /// RFC 3339.
     pub(crate) at: String,
     pub(crate) outcome: VendResult,
 }
 
-/// Whether the subscriber got, or will get, what was asked for.
+/// Whether the subscriber got, or will get, the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum VendResult {
@@ -38,7 +39,7 @@ pub(crate) enum VendResult {
     Refused,
 }
 
-/// A vend of an earlier life, with what its seller needs to give the same answer again.
+/// A vend of an earlier run, with the data to give the same answer again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Past {
     #[serde(flatten)]
@@ -46,7 +47,7 @@ pub(crate) struct Past {
     pub(crate) answer: Value,
 }
 
-/// As it stands in the file.
+/// An entry in the file.
 #[derive(Serialize)]
 struct Line<'a, A> {
     #[serde(flatten)]
@@ -57,73 +58,73 @@ struct Line<'a, A> {
 /// All vends so far, in order.
 #[derive(Debug)]
 pub(crate) struct VendLog {
-    pages: Mutex<Pages>,
+    entries: Mutex<Entries>,
     fsync: bool,
 }
 
 #[derive(Debug, Default)]
-struct Pages {
-    /// Each a JSON object.
+struct Entries {
+    /// Each is a JSON object.
     lines: Vec<Box<str>>,
     by_subscriber: HashMap<Box<str>, Vec<usize>>,
     file: Option<File>,
 }
 
 impl VendLog {
-    /// Keeps the log in memory, and appends it to a file where one is given; with all vends that the file holds already.
+    /// Opens the log in memory, and the file if a path is given. Also returns the vends that the file contains already.
     pub(crate) fn open(path: Option<&Path>, fsync: bool) -> io::Result<(Self, Vec<Past>)> {
-        let Some(path) = path else { return Ok((Self { pages: Mutex::default(), fsync }, Vec::new())) };
+        let Some(path) = path else { return Ok((Self { entries: Mutex::default(), fsync }, Vec::new())) };
         let (file, lines) = lines::open(path)?;
         let read = |(index, line): (usize, &String)| {
             serde_json::from_str(line).map_err(|_why| lines::unreadable("vend log", index))
         };
         let past: Vec<Past> = lines.iter().enumerate().map(read).collect::<io::Result<_>>()?;
-        let mut pages = Pages { file: Some(file), ..Pages::default() };
-        past.iter().try_for_each(|past| pages.keep(&past.record))?;
-        Ok((Self { pages: Mutex::new(pages), fsync }, past))
+        let mut entries = Entries { file: Some(file), ..Entries::default() };
+        past.iter().try_for_each(|past| entries.add(&past.record))?;
+        Ok((Self { entries: Mutex::new(entries), fsync }, past))
     }
 
-    /// Writes a line, in the file with what is needed to give the same answer again; when this returns it is in the file,
-    /// if there is one.
+    /// Writes an entry. The file entry also contains the data to give the same answer again. When this returns, the
+    /// entry is in the file, if there is one.
     pub(crate) fn append(&self, record: &VendRecord, answer: &impl Serialize) -> io::Result<()> {
-        let mut pages = self.pages();
-        if let Some(file) = &mut pages.file {
+        let mut entries = self.entries();
+        if let Some(file) = &mut entries.file {
             lines::append(file, &serde_json::to_string(&Line { record, answer })?)?;
             if self.fsync {
                 file.sync_data()?;
             }
         }
-        pages.keep(record)
+        entries.add(record)
     }
 
-    /// How many vends there are.
+    /// The number of vends.
     pub(crate) fn len(&self) -> usize {
-        self.pages().lines.len()
+        self.entries().lines.len()
     }
 
-    /// The log as a JSON array: all of it, or one subscriber's part.
+    /// The log as a JSON array, whole or of one subscriber.
     pub(crate) fn to_json(&self, subscriber: Option<&str>) -> String {
-        let pages = self.pages();
+        let entries = self.entries();
         let lines: Vec<&str> = match subscriber {
-            None => pages.lines.iter().map(AsRef::as_ref).collect(),
-            Some(subscriber) => pages
+            None => entries.lines.iter().map(AsRef::as_ref).collect(),
+            Some(subscriber) => entries
                 .by_subscriber
                 .get(subscriber)
                 .into_iter()
                 .flatten()
-                .filter_map(|index| pages.lines.get(*index).map(AsRef::as_ref))
+                .filter_map(|index| entries.lines.get(*index).map(AsRef::as_ref))
                 .collect(),
         };
         format!("[{}]", lines.join(","))
     }
 
-    fn pages(&self) -> MutexGuard<'_, Pages> {
-        self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Pages {
-    fn keep(&mut self, record: &VendRecord) -> io::Result<()> {
+impl Entries {
+    fn add(&mut self, record: &VendRecord) -> io::Result<()> {
         let line = serde_json::to_string(record)?;
         let index = self.lines.len();
         self.lines.push(line.into_boxed_str());

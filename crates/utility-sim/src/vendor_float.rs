@@ -1,10 +1,10 @@
-//! The vendor's prepaid float, one with the utility and one with the airtime aggregator.
+//! The vendor's prepaid balance: one with the utility and one with the airtime aggregator.
 
 use std::sync::{Mutex, PoisonError};
 
 use money::Money;
 
-/// What is left of what the vendor paid in.
+/// The remaining balance.
 #[derive(Debug)]
 pub(crate) struct VendorFloat(Mutex<Money>);
 
@@ -13,7 +13,7 @@ impl VendorFloat {
         Self(Mutex::new(paid_in))
     }
 
-    /// Takes a sale's amount, and says what is left; takes nothing if that is not there.
+    /// Takes the amount of a sale and returns the remaining balance. Takes nothing if the balance is too small.
     pub(crate) fn take(&self, amount: Money) -> Option<Money> {
         let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let rest = left.minus(amount).ok().filter(|rest| rest.minor() >= 0)?;

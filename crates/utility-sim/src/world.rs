@@ -1,4 +1,4 @@
-//! What the handlers share.
+//! The state that all request handlers share.
 
 use std::{io, sync::Arc};
 
@@ -13,13 +13,13 @@ use crate::{
     reloadly::{Aggregator, Message as AirtimeMessage},
     script::Script,
     settings::{SettingsError, SimulatorSettings},
-    swap::SwapDesk,
+    swap::Swap,
     utility::Utility,
     vend_log::{Past, VendLog},
     xmlvend::Message,
 };
 
-/// The simulated world as the doors see it.
+/// The state of the simulator.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) script: Arc<Script>,
@@ -27,22 +27,22 @@ pub(crate) struct World {
     pub(crate) log: Arc<VendLog>,
     events: Arc<EventLog>,
     pub(crate) utility: Arc<Utility>,
-    pub(crate) swap_desk: SwapDesk<Message>,
+    pub(crate) swap: Swap<Message>,
     pub(crate) aggregator: Arc<Aggregator>,
-    pub(crate) airtime_swap_desk: SwapDesk<AirtimeMessage>,
+    pub(crate) airtime_swap: Swap<AirtimeMessage>,
     pub(crate) post: Arc<PostOffice>,
-    /// Whether XMLVend is compressed for clients that accept it.
+    /// Whether XMLVend answers are compressed for clients that accept it.
     pub(crate) gzip: bool,
 }
 
-/// Why there is no world.
+/// Why the simulator cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpeningError {
-    #[error("the settings describe no possible world")]
+    #[error("the settings cannot be used")]
     Settings(#[from] SettingsError),
-    #[error("the vend log cannot be carried on with")]
+    #[error("the vend log cannot be used")]
     VendLog(#[from] io::Error),
-    #[error("the event log cannot be carried on with")]
+    #[error("the event log cannot be used")]
     EventLog(#[source] io::Error),
 }
 
@@ -65,9 +65,9 @@ impl World {
             log,
             events,
             utility: Arc::new(utility),
-            swap_desk: SwapDesk::default(),
+            swap: Swap::default(),
             aggregator: Arc::new(aggregator),
-            airtime_swap_desk: SwapDesk::default(),
+            airtime_swap: Swap::default(),
             post: Arc::new(post),
             gzip: settings.gzip,
         };
@@ -75,20 +75,20 @@ impl World {
         Ok(world)
     }
 
-    /// How repeats and questions are met from now on.
+    /// Sets how repeats and enquiries are handled from now on.
     pub(crate) fn set_habits(&self, habits: Habits) {
         self.habits.set(habits);
         self.events.append(&Event::Habits(habits));
     }
 
-    /// Forgets everything that was answered so far, but not the log.
+    /// Forgets all answers so far, but keeps the log.
     pub(crate) fn forget(&self) {
         self.events.append(&Event::Forgotten { vends: self.log.len() });
         self.utility.forget();
         self.aggregator.forget();
     }
 
-    /// Carries on with what an earlier life has left.
+    /// Restores the state from the logs of an earlier run.
     fn recall(&self, past: &[Past], happened: &[Event]) -> io::Result<()> {
         let mut forgotten = 0;
         for event in happened {

@@ -1,4 +1,4 @@
-//! XMLVend 2.1 (NRS 009-6-10) from the server's side: what a client asks and how the answers are written.
+//! The server side of XMLVend 2.1 (NRS 009-6-10): requests and answers.
 
 mod element;
 mod envelope;
@@ -14,4 +14,4 @@ pub(crate) use envelope::Soap;
 pub(crate) use header::{DeviceId, Header, MessageName, MsgId, Sender};
 pub(crate) use render::{Style, render, render_unidentified};
 pub(crate) use reply::{CustomerReply, Message, Receipt, Reply};
-pub(crate) use request::{Ask, Credentials, Order, Request, Unreadable};
+pub(crate) use request::{Ask, Credentials, Request, Unreadable, VendRequest};

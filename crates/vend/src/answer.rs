@@ -1,4 +1,4 @@
-//! What a provider says, or fails to say.
+//! The answers of a provider, including the absence of one.
 
 use std::fmt;
 
@@ -8,34 +8,34 @@ use rust_decimal::Decimal;
 
 use crate::Refusal;
 
-/// The three answers to a vend. Only the first two prove anything.
+/// The three possible results of a vend. Only the first two prove anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VendOutcome {
-    /// It happened: validated against reference, subscriber, amount, currency and token.
+    /// The vend happened. Reference, subscriber, amount, currency and token of the answer were validated.
     Vended(Box<Vend>),
-    /// It did not happen, and the provider (or the fact that no byte left us) proves it.
+    /// The vend did not happen. The proof is the provider's answer, or the fact that no byte was sent.
     Refused(Refusal),
-    /// It may have happened.
+    /// The vend may have happened.
     Unknown(Unclear),
 }
 
-/// The answers to the question what became of an earlier vend. Asking never vends.
+/// The answers to an enquiry about an earlier vend. An enquiry never vends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enquiry {
-    /// It happened.
+    /// The vend happened.
     Vended(Box<Vend>),
-    /// The provider remembers having refused it.
+    /// The provider has a record that it refused the vend.
     Refused(Refusal),
-    /// The provider knows nothing of it, which by itself proves nothing.
+    /// The provider has no record of the vend. This alone proves nothing.
     NoRecord,
-    /// The provider knows it but has not finished.
+    /// The provider has accepted the vend but has not finished it.
     StillOpen,
     /// No usable answer came.
     Unanswered(Unclear),
 }
 
 impl VendOutcome {
-    /// Why nobody knows whether it happened, if nobody does.
+    /// The reason why the result is unknown. `None` if the result is known.
     pub const fn doubt(&self) -> Option<Doubt> {
         match self {
             Self::Vended(_) | Self::Refused(_) => None,
@@ -43,7 +43,7 @@ impl VendOutcome {
         }
     }
 
-    /// What happened and why, as stable names for records and logs; the why of a vend is empty.
+    /// The result and its reason, as stable names for records and logs. The reason of a vend is empty.
     pub const fn in_words(&self) -> (&'static str, &'static str) {
         match self {
             Self::Vended(_) => ("vended", ""),
@@ -54,7 +54,7 @@ impl VendOutcome {
 }
 
 impl Enquiry {
-    /// Why no usable answer came, if none did.
+    /// The reason why no usable answer came. `None` if a usable answer came.
     pub const fn doubt(&self) -> Option<Doubt> {
         match self {
             Self::Vended(_) | Self::Refused(_) | Self::NoRecord | Self::StillOpen => None,
@@ -62,7 +62,7 @@ impl Enquiry {
         }
     }
 
-    /// What was found and why, as stable names for records and logs; the why is empty where there is none.
+    /// The result and its reason, as stable names for records and logs. The reason is empty if there is none.
     pub const fn in_words(&self) -> (&'static str, &'static str) {
         match self {
             Self::Vended(_) => ("vended", ""),
@@ -74,20 +74,20 @@ impl Enquiry {
     }
 }
 
-/// No proof either way, and what the provider said where it said anything: a person may read more out of it.
+/// An answer that proves nothing. It keeps the provider's reply, if there was one, for a review by a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unclear {
-    /// Why it proves nothing.
+    /// Why the answer proves nothing.
     pub doubt: Doubt,
-    /// For sealing beside the record; never logged. None where no reply came, or none that was read to its end.
+    /// The reply, to be stored encrypted with the record. It is never logged. `None` if no complete reply was read.
     pub raw_reply: Option<RawReply>,
 }
 
 impl Unclear {
-    /// As much of a reply is kept: more than any about one order, and little enough for any number of them.
+    /// The maximum number of bytes of a reply that is kept: more than any valid reply to one order.
     pub const REPLY_BYTES_MAX: usize = 64 * 1024;
 
-    /// The provider said this, and it proves nothing.
+    /// An answer that proves nothing, with the first [`REPLY_BYTES_MAX`](Self::REPLY_BYTES_MAX) bytes of its reply.
     pub fn said(doubt: Doubt, reply: &[u8]) -> Self {
         let kept = reply.get(..Self::REPLY_BYTES_MAX).unwrap_or(reply);
         Self { doubt, raw_reply: Some(RawReply(kept.to_vec())) }
@@ -95,36 +95,36 @@ impl Unclear {
 }
 
 impl From<Doubt> for Unclear {
-    /// Nothing was said.
+    /// Doubt without a reply.
     fn from(doubt: Doubt) -> Self {
         Self { doubt, raw_reply: None }
     }
 }
 
-/// Why nobody knows whether a vend happened.
+/// Why it is unknown whether a vend happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Doubt {
-    /// No answer within the deadline.
+    /// No answer came within the deadline.
     TimedOut,
-    /// The connection broke after bytes may have left.
+    /// The connection broke after bytes may have been sent.
     ConnectionLost,
-    /// An answer that cannot be read, is too large, or is none of the protocol's.
+    /// The answer cannot be read, is too large, or is not a message of the protocol.
     Unreadable,
-    /// An answer about something else: another reference, subscriber, amount or currency, or a success
-    /// without the token it owes.
+    /// The answer does not match the order: another reference, subscriber, amount or currency, or a success
+    /// without a required token.
     Mismatched,
-    /// A fault that is on no list of definite refusals.
+    /// The fault is not listed as a definite refusal.
     UnlistedFault,
-    /// The provider says that it exists already: ask what became of it.
+    /// The provider says that the reference exists already. An enquiry must find the result.
     RepeatedReference,
-    /// The provider has taken it and has not finished.
+    /// The provider has accepted the order and has not finished it.
     StillOpen,
-    /// The sender never reported back: it was killed, or its record was lost.
+    /// The sending process never recorded a result: it was killed, or its record was lost.
     NeverReported,
 }
 
 impl Doubt {
-    /// Every doubt, for those who store and those who tabulate.
+    /// Every doubt, for storage and for tables.
     pub const ALL: [Self; 8] = [
         Self::TimedOut,
         Self::ConnectionLost,
@@ -151,24 +151,24 @@ impl Doubt {
     }
 }
 
-/// The provider's success.
+/// A successful vend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vend {
-    /// What is typed into the meter; absent where the product has none.
+    /// The tokens that the customer enters into the meter. Absent if the product has none.
     pub tokens: Option<TokenSet>,
-    /// What the tokens are worth; absent for airtime.
+    /// The quantity that the tokens are worth. Absent for airtime.
     pub units: Option<Units>,
-    /// The provider's own name for the transaction.
+    /// The provider's identifier of the transaction.
     pub provider_transaction: String,
-    /// The provider's split of the vended amount; absent for airtime.
+    /// The provider's split of the vended amount. Absent for airtime.
     pub breakdown: Option<Breakdown>,
     /// The consumer's name as the provider has it.
     pub subscriber_details: Option<String>,
-    /// What the provider said, for sealing beside the record; never logged.
+    /// The provider's reply, to be stored encrypted with the record. It is never logged.
     pub raw_reply: RawReply,
 }
 
-/// The provider's reply as it came. May hold tokens, so `Debug` shows only its length.
+/// The bytes of the provider's reply. They may contain tokens, so `Debug` shows only their length.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RawReply(pub Vec<u8>);
 
@@ -178,10 +178,10 @@ impl fmt::Debug for RawReply {
     }
 }
 
-/// What a vend of this amount would yield now. Binds nobody.
+/// What a vend of this amount would yield now. It is not binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotation {
-    /// What the tokens would be worth.
+    /// The quantity that the tokens would be worth.
     pub units: Option<Units>,
     /// How the amount would be split.
     pub breakdown: Option<Breakdown>,
@@ -192,9 +192,9 @@ pub struct Quotation {
 /// A quantity of the product, such as 45.2 kWh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Units {
-    /// How much.
+    /// The number of units.
     pub quantity: Decimal,
-    /// Of what, as the provider writes it.
+    /// The unit, as the provider writes it.
     pub unit: String,
 }
 
@@ -204,10 +204,10 @@ impl fmt::Display for Units {
     }
 }
 
-/// The provider's split of a vended amount; the five parts add up to it.
+/// The provider's split of a vended amount. The five parts add up to the amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breakdown {
-    /// What bought units.
+    /// The part that pays for the units.
     pub cost: Money,
     /// Value added tax.
     pub vat: Money,
@@ -215,7 +215,7 @@ pub struct Breakdown {
     pub levy: Money,
     /// The regulator's fee.
     pub regulatory_fee: Money,
-    /// Everything else: fixed charges, arrears.
+    /// All other parts: fixed charges, arrears.
     pub charge: Money,
 }
 
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_is_kept_up_to_a_bound_and_printed_not_at_all() {
+    fn a_reply_is_kept_up_to_a_limit_and_never_printed() {
         let long = vec![b'7'; Unclear::REPLY_BYTES_MAX + 1];
         let kept = Unclear::said(Doubt::Unreadable, &long);
         assert_eq!(kept.raw_reply, Some(RawReply(vec![b'7'; Unclear::REPLY_BYTES_MAX])));

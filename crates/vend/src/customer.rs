@@ -1,4 +1,4 @@
-//! What a provider tells about a subscriber before any money moves.
+//! What a provider reports about a subscriber before any money moves.
 
 use money::Money;
 
@@ -7,23 +7,23 @@ use crate::{Doubt, Refusal};
 /// A subscriber that the provider knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Customer {
-    /// The consumer's name, shown before confirm so that a typing error is noticed.
+    /// The consumer's name. It is shown before confirm so that the buyer notices a typing error.
     pub name: Option<String>,
-    /// Why this customer may not buy now, if so.
+    /// Why this customer may not buy now. `None` if the customer may buy.
     pub barred: Option<Refusal>,
-    /// The smallest amount it may buy.
+    /// The smallest amount that this customer may buy.
     pub minimum: Option<Money>,
-    /// The largest amount it may buy.
+    /// The largest amount that this customer may buy.
     pub maximum: Option<Money>,
 }
 
 /// Why a question that moves no money has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unanswered {
-    /// The provider answered: no.
+    /// The provider refused.
     Refused(Refusal),
     /// The provider could not be reached at all.
     Unreachable,
-    /// The question was put, but no usable answer came.
+    /// The question was sent, but no usable answer came.
     NoAnswer(Doubt),
 }

@@ -1,7 +1,7 @@
-//! The values of one vend: what is asked of a provider, and everything that it may answer.
+//! The values of one vend: the request to a provider, and every possible answer.
 //!
-//! A provider's answer to a vend has three shapes, and money depends on the third: it *vended*, it
-//! *refused*, or nobody knows. See [`VendOutcome`].
+//! The answer to a vend has three forms: the provider *vended*, it *refused*, or the result is *unknown*. The correct
+//! handling of the third form decides whether money is lost. See [`VendOutcome`].
 #![warn(missing_docs)]
 
 mod answer;

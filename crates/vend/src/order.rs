@@ -1,25 +1,25 @@
-//! What a provider is asked for.
+//! The order that is sent to a provider.
 
 use money::Money;
 
 use crate::{Product, ProviderReference, SubscriberIdentifier};
 
-/// So much of a product for one subscriber.
+/// An amount of a product for one subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sale {
-    /// What is bought.
+    /// The product that is bought.
     pub product: Product,
-    /// For whom.
+    /// The subscriber that receives it.
     pub subscriber: SubscriberIdentifier,
-    /// What the provider is asked for: the purchase's `net`.
+    /// The amount that the provider is asked for: the purchase's `net`.
     pub amount: Money,
 }
 
-/// One vend under one reference. Sending it again under the same reference asks for no second vend.
+/// One vend under one reference. A second request under the same reference does not ask for a second vend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VendOrder {
-    /// Our name for this attempt.
+    /// Our reference of this attempt.
     pub reference: ProviderReference,
-    /// What is to be vended.
+    /// The sale to be vended.
     pub sale: Sale,
 }

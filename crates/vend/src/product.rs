@@ -1,4 +1,4 @@
-//! What can be bought.
+//! The product types.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Product {
     /// A token for a prepaid electricity meter.
     Electricity,
-    /// Credit that lands on a SIM; no token.
+    /// Credit that is added to a SIM. There is no token.
     Airtime,
     /// A token for a prepaid water meter, where the provider issues one.
     Water,
@@ -26,13 +26,12 @@ impl Product {
         }
     }
 
-    /// The product of this wire name.
+    /// The product with this wire name. `None` if there is no such product.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|product| product.as_str() == name)
     }
 
-    /// Whether a success without a token is no success. Water providers may return none
-    /// (specification, section 2.1).
+    /// Whether a success must contain a token. Water providers may return none (specification, section 2.1).
     pub const fn always_has_a_token(self) -> bool {
         matches!(self, Self::Electricity)
     }

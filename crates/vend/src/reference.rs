@@ -1,21 +1,21 @@
-//! Names for calls to a provider. Every call has a fresh one; a vend's is our only handle on it later.
+//! Identifiers of calls to a provider. Every call has a new one. A later enquiry finds a vend only by its identifier.
 
 use std::fmt;
 
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 
-/// Why a pair of number and instant is no call id.
+/// Why a number and an instant, or a text, are not a call id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallIdError {
-    /// XMLVend has six digits for it, and zero is not a positive integer.
+    /// The number is zero or has more than the six digits that XMLVend allows.
     #[error("the call number {0} is not within 1 to {max}", max = CallId::NUMBER_MAX)]
     NumberOutOfRange(u32),
-    /// Not of the form that `Display` writes.
+    /// The text does not have the form that `Display` writes.
     #[error("not a call id of 14 and 6 digits")]
     Malformed,
 }
 
-/// A number and a second, unique together per client id at a provider for ever (XMLVend's `MsgID`).
+/// A number and a second (XMLVend's `MsgID`). The pair is unique for ever per client id at a provider.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     at: DateTime<Utc>,
@@ -26,7 +26,10 @@ impl CallId {
     /// The largest six-digit number.
     pub const NUMBER_MAX: u32 = 999_999;
 
-    /// The instant is cut to its second.
+    /// Makes a call id. The instant is truncated to the second.
+    ///
+    /// # Errors
+    /// [`CallIdError::NumberOutOfRange`] if the number is not within 1 to 999,999.
     pub fn new(number: u32, at: DateTime<Utc>) -> Result<Self, CallIdError> {
         if (1..=Self::NUMBER_MAX).contains(&number) {
             Ok(Self { at: at.trunc_subsecs(0), number })
@@ -35,7 +38,7 @@ impl CallId {
         }
     }
 
-    /// Reads what [`Display`](fmt::Display) writes: `20261120093000-000042`.
+    /// Reads the form that [`Display`](fmt::Display) writes: `20261120093000-000042`.
     pub fn parse(text: &str) -> Result<Self, CallIdError> {
         let malformed = || CallIdError::Malformed;
         let (at, number) = text.split_once('-').ok_or_else(malformed)?;
@@ -48,17 +51,17 @@ impl CallId {
 
     const SECOND_FORMAT: &str = "%Y%m%d%H%M%S";
 
-    /// 1 to 999,999.
+    /// The number: 1 to 999,999.
     pub const fn number(self) -> u32 {
         self.number
     }
 
-    /// A whole second.
+    /// The instant, in whole seconds.
     pub const fn at(self) -> DateTime<Utc> {
         self.at
     }
 
-    /// `yyyymmddHHMMSS` in UTC, which never has an hour twice.
+    /// The second as `yyyymmddHHMMSS`, in UTC because UTC never repeats an hour.
     pub fn second(self) -> impl fmt::Display {
         self.at.format(Self::SECOND_FORMAT)
     }
@@ -76,13 +79,13 @@ impl fmt::Debug for CallId {
     }
 }
 
-/// Our unique name for one attempt at a vend: the call id under which it is sent, and, where a repeat
-/// is safe, sent again.
+/// Our unique identifier of one attempt at a vend. It is the call id under which the vend is sent, and sent again if a
+/// repeat is safe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProviderReference(CallId);
 
 impl ProviderReference {
-    /// The attempt is named by its first call.
+    /// The reference of an attempt is the call id of its first call.
     pub const fn new(call: CallId) -> Self {
         Self(call)
     }

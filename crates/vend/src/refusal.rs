@@ -1,11 +1,11 @@
-//! The provider said no, and nothing happened.
+//! A definite refusal: the provider did not vend.
 
-/// A definite no, with the provider's wording where it gave one.
+/// A definite refusal, with the provider's wording if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Why, in our words.
+    /// The reason.
     pub reason: RefusalReason,
-    /// Why, in the provider's words, free of control characters.
+    /// The provider's wording of the reason, without control characters.
     pub wording: Option<String>,
 }
 
@@ -16,11 +16,11 @@ impl Refusal {
     }
 }
 
-/// The closed list of reasons. Adapters map their vendor's faults to it in one table; the surfaces map
-/// it to error codes in one match.
+/// The closed list of reasons. Each adapter maps its vendor's faults to it in one table. Each API surface maps it to
+/// error codes in one match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefusalReason {
-    /// No such meter, phone or customer.
+    /// The provider knows no such meter, phone or customer.
     UnknownSubscriber,
     /// The provider knows the meter and has disconnected it.
     Disconnected,
@@ -28,34 +28,34 @@ pub enum RefusalReason {
     WrongCheckDigit,
     /// The provider blocked the meter or the customer, or a debt or service charge stops the sale.
     Blocked,
-    /// The meter's data or type cannot get a token.
+    /// No token can be made for the data or the type of the meter.
     Unsupported,
-    /// Below what this customer may buy.
+    /// The amount is below this customer's minimum.
     BelowMinimum,
-    /// Above what this customer may buy.
+    /// The amount is above this customer's maximum.
     AboveMaximum,
     /// Our own float with the provider is used up.
     FloatExhausted,
-    /// A business rule calls it a duplicate sale.
+    /// A business rule of the provider treats it as a duplicate sale.
     DuplicateSale,
-    /// Not now.
+    /// The provider cannot vend at the moment.
     Busy,
-    /// No byte of the request ever left us.
+    /// No byte of the request was sent.
     NeverSent,
     /// The provider does not accept our credentials, certificate, schema or authorisation.
     Misconfigured,
-    /// Listed as definite, with no reason of its own.
+    /// The fault is a definite refusal, but no other reason describes it.
     Other,
-    /// The same, and the provider hints that it is transient.
+    /// As [`Other`](Self::Other), and the provider hints that the refusal is transient.
     OtherTransient,
 }
 
-/// What a vendor writes, in lower case, where its refusal is not for long.
+/// Lower-case phrases by which a vendor says that a refusal is transient.
 const TRANSIENCE_HINTS: [&str; 6] =
     ["temporar", "at the moment", "at this moment", "try later", "retry later", "later again"];
 
 impl RefusalReason {
-    /// Every reason, for those who store and those who tabulate.
+    /// Every reason, for storage and for tables.
     pub const ALL: [Self; 14] = [
         Self::UnknownSubscriber,
         Self::Disconnected,
@@ -93,13 +93,12 @@ impl RefusalReason {
         }
     }
 
-    /// The reason of this stable name.
+    /// The reason with this stable name. `None` if there is no such reason.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == name)
     }
 
-    /// Whether the same purchase may well succeed a little later, so that a managed account is worth
-    /// another attempt.
+    /// Whether the same purchase may succeed a little later. Then a managed account may make another attempt.
     pub const fn is_transient(self) -> bool {
         match self {
             Self::Busy | Self::NeverSent | Self::OtherTransient => true,
@@ -117,8 +116,8 @@ impl RefusalReason {
         }
     }
 
-    /// The reason, refined by what a vendor says about it in a text or a code (specification, section 7.3: a generic
-    /// refusal is retryable when the provider hinted that it was transient).
+    /// The reason, refined by a text or a code of the vendor. A generic refusal is retryable if the provider hinted
+    /// that it is transient (specification, section 7.3).
     #[must_use]
     pub fn refined_by(self, said: &str) -> Self {
         let said = said.to_lowercase().replace('_', " ");

@@ -1,30 +1,31 @@
-//! Who is bought for: a meter number, a phone number, an account number.
+//! The identifier of a subscriber: a meter number, a phone number or an account number.
 
 use std::fmt;
 
-/// Why a text cannot name a subscriber.
+/// Why a text is not a subscriber identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriberIdentifierError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("the subscriber identifier is empty")]
     Empty,
-    /// Longer than any identifier in use.
+    /// The text is longer than any identifier in use.
     #[error("the subscriber identifier has more than {max} characters", max = SubscriberIdentifier::LENGTH_MAX)]
     TooLong,
-    /// Something other than letters, digits, `+`, `-`, `.`, `_` and `/`.
+    /// The text has a character other than ASCII letters, digits, `+`, `-`, `.`, `_` and `/`.
     #[error("the subscriber identifier has a character that no provider uses")]
     BadCharacter,
 }
 
-/// The widest form any product accepts; the catalogue's length and pattern narrow it.
+/// A subscriber identifier in the widest form that any product accepts. The catalogue's length and pattern restrict it
+/// further.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubscriberIdentifier(String);
 
 impl SubscriberIdentifier {
-    /// Most characters that an identifier of any product has.
+    /// The maximum number of characters of an identifier.
     pub const LENGTH_MAX: usize = 40;
 
-    /// 1 to 40 ASCII letters, digits and a few joiners.
+    /// Takes 1 to 40 characters: ASCII letters, digits, `+`, `-`, `.`, `_` and `/`.
     pub fn parse(text: &str) -> Result<Self, SubscriberIdentifierError> {
         if text.is_empty() {
             return Err(SubscriberIdentifierError::Empty);

@@ -1,8 +1,8 @@
-//! A vendor's text as it may be passed on.
+//! A vendor's text in a form that may be shown to others.
 
 const CHARACTERS_MAX: usize = 160;
 
-/// One line of it: no control characters, single spaces, at most 160 characters; none where nothing is left.
+/// The text as one line: no control characters, single spaces, at most 160 characters. `None` if nothing is left.
 ///
 /// ```
 /// assert_eq!(vend::one_line(" Meter\r\n  blocked\u{7} "), Some("Meter blocked".to_owned()));

@@ -1,24 +1,24 @@
-//! What quotes, trials and confirms begin with: everything that can be refused before the provider is asked about the sale
-//! itself.
+//! The first part of quotes, trials and confirms: everything that can be refused before the provider is asked about
+//! the sale itself.
 
 use provider::Provider;
 use purchase::{OrganisationId, Price, PurchaseRequest};
 use vend::{CallId, Customer, Sale};
 
-use crate::{Desk, Rejection};
+use crate::{Rejection, Service};
 
-/// A sale that may be put to its provider.
-pub(crate) struct Admitted<'desk> {
-    pub(crate) provider: &'desk dyn Provider,
+/// A sale that may be sent to its provider.
+pub(crate) struct Admitted<'service> {
+    pub(crate) provider: &'service dyn Provider,
     pub(crate) price: Price,
     pub(crate) customer: Customer,
-    /// A fresh name for the call that puts it.
+    /// A fresh id for the call that sends it.
     pub(crate) call: CallId,
     pub(crate) sale: Sale,
 }
 
-impl Desk {
-    /// Prices the request, asks the provider who the customer is, and takes a name for the next call.
+impl Service {
+    /// Prices the request, asks the provider for the customer, and takes an id for the next call.
     pub(crate) async fn admit(
         &self,
         organisation: OrganisationId,

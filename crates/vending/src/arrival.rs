@@ -1,4 +1,4 @@
-//! How a request came in, and whether its caller still waits for it.
+//! When and over which connection a request arrived, and whether its caller still waits for it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,23 +9,24 @@ use store::PendingRequest;
 
 /// The connection that a request came over.
 pub trait CallerConnection: fmt::Debug + Send + Sync {
-    /// Whether the caller has closed it, or it broke.
+    /// Whether the caller has closed it, or it is broken.
     fn is_closed(&self) -> bool;
 }
 
-/// When a request arrived, what it is called, and over what it came.
+/// When a request arrived, its id and its connection.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// When its last byte had reached this machine, whether or not this process had read it.
+    /// The arrival: the earlier of two moments. Its last byte reached the kernel, even if this process read it later,
+    /// or its head was read.
     pub at: Monotonic,
-    /// Its `X-Request-Id`. It is kept with the purchase, so that whatever is done about that later can be traced back to
-    /// the request.
+    /// Its `X-Request-Id`. It is stored with the purchase, so that later actions on the purchase can be traced back
+    /// to the request.
     pub request_id: Option<String>,
-    /// Over which its caller waits for the answer; none where that cannot be seen.
+    /// The connection over which its caller waits for the answer. `None` if the connection cannot be observed.
     pub connection: Option<Arc<dyn CallerConnection>>,
 }
 
-/// An arrival as its reserve asks about it.
+/// An arrival as the reserve checks it.
 #[derive(Debug)]
 pub(crate) struct WaitingCaller {
     pub(crate) arrived: Monotonic,

@@ -1,11 +1,11 @@
-//! How long to wait before the same is tried again.
+//! How long to wait before another try.
 
 use std::time::Duration;
 
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Doubles from one pause to the next, up to two seconds unless it is told otherwise.
+/// Doubles from one pause to the next, up to two seconds or to the given maximum.
 #[derive(Debug)]
 pub(crate) struct Backoff {
     next: Duration,

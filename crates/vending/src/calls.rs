@@ -1,4 +1,4 @@
-//! Fresh numbers from blocks: purchases, and calls to providers.
+//! Fresh numbers from blocks: for purchases, and for calls to providers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -12,12 +12,13 @@ use vend::{CallId, CallIdError};
 
 use crate::Rejection;
 
-/// Whatever is left of a block after a minute is thrown away, see [`CallIdBlock`].
+/// The rest of a block is discarded after a minute, see [`CallIdBlock`].
 const BLOCK_LIFETIME: Duration = Duration::from_mins(1);
 const CALLS_PER_BLOCK: u16 = 1_000;
 const PURCHASES_PER_BLOCK: u16 = 100;
 
-/// The blocks that this process has taken. Whoever waits for a provider's next block keeps nobody from another's.
+/// The blocks that this process has taken. A caller that waits for a provider's next block does not block the callers
+/// of other providers.
 #[derive(Debug, Default)]
 pub(crate) struct CallIds {
     calls: std::sync::Mutex<HashMap<String, Arc<Mutex<Option<Block>>>>>,
@@ -51,7 +52,7 @@ impl From<NumberError> for Rejection {
 }
 
 impl CallIds {
-    /// A name that no call to this provider has had.
+    /// An id that no call to this provider has had.
     pub(crate) async fn call(
         &self,
         store: &Store,

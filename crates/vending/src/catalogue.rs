@@ -1,4 +1,4 @@
-//! Catalogues, read anew every few seconds and not for every request.
+//! Catalogues, cached for a few seconds instead of being read for every request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,9 +10,9 @@ use store::Catalogue;
 use vend::Product;
 
 use crate::refusals::{Failed, internal};
-use crate::{Desk, Rejection, Vending};
+use crate::{Rejection, Service, Vending};
 
-/// The catalogues of late. What they say is checked again by the reserve where money depends on it.
+/// The catalogues that were read recently. The reserve checks their content again where money depends on it.
 #[derive(Debug)]
 pub(crate) struct Catalogues {
     reuse: Duration,
@@ -38,10 +38,11 @@ impl Catalogues {
 const UNPOISONED: &str = "nothing panics while it holds this lock";
 
 impl Vending {
-    /// The `provider_code` for requests that name none: the organisation's own choice for the product.
+    /// The `provider_code` for a request that names none: the organisation's default provider for the product.
     ///
     /// # Errors
-    /// [`Rejection::NoDefaultProvider`] when it has none, as of a product that it cannot buy at all.
+    /// [`Rejection::NoDefaultProvider`] if it has none. That is also the case for a product that it cannot buy at
+    /// all.
     pub async fn default_provider(
         &self,
         organisation: OrganisationId,
@@ -53,8 +54,8 @@ impl Vending {
     }
 }
 
-impl Desk {
-    /// What the organisation can buy, as of a few seconds ago at most; that it cannot be read is logged.
+impl Service {
+    /// What the organisation can buy, at most a few seconds old. A failed read is logged.
     pub(crate) async fn catalogue(&self, organisation: OrganisationId) -> Result<Arc<Catalogue>, Failed> {
         let now = self.clock.monotonic();
         if let Some(catalogue) = self.catalogues.recent(organisation, now) {

@@ -1,15 +1,25 @@
-//! Confirm: the money path, from top to bottom.
+//! Confirm: the whole path of the money.
+//!
+//! There are two entry points. [`Vending::confirm`] is for a confirm without an idempotency key, and
+//! [`Vending::confirm_once`] in `replay.rs` is for one with a key. Both run `Service::buy` on the engine: it prepares
+//! the purchase, and then drives the protocol `purchase::Confirm`.
+//!
+//! The protocol commits twice: the reserve before the order is sent, and the record of its outcome. There are two
+//! gates between the commits. The protocol checks the first one after the reserve is acknowledged
+//! (`purchase/src/confirm.rs`, `after_reserve`). The adapter checks the second one, which `Service::send` makes, when
+//! its connection is open and the first byte of the order is about to be sent (`provider-http/src/body.rs`). Both
+//! gates check the same two limits: `gate` since before the reserve, and `intake` since the request's arrival.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use clock::Monotonic;
-use failpoint::{Point, reach};
+use failpoint::{Point, hit};
 use provider::Gate;
 use purchase::{
-    Authority, ConfirmCommand, ConfirmEvent, Fact, Handling, KeyedRequest, PurchaseRequest, Record, Recovery,
-    State, StateName,
+    Authority, ConfirmCommand, ConfirmInput, Event, Handling, KeyedRequest, PurchaseRequest, Record,
+    Recovery, State, StateName,
 };
 use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, StoreError, Verdict};
 use transcript::Transcribed;
@@ -21,16 +31,16 @@ use crate::backoff::Backoff;
 use crate::leases::Lease;
 use crate::measures::{self, Sending};
 use crate::outcome::{self, About};
-use crate::{Arrival, ConfirmError, Desk, Rejection, Vending};
+use crate::{Arrival, ConfirmError, Rejection, Service, Vending};
 
-/// How long a caller waits before it asks again for what only a person can mend.
+/// How long a caller waits before it asks again about a fault that only a person can repair.
 const PERSON_PAUSE: Duration = Duration::from_mins(1);
 
 impl Vending {
-    /// Buys.
+    /// Makes a purchase.
     ///
-    /// The purchase runs on the engine to its end, whatever becomes of the caller; the caller waits for
-    /// one vend and a little longer, and is then told that the outcome is unknown.
+    /// The purchase runs on the engine to its end, no matter what happens to the caller. The caller waits for one
+    /// vend and a little longer. After that it is answered that the outcome is unknown.
     pub async fn confirm(
         &self,
         authority: Authority,
@@ -38,15 +48,15 @@ impl Vending {
         arrival: Arrival,
     ) -> Result<Box<Record>, ConfirmError> {
         let vending = self.clone();
-        // Boxed, because callers carry it about, and the whole story is in it.
+        // Boxed, because the future is large and callers move it.
         self.wait_for(Box::pin(async move {
-            let order = Order { authority, request, keyed: None, arrival };
-            vending.0.buy(order).await
+            let confirm = ConfirmRequest { authority, request, keyed: None, arrival };
+            vending.0.buy(confirm).await
         }))
         .await
     }
 
-    /// Has the engine run a confirm to its end, and waits for that as long as a caller is to wait.
+    /// Runs a confirm on the engine to its end, and waits for it for at most `longest_wait`.
     pub(crate) async fn wait_for<T: Send + 'static>(
         &self,
         confirm: impl Future<Output = Result<T, ConfirmError>> + Send + 'static,
@@ -60,16 +70,16 @@ impl Vending {
     }
 }
 
-/// What is to be bought, in whose name, under which key, and how it was asked for.
-pub(crate) struct Order {
+/// A confirm: the request, the identity of the caller, the idempotency key and the arrival.
+pub(crate) struct ConfirmRequest {
     pub(crate) authority: Authority,
     pub(crate) request: PurchaseRequest,
     pub(crate) keyed: Option<KeyedRequest>,
     pub(crate) arrival: Arrival,
 }
 
-/// What one confirm remembers between the steps of its protocol.
-struct Purchase {
+/// The data of one confirm between the steps of its protocol.
+struct ConfirmContext {
     reservation: Reservation,
     order: VendOrder,
     arrived: Monotonic,
@@ -78,19 +88,19 @@ struct Purchase {
     rejection: Rejection,
     reserved_at: Option<DateTime<Utc>>,
     lease: Option<Lease>,
-    /// The outcome that is being put on record, and what the record said.
-    outcome: Option<(Fact, Recorded)>,
+    /// The outcome that was recorded, and the result of recording it.
+    outcome: Option<(Event, Recorded)>,
 }
 
-impl Desk {
-    pub(crate) async fn buy(&self, order: Order) -> Result<Box<Record>, ConfirmError> {
-        let purchase = self.prepare(order).await?;
-        self.carry_out(purchase).await
+impl Service {
+    pub(crate) async fn buy(&self, confirm: ConfirmRequest) -> Result<Box<Record>, ConfirmError> {
+        let context = self.prepare(confirm).await?;
+        self.carry_out(context).await
     }
 
-    /// Everything that can be refused without money: price, provider's check, numbers.
-    async fn prepare(&self, order: Order) -> Result<Purchase, Rejection> {
-        let Order { authority, request, keyed, arrival } = order;
+    /// Everything that can be refused without money: the price, the provider's check, the numbers.
+    async fn prepare(&self, confirm: ConfirmRequest) -> Result<ConfirmContext, Rejection> {
+        let ConfirmRequest { authority, request, keyed, arrival } = confirm;
         let Admitted { price, customer, call, sale, .. } =
             self.admit(authority.organisation, &request).await?;
         let (id, reference) = self.next_purchase(self.clock.now()).await?;
@@ -111,7 +121,7 @@ impl Desk {
                 connection: arrival.connection,
             }),
         };
-        Ok(Purchase {
+        Ok(ConfirmContext {
             reservation,
             order: VendOrder { reference: provider_reference, sale },
             arrived: arrival.at,
@@ -124,118 +134,121 @@ impl Desk {
         })
     }
 
-    /// Drives the protocol: does what it says and tells it what came of it.
-    async fn carry_out(&self, mut purchase: Purchase) -> Result<Box<Record>, ConfirmError> {
+    /// Drives the protocol: runs each command and passes the result back.
+    async fn carry_out(&self, mut context: ConfirmContext) -> Result<Box<Record>, ConfirmError> {
         let (mut protocol, mut command) =
-            Transcribed::confirm(purchase.reservation.id, self.settings.timing());
+            Transcribed::confirm(context.reservation.id, self.settings.timing());
         loop {
-            let event = match command {
-                ConfirmCommand::Reserve => self.reserve(&mut purchase).await,
-                ConfirmCommand::Send => ConfirmEvent::Answered(self.send(&purchase).await),
-                ConfirmCommand::Record(fact) => match self.keep(&mut purchase, fact).await {
-                    Some(event) => event,
+            let input = match command {
+                ConfirmCommand::Reserve => self.reserve(&mut context).await,
+                ConfirmCommand::Send => ConfirmInput::Answered(self.send(&context).await),
+                ConfirmCommand::Record(event) => match self.record_outcome(&mut context, event).await {
+                    Some(input) => input,
                     None => return Err(ConfirmError::Unknown(self.nothing_is_known())),
                 },
-                ConfirmCommand::Refuse => return Err(purchase.rejection.into()),
-                ConfirmCommand::Answer => return self.answer(purchase).await,
+                ConfirmCommand::Refuse => return Err(context.rejection.into()),
+                ConfirmCommand::Answer => return self.answer(context).await,
             };
-            command = protocol.on(event).expect("each command above is answered with an event of its own");
+            command = protocol.on(input).expect("each command above yields an input that is due");
         }
     }
 
-    async fn reserve(&self, purchase: &mut Purchase) -> ConfirmEvent {
-        reach(Point::ConfirmBeforeReserve);
-        match self.store.reserve(purchase.reservation.clone()).await {
+    async fn reserve(&self, context: &mut ConfirmContext) -> ConfirmInput {
+        hit(Point::ConfirmBeforeReserve);
+        match self.store.reserve(context.reservation.clone()).await {
             Ok(reserved) => {
-                reach(Point::ConfirmAfterReserve);
-                purchase.reserved_at = Some(reserved.at);
-                let (id, fence) = (purchase.reservation.id, reserved.life.fence);
-                purchase.lease = Some(self.leases.hold(id, fence, purchase.began));
-                ConfirmEvent::Reserved {
-                    fence: reserved.life.fence,
-                    since_reserve: self.since(purchase.began),
-                    since_arrival: self.since(purchase.arrived),
+                hit(Point::ConfirmAfterReserve);
+                context.reserved_at = Some(reserved.at);
+                let (id, fence) = (context.reservation.id, reserved.lifecycle.fence);
+                context.lease = Some(self.leases.hold(id, fence, context.began));
+                ConfirmInput::Reserved {
+                    fence: reserved.lifecycle.fence,
+                    since_reserve: self.since(context.began),
+                    since_arrival: self.since(context.arrived),
                 }
             }
             Err(ReserveError::Refused(refusal)) => {
-                purchase.rejection = self.rejection_of(refusal).await;
-                ConfirmEvent::ReserveRefused
+                context.rejection = self.rejection_of(refusal).await;
+                ConfirmInput::ReserveRefused
             }
             Err(ReserveError::Overloaded) => {
-                purchase.rejection = Rejection::Overloaded;
-                purchase.backoff.pause().await;
-                ConfirmEvent::ReserveNotKept
+                context.rejection = Rejection::Overloaded;
+                context.backoff.pause().await;
+                ConfirmInput::ReserveNotKept
             }
             Err(error @ ReserveError::Failed(_)) => {
-                log(&error, "a reserve failed", purchase);
-                purchase.backoff.pause().await;
-                ConfirmEvent::ReserveNotKept
+                log(&error, "a reserve failed", context);
+                context.backoff.pause().await;
+                ConfirmInput::ReserveNotKept
             }
             Err(error @ ReserveError::Unacknowledged(_)) => {
-                log(&error, "a reserve was not acknowledged", purchase);
-                purchase.backoff.pause().await;
-                ConfirmEvent::ReserveUnacknowledged
+                log(&error, "a reserve was not acknowledged", context);
+                context.backoff.pause().await;
+                ConfirmInput::ReserveUnacknowledged
             }
         }
     }
 
-    /// One request, behind a gate that the adapter looks at once more before the order leaves.
-    async fn send(&self, purchase: &Purchase) -> vend::VendOutcome {
+    /// Sends one request, with the second gate: the adapter checks it before the order leaves.
+    async fn send(&self, context: &ConfirmContext) -> vend::VendOutcome {
         let timing = self.settings.timing();
-        let (clock, began, arrived) = (self.clock.clone(), purchase.began, purchase.arrived);
+        let (clock, began, arrived) = (self.clock.clone(), context.began, context.arrived);
         let gate = Gate::while_true(move || {
             let now = clock.monotonic();
             let open = now.elapsed_since(began) <= timing.gate && now.elapsed_since(arrived) <= timing.intake;
-            reach(Point::OrderLeaves);
+            hit(Point::OrderLeaves);
             open
         });
-        reach(Point::ConfirmBeforeSend);
-        measures::sends(&purchase.reservation.request.provider_code, Sending::First);
-        match self.provider(&purchase.reservation.request.provider_code) {
-            Some(provider) => provider.vend(&purchase.order, &gate).await,
+        hit(Point::ConfirmBeforeSend);
+        measures::sends(&context.reservation.request.provider_code, Sending::First);
+        match self.provider(&context.reservation.request.provider_code) {
+            Some(provider) => provider.vend(&context.order, &gate).await,
             None => vend::VendOutcome::Refused(vend::Refusal::because(vend::RefusalReason::NeverSent)),
         }
     }
 
-    /// Puts the outcome on record; again and again until somebody says how it stands.
-    async fn keep(&self, purchase: &mut Purchase, fact: Fact) -> Option<ConfirmEvent> {
-        let reservation = &purchase.reservation;
+    /// Records the outcome. It is repeated until the store acknowledges a state.
+    async fn record_outcome(&self, context: &mut ConfirmContext, event: Event) -> Option<ConfirmInput> {
+        let reservation = &context.reservation;
         let of = reservation.authority.organisation;
-        reach(Point::ConfirmAnswered);
-        match self.store.record(reservation.id, of, fact.clone()).await {
+        hit(Point::ConfirmAnswered);
+        match self.store.record(reservation.id, of, event.clone()).await {
             Ok(recorded) => {
-                reach(Point::ConfirmAfterRecord);
-                outcome::tell(&About::reserved(reservation, purchase.reserved_at), &fact, &recorded);
-                purchase.outcome = Some((fact, recorded));
-                Some(ConfirmEvent::Recorded)
+                hit(Point::ConfirmAfterRecord);
+                outcome::report(&About::reserved(reservation, context.reserved_at), &event, &recorded);
+                context.outcome = Some((event, recorded));
+                Some(ConfirmInput::Recorded)
             }
             Err(error @ (RecordError::Unacknowledged(_) | RecordError::Sealing(_))) => {
-                log(&error, "an outcome was not acknowledged", purchase);
-                purchase.backoff.pause().await;
-                Some(ConfirmEvent::RecordUnacknowledged)
+                log(&error, "an outcome was not acknowledged", context);
+                context.backoff.pause().await;
+                Some(ConfirmInput::RecordUnacknowledged)
             }
             Err(error @ RecordError::NoSuchPurchase) => {
-                log(&error, "an acknowledged reserve has vanished", purchase);
+                log(&error, "an acknowledged reserve has vanished", context);
                 None
             }
         }
     }
 
-    /// As the record stands, whoever brought it there.
-    async fn answer(&self, purchase: Purchase) -> Result<Box<Record>, ConfirmError> {
-        let record = match purchase.success() {
+    /// The answer follows the record, no matter which process wrote it.
+    ///
+    /// A purchase on a managed account that is still open is a result here: the surface answers 200 with status
+    /// `PENDING`, and the worker goes on with the purchase. On a self-managed account the outcome is unknown.
+    async fn answer(&self, context: ConfirmContext) -> Result<Box<Record>, ConfirmError> {
+        let record = match context.success() {
             Some(record) => record,
-            None => self.store.get_record(purchase.reservation.id).await.map_err(|error| {
-                log(&error, "a purchase could not be read back", &purchase);
+            None => self.store.get_record(context.reservation.id).await.map_err(|error| {
+                log(&error, "a purchase could not be read back", &context);
                 self.unread(&error)
             })?,
         };
         let record = Box::new(record);
-        match record.life.state.name() {
+        match record.lifecycle.state.name() {
             StateName::Successful => Ok(record),
             StateName::Failed => Err(ConfirmError::Failed(record)),
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
-                match record.life.handling {
+                match record.lifecycle.handling {
                     Handling::Managed => Ok(record),
                     Handling::SelfManaged => {
                         let recovery = record.recovery.unwrap_or_else(|| self.nothing_is_known());
@@ -246,18 +259,18 @@ impl Desk {
         }
     }
 
-    /// What a caller does about a purchase of which nothing can be said: ask soon.
+    /// The recovery for a purchase about which nothing is known: ask soon.
     pub(crate) fn nothing_is_known(&self) -> Recovery {
         Recovery::unknown(self.clock.now(), &self.settings.timing())
     }
 
-    /// What a caller does about a purchase whose token cannot be opened: ask now and then, until a person has mended it.
+    /// The recovery for a purchase whose token cannot be opened: ask now and then, until a person has repaired it.
     pub(crate) fn a_person_must_act(&self) -> Recovery {
         let at = self.clock.now();
         Recovery { at, not_before: at + PERSON_PAUSE, resolved_by: None }
     }
 
-    /// What is told about a purchase that the store does not give.
+    /// The error for a purchase that the store does not return.
     pub(crate) fn unread(&self, error: &StoreError) -> ConfirmError {
         if matches!(error, StoreError::TokenUnreadable { .. }) {
             ConfirmError::TokenUnreadable(self.a_person_must_act())
@@ -266,10 +279,10 @@ impl Desk {
         }
     }
 
-    /// Why nothing was reserved, with what the caller needs to know of the purchase that is in the way.
+    /// Why nothing was reserved, with the recovery of the purchase that blocks this one.
     ///
-    /// A crowd for one subscriber is refused at once. Few of it look at the purchase at a time, so that others find a free
-    /// connection to the database; the rest is told to ask soon.
+    /// Many concurrent confirms for one subscriber are refused at once. Only a few of them read the blocking purchase
+    /// at a time, so that other callers find a free connection to the database. The others are answered to ask soon.
     async fn rejection_of(&self, refusal: ReserveRefusal) -> Rejection {
         let found = match (&refusal, self.looks.try_acquire()) {
             (ReserveRefusal::Pending { open: Some(id) }, Ok(_looking)) => {
@@ -286,20 +299,20 @@ impl Desk {
     }
 }
 
-impl Purchase {
-    /// The record of a success that this confirm has just written: nothing needs to be read back. Evidence
-    /// that came too late moves something too, but not the purchase.
+impl ConfirmContext {
+    /// The record of a success that this confirm has just written, so that nothing needs to be read back. Evidence
+    /// that came too late is also recorded as moved, but it does not change the purchase.
     fn success(&self) -> Option<Record> {
-        let (Fact::Vended { vend }, recorded) = self.outcome.as_ref()? else { return None };
+        let (Event::Vended { vend }, recorded) = self.outcome.as_ref()? else { return None };
         let is_paid_for = matches!(
-            &recorded.life.state,
+            &recorded.lifecycle.state,
             State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction
         );
         let created_at = self.reserved_at.filter(|_| is_paid_for && recorded.verdict == Verdict::Moved)?;
-        Some(self.reservation.record(created_at, recorded.life.clone(), vend))
+        Some(self.reservation.record(created_at, recorded.lifecycle.clone(), vend))
     }
 }
 
-fn log(error: &(dyn std::error::Error + 'static), what: &'static str, purchase: &Purchase) {
-    tracing::error!(cause = error, purchase = purchase.reservation.id.0, "{what}");
+fn log(error: &(dyn std::error::Error + 'static), what: &'static str, context: &ConfirmContext) {
+    tracing::error!(cause = error, purchase = context.reservation.id.0, "{what}");
 }

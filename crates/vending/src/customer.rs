@@ -1,4 +1,4 @@
-//! The provider's read-only check: who the customer is, and whether it may buy this much now.
+//! The provider's read-only check: the customer's data, and whether the customer may buy this much now.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use provider::Provider;
 use purchase::PurchaseRequest;
 use vend::{Customer, Product, RefusalReason, SubscriberIdentifier, Unanswered};
 
-use crate::{Desk, Rejection};
+use crate::{Rejection, Service};
 
-/// Most checks that are remembered; beyond that the old ones make room.
+/// The maximum number of cached checks. When the cache is full, expired checks are removed first.
 const REMEMBERED_MAX: usize = 10_000;
 
 type Key = (String, Product, SubscriberIdentifier);
 
-/// Checks that passed of late.
+/// Checks that passed recently.
 #[derive(Debug)]
 pub(crate) struct PassedChecks {
     reuse: Duration,
@@ -49,9 +49,9 @@ impl PassedChecks {
 
 const UNPOISONED: &str = "nothing panics while it holds this lock";
 
-impl Desk {
-    /// The customer, if it may buy `net` now. A check that passed within the last minute is used again,
-    /// its limits applied afresh.
+impl Service {
+    /// The customer, if it may buy `net` now. A check that passed within the last minute is used again, and its
+    /// limits are applied again.
     pub(crate) async fn admit_customer(
         &self,
         provider: &dyn Provider,
@@ -85,7 +85,7 @@ impl Desk {
         }
     }
 
-    /// A fresh name for a call; that the database gives none is logged.
+    /// A fresh id for a call. It is logged if the database gives none.
     pub(crate) async fn call_id(&self, provider_code: &str) -> Result<vend::CallId, Rejection> {
         let call = self.calls.call(&self.store, provider_code, self.clock.monotonic()).await;
         call.map_err(|error| {

@@ -1,4 +1,4 @@
-//! Where money moves: tasks that nobody who waits for them can cancel.
+//! The runtime on which money moves: its tasks cannot be cancelled by their callers.
 
 mod runtime;
 
@@ -11,8 +11,8 @@ use tracing::Instrument;
 
 pub use runtime::EngineRuntime;
 
-/// A runtime of its own, and an account of what is under way on it. A client that hangs up, or a server
-/// that stops, ends nobody's task here.
+/// A runtime of its own, and a tracker of the tasks on it. A task here does not end when a client disconnects or a
+/// server stops.
 #[derive(Clone, Debug)]
 pub struct Engine {
     runtime: Handle,
@@ -30,25 +30,25 @@ impl Engine {
         Self { runtime, under_way: TaskTracker::new() }
     }
 
-    /// The runtime, for the store, whose connections live on it.
+    /// The runtime. The store uses it, because its connections run on it.
     pub const fn runtime(&self) -> &Handle {
         &self.runtime
     }
 
-    /// Runs a task to its end, whatever becomes of the caller.
+    /// Runs a task to its end, no matter what happens to the caller.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Lost> {
         self.begin(task).await.map_err(|error| {
-            // Its own words may hold what the task was about; how and where it panicked is logged where it did.
+            // The panic's message may contain the data of the task. The panic itself is logged where it happens.
             tracing::error!(panicked = error.is_panic(), "a task of the engine ended without a result");
             Lost
         })
     }
 
-    /// Begins a task that runs to its end whether or not anybody waits for it. What it logs is logged under the caller's
-    /// span, and so with the name of the request that caused it.
+    /// Begins a task that runs to its end even if no caller waits for it. Its log lines are in the caller's span, and
+    /// so have the id of the request that caused it.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
@@ -56,8 +56,8 @@ impl Engine {
         self.under_way.spawn_on(Box::pin(task).in_current_span(), &self.runtime)
     }
 
-    /// Waits until nothing is under way, at most `deadline`, and says which it was. True if all is done; what is not done
-    /// then is found by whoever claims it once its lease has run out.
+    /// Waits until no task is in progress, for at most `deadline`. Returns true if all tasks are done. A purchase
+    /// that is not done by then is claimed by another process once its lease has run out.
     pub async fn drain(&self, deadline: Duration) -> bool {
         self.under_way.close();
         let is_done = tokio::time::timeout(deadline, self.under_way.wait()).await.is_ok();
@@ -70,7 +70,7 @@ impl Engine {
         is_done
     }
 
-    /// How many tasks are under way.
+    /// How many tasks are in progress.
     pub fn under_way(&self) -> usize {
         self.under_way.len()
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_task_outlives_whoever_waited_for_it() {
+    async fn a_task_outlives_its_caller() {
         let engine = Engine::new(Handle::current());
         let (release, released) = oneshot::channel::<()>();
         let (done, is_done) = oneshot::channel();

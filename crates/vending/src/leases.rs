@@ -1,6 +1,6 @@
-//! The leases of the purchases that this process is at work on. They are short, so that others notice within seconds when
-//! the process dies, and are renewed for as long as the work lasts: all of them in one statement, and none for work that is
-//! over before the first renewal.
+//! The leases of the purchases on which this process works. They are short, so that other processes notice within
+//! seconds that the process has died. They are renewed as long as the work lasts: all of them in one statement, and
+//! none for work that is over before the first renewal.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 /// When each lease was last written.
 type Written = BTreeMap<(PurchaseId, Fence), Monotonic>;
 
-/// Which purchases are held, and since when their leases run.
+/// Which purchases are held, and when each lease was last written.
 #[derive(Debug)]
 pub(crate) struct Leases {
     written: Mutex<Written>,
@@ -34,7 +34,7 @@ impl Leases {
         Arc::new(Self { written: Mutex::default(), clock })
     }
 
-    /// Renews what is held, on `runtime`, for as long as these leases exist.
+    /// Renews the held leases on `runtime`, as long as this value exists.
     pub(crate) fn keep(self: &Arc<Self>, store: Store, renewal: Duration, runtime: &Handle) {
         let leases = Arc::downgrade(self);
         runtime.spawn(async move {
@@ -42,7 +42,7 @@ impl Leases {
                 tokio::time::sleep(renewal / 2).await;
                 let Some(due) = due(&leases, renewal) else { return };
                 if !due.is_empty() {
-                    // One that hangs would keep all the others from being renewed.
+                    // Without the timeout, one renewal that hangs would stop all later renewals.
                     let renewing = tokio::time::timeout(renewal / 2, renew(&leases, &store, due));
                     if renewing.await.is_err() {
                         tracing::warn!("leases were not renewed in time");
@@ -52,7 +52,8 @@ impl Leases {
         });
     }
 
-    /// A lease that was written after `since`: from then on its age counts, since the database counts from before its commit.
+    /// A lease that was written after `since`. Its age counts from `since`, because the database counts from before
+    /// its commit.
     pub(crate) fn hold(self: &Arc<Self>, id: PurchaseId, fence: Fence, since: Monotonic) -> Lease {
         self.lock().insert((id, fence), since);
         Lease { leases: Arc::clone(self), id, fence }
@@ -64,7 +65,7 @@ impl Leases {
 }
 
 impl Lease {
-    /// The same purchase, held under another fence, by a lease that was written after `since`.
+    /// The same purchase, held under another fence by a lease that was written after `since`.
     pub(crate) fn moves_to(&mut self, fence: Fence, since: Monotonic) {
         let mut written = self.leases.lock();
         written.remove(&(self.id, self.fence));
@@ -80,7 +81,7 @@ impl Drop for Lease {
     }
 }
 
-/// What was last written too long ago; none when nobody can hold anything any more.
+/// The leases that are due for renewal. `None` when the leases no longer exist.
 fn due(leases: &Weak<Leases>, renewal: Duration) -> Option<Vec<HeldPurchase>> {
     let leases = leases.upgrade()?;
     let now = leases.clock.monotonic();
@@ -89,8 +90,8 @@ fn due(leases: &Weak<Leases>, renewal: Duration) -> Option<Vec<HeldPurchase>> {
     Some(due.map(|((id, fence), _)| HeldPurchase { id: *id, fence: *fence }).collect())
 }
 
-/// What is not renewed is tried again at the next turn. A holder whose lease ends all the same may be replaced, and its
-/// fence keeps the purchase safe.
+/// A lease that is not renewed is tried again at the next turn. A holder whose lease ends may be replaced, and then
+/// the fence protects the purchase.
 async fn renew(leases: &Weak<Leases>, store: &Store, due: Vec<HeldPurchase>) {
     let number = due.len();
     let Some(since) = leases.upgrade().map(|leases| leases.clock.monotonic()) else { return };

@@ -1,7 +1,7 @@
 //! The use cases: quote, trial, confirm, retry, and the reads around them.
 //!
-//! This room interprets the protocols of `purchase` over the store and the providers. Everything that
-//! moves money runs on the engine, a runtime that no HTTP server can cancel; whoever asked merely waits.
+//! This crate runs the protocols of `purchase` over the store and the providers. Everything that moves money runs on
+//! the engine, a runtime that no HTTP server can cancel. The caller only waits for the result.
 
 mod admission;
 mod arrival;
@@ -58,11 +58,11 @@ use refused_confirms::RefusedConfirms;
 /// Connections to providers, by the code of the catalogue.
 pub type Providers = HashMap<String, Arc<dyn Provider>>;
 
-/// The service desk. Clones are handles on the same one.
+/// The service behind all surfaces. Clones are handles to the same service.
 #[derive(Clone)]
-pub struct Vending(Arc<Desk>);
+pub struct Vending(Arc<Service>);
 
-struct Desk {
+struct Service {
     store: Store,
     providers: Providers,
     clock: SharedClock,
@@ -74,17 +74,17 @@ struct Desk {
     calls: CallIds,
     refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
-    /// For the looks at purchases that are in the way of others.
+    /// For the reads of purchases that block other confirms.
     looks: Semaphore,
 }
 
-/// So many looks at purchases in the way of others at a time.
+/// The maximum number of concurrent reads of purchases that block other confirms.
 const LOOKS_MAX: usize = 4;
 
 impl Vending {
-    /// Opens the desk over a store and connections to providers.
+    /// Creates the service over a store and connections to providers.
     ///
-    /// `zone` is the service's own, in which a purchase's reference names year and month.
+    /// `zone` is the service's own time zone. The year and month in a purchase's reference are in this zone.
     ///
     /// # Errors
     /// [`TimingError`] when the time chain is out of order.
@@ -99,7 +99,7 @@ impl Vending {
         let timing = settings.timing().checked()?;
         let leases = Leases::new(clock.clone());
         leases.keep(store.clone(), timing.renewal(), engine.runtime());
-        Ok(Self(Arc::new(Desk {
+        Ok(Self(Arc::new(Service {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
             calls: CallIds::default(),
@@ -116,7 +116,7 @@ impl Vending {
     }
 }
 
-impl Desk {
+impl Service {
     /// The connection to the provider of this code.
     fn provider(&self, code: &str) -> Option<&Arc<dyn Provider>> {
         let provider = self.providers.get(code);

@@ -1,6 +1,8 @@
-//! A provider with a stopwatch beside it: every call through the port is timed, counted and logged here, whoever makes it.
+//! A provider that is measured: every call through the port is timed, counted and logged here, no matter which code
+//! makes it.
 //!
-//! What is logged is how it ended, in this program's words; never what was asked about whom, nor what came back.
+//! The log line says how the call ended, in this program's own words. It never has the subject of the call or the
+//! reply.
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use vend::{
 
 use crate::{Providers, measures};
 
-/// The same providers, each with its stopwatch.
+/// The same providers, each of them measured.
 pub(crate) fn measured(providers: Providers, clock: &SharedClock) -> Providers {
     let measured = providers.into_iter().map(|(code, provider)| {
         measures::connected(&code);
@@ -32,7 +34,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// How it ended: a word, and another one that says more.
+    /// Logs how a call ended: one word, and another one with more detail.
     fn note(&self, call: &'static str, began: Monotonic, (answer, detail): (&'static str, &'static str)) {
         let took = self.clock.monotonic().elapsed_since(began);
         measures::provider_took(&self.code, call, took);
@@ -40,7 +42,7 @@ impl Measured {
         tracing::debug!(provider = self.code, call, answer, detail, took_ms, "a provider was called");
     }
 
-    /// What only a person can mend, at the provider.
+    /// Reports a refusal that only a person can resolve, with the provider.
     fn note_refusal(&self, refusal: &Refusal) {
         match refusal.reason {
             RefusalReason::FloatExhausted => {

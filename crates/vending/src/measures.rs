@@ -1,7 +1,7 @@
-//! What the desk counts and measures. Everything is named here, so that nothing is counted under two names.
+//! The counters and histograms of this crate. All of them are named here, so that nothing is counted under two names.
 //!
-//! Labels are providers, products and words of this program: there are only so many of them. Never a number of
-//! a purchase or a meter, never what a provider wrote.
+//! Labels are providers, products and fixed words of this program, so their number is bounded. They are never a
+//! number of a purchase or a meter, and never a provider's text.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ const MISCONFIGURED: &str = "vendgate_provider_misconfigured_total";
 const REFUSED_KEPT: &str = "vendgate_refused_confirms_kept_total";
 const REFUSED_NOT_KEPT: &str = "vendgate_refused_confirms_dropped_total";
 
-/// Why a refused confirm is not kept.
+/// Why a refused confirm is not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotKept {
-    /// Its organisation had as many as are kept in a minute.
+    /// Its organisation had as many as are stored in a minute.
     TooMany,
-    /// As many wait as may wait.
+    /// The queue is full.
     QueueFull,
-    /// The database did not take it.
+    /// The database did not accept it.
     Unwritten,
 }
 
@@ -40,7 +40,7 @@ impl NotKept {
     }
 }
 
-/// Which request of a purchase leaves for its provider.
+/// Which request of a purchase is sent to its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sending {
     /// The first one, by the confirm.
@@ -61,7 +61,7 @@ impl Sending {
     }
 }
 
-/// Says what this room's metrics mean, to whoever keeps them.
+/// Describes the metrics of this crate to the metrics recorder.
 pub fn describe_metrics() {
     describe_counter!(
         PURCHASES,
@@ -91,7 +91,7 @@ pub fn describe_metrics() {
     );
 }
 
-/// A provider is connected: what must be noticed the first time that it happens is counted from zero on.
+/// A provider is connected. A counter that must be noticed at its first increment starts at zero.
 pub(crate) fn connected(provider: &str) {
     counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).absolute(0);
     counter!(MISCONFIGURED, "provider" => provider.to_owned()).absolute(0);
@@ -103,22 +103,22 @@ pub(crate) fn ended(provider: &str, product: &'static str, outcome: &'static str
         .increment(1);
 }
 
-/// A purchase was put before a person.
+/// A purchase has gone to review.
 pub(crate) fn review(provider: &str) {
     counter!(REVIEWS, "provider" => provider.to_owned()).increment(1);
 }
 
-/// A vend request is about to leave.
+/// A vend request is about to be sent.
 pub(crate) fn sends(provider: &str, sending: Sending) {
     counter!(VEND_REQUESTS, "provider" => provider.to_owned(), "kind" => sending.as_str()).increment(1);
 }
 
-/// What came of a vend request.
+/// The result of a vend request.
 pub(crate) fn vend_answer(provider: &str, answer: &'static str) {
     counter!(VEND_ANSWERS, "provider" => provider.to_owned(), "answer" => answer).increment(1);
 }
 
-/// What a provider said to an enquiry.
+/// The result of an enquiry.
 pub(crate) fn enquiry(provider: &str, answer: &'static str) {
     counter!(ENQUIRIES, "provider" => provider.to_owned(), "answer" => answer).increment(1);
 }
@@ -128,17 +128,17 @@ pub(crate) fn provider_took(provider: &str, call: &'static str, took: Duration) 
     histogram!(PROVIDER_SECONDS, "provider" => provider.to_owned(), "call" => call).record(took);
 }
 
-/// A worker has taken on so many.
+/// A worker has claimed this number of purchases.
 pub(crate) fn claimed(purchases: usize) {
     counter!(CLAIMS).increment(u64::try_from(purchases).unwrap_or(u64::MAX));
 }
 
-/// So many refused confirms are on file.
+/// This number of refused confirms was stored.
 pub(crate) fn refused_kept(number: usize) {
     counter!(REFUSED_KEPT).increment(u64::try_from(number).unwrap_or(u64::MAX));
 }
 
-/// So many refused confirms were dropped.
+/// This number of refused confirms was dropped.
 pub(crate) fn refused_not_kept(why: NotKept, number: usize) {
     counter!(REFUSED_NOT_KEPT, "why" => why.as_str()).increment(u64::try_from(number).unwrap_or(u64::MAX));
 }
@@ -148,7 +148,7 @@ pub(crate) fn credit_exhausted(provider: &str) {
     counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).increment(1);
 }
 
-/// The provider does not take us for who we are.
+/// The provider does not accept our credentials or settings.
 pub(crate) fn misconfigured(provider: &str) {
     counter!(MISCONFIGURED, "provider" => provider.to_owned()).increment(1);
 }

@@ -1,20 +1,20 @@
-//! What a fact has done to a purchase, as the log and the counters tell it: once, by whoever put the fact on record.
+//! Logs and counts what an event has done to a purchase: once, by the process that recorded the event.
 //!
-//! Names of people, phone numbers and tokens have no place here.
+//! Names of people, phone numbers and tokens must not be logged here.
 
 use chrono::{DateTime, Utc};
-use purchase::{Fact, PurchaseId, Record, State};
+use purchase::{Event, PurchaseId, Record, State};
 use store::{Recorded, Reservation, Verdict};
 use vend::{Product, Unclear};
 
 use crate::measures;
 
-/// Which purchase it was.
+/// The purchase that the log lines are about.
 pub(crate) struct About<'a> {
     id: PurchaseId,
     provider: &'a str,
     product: Product,
-    /// The name of the request that bought.
+    /// The id of the request that bought.
     request_id: Option<&'a str>,
     reserved_at: Option<DateTime<Utc>>,
 }
@@ -30,7 +30,7 @@ impl<'a> About<'a> {
         }
     }
 
-    pub(crate) fn on_file(record: &'a Record) -> Self {
+    pub(crate) fn locked(record: &'a Record) -> Self {
         Self {
             id: record.id,
             provider: &record.provider_code,
@@ -41,23 +41,23 @@ impl<'a> About<'a> {
     }
 }
 
-/// Tells it.
-pub(crate) fn tell(about: &About<'_>, fact: &Fact, recorded: &Recorded) {
+/// Logs and counts the result of an event.
+pub(crate) fn report(about: &About<'_>, event: &Event, recorded: &Recorded) {
     match recorded.verdict {
         Verdict::Moved => {
-            if let Some(outcome) = outcome(fact, &recorded.life.state) {
+            if let Some(outcome) = outcome(event, &recorded.lifecycle.state) {
                 ended(about, outcome, recorded.at);
             }
-            match (&recorded.life.state, fact) {
-                (State::InDoubt(_), Fact::Lost { why, .. }) => in_doubt(about, why),
-                // What is learnt afterwards finds it there.
-                (State::Review(_), Fact::WindowClosed { .. }) => review(about),
-                _ended_or_told_before => {}
+            match (&recorded.lifecycle.state, event) {
+                (State::InDoubt(_), Event::Lost { why, .. }) => in_doubt(about, why),
+                // What is learnt after this does not change the state.
+                (State::Review(_), Event::WindowClosed { .. }) => review(about),
+                _ended_or_reported_before => {}
             }
         }
-        // It may be the only proof that there will ever be, so somebody must be able to find it.
+        // It may be the only proof that there will ever be, so it must be possible to find it.
         Verdict::Illegal(illegal) => {
-            if let Fact::Refused { refusal, .. } = fact {
+            if let Event::Refused { refusal, .. } = event {
                 let reason = refusal.reason.as_str();
                 tracing::warn!(purchase = about.id.0, reason, %illegal, "a refusal came too late");
             }
@@ -96,50 +96,51 @@ fn review(about: &About<'_>) {
         purchase = about.id.0,
         confirm_request_id = about.request_id,
         provider = about.provider,
-        "a purchase waits for a person: nobody can prove what became of it"
+        "a purchase waits for a person: its outcome cannot be proven"
     );
 }
 
-/// How this fact has ended the purchase that now stands so. One that came after the end has not: the store tells of it,
-/// when it opens an incident.
-fn outcome(fact: &Fact, state: &State) -> Option<&'static str> {
+/// How this event ended the purchase that is now in this state. An event that came after the end did not end it. The
+/// store logs such an event when it opens an incident.
+fn outcome(event: &Event, state: &State) -> Option<&'static str> {
     match state {
         State::Successful { provider_transaction } => {
-            // This vend, and not another one that came after the end.
-            let has_paid = fact.vend().is_some_and(|vend| vend.provider_transaction == *provider_transaction);
+            // The purchase was paid for this vend, and not for another one that came after the end.
+            let has_paid =
+                event.vend().is_some_and(|vend| vend.provider_transaction == *provider_transaction);
             has_paid.then_some("successful")
         }
-        State::Failed => failure(fact),
+        State::Failed => failure(event),
         State::InFlight(_) | State::InDoubt(_) | State::RetryDue | State::Review(_) => None,
     }
 }
 
-/// Why it failed, if it is this fact that ended it: a vend that comes after the end does not.
-fn failure(fact: &Fact) -> Option<&'static str> {
-    match fact {
-        Fact::Refused { refusal, .. } => Some(refusal.reason.as_str()),
-        Fact::NeverSent { .. } => Some("never_sent"),
-        Fact::NoRecord { .. } => Some("no_record"),
-        Fact::OperatorNotVended { .. } => Some("operator"),
-        Fact::WindowClosed { .. } => Some("window_closed"),
-        Fact::Vended { .. }
-        | Fact::Lost { .. }
-        | Fact::Claimed
-        | Fact::LetGo { .. }
-        | Fact::SentAgain { .. }
-        | Fact::AttemptStarted { .. }
-        | Fact::OperatorVended { .. } => None,
+/// Why the purchase failed, if this event ended it. A vend that comes after the end did not.
+fn failure(event: &Event) -> Option<&'static str> {
+    match event {
+        Event::Refused { refusal, .. } => Some(refusal.reason.as_str()),
+        Event::NeverSent { .. } => Some("never_sent"),
+        Event::NoRecord { .. } => Some("no_record"),
+        Event::OperatorNotVended { .. } => Some("operator"),
+        Event::WindowClosed { .. } => Some("window_closed"),
+        Event::Vended { .. }
+        | Event::Lost { .. }
+        | Event::Claimed
+        | Event::LeaseReleased { .. }
+        | Event::SentAgain { .. }
+        | Event::AttemptStarted { .. }
+        | Event::OperatorVended { .. } => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use purchase::{Fence, Told};
+    use purchase::{Fence, RefusalSource};
     use vend::{RawReply, Refusal, RefusalReason, Vend};
 
     use super::*;
 
-    fn vended(provider_transaction: &str) -> Fact {
+    fn vended(provider_transaction: &str) -> Event {
         let vend = Vend {
             tokens: None,
             units: None,
@@ -148,7 +149,7 @@ mod tests {
             subscriber_details: None,
             raw_reply: RawReply::default(),
         };
-        Fact::Vended { vend: Box::new(vend) }
+        Event::Vended { vend: Box::new(vend) }
     }
 
     #[test]
@@ -159,9 +160,9 @@ mod tests {
         assert_eq!(outcome(&vended("V1"), &State::Failed), None, "a late vend");
 
         let refusal = Refusal::because(RefusalReason::Busy);
-        let busy = Fact::Refused { fence: Fence::FIRST, refusal, told: Told::InAnswer };
+        let busy = Event::Refused { fence: Fence::FIRST, refusal, told: RefusalSource::Answer };
         assert_eq!(outcome(&busy, &State::Failed), Some("busy"));
         assert_eq!(outcome(&busy, &State::RetryDue), None, "it will be attempted again");
-        assert_eq!(outcome(&Fact::NeverSent { fence: Fence::FIRST }, &State::Failed), Some("never_sent"));
+        assert_eq!(outcome(&Event::NeverSent { fence: Fence::FIRST }, &State::Failed), Some("never_sent"));
     }
 }

@@ -1,12 +1,12 @@
-//! Everything about a request that can be decided from the catalogue alone.
+//! Everything about a request that can be decided with only the catalogue.
 
 use purchase::{OrganisationId, Price, PurchaseRequest};
 use store::{Catalogue, CatalogueAccount};
 
-use crate::{Desk, Rejection};
+use crate::{Rejection, Service};
 
-impl Desk {
-    /// Whether the organisation can buy this at all, and what it costs.
+impl Service {
+    /// Checks that the organisation can buy this, and returns the price.
     pub(crate) async fn price(
         &self,
         organisation: OrganisationId,

@@ -1,59 +1,59 @@
-//! Validate: what a purchase would cost and yield. Nothing is stored and nothing moves.
+//! Validate: what a purchase would cost and yield. Nothing is stored and no money moves.
 
 use chrono::{DateTime, Datelike, Utc};
 use purchase::{Authority, Price, PurchaseId, PurchaseRequest, Reference};
 use vend::{Breakdown, Units};
 
 use crate::admission::Admitted;
-use crate::{Desk, Rejection, Vending};
+use crate::{Rejection, Service, Vending};
 
 /// What a purchase would cost and yield now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// A number that no purchase will have.
     pub id: PurchaseId,
-    /// The name that goes with it.
+    /// The reference for that number.
     pub reference: Reference,
     /// The five amounts.
     pub price: Price,
-    /// The consumer's name as the provider has it.
+    /// The consumer's name at the provider.
     pub subscriber_details: Option<String>,
     /// What the tokens would be worth.
     pub units: Option<Units>,
     /// How the provider would split `net`.
     pub breakdown: Option<Breakdown>,
-    /// When it was made.
+    /// When the quote was made.
     pub at: DateTime<Utc>,
 }
 
 impl Vending {
-    /// Prices the request, and asks the provider who the customer is and what it would get.
+    /// Prices the request, and asks the provider for the customer and for what the customer would get.
     ///
     /// # Errors
-    /// What the catalogue or the provider has against the sale. Whether the caller still may, whether the balance
-    /// suffices and what is open for the subscriber is for a confirm to find out.
+    /// The objections of the catalogue or of the provider to the sale. Only a confirm checks the caller's rights, the
+    /// balance and open purchases for the subscriber.
     pub async fn quote(&self, authority: &Authority, request: &PurchaseRequest) -> Result<Quote, Rejection> {
         self.0.rehearse(authority, request, Rehearsal::Quote).await
     }
 
-    /// As [`Self::quote`], and the provider goes through the whole sale without money (specification, section 4.2,
-    /// `hard_validate`): a quote is given when a dummy token could be made.
+    /// Like [`Self::quote`], but the provider also runs the whole sale without money (specification, section 4.2,
+    /// `hard_validate`). A quote is given if a dummy token could be made.
     ///
     /// # Errors
-    /// As of a quote; and [`Rejection::Check`] when the dummy was not made as a token would be.
+    /// As for a quote, and [`Rejection::Check`] if the dummy was not made as a token would be.
     pub async fn trial(&self, authority: &Authority, request: &PurchaseRequest) -> Result<Quote, Rejection> {
         self.0.rehearse(authority, request, Rehearsal::Trial).await
     }
 }
 
-/// What the provider is asked about a sale that is not to be made yet.
+/// What the provider is asked about a sale that is not made yet.
 #[derive(Clone, Copy)]
 enum Rehearsal {
     Quote,
     Trial,
 }
 
-impl Desk {
+impl Service {
     async fn rehearse(
         &self,
         authority: &Authority,
@@ -80,7 +80,7 @@ impl Desk {
         })
     }
 
-    /// A fresh purchase number and its reference; that the database gives none is logged.
+    /// A fresh purchase number and its reference. It is logged if the database gives none.
     pub(crate) async fn next_purchase(
         &self,
         at: DateTime<Utc>,

@@ -1,8 +1,9 @@
-//! What an integrator may look at: what it can buy, out of which accounts, and what it has bought. Nothing here asks a
-//! provider.
+//! What an integrator may read: what it can buy, its accounts and its purchases. No provider is asked here.
 
 use ledger::{Account, AccountId};
-use purchase::{Filed, OrganisationId, Page, Place, ProductText, PurchaseId, Selection, SubscriberFormat};
+use purchase::{
+    OrganisationId, Page, Position, ProductText, PurchaseId, PurchaseWithBuyer, Selection, SubscriberFormat,
+};
 use store::StoreError;
 use vend::Product;
 
@@ -12,24 +13,24 @@ use crate::{ReadError, Vending};
 /// A product with its format and its providers (specification, section 2.4).
 #[derive(Clone, Debug)]
 pub struct ProductListing {
-    /// What.
+    /// The product.
     pub product: Product,
-    /// What its subscriber identifiers look like.
+    /// The format of its subscriber identifiers.
     pub format: SubscriberFormat,
-    /// A hint that overrides one derived from the format.
+    /// A hint that replaces the one derived from the format.
     pub hint: Option<String>,
-    /// What it is called in languages in which it is not called as usual.
+    /// Its texts in languages in which they differ from the usual ones.
     pub texts: Vec<ProductText>,
-    /// From whom it can be bought.
+    /// The providers that sell it.
     pub providers: Vec<ProviderListing>,
 }
 
-/// Somebody to buy from.
+/// A provider of a product.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderListing {
     /// The `provider_code` of a purchase.
     pub code: String,
-    /// The name for people.
+    /// The name for display.
     pub name: String,
 }
 
@@ -70,13 +71,13 @@ impl Vending {
         Ok(catalogue.products.iter().map(listing).collect())
     }
 
-    /// The purchase of this number as it stands, if it is the organisation's.
+    /// The purchase of this number in its current state, if it is the organisation's.
     pub async fn purchase(
         &self,
         organisation: OrganisationId,
         id: PurchaseId,
-    ) -> Result<Option<Filed>, ReadError> {
-        let found = self.0.store.find_filed(organisation, id).await;
+    ) -> Result<Option<PurchaseWithBuyer>, ReadError> {
+        let found = self.0.store.find_with_buyer(organisation, id).await;
         found.map_err(|error| {
             let failed = internal("a purchase could not be read", &error);
             if matches!(error, StoreError::TokenUnreadable { .. }) {
@@ -87,15 +88,15 @@ impl Vending {
         })
     }
 
-    /// At most `limit` of the organisation's purchases as they stand, newest first, that come after a place.
+    /// At most `limit` of the organisation's purchases in their current state, newest first, after a position.
     pub async fn purchases(
         &self,
         organisation: OrganisationId,
         selection: Selection,
-        after: Option<Place>,
+        after: Option<Position>,
         limit: u16,
     ) -> Result<Page, ReadError> {
-        let page = self.0.store.list_filed(organisation, selection, after, limit).await;
+        let page = self.0.store.list_with_buyers(organisation, selection, after, limit).await;
         Ok(page.map_err(|error| internal("purchases could not be listed", &error))?)
     }
 }

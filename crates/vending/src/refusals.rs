@@ -1,4 +1,4 @@
-//! Every way in which a use case ends without success. The surfaces turn each into one error code.
+//! Every way in which a use case ends without success. Each surface maps them to its error codes.
 
 use std::time::Duration;
 
@@ -7,25 +7,26 @@ use purchase::{FormatError, PriceError, Record, Recovery};
 use store::{ReserveRefusal, StoreError};
 use vend::{RefusalReason, Unanswered};
 
-/// Refused before anything was reserved: nothing is held, nothing moved, nothing is stored.
+/// Refused before anything was reserved: nothing is held, no money moved, and no purchase is written. A confirm that
+/// is refused may be stored as such, see [`ConfirmError::is_refusal`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// No such account of this organisation.
     #[error("the account is not one of the organisation's")]
     UnknownAccount,
-    /// The account is not active, or not of a kind that pays.
+    /// The account is not active, or it is of a kind that cannot pay.
     #[error("the account cannot be debited")]
     AccountNotDebitable,
     /// The organisation is suspended.
     #[error("the organisation is suspended")]
     Suspended,
-    /// Token, client or user are no longer live.
+    /// The token, the client or the user is revoked.
     #[error("the caller's authority has been revoked")]
     Revoked,
     /// The account is in another currency than the amount.
     #[error("the account is in {account}")]
     OtherCurrency {
-        /// The account's.
+        /// The currency of the account.
         account: Currency,
     },
     /// The organisation cannot buy this product.
@@ -37,10 +38,10 @@ pub enum Rejection {
     /// The organisation has no default provider of the product, and the request names none.
     #[error("the organisation has no default provider of the product")]
     NoDefaultProvider,
-    /// The identifier is not of the product's form.
+    /// The identifier does not have the product's format.
     #[error("the subscriber identifier does not fit the product")]
     SubscriberFormat(#[source] FormatError),
-    /// The organisation is locked to others.
+    /// The organisation may buy only for other subscribers.
     #[error("the subscriber is not on the organisation's allow-list")]
     SubscriberNotAllowed,
     /// The amount has no price.
@@ -54,45 +55,45 @@ pub enum Rejection {
         /// The limit.
         limit: Money,
     },
-    /// The provider's check, quote or trial gave no yes.
+    /// The provider's check, quote or trial did not succeed.
     #[error("the check at {provider_code} did not pass")]
     Check {
-        /// Which provider was asked.
+        /// The provider that was asked.
         provider_code: String,
-        /// What came of it.
+        /// The result.
         unanswered: Unanswered,
     },
-    /// Too little is available.
+    /// The available balance is too low.
     #[error("the balance is {gap} too low")]
     Insufficient {
         /// How much is missing.
         gap: Money,
     },
-    /// An earlier purchase for the same subscriber is open, or the one under the same idempotency key.
+    /// An earlier purchase for the same subscriber or under the same idempotency key is open.
     #[error("an earlier purchase for the same subscriber is open")]
     Pending(Recovery),
-    /// Another confirm under the idempotency key was refused while this one was under way.
+    /// Another confirm under the idempotency key was refused while this one was in progress.
     #[error("the idempotency key was closed by another confirm's refusal")]
     KeyClosed,
     /// Another request was made under the same idempotency key.
     #[error("the idempotency key belongs to another request")]
     KeyReused,
-    /// A retry has answered "not found" or "failed" for the external reference, which still rests.
+    /// A retry has answered "not found" or "failed" for the external reference, and the reference still rests.
     #[error("the external reference rests for another {wait:?}")]
     ReferenceRests {
-        /// How long it does.
+        /// How long it still rests.
         wait: Duration,
     },
     /// The caller closed its connection before anything was held.
     #[error("the caller closed its connection")]
     CallerGone,
-    /// The request took so long to come this far that its order may not leave any more.
+    /// The request took so long to get here that its order may not be sent any more.
     #[error("the request is too old")]
     TooLate,
-    /// Too many are waiting.
+    /// Too many requests are waiting.
     #[error("the service is overloaded")]
     Overloaded,
-    /// Our own fault; logged where it happened.
+    /// A fault of this service. It is logged where it happened.
     #[error("the service failed")]
     Internal,
 }
@@ -103,10 +104,10 @@ pub enum ConfirmError {
     /// Nothing was reserved.
     #[error("the purchase was rejected")]
     Rejected(#[from] Rejection),
-    /// Reserved, proven not to be vended, released. Final.
+    /// Reserved, proven not to be vended, and released. Final.
     #[error("the purchase failed")]
     Failed(Box<Record>),
-    /// The purchase that holds the idempotency key had failed before. Final, and told again.
+    /// The purchase that holds the idempotency key had failed before. This final answer is repeated.
     #[error("the purchase under the key has failed")]
     FailedBefore(Box<Record>),
     /// The purchase may be open, and its outcome is not known.
@@ -118,7 +119,8 @@ pub enum ConfirmError {
 }
 
 impl ConfirmError {
-    /// Whether this confirm made no purchase, and not for want of room: that is worth keeping for whoever asks about it.
+    /// Whether this confirm made no purchase, for another reason than overload. Such a confirm is stored for later
+    /// questions.
     pub const fn is_refusal(&self) -> bool {
         match self {
             Self::Rejected(Rejection::Overloaded)
@@ -134,37 +136,37 @@ impl ConfirmError {
 /// How a retry ends without success.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RetryError {
-    /// There is no such purchase, and there will be none from a confirm that has begun.
+    /// There is no such purchase, and a confirm that has already begun will not make one.
     #[error("there is no purchase of that reference")]
     NotFound,
-    /// Retries are switched off for the account or the provider.
+    /// Retries are disabled for the account or the provider.
     #[error("retries are switched off")]
     Disabled,
-    /// It failed. Final; a fresh confirm is allowed.
+    /// It failed. This is final, and a fresh confirm is allowed.
     #[error("the purchase failed")]
     Failed(Box<Record>),
     /// Still open.
     #[error("the purchase is still open")]
     Pending(Recovery),
-    /// Still open, and the provider could not be asked; or the question itself failed, by our own fault, which is logged
-    /// where it happened.
+    /// Still open, and the provider could not be asked. Or the question itself failed by a fault of this service,
+    /// which is logged where it happened.
     #[error("the purchase could not be asked about")]
     Unreachable(Recovery),
     /// It has succeeded, but its token cannot be opened here.
     #[error("the token of the purchase cannot be opened")]
     TokenUnreadable(Recovery),
-    /// Too many are waiting: nothing was found out, and the same may be asked again.
+    /// Too many requests are waiting. Nothing was found out, and the same question may be asked again.
     #[error("the service is overloaded")]
     Overloaded,
 }
 
-/// A read failed by our own fault; logged where it happened.
+/// A read failed by a fault of this service. It is logged where it happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// The same may succeed a moment later.
     #[error("the service is overloaded")]
     Overloaded,
-    /// It will not.
+    /// The same will not succeed a moment later.
     #[error("the service failed")]
     Internal,
     /// The purchase has succeeded, but its token cannot be opened here.
@@ -173,12 +175,12 @@ pub enum ReadError {
 }
 
 impl Rejection {
-    /// A question to the provider of this code has no good answer.
+    /// A question to the provider of this code that did not succeed.
     pub(crate) fn of_check(provider_code: &str) -> impl FnOnce(Unanswered) -> Self {
         move |unanswered| Self::Check { provider_code: provider_code.to_owned(), unanswered }
     }
 
-    /// Why a reserve was refused; `open` is what is known of the purchase that is in its way, where one is.
+    /// Why a reserve was refused. `open` is the recovery of the purchase that blocks it, if there is one.
     pub(crate) fn of(refusal: ReserveRefusal, open: Recovery) -> Self {
         match refusal {
             ReserveRefusal::Revoked => Self::Revoked,
@@ -202,18 +204,18 @@ impl Rejection {
     }
 }
 
-/// Logs the whole chain once, here where it is handled.
+/// Logs the whole chain of causes once, here where the error is handled.
 pub(crate) fn internal(what: &'static str, error: &StoreError) -> Failed {
     let cause: &dyn std::error::Error = error;
     tracing::error!(cause, "{what}");
     if error.may_pass() { Failed::ForNow } else { Failed::ForGood }
 }
 
-/// Our own fault, already logged.
+/// A fault of this service that is already logged.
 pub(crate) enum Failed {
     /// The same may succeed a moment later.
     ForNow,
-    /// It will not.
+    /// The same will not succeed a moment later.
     ForGood,
 }
 

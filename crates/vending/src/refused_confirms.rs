@@ -1,6 +1,7 @@
-//! Confirms that made no purchase, kept for an operator who is asked about one. No caller waits for it and no confirm that
-//! succeeds comes here: what is refused is queued in memory and written in the background, many at a time. What comes too
-//! fast is dropped and counted, so that a flood of refusals costs neither memory nor the database more than is stated here.
+//! Confirms that made no purchase, stored so that an operator can answer questions about them. No caller waits for
+//! that, and no confirm that succeeds comes here. Refused confirms are queued in memory and written in the
+//! background, many at a time. What exceeds the limits below is dropped and counted, so that a flood of refusals has
+//! a bounded cost in memory and in the database.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,33 +11,34 @@ use clock::Monotonic;
 use purchase::{OrganisationId, RefusedConfirm};
 
 use crate::measures::{self, NotKept};
-use crate::{Desk, Vending};
+use crate::{Service, Vending};
 
-/// Most that wait to be written.
+/// The maximum number that wait to be written.
 const WAITING_MAX: usize = 1_000;
-/// Most that one transaction writes.
+/// The maximum number that one transaction writes.
 const BATCH_MAX: usize = 100;
-/// Between two transactions: so many batches are written in a second at most.
+/// The pause between two transactions, which limits the number of batches in a second.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Most that are kept of one organisation in one minute; what exceeds it is dropped.
+/// The maximum number of one organisation that are stored in one minute. What exceeds it is dropped.
 const PER_MINUTE_MAX: u32 = 60;
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// What waits to be written.
+/// The refused confirms that wait to be written.
 #[derive(Debug, Default)]
 pub(crate) struct RefusedConfirms(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<RefusedConfirm>,
-    /// Whether a task is writing, which goes on until nothing waits.
+    /// Whether a task is writing. That task goes on until nothing waits.
     is_writing: bool,
-    /// How many of each organisation were taken in since then.
+    /// The start of the current minute. `taken` counts the refused confirms of each organisation since then.
     minute: Option<Monotonic>,
     taken: HashMap<OrganisationId, u32>,
 }
 
-/// The task that writes. If it panics, the next refused confirm begins another: otherwise none would ever be written again.
+/// The task that writes. If it panics, the next refused confirm begins another one. Otherwise none would ever be
+/// written again.
 struct Writing<'a>(&'a RefusedConfirms);
 
 impl Drop for Writing<'_> {
@@ -47,10 +49,10 @@ impl Drop for Writing<'_> {
     }
 }
 
-/// What becomes of a refused confirm that is to be kept.
+/// The result of queueing a refused confirm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
-    /// It waits, and somebody must begin to write.
+    /// It waits, and the caller must begin the task that writes.
     First,
     /// It waits, and will be written.
     Queued,
@@ -59,13 +61,13 @@ enum Taken {
 }
 
 impl Vending {
-    /// Keeps a confirm that made no purchase, soon and if there is room. Returns at once.
+    /// Stores a confirm that made no purchase, soon and if there is room. Returns at once.
     pub fn keep_refused(&self, refused: RefusedConfirm) {
         let now = self.0.clock.monotonic();
         match self.0.refused_confirms.take(refused, now) {
             Taken::First => {
                 let vending = self.clone();
-                // Drained when the server stops, like everything on the engine.
+                // The task is drained when the server stops, like every task on the engine.
                 let _writing = self.0.engine.begin(async move { vending.0.write_refused().await });
             }
             Taken::Queued => {}
@@ -74,7 +76,7 @@ impl Vending {
     }
 }
 
-impl Desk {
+impl Service {
     async fn write_refused(&self) {
         let _writing = Writing(&self.refused_confirms);
         while let Some(batch) = self.refused_confirms.next_batch() {
@@ -111,7 +113,7 @@ impl RefusedConfirms {
         if std::mem::replace(&mut state.is_writing, true) { Taken::Queued } else { Taken::First }
     }
 
-    /// What is to be written next; none where nothing waits, and then whoever comes next begins anew.
+    /// The next batch to write. `None` if nothing waits. Then the next refused confirm begins a new task.
     fn next_batch(&self) -> Option<Vec<RefusedConfirm>> {
         let mut state = self.state();
         let number = state.waiting.len().min(BATCH_MAX);

@@ -1,14 +1,14 @@
-//! Confirm under an idempotency key: what was bought under it is told again, and not bought again.
+//! Confirm under an idempotency key: an earlier purchase under the key is answered again, and not bought again.
 
 use purchase::{
     Authority, Failure, IdempotencyKey, KeyedRequest, PurchaseRequest, Record, RequestHash, StateName,
 };
 use store::{KeyHolder, StoreError};
 
-use crate::confirm::Order;
-use crate::{Arrival, ConfirmError, Desk, Rejection, Vending};
+use crate::confirm::ConfirmRequest;
+use crate::{Arrival, ConfirmError, Rejection, Service, Vending};
 
-/// What a confirm under a key came to.
+/// The result of a confirm under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Confirmed {
     /// Bought now.
@@ -20,8 +20,9 @@ pub enum Confirmed {
 impl Vending {
     /// Buys as [`Vending::confirm`] does, once for each key of the caller's client.
     ///
-    /// While the purchase that holds the key is open, the answer is [`Rejection::Pending`]; once it has ended, its final
-    /// answer; and [`Rejection::KeyReused`], if something else was asked for under the key. The provider is not asked.
+    /// While the purchase that holds the key is open, the answer is [`Rejection::Pending`]. Once it has ended, its
+    /// final answer is repeated. If something else was requested under the key, the answer is
+    /// [`Rejection::KeyReused`]. The provider is not asked.
     pub async fn confirm_once(
         &self,
         authority: Authority,
@@ -32,29 +33,36 @@ impl Vending {
         let vending = self.clone();
         self.wait_for(async move {
             let keyed = KeyedRequest { key, hash: RequestHash::of(&request) };
-            vending.0.buy_once(Order { authority, request, keyed: None, arrival }, keyed).await
+            vending.0.buy_once(ConfirmRequest { authority, request, keyed: None, arrival }, keyed).await
         })
         .await
     }
 }
 
-impl Desk {
-    /// The key is looked up before anything that can refuse. Whoever is told that nothing was bought may be told so only
-    /// if nothing is bought under the key by another confirm that is under way: so the key is closed for those first, and
-    /// where one of them was quicker, there is one answer for both.
-    async fn buy_once(&self, order: Order, keyed: KeyedRequest) -> Result<Confirmed, ConfirmError> {
-        let Authority { client, organisation, .. } = order.authority;
+impl Service {
+    /// The key is looked up before any check of the use case. A caller may be answered that nothing was bought only if
+    /// no other confirm in progress buys under the key. So the key is closed for those confirms first. If one of them
+    /// was quicker, both get the same answer.
+    ///
+    /// A confirm that is to come again looks the key up a second time, because [`Rejection::Pending`] has two causes.
+    /// If another purchase took the key meanwhile (`ReserveRefusal::KeyTaken`), the answer is about that purchase.
+    async fn buy_once(
+        &self,
+        confirm: ConfirmRequest,
+        keyed: KeyedRequest,
+    ) -> Result<Confirmed, ConfirmError> {
+        let Authority { client, organisation, .. } = confirm.authority;
         let holder = self.store.find_key_holder(client, keyed.key.clone()).await;
         if let Some(holder) = self.known_or_busy(holder, "an idempotency key could not be looked up")? {
-            return self.told_before(holder, &keyed).await;
+            return self.answer_again(holder, &keyed).await;
         }
-        let order = Order { keyed: Some(keyed.clone()), ..order };
-        let error = match Box::pin(self.buy(order)).await {
+        let confirm = ConfirmRequest { keyed: Some(keyed.clone()), ..confirm };
+        let error = match Box::pin(self.buy(confirm)).await {
             Ok(record) => return Ok(Confirmed::Now(record)),
             Err(error) => error,
         };
         let holder = match Ending::of(&error) {
-            Ending::Stands => return Err(error),
+            Ending::Unchanged => return Err(error),
             Ending::SaysComeAgain => self.store.find_key_holder(client, keyed.key.clone()).await,
             Ending::SaysNothingIsBought => {
                 self.store.close_key(organisation, client, keyed.key.clone()).await
@@ -66,19 +74,20 @@ impl Desk {
             self.known_or_busy(holder, "an idempotency key could not be closed")?
         };
         match holder {
-            Some(holder) => self.told_before(holder, &keyed).await,
+            Some(holder) => self.answer_again(holder, &keyed).await,
             None => Err(error),
         }
     }
 
     /// The answer about the purchase that holds the key.
-    async fn told_before(&self, holder: KeyHolder, keyed: &KeyedRequest) -> Result<Confirmed, ConfirmError> {
+    async fn answer_again(&self, holder: KeyHolder, keyed: &KeyedRequest) -> Result<Confirmed, ConfirmError> {
         if holder.request != keyed.hash {
             return Err(Rejection::KeyReused.into());
         }
         let record = self.store.get_record(holder.purchase).await;
         let record = Box::new(self.known(record, "the purchase under an idempotency key could not be read")?);
-        // As it stood when it held the key: a failure that has freed the key since must close it before it is told.
+        // `holder.state` is the state at the time when it held the key. If it has failed since then and has
+        // released the key, the key must be closed before that failure is answered.
         match holder.state {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
                 let recovery = record.recovery.unwrap_or_else(|| self.nothing_is_known());
@@ -89,8 +98,8 @@ impl Desk {
         }
     }
 
-    /// What the store says. While it says nothing, it is not known what another confirm did under the key, and nothing may
-    /// be told that invites another purchase.
+    /// The result of the store. If the store fails, it is not known what another confirm did under the key. Then no
+    /// answer may be given that invites another purchase.
     fn known<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
@@ -99,8 +108,8 @@ impl Desk {
         })
     }
 
-    /// The same for a confirm that has reserved nothing. Where the store is only too busy for the question, the confirm is
-    /// told to come again under the same key: it did nothing, and a queue that is full is no doubt about money.
+    /// The same for a confirm that has reserved nothing. If the store is only too busy for the question, the confirm
+    /// is answered to come again under the same key. It did nothing, and a full queue causes no doubt about money.
     fn known_or_busy<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
         match said {
             Err(error @ StoreError::Busy { .. }) => {
@@ -113,14 +122,15 @@ impl Desk {
     }
 }
 
-/// What a confirm that came to no success leaves behind under its key.
+/// What a confirm without success leaves behind under its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
-    /// Its purchase answers for the key from now on, or nothing was said about it.
-    Stands,
-    /// The key is free, and whoever asked believes that nothing was bought.
+    /// Its purchase answers for the key from now on, or the answer says nothing about it.
+    Unchanged,
+    /// This confirm does not hold the key, and the caller believes that nothing was bought.
     SaysNothingIsBought,
-    /// The key is free, and whoever asked is to ask again.
+    /// This confirm does not hold the key, and the caller is to ask again. Another purchase may hold the key, because
+    /// [`Rejection::of`] turns the store's `KeyTaken` into [`Rejection::Pending`].
     SaysComeAgain,
 }
 
@@ -159,12 +169,12 @@ impl Ending {
             ConfirmError::Failed(_)
             | ConfirmError::FailedBefore(_)
             | ConfirmError::Unknown(_)
-            | ConfirmError::TokenUnreadable(_) => Self::Stands,
+            | ConfirmError::TokenUnreadable(_) => Self::Unchanged,
         }
     }
 }
 
-/// Whether this confirm itself held money, if only for a while: then "come again" would not be the truth.
+/// Whether this confirm itself held money, even for a short time. Then "come again" would not be true.
 const fn has_reserved(error: &ConfirmError) -> bool {
     matches!(error, ConfirmError::Failed(_))
 }

@@ -6,30 +6,30 @@ use store::{ClosingOutcome, RetryKey, StoreError};
 use vend::{Product, SubscriberIdentifier};
 
 use crate::resolve::Resolved;
-use crate::{Desk, RetryError, Vending};
+use crate::{RetryError, Service, Vending};
 
-/// Among which purchases a retry looks.
+/// The purchases among which a retry searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryScope {
-    /// All of them: the versioned surface.
+    /// All products: the versioned surface.
     AnyProduct,
-    /// Electricity: the Current surface.
+    /// Electricity only: the Current surface.
     ElectricityOnly,
 }
 
-/// Which purchase is meant (specification, section 4.1).
+/// Which purchase is asked about (specification, section 4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetryQuestion {
     /// As in the confirm.
     pub subscriber: SubscriberIdentifier,
     /// As in the confirm.
     pub external_reference: String,
-    /// Among which.
+    /// The purchases among which to search.
     pub scope: RetryScope,
 }
 
 impl Vending {
-    /// What became of the newest purchase of this reference, settling it where evidence allows.
+    /// The outcome of the newest purchase of this reference. It is settled where evidence allows.
     pub async fn retry(
         &self,
         authority: Authority,
@@ -42,7 +42,8 @@ impl Vending {
         else {
             return Err(RetryError::Unreachable(self.0.nothing_is_known()));
         };
-        // The reference rests from its closing on. A process that stood still since then must not tell what may be over.
+        // The reference rests from the time of its closing. A process that was paused since then must not give an
+        // answer that may be out of date.
         let is_stale = closing_since.is_some_and(|since| {
             self.0.clock.monotonic().elapsed_since(since) > self.0.settings.timing().reference_rest / 2
         });
@@ -50,14 +51,14 @@ impl Vending {
     }
 }
 
-/// How a retry ended.
+/// The result of a retry.
 struct Settled {
     outcome: Result<Box<Record>, RetryError>,
-    /// When the closing of the reference began, where the answer says that nothing was bought under it.
+    /// When the closing of the reference began, if the answer says that nothing was bought under it.
     closing_since: Option<Monotonic>,
 }
 
-impl Desk {
+impl Service {
     async fn settle_retry(&self, authority: Authority, question: RetryQuestion) -> Settled {
         let mut began = self.clock.monotonic();
         let outcome = self.settled(authority, question, &mut began).await;
@@ -68,7 +69,7 @@ impl Desk {
         Settled { outcome, closing_since }
     }
 
-    /// `closing_since` becomes the moment at which the last closing of the reference began.
+    /// Sets `closing_since` to the time at which the last closing of the reference began.
     async fn settled(
         &self,
         authority: Authority,
@@ -88,7 +89,7 @@ impl Desk {
         let found = self.answered(found, "a purchase to be retried could not be read")?;
         let mut found = found.ok_or(RetryError::NotFound)?;
         loop {
-            if found.record.life.state.name().is_open() && !found.retries_enabled {
+            if found.record.lifecycle.state.name().is_open() && !found.retries_enabled {
                 return Err(RetryError::Disabled);
             }
             let Resolved { answer, recovery } = self.resolve_found(&found).await;
@@ -99,10 +100,10 @@ impl Desk {
                 ResolveAnswer::Final => {}
             }
             let record = self.as_it_ended(found.record).await?;
-            let Some(outcome) = outcome_of(record.life.state.name()) else {
+            let Some(outcome) = outcome_of(record.lifecycle.state.name()) else {
                 return Err(RetryError::Pending(record.recovery.unwrap_or(recovery)));
             };
-            // A final answer must stay true: where a later purchase was quicker, the answer is about that one.
+            // A final answer must stay true. If a later purchase was quicker, the answer is about that one.
             *closing_since = self.clock.monotonic();
             let newer = self.store.close_reference(key.clone(), record.id, outcome).await;
             match (self.answered(newer, "a reference could not be closed")?, outcome) {
@@ -113,17 +114,17 @@ impl Desk {
         }
     }
 
-    /// The record of a purchase that has ended: as it was found, if it had ended by then.
+    /// The record of a purchase that has ended: as it was found, if it had already ended.
     async fn as_it_ended(&self, found: Record) -> Result<Record, RetryError> {
-        if !found.life.state.name().is_open() {
+        if !found.lifecycle.state.name().is_open() {
             return Ok(found);
         }
         let record = self.store.get_record(found.id).await;
         self.answered(record, "a purchase could not be read back")
     }
 
-    /// What the store says. A failure of ours leaves the question as open as a silent provider does; a queue that is full
-    /// is no doubt about the purchase.
+    /// The result of the store. A fault of ours leaves the question as open as a silent provider does. A full queue
+    /// causes no doubt about the purchase.
     fn answered<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, RetryError> {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
@@ -139,7 +140,7 @@ impl Desk {
     }
 }
 
-/// What a final answer tells; none, as long as there is none to give.
+/// The outcome that a final answer reports. `None` while there is no final answer.
 const fn outcome_of(state: StateName) -> Option<ClosingOutcome> {
     match state {
         StateName::Successful => Some(ClosingOutcome::Bought),

@@ -1,42 +1,41 @@
-//! How long everything may take.
+//! The settings of this crate: how long each step may take.
 
 use std::time::Duration;
 
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
 
-/// The desk's part of a binary's settings. Every length has the default that was proven safe; scale
-/// them together or not at all.
+/// The vending part of a binary's settings. The defaults were proven safe. Scale all lengths together or none.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VendingSettings {
-    /// From before the reserve until the order must have left.
+    /// From before the reserve until the order must have been sent.
     pub gate_ms: u64,
-    /// From the request's arrival until the order must have left.
+    /// From the request's arrival until the order must have been sent.
     pub intake_ms: u64,
-    /// The total deadline of one vend request. The adapters are given the same.
+    /// The total deadline of one vend request. The adapters get the same value.
     pub provider_timeout_ms: u64,
-    /// How long the holder of a purchase is left alone with it. It is renewed while the holder is at work.
+    /// How long no other process may take a purchase over from its holder. The holder renews it while it works.
     pub lease_ms: u64,
-    /// Between two enquiries about one purchase that integrators' questions cause.
+    /// The gap between two enquiries about one purchase that integrators' questions cause.
     pub enquiry_gap_ms: u64,
-    /// Between two answers of "no record" that count.
+    /// The gap between two answers of "no record" that count.
     pub not_found_gap_ms: u64,
     /// How long no confirm buys under a reference about which a retry has answered "not found" or "failed".
     pub reference_rest_ms: u64,
     /// From the first send until nothing is sent any more.
     pub window_ms: u64,
-    /// Least pause between two looks of the worker at a purchase in doubt.
+    /// The shortest pause between two looks of the worker at a purchase in doubt.
     pub first_look_ms: u64,
-    /// Longest pause between two such looks.
+    /// The longest pause between two such looks.
     pub longest_pause_ms: u64,
-    /// From the first send of a purchase until each moment from which the same order may be sent once more.
+    /// From the first send of a purchase until each time from which the same order may be sent once more.
     pub repeats_ms: [u64; 5],
     /// From the first send until no order is repeated any more, where "no record" is declared to count.
     pub repeats_end_ms: u64,
     /// From the first send of a managed purchase until each of its five further attempts is due.
     pub attempts_ms: [u64; 5],
-    /// What a caller waits longer than one vend before it is told that the outcome is unknown.
+    /// How much longer than one vend a caller waits before it is answered that the outcome is unknown.
     pub patience_ms: u64,
     /// How long a customer check that passed may be used again.
     pub check_reuse_ms: u64,
@@ -48,17 +47,18 @@ pub struct VendingSettings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerSettings {
-    /// Most purchases of one provider that it has in hand at a time. A provider that hangs takes no other provider's slots.
+    /// The maximum number of purchases of one provider that a worker handles at a time. A provider that hangs takes
+    /// no other provider's slots.
     pub slots_per_provider: u16,
-    /// How long it waits before it looks for work again when there was none left.
+    /// How long a worker waits before it looks for work again, if there was none.
     pub idle_pause_ms: u64,
-    /// How long what is under way has to end, in seconds, before the process does.
+    /// How many seconds the work in progress has to end before the process ends.
     pub drain_s: u64,
 }
 
 impl Default for WorkerSettings {
     fn default() -> Self {
-        // One vend, and thirty seconds to settle it.
+        // The deadline of one vend, and thirty seconds to settle it.
         Self { slots_per_provider: 32, idle_pause_ms: 1_000, drain_s: 150 }
     }
 }
@@ -66,16 +66,16 @@ impl Default for WorkerSettings {
 /// Why a worker's settings cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerSettingsError {
-    /// It would never take anything up.
+    /// The worker would never claim a purchase.
     #[error("worker.slots_per_provider must be at least 1")]
     NoSlots,
-    /// It would ask the database again without a pause.
+    /// The worker would ask the database again without a pause.
     #[error("worker.idle_pause_ms must be at least 1")]
     NoPause,
 }
 
 impl WorkerSettings {
-    /// The settings, if a worker can live by them.
+    /// Checks that a worker can run with these settings.
     pub const fn checked(&self) -> Result<(), WorkerSettingsError> {
         match (self.slots_per_provider, self.idle_pause_ms) {
             (0, _) => Err(WorkerSettingsError::NoSlots),
@@ -139,7 +139,7 @@ impl VendingSettings {
         }
     }
 
-    /// How long a caller waits at most.
+    /// The maximum time that a caller waits.
     pub(crate) fn longest_wait(&self) -> Duration {
         Duration::from_millis(self.provider_timeout_ms.saturating_add(self.patience_ms))
     }

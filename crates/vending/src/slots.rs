@@ -1,5 +1,5 @@
-//! How many purchases of each provider a worker may have in hand: a provider whose calls hang for two minutes fills its own
-//! slots, and never takes another's.
+//! How many purchases of each provider a worker may handle at a time. A provider whose calls hang for two minutes
+//! fills its own slots, and never takes another provider's slots.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use tokio::sync::mpsc;
 /// The slots of one worker.
 #[derive(Debug)]
 pub(crate) struct Slots {
-    providers: BTreeMap<String, Stand>,
+    providers: BTreeMap<String, ProviderSlots>,
     returned: mpsc::UnboundedReceiver<String>,
     returns: mpsc::UnboundedSender<String>,
 }
 
-/// How it stands with one provider.
+/// The slots of one provider.
 #[derive(Clone, Copy, Debug)]
-struct Stand {
+struct ProviderSlots {
     free: u16,
     /// The latest claim took all that it could, so there may be more.
     more_may_be_due: bool,
 }
 
-/// One purchase in hand. Its slot is free again when this is dropped, however the work on it ended.
+/// The slot of one purchase. It is free again when this is dropped, no matter how the work on the purchase ended.
 #[derive(Debug)]
 pub(crate) struct Slot {
     provider_code: String,
@@ -30,28 +30,28 @@ pub(crate) struct Slot {
 }
 
 impl Slots {
-    /// So many for each of these providers, all of them free.
+    /// This number of slots for each of these providers, all of them free.
     pub(crate) fn new<'a>(providers: impl IntoIterator<Item = &'a String>, each: u16) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
-        let stand = Stand { free: each.max(1), more_may_be_due: false };
-        let providers = providers.into_iter().map(|code| (code.clone(), stand)).collect();
+        let slots = ProviderSlots { free: each.max(1), more_may_be_due: false };
+        let providers = providers.into_iter().map(|code| (code.clone(), slots)).collect();
         Self { providers, returned, returns }
     }
 
-    /// What can be claimed now. Until the claim brings something, nothing more is taken for due.
+    /// What can be claimed now. Until the claim returns something, no more is assumed to be due.
     pub(crate) fn ask(&mut self) -> Vec<DueSlots> {
         while let Ok(code) = self.returned.try_recv() {
             self.take_back(&code);
         }
-        let free = self.providers.iter_mut().filter(|(_code, stand)| stand.free > 0);
-        free.map(|(code, stand)| {
-            stand.more_may_be_due = false;
-            DueSlots { provider_code: code.clone(), slots: stand.free }
+        let free = self.providers.iter_mut().filter(|(_code, slots)| slots.free > 0);
+        free.map(|(code, slots)| {
+            slots.more_may_be_due = false;
+            DueSlots { provider_code: code.clone(), slots: slots.free }
         })
         .collect()
     }
 
-    /// Gives each of the claimed purchases, named by its provider, a slot of those that were asked for.
+    /// Gives each claimed purchase, named by its provider, one of the slots that were asked for.
     pub(crate) fn fill<'a>(
         &mut self,
         asked: &[DueSlots],
@@ -59,38 +59,38 @@ impl Slots {
     ) -> Vec<Slot> {
         let taken = claimed.into_iter().map(|code| self.take(code)).collect();
         for DueSlots { provider_code, .. } in asked {
-            if let Some(stand) = self.providers.get_mut(provider_code) {
-                stand.more_may_be_due = stand.free == 0;
+            if let Some(slots) = self.providers.get_mut(provider_code) {
+                slots.more_may_be_due = slots.free == 0;
             }
         }
         taken
     }
 
-    /// Waits until a slot is free of a provider of which more may be due.
+    /// Waits until a provider of which more may be due has a free slot.
     pub(crate) async fn more_can_be_claimed(&mut self) {
-        while !self.providers.values().any(|stand| stand.free > 0 && stand.more_may_be_due) {
-            let code = self.returned.recv().await.expect("a sender is kept here");
+        while !self.providers.values().any(|slots| slots.free > 0 && slots.more_may_be_due) {
+            let code = self.returned.recv().await.expect("this value holds a sender");
             self.take_back(&code);
         }
     }
 
     fn take(&mut self, code: &str) -> Slot {
-        if let Some(stand) = self.providers.get_mut(code) {
-            stand.free = stand.free.saturating_sub(1);
+        if let Some(slots) = self.providers.get_mut(code) {
+            slots.free = slots.free.saturating_sub(1);
         }
         Slot { provider_code: code.to_owned(), returns: self.returns.clone() }
     }
 
     fn take_back(&mut self, code: &str) {
-        if let Some(stand) = self.providers.get_mut(code) {
-            stand.free = stand.free.saturating_add(1);
+        if let Some(slots) = self.providers.get_mut(code) {
+            slots.free = slots.free.saturating_add(1);
         }
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // A worker that has stopped counts no more.
+        // The receiver is gone when the worker has stopped.
         let _stopped = self.returns.send(std::mem::take(&mut self.provider_code));
     }
 }
@@ -130,7 +130,7 @@ mod tests {
         let mut taken = slots.fill(&asked, ["WUC", "BPC", "BPC"]);
         assert!(
             !more_can_be_claimed(&mut slots).await,
-            "all of the one are taken, no more is due of the other"
+            "one has no free slot, and the other has no more due"
         );
         drop(taken.remove(0));
         assert!(!more_can_be_claimed(&mut slots).await);

@@ -1,4 +1,4 @@
-//! The worker: claims what is due, and has the engine bring it as far as evidence allows.
+//! The worker: claims due purchases, and resolves them on the engine as far as evidence allows.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use tracing::{Instrument, Span};
 
 use crate::backoff::Backoff;
 use crate::slots::{Slot, Slots};
-use crate::{Desk, Vending, WorkerSettings, measures};
+use crate::{Service, Vending, WorkerSettings, measures};
 
-/// What one claim of a worker came to.
+/// The result of one claim of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkDone {
-    /// Purchases that were due and have been claimed.
+    /// The number of purchases that were due and have been claimed.
     pub claimed: usize,
-    /// Those of them that have ended.
+    /// The number of those that have ended.
     pub ended: usize,
 }
 
 impl Vending {
-    /// Works until `stop` resolves: claims what is due of every connected provider, no more than has a free slot, and works
-    /// on it. Any number of workers may do so side by side.
+    /// Works until `stop` resolves: claims due purchases of every connected provider, as many as it has free slots,
+    /// and works on them. Any number of workers may run at the same time.
     ///
-    /// While there was more than could be claimed, it claims again as soon as a slot is free; else after a pause. A database
-    /// that cannot be asked is asked again at growing intervals.
+    /// If there was more than could be claimed, it claims again as soon as a slot is free. Otherwise it claims again
+    /// after a pause. If the database fails, the worker tries again at growing intervals.
     ///
-    /// Once stopped it claims nothing more, and waits for what is under way on the engine. Whatever has not ended by the
-    /// deadline is found by whoever claims it when its lease has run out.
+    /// After `stop` it claims nothing more, and waits for the work in progress on the engine. A purchase that has not
+    /// ended by the deadline is claimed by another process when its lease has run out.
     pub async fn work(&self, settings: &WorkerSettings, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
         let mut slots = Slots::new(self.0.providers.keys(), settings.slots_per_provider);
@@ -59,7 +59,7 @@ impl Vending {
         self.0.engine.drain(settings.drain()).await;
     }
 
-    /// Claims once what is due, and works on it to the end of this attempt. For whoever wants to go step by step.
+    /// Claims the due purchases once, and works on them until this attempt ends. For callers that work step by step.
     pub async fn work_once(&self) -> WorkDone {
         let mut slots = Slots::new(self.0.providers.keys(), WorkerSettings::default().slots_per_provider);
         let since = self.0.clock.monotonic();
@@ -76,7 +76,7 @@ impl Vending {
         WorkDone { claimed: answers.len(), ended: ended.count() }
     }
 
-    /// The slot is given back when the work is over, or breaks off.
+    /// The slot is released when the work ends or is cancelled.
     fn begin(&self, purchase: ClaimedPurchase, slot: Slot, since: Monotonic) -> JoinHandle<ResolveAnswer> {
         let vending = self.clone();
         let span = span_of_run(&purchase.record);
@@ -88,7 +88,7 @@ impl Vending {
     }
 }
 
-impl Desk {
+impl Service {
     async fn claim_due(&self, slots: &mut Slots) -> Result<Vec<(ClaimedPurchase, Slot)>, StoreError> {
         let free = slots.ask();
         if free.is_empty() {
@@ -101,25 +101,25 @@ impl Desk {
     }
 }
 
-/// Under which every line about this work is logged. Purchase and fence name it among all workers, and in the purchase's
-/// history.
+/// The span of all log lines about this work. Purchase and fence identify the work among all workers, and in the
+/// purchase's history.
 fn span_of_run(record: &Record) -> Span {
     tracing::info_span!(
         "resolve",
         request_id = record.request_id.as_deref(),
         purchase = record.id.0,
-        run = record.life.fence.0,
+        run = record.lifecycle.fence.0,
     )
 }
 
-/// A database that gives nothing out: said once, and asked again at growing intervals.
+/// The state of a database that fails: it is logged once, and asked again at growing intervals.
 #[derive(Debug, Default)]
 struct Trouble(Option<Backoff>);
 
 impl Trouble {
     const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-    /// How long to leave it alone.
+    /// How long to wait before the next try.
     fn because(&mut self, error: &StoreError) -> Duration {
         if self.0.is_none() {
             let cause: &dyn std::error::Error = error;

@@ -11,21 +11,21 @@ use futures_util::StreamExt;
 
 use messages::{Detail, Locale};
 
-use crate::{ApiError, Fields, Front, Visit};
+use crate::{ApiError, Fields, RequestContext, SharedState};
 
-/// Reads the fields of a JSON body, whatever its content type is called. From here on errors are told
-/// in the body's `language`.
+/// Reads the fields of a JSON body, whatever its content type is. From here on, errors are answered in the language
+/// that the body's `language` names.
 pub async fn read_fields(request: &HttpRequest, payload: Payload) -> Result<Fields, ApiError> {
-    let front = Front::of(request);
-    let visit = Visit::of(request);
-    let spent = front.clock().monotonic().elapsed_since(visit.arrived_at());
-    let reading = collect(request, payload, front.body_bytes_max);
-    let body = tokio::time::timeout(front.body_within.saturating_sub(spent), reading)
+    let shared = SharedState::of(request);
+    let context = RequestContext::of(request);
+    let spent = shared.clock().monotonic().elapsed_since(context.arrived_at());
+    let reading = collect(request, payload, shared.body_bytes_max);
+    let body = tokio::time::timeout(shared.body_within.saturating_sub(spent), reading)
         .await
-        .map_err(|_too_slow| too_slow(front.body_within))??;
+        .map_err(|_too_slow| too_slow(shared.body_within))??;
     let fields = Fields::parse(&body)?;
     if let Some(locale) = fields.peek_text("language").and_then(|tag| Locale::parse(&tag).ok()) {
-        visit.speak(locale.language());
+        context.speak(locale.language());
     }
     Ok(fields)
 }

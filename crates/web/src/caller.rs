@@ -1,4 +1,4 @@
-//! Who is asking, and whether they may.
+//! Authentication of a request by its bearer token, and the check of the caller's permission.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use messages::Detail;
 use purchase::{AccessTokenId, Authority, ClientId, OrganisationId, UserId};
 
 use crate::{
-    ApiError, Front, OVERLOAD_PAUSE, Visit,
+    ApiError, OVERLOAD_PAUSE, RequestContext, SharedState,
     limits::{Counted, admit_address, admit_client, give_back},
 };
 
-/// The holder of the request's bearer token (RFC 6750, section 2.1), whose client does not come too often.
+/// The holder of the request's bearer token (RFC 6750, section 2.1). A client that exceeds its rate limit is refused.
 ///
-/// Whoever comes without a token, or with one that is known to be good for nothing, is counted by address. So is one with a
-/// token that has not been seen lately, before the database is asked about it; where it turns out to be good, that does not
-/// count. A token that was good lately is looked up whatever else comes from its address.
+/// A request without a token, or with a token that is known to be invalid, counts against the limit of its address. A
+/// token that was not seen recently counts too, before the database is asked about it; if it turns out to be valid, the
+/// count is taken back. A token that was valid recently is looked up regardless of all other requests from its address.
 pub async fn authenticated(request: &HttpRequest, identity: &Identity) -> Result<Arc<Caller>, ApiError> {
     let caller = match bearer(request).map(|access_token| identity.recall(access_token)) {
         Some(Recalled::Caller(caller)) => caller,
         Some(Recalled::Familiar(token)) => looked_up(identity, &token).await?,
         Some(Recalled::Unknown(token)) => {
-            let (front, visit) = (Front::of(request), Visit::of(request));
-            admit_address(&front, &visit, Counted::UnknownToken)?;
+            let (shared, context) = (SharedState::of(request), RequestContext::of(request));
+            admit_address(&shared, &context, Counted::UnknownToken)?;
             let found = looked_up(identity, &token).await;
             if found.is_ok() {
-                give_back(&front, &visit, Counted::UnknownToken);
+                give_back(&shared, &context, Counted::UnknownToken);
             }
             found?
         }
         Some(Recalled::Refused) | None => {
-            admit_address(&Front::of(request), &Visit::of(request), Counted::UnknownToken)?;
+            admit_address(&SharedState::of(request), &RequestContext::of(request), Counted::UnknownToken)?;
             return Err(ApiError::new(ErrorCode::InvalidCredentials));
         }
     };
@@ -50,7 +50,7 @@ async fn looked_up(identity: &Identity, token: &AccessToken) -> Result<Arc<Calle
     })
 }
 
-/// The same, if they may do this.
+/// As [`authenticated`]. A caller without `permission` is refused.
 pub async fn authorised(
     request: &HttpRequest,
     identity: &Identity,
@@ -64,7 +64,7 @@ pub async fn authorised(
     }
 }
 
-/// In whose name the caller buys: ids only, checked again where money moves.
+/// The ids under which the caller buys. They are checked again where money moves.
 pub fn authority(caller: &Caller) -> Authority {
     Authority {
         organisation: OrganisationId(caller.organisation.id),
@@ -74,7 +74,8 @@ pub fn authority(caller: &Caller) -> Authority {
     }
 }
 
-/// No tokens were issued; `presented` says for what. Nobody learns which part of it was wrong.
+/// The error where no tokens were issued. `presented` says what was presented: a login or a refresh. The answer does
+/// not say which part of the credentials was wrong.
 pub(crate) fn not_issued(error: LoginError, presented: Detail) -> ApiError {
     match error {
         LoginError::InvalidCredentials => ApiError::new(presented),

@@ -1,13 +1,13 @@
-//! What the `Authorization` header of a refresh says about the client: HTTP Basic (RFC 6749, section 2.3.1; RFC 7617), or
-//! a bearer token of the session that is to be refreshed.
+//! What the `Authorization` header of a refresh says about the client: HTTP Basic (RFC 6749, section 2.3.1; RFC 7617),
+//! or a bearer token of the session that is to be refreshed.
 
 use actix_web::{HttpRequest, http::header::AUTHORIZATION};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use percent_encoding::percent_decode_str;
 
-/// The header, as far as it can prove a client. It has no `Debug`: it holds secrets.
+/// The part of the header that can prove a client. It has no `Debug`, because it holds secrets.
 pub enum ClientHeader {
-    /// There is none, or it is of a scheme that proves no client.
+    /// There is no header, or its scheme proves no client.
     Absent,
     /// A name and a secret.
     Basic {
@@ -16,14 +16,14 @@ pub enum ClientHeader {
         /// Its secret.
         client_secret: String,
     },
-    /// A header that begins as Basic does and cannot be read.
+    /// A header that begins as Basic does and cannot be decoded.
     MalformedBasic,
     /// An access token.
     Bearer(String),
 }
 
 impl ClientHeader {
-    /// The one of this request.
+    /// The header of this request.
     pub fn of(request: &HttpRequest) -> Self {
         let text = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let Some((scheme, credentials)) = text.and_then(|text| text.split_once(' ')) else {
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// In one line: the scheme, and what was found in the header.
+    /// One line: the scheme, and what was found in the header.
     fn found(header: &str) -> String {
         let request = TestRequest::post().insert_header(("Authorization", header)).to_http_request();
         match ClientHeader::of(&request) {

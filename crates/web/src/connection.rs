@@ -1,11 +1,13 @@
-//! A connection as the server reads it: no broken request head comes through.
+//! The server's side of a connection. A broken request head never reaches the server.
 //!
-//! The HTTP server answers a head that it cannot parse itself, with a bare status line, before any code of ours runs; it
-//! takes a line feed alone for the end of a line, which is how requests are smuggled past proxies; and it times the first
-//! head of a connection only. So [`CheckedStream`] stands between the server and the socket. It runs the server's own
-//! decoder over the bytes as they are read, and passes on what that accepts and what is strict enough. In place of a broken
-//! head it passes on a *stand-in*: a well-formed request that says what was wrong. That one is answered like any other
-//! request: in its turn, with an envelope and a request id, counted and logged; then the connection ends.
+//! The HTTP server has three weaknesses. It answers a head that it cannot parse with a bare status line, before any of
+//! our code runs. It accepts a line feed alone as the end of a line, which allows request smuggling past proxies. It
+//! limits the time of the first head of a connection only.
+//!
+//! So [`CheckedStream`] sits between the server and the socket. It runs the server's own decoder over the bytes as they
+//! are read. It passes on only what the decoder accepts and what is strict enough. In place of a broken head it passes
+//! on a *stand-in*: a well-formed request that says what was wrong. The stand-in is answered like any other request: in
+//! its turn, with an envelope and a request id, counted and logged. Then the connection ends.
 
 mod answers;
 mod broken_head;

@@ -10,8 +10,8 @@ pub fn date_time(local: NaiveDateTime) -> String {
     local.format(FORM).to_string()
 }
 
-/// What is written in exactly that form. The parser alone takes more than one way of writing a moment, years of any length,
-/// and the leap seconds that no database keeps.
+/// Reads a text in exactly that form. The parser alone accepts several ways to write a moment, years of any length, and
+/// leap seconds, which no database stores.
 pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
     let local = NaiveDateTime::parse_from_str(text, FORM).ok()?;
     (text.len() == LENGTH && date_time(local) == text && local.nanosecond() == 0).then_some(local)

@@ -1,4 +1,4 @@
-//! A text that is the same for everybody until the program changes, served so that it need not be sent twice.
+//! A text that is the same for all clients until the program changes. Its entity tag avoids sending it twice.
 
 use std::{
     convert::Infallible,
@@ -14,11 +14,11 @@ use actix_web::{
     web::Bytes,
 };
 
-/// At most so much of a text is copied for a connection at a time: a large text that its reader does not take must not be held
-/// whole, once for each such reader.
+/// At most so many bytes of a text are copied for a connection at a time. Otherwise a large text would be held whole
+/// for each client that does not read it.
 const SLICE_BYTES: usize = 16 * 1_024;
 
-/// The text, what it is, and the name of this version of it.
+/// The text, its content type, and the name of this version.
 #[derive(Clone, Debug)]
 pub struct Document {
     content_type: &'static str,
@@ -28,7 +28,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Names the version after the text itself.
+    /// The version's name is a hash of the text.
     pub fn new(content_type: &'static str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
         let mut hasher = DefaultHasher::new();
@@ -37,14 +37,14 @@ impl Document {
         Self { content_type, body, version, is_packed: false }
     }
 
-    /// The text is packed with gzip.
+    /// Marks the text as compressed with gzip.
     #[must_use]
     pub fn packed(mut self) -> Self {
         self.is_packed = true;
         self
     }
 
-    /// The text, or word that the caller has it already (RFC 9110, section 13.1.2).
+    /// The text, or 304 if the caller has it already (RFC 9110, section 13.1.2).
     pub fn answer(&self, request: &HttpRequest) -> HttpResponse {
         let is_known = request.headers().contains_key(IF_NONE_MATCH)
             && IfNoneMatch::parse(request).is_ok_and(|known| match known {
@@ -65,7 +65,7 @@ impl Document {
     }
 }
 
-/// A text, slice by slice.
+/// A text that is sent in slices.
 struct Slices(Bytes);
 
 impl MessageBody for Slices {

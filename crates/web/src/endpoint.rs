@@ -1,4 +1,4 @@
-//! One path with the one method that it has.
+//! One path with its only method.
 
 use std::future::ready;
 
@@ -8,7 +8,7 @@ use error_codes::ErrorCode;
 
 use crate::ApiError;
 
-/// A path that is read.
+/// A path that accepts GET only.
 pub fn get<F, Args>(path: &str, handler: F) -> Resource
 where
     F: Handler<Args>,
@@ -18,7 +18,7 @@ where
     endpoint(Method::GET, path, handler)
 }
 
-/// A path that is posted to.
+/// A path that accepts POST only.
 pub fn post<F, Args>(path: &str, handler: F) -> Resource
 where
     F: Handler<Args>,

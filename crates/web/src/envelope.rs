@@ -1,5 +1,5 @@
-//! An error as it leaves, whichever surface tells it; and the error body of the versioned one (specification, section 7.1),
-//! which also answers for every path that belongs to no surface.
+//! The error answer of every surface, and the error body of the versioned surface (specification, section 7.1). The
+//! versioned surface also answers for every path that belongs to no surface.
 
 use actix_web::{
     HttpResponse, HttpResponseBuilder, ResponseError,
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use error_codes::{ErrorCode, ErrorType};
 
-use crate::{ApiError, Front, NextStep, REPLAYED, Surface, ToldError, Visit};
+use crate::{ApiError, ErrorDetails, NextStep, REPLAYED, RequestContext, SharedState, Surface};
 
 /// How a client proves itself at refresh (RFC 7617).
 const BASIC: &str = "Basic realm=\"vendgate\", charset=\"UTF-8\"";
@@ -55,7 +55,7 @@ impl Surface for Versioned {
         field
     }
 
-    fn error_body(&self, error: &ToldError<'_>) -> String {
+    fn error_body(&self, error: &ErrorDetails<'_>) -> String {
         let body = Body {
             r#type: error.code.error_type().as_str(),
             code: error.code.as_str(),
@@ -70,7 +70,7 @@ impl Surface for Versioned {
         serde_json::to_string(&Root { error: body }).expect("texts and flags always serialise")
     }
 
-    fn error_headers(&self, _error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)> {
+    fn error_headers(&self, _error: &ErrorDetails<'_>) -> Vec<(HeaderName, HeaderValue)> {
         Vec::new()
     }
 
@@ -79,7 +79,7 @@ impl Surface for Versioned {
     }
 }
 
-/// An error as it leaves: status, headers, body.
+/// A finished error answer: status, headers, body.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     status: StatusCode,
@@ -89,25 +89,25 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    pub(crate) fn around(error: &ApiError, front: &Front, visit: &Visit) -> Self {
-        let surface = visit.surface();
-        let told = ToldError {
+    pub(crate) fn around(error: &ApiError, shared: &SharedState, context: &RequestContext) -> Self {
+        let surface = context.surface();
+        let details = ErrorDetails {
             code: error.code(),
-            message: &error.message_on(surface, front.messages(), visit.language()),
+            message: &error.message_on(surface, shared.messages(), context.language()),
             field: error.field_on(surface),
             is_retryable: error.is_retryable(),
-            doc_url: &front.doc_url(error.code()),
-            request_id: visit.request_id(),
-            at: front.clock().now(),
+            doc_url: &shared.doc_url(error.code()),
+            request_id: context.request_id(),
+            at: shared.clock().now(),
             recovery: error.recovery(),
             buy_again: error.buy_again(),
         };
         let mut headers = headers(error);
-        headers.extend(surface.error_headers(&told));
+        headers.extend(surface.error_headers(&details));
         Self {
             status: error.status_code(),
             headers,
-            body: surface.error_body(&told),
+            body: surface.error_body(&details),
             closes_connection: error.closes_connection(),
         }
     }
@@ -137,7 +137,7 @@ fn headers(error: &ApiError) -> Vec<(HeaderName, HeaderValue)> {
         headers.push((WWW_AUTHENTICATE, HeaderValue::from_static(scheme)));
     }
     if let Some(pause) = error.retry_after() {
-        // Whole seconds only, and never earlier than meant.
+        // Whole seconds only, rounded up.
         let seconds = pause.as_secs().saturating_add(u64::from(pause.subsec_nanos() > 0));
         headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
     }
@@ -156,7 +156,7 @@ impl std::fmt::Display for Envelope {
     }
 }
 
-/// For the one case in which no request is left to answer to: the handler panicked.
+/// Used in the one case in which no request is left to answer to: the handler panicked.
 impl ResponseError for Envelope {
     fn status_code(&self) -> StatusCode {
         self.status

@@ -1,4 +1,4 @@
-//! What a handler says when it cannot do what was asked. How it reads is decided elsewhere, once.
+//! The error that a handler returns when it cannot do what was asked. How it is written is decided in one other place.
 
 use std::{borrow::Cow, error::Error, fmt, time::Duration};
 
@@ -10,13 +10,13 @@ use purchase::Recovery;
 
 use crate::{Surface, envelope::Versioned};
 
-/// A code, the field it is about, the values that its sentence needs, and the cause for our own log.
+/// A code, the field that it is about, the values that its message needs, and the cause for our own log.
 ///
-/// The cause has no way into an answer.
+/// The cause never appears in an answer.
 #[derive(Debug)]
 pub struct ApiError(Box<Content>);
 
-/// All that an error tells, in one allocation: a result is no larger for what its error could tell.
+/// The contents of an error, in one allocation. A `Result` does not grow with what its error holds.
 #[derive(Debug)]
 struct Content {
     sentence: Sentence,
@@ -34,14 +34,14 @@ struct Content {
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// Whose word an error is.
+/// Whose wording an error has.
 #[derive(Debug)]
 enum Said {
-    /// Ours alone.
+    /// Ours only.
     Ours,
-    /// A provider's, in its own words.
+    /// The provider's own wording.
     Quoted(String),
-    /// A provider's, which gave no reason.
+    /// This provider refused and gave no reason.
     RefusedBy(String),
 }
 
@@ -70,137 +70,138 @@ impl ApiError {
         }
     }
 
-    /// It is about this field of the request.
+    /// Sets the field of the request that the error is about.
     #[must_use]
     pub fn about(mut self, param: impl Into<Cow<'static, str>>) -> Self {
         self.0.param = Some(param.into());
         self
     }
 
-    /// A value for the sentence.
+    /// Adds a value for the message.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Self {
         self.0.values.push((name, value.to_string()));
         self
     }
 
-    /// What the provider said, to be passed on.
+    /// Sets the provider's wording, which is passed on.
     #[must_use]
     pub fn quoting(mut self, wording: String) -> Self {
         self.0.said = Said::Quoted(wording);
         self
     }
 
-    /// This provider refused without a word, so the sentence says whose refusal it is.
+    /// This provider refused without a reason, so the message says whose refusal it is.
     #[must_use]
     pub fn refused_by(mut self, provider: impl Into<String>) -> Self {
         self.0.said = Said::RefusedBy(provider.into());
         self
     }
 
-    /// The provider hinted that its refusal is passing; tells only where the table leaves it open.
+    /// Whether the provider hinted that its refusal is transient. The hint counts only where the table leaves it open.
     #[must_use]
     pub fn hinted_transient(mut self, hinted: bool) -> Self {
         self.0.retryable = self.code().retryable().given(hinted);
         self
     }
 
-    /// The same request would meet the same answer, whatever the code says in general.
+    /// Not retryable, whatever the code says in general: the same request would get the same answer.
     #[must_use]
     pub fn never_retryable(mut self) -> Self {
         self.0.retryable = false;
         self
     }
 
-    /// The answer carries `Retry-After`.
+    /// Adds `Retry-After` to the answer.
     #[must_use]
     pub fn after(mut self, pause: Duration) -> Self {
         self.0.retry_after = Some(pause);
         self
     }
 
-    /// It is what became of a purchase, told to a request that comes later: final, and so of the 400 class
-    /// (specification, section 3), and not retryable, for that speaks of the request just sent.
+    /// Marks the failure of a purchase as returned to a later request. It is final, so its status is of the 400 class
+    /// (specification, section 3). It is not retryable, because that flag speaks of the request just sent.
     #[must_use]
     pub fn told_later(mut self) -> Self {
         self.0.told_later = true;
         self.never_retryable()
     }
 
-    /// It is not final: this is how the caller comes to the outcome, and how long it waits.
+    /// Marks an answer that is not final. `recovery` says how the caller gets the outcome and how long it waits.
     #[must_use]
     pub fn recovered_by(mut self, recovery: Recovery) -> Self {
         self.0.recovery = Some(recovery);
         self.after(recovery.wait())
     }
 
-    /// A purchase has failed, and a new one may succeed or not.
+    /// A purchase has failed. `may_succeed` says whether a new one may succeed.
     #[must_use]
     pub fn buying_again(mut self, may_succeed: bool) -> Self {
         self.0.buy_again = Some(may_succeed);
         self
     }
 
-    /// The rest of the request will not be read, so the connection ends with the answer.
+    /// The rest of the request will not be read, so the connection is closed after the answer.
     #[must_use]
     pub fn closing_the_connection(mut self) -> Self {
         self.0.closes_connection = true;
         self
     }
 
-    /// It was told before, to an earlier request under the same idempotency key.
+    /// The error was answered before, to an earlier request with the same idempotency key.
     #[must_use]
     pub fn replayed(mut self) -> Self {
         self.0.replayed = true;
         self
     }
 
-    /// The client proved itself by HTTP Basic and is to do so again (RFC 6749, section 5.2).
+    /// The client proved itself by HTTP Basic and must do so again (RFC 6749, section 5.2).
     #[must_use]
     pub fn asking_for_basic(mut self) -> Self {
         self.0.asks_for_basic = true;
         self
     }
 
-    /// Why, for the log.
+    /// Sets the cause, for the log only.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.cause = Some(cause.into());
         self
     }
 
-    /// The code, which decides type and status.
+    /// The code. It decides type and status.
     pub const fn code(&self) -> ErrorCode {
         self.0.sentence.code()
     }
 
-    /// The HTTP status of the answer: that of the code, unless the same is told later.
+    /// The HTTP status of the answer: that of the code, unless it is the failure of an earlier request.
     pub fn status(&self) -> u16 {
         if self.0.told_later { self.code().status_told_later() } else { self.code().status() }
     }
 
-    /// How the caller comes to the outcome, where the answer is not final.
+    /// How the caller gets the outcome, if the answer is not final.
     pub fn recovery(&self) -> Option<&Recovery> {
         self.0.recovery.as_ref()
     }
 
-    /// Where a purchase has failed: whether a new one may succeed.
+    /// If a purchase has failed: whether a new one may succeed.
     pub const fn buy_again(&self) -> Option<bool> {
         self.0.buy_again
     }
 
-    /// The field of the request that is to blame.
+    /// The field of the request that caused the error.
     pub fn param(&self) -> Option<&str> {
         self.0.param.as_deref()
     }
 
-    /// The same, by the surface's own name where the table of errors names it; a name that a request itself has used stays.
+    /// The same, under the surface's own name if the error table names the field. A name that the request itself used
+    /// is kept.
     pub(crate) fn field_on<'a>(&'a self, surface: &dyn Surface) -> Option<&'a str> {
         let field = self.param()?;
         Some(if self.code().usual_param() == Some(field) { surface.field(field) } else { field })
     }
 
-    /// Whether the very same request may be sent again.
+    /// Whether the same request may be sent again unchanged.
     pub const fn is_retryable(&self) -> bool {
         self.0.retryable
     }
@@ -218,7 +219,7 @@ impl ApiError {
         self.0.asks_for_basic
     }
 
-    /// Whether it was told before, under the same idempotency key.
+    /// Whether the error was answered before, under the same idempotency key.
     pub const fn is_replayed(&self) -> bool {
         self.0.replayed
     }
@@ -227,12 +228,12 @@ impl ApiError {
         self.0.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The sentence for people, as the versioned surface names fields.
+    /// The message for people, with the field names of the versioned surface.
     pub fn message(&self, messages: &Messages, language: Language) -> String {
         self.message_on(&Versioned, messages, language)
     }
 
-    /// The sentence for people, as a surface names fields.
+    /// The message for people, with the field names of a surface.
     pub(crate) fn message_on(
         &self,
         surface: &dyn Surface,

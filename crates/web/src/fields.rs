@@ -1,9 +1,9 @@
-//! The fields of a JSON body, read one by one, so that the first wrong one is reported by its own name
-//! with its own code.
+//! The fields of a JSON body, read one by one, so that the first wrong field is reported by its own name and with its
+//! own code.
 //!
-//! Nothing is converted before it is asked for: an amount stays the text that the integrator wrote.
-//! Unknown fields are ignored, `null` is the same as absent, and a key that appears twice, at any depth,
-//! is refused, because two readers of the same body could otherwise see two different requests.
+//! A value is converted only when it is asked for: an amount stays the text that the integrator wrote. Unknown fields
+//! are ignored, and `null` is the same as absent. A key that appears twice, at any depth, is refused, because two
+//! readers of the same body could otherwise see two different requests.
 
 mod broken;
 mod characters;
@@ -41,7 +41,7 @@ impl Fields {
         checked(name, not_empty(name, text)?, max, Use::Line)
     }
 
-    /// A name of 1 to `max` characters by which something is found again: two that look the same are the same.
+    /// A name of 1 to `max` characters that identifies something. Two names that look the same are the same.
     pub fn required_name(&self, name: &'static str, max: usize) -> Result<String, ApiError> {
         let text = text_of(name, self.required(name)?)?;
         checked(name, not_empty(name, text)?, max, Use::Name)
@@ -101,7 +101,7 @@ impl Fields {
         value.ok_or_else(|| ApiError::new(ErrorCode::MissingField).about(name))
     }
 
-    /// One of the given values, where the field is there at all.
+    /// One of the given values, if the field is present.
     pub fn optional_one_of<T: Copy>(
         &self,
         name: &'static str,
@@ -137,15 +137,14 @@ impl Fields {
             .map_err(|why| amount_error(why).about(name).because(why))
     }
 
-    /// A phone number as E.164 digits. One without country code is read by the customs of `locale`'s
-    /// region.
+    /// A phone number as E.164 digits. A number without a country code is read by the rules of `locale`'s region.
     pub fn required_phone_number(&self, name: &'static str, locale: &Locale) -> Result<String, ApiError> {
         let text = text_of(name, self.required(name)?)?;
         phone::e164_digits(&text, locale.region())
             .ok_or_else(|| ApiError::new(ErrorCode::InvalidMsisdn).about(name))
     }
 
-    /// A text wherever it is one, for reading ahead.
+    /// The value if it is a text, for reading ahead.
     pub(crate) fn peek_text(&self, name: &str) -> Option<String> {
         serde_json::from_str(self.find(name)?.get()).ok()
     }
@@ -167,9 +166,9 @@ impl fmt::Debug for Fields {
 }
 
 fn text_of(name: &'static str, value: &RawValue) -> Result<String, ApiError> {
-    // The parser's own complaint would quote the value, which may be a password.
+    // The parser's own message would quote the value, which may be a password.
     serde_json::from_str(value.get()).map_err(|_complaint| {
-        // A string that cannot be read holds half a surrogate pair; anything else is no string.
+        // A string that cannot be read contains half a surrogate pair. Any other value is not a string.
         let is_text = value.get().starts_with('"');
         let detail = if is_text { Detail::ForbiddenCharacter } else { Detail::ExpectedText };
         ApiError::new(detail).about(name)

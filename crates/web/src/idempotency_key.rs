@@ -1,4 +1,4 @@
-//! The header by which an integrator lets a confirm be sent again, and the one that says that it was.
+//! The header that allows an integrator to send a confirm again, and the header that marks a repeated answer.
 
 use actix_web::{HttpRequest, http::header::HeaderName};
 
@@ -7,10 +7,10 @@ use purchase::IdempotencyKey;
 
 use crate::ApiError;
 
-/// On every final answer that was given before, to an earlier request under the same key.
+/// On every final answer that was given before, to an earlier request with the same key.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// What an error about the header calls it.
+/// The name of the header in errors about it.
 pub(crate) const PARAM: &str = "idempotency_key";
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
@@ -18,7 +18,8 @@ const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// The key of a request, if it carries one.
 ///
 /// # Errors
-/// `invalid_argument` about `idempotency_key`, unless the header has 1 to 128 visible ASCII characters and appears once.
+/// `invalid_argument` about `idempotency_key`, unless the header has 1 to 128 visible ASCII characters and appears
+/// once.
 pub fn idempotency_key(request: &HttpRequest) -> Result<Option<IdempotencyKey>, ApiError> {
     let refused =
         || ApiError::new(Detail::BadIdempotencyKey).about(PARAM).with("limit", IdempotencyKey::LENGTH_MAX);

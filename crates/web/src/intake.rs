@@ -1,6 +1,6 @@
-//! The door: every request gets its name, its arrival time and its log line here, and every error its
-//! envelope, whoever raised it: a handler, an extractor, the router, or a panic. How often its sender may
-//! still come is written on the answer here, whoever counted.
+//! The outermost middleware. It gives every request its request id, its arrival time and its log line. It gives every
+//! error its envelope, wherever the error was raised: in a handler, an extractor, the router, or a panic. It also
+//! writes the sender's remaining rate limit on the answer, whichever limit counted.
 
 use std::{any::Any, panic::AssertUnwindSafe, rc::Rc, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use error_codes::ErrorCode;
 use messages::{Detail, Language};
 
 use crate::{
-    Answers, ApiError, CallerSocket, Front, RequestId, Visit,
+    Answers, ApiError, CallerSocket, RequestContext, RequestId, SharedState,
     connection::{Answered, BrokenHead},
     envelope::Envelope,
     limits::{Counted, admit_address},
@@ -36,114 +36,120 @@ pub async fn intake(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let _answered = Answered(request.request().conn_data::<Arc<Answers>>().cloned());
-    let front = Front::of(request.request());
-    let visit = welcome(&request, &front);
-    request.extensions_mut().insert(Rc::clone(&visit));
+    let shared = SharedState::of(request.request());
+    let context = context_of(&request, &shared);
+    request.extensions_mut().insert(Rc::clone(&context));
     let route = measures::route(&request);
     let span = tracing::info_span!(
         "request",
-        request_id = visit.request_id().as_str(),
+        request_id = context.request_id().as_str(),
         method = %request.method(),
         path = request.path(),
     );
-    let answer = attend(request, next, &front, &visit).instrument(span).await;
-    measures::answered(route, &answer, took(&front, &visit));
-    if visit.is_held_back() {
-        front.limits.hold_back().await;
+    let answer = handle(request, next, &shared, &context).instrument(span).await;
+    measures::answered(route, &answer, took(&shared, &context));
+    if context.is_held_back() {
+        shared.limits.hold_back().await;
     }
     answer
 }
 
-async fn attend(
+async fn handle(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
-    front: &Front,
-    visit: &Visit,
+    shared: &SharedState,
+    context: &RequestContext,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let outcome = match check_head(&request, front) {
+    let outcome = match check_head(&request, shared) {
         Ok(()) => AssertUnwindSafe(async { next.call(request).await }).catch_unwind().await,
         Err(refusal) => Ok(Err(refusal.into())),
     };
     let answer = match outcome {
         Ok(Ok(answer)) if answer.status().as_u16() < 400 => Ok(answer.map_into_boxed_body()),
         Ok(Ok(answer)) => {
-            let envelope = enclose_raised(answer.response().error(), answer.status(), front, visit);
+            let envelope = enclose_raised(answer.response().error(), answer.status(), shared, context);
             Ok(answer.into_response(envelope.response()))
         }
         Ok(Err(error)) => {
             let status = error.as_response_error().status_code();
-            Err(close(enclose_raised(Some(&error), status, front, visit), visit))
+            Err(close(enclose_raised(Some(&error), status, shared, context), context))
         }
-        Err(panic) => Err(close(enclose(&after_panic(panic.as_ref(), visit), front, visit), visit)),
+        Err(panic) => Err(close(enclose(&after_panic(panic.as_ref(), context), shared, context), context)),
     };
     match answer {
         Ok(mut answer) => {
-            mark(answer.headers_mut(), visit);
-            tracing::info!(status = answer.status().as_u16(), took_ms = took_ms(front, visit), "answered");
+            mark(answer.headers_mut(), context);
+            tracing::info!(status = answer.status().as_u16(), took_ms = took_ms(shared, context), "answered");
             Ok(answer)
         }
         Err(envelope) => Err(envelope.into()),
     }
 }
 
-/// What is wrong with a head that could be parsed, or with the one that this request stands in for.
-fn check_head(request: &ServiceRequest, front: &Front) -> Result<(), ApiError> {
+/// Checks a head that could be parsed. For a stand-in, returns what was wrong with the head that it replaces.
+fn check_head(request: &ServiceRequest, shared: &SharedState) -> Result<(), ApiError> {
     let headers = request.headers();
-    if let Some(broken) = BrokenHead::told_by(headers) {
-        return Err(broken.error(front));
+    if let Some(broken) = BrokenHead::from_mark(headers) {
+        return Err(broken.error(shared));
     }
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len());
     let address = request.uri().path_and_query().map_or(0, |address| address.as_str().len());
-    if fields.sum::<usize>() + address > front.head_bytes_max {
-        let too_large = ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max);
+    if fields.sum::<usize>() + address > shared.head_bytes_max {
+        let too_large = ApiError::new(Detail::HeadTooLarge).with("limit", shared.head_bytes_max);
         return Err(too_large.closing_the_connection());
     }
-    // Which of two credentials counts is not for us to guess.
+    // The server does not guess which of two credentials counts.
     if headers.get_all(AUTHORIZATION).nth(1).is_some() {
         return Err(ApiError::new(Detail::RepeatedHeader).about("authorization"));
     }
     Ok(())
 }
 
-fn welcome(request: &ServiceRequest, front: &Front) -> Rc<Visit> {
-    let (headers, now) = (request.headers(), front.clock().monotonic());
+fn context_of(request: &ServiceRequest, shared: &SharedState) -> Rc<RequestContext> {
+    let (headers, now) = (request.headers(), shared.clock().monotonic());
     let language = headers
         .get(ACCEPT_LANGUAGE)
         .and_then(|value| value.to_str().ok())
         .map_or_else(Language::default, Language::accepted);
-    Visit::new(
+    RequestContext::new(
         RequestId::accept_or_generate(headers.get(request_id::HEADER)),
         now,
         request.request().conn_data::<Arc<CallerSocket>>().cloned(),
-        front.limits.origin(request.request(), now),
-        // As the router reads it, which undoes escapes.
-        front.surface_of(request.match_info().as_str()),
+        shared.limits.origin(request.request(), now),
+        // As the router reads it, with escapes decoded.
+        shared.surface_of(request.match_info().as_str()),
         language,
     )
 }
 
-/// An envelope for an answer that will not come back through this middleware's own response.
-fn close(envelope: Envelope, visit: &Visit) -> Envelope {
+/// Adds the common headers to an envelope that does not come back through this middleware's own response.
+fn close(envelope: Envelope, context: &RequestContext) -> Envelope {
     let mut headers = HeaderMap::new();
-    mark(&mut headers, visit);
+    mark(&mut headers, context);
     headers.into_iter().fold(envelope, |envelope, (name, value)| envelope.with_header(name, value))
 }
 
-fn enclose_raised(raised: Option<&Error>, status: StatusCode, front: &Front, visit: &Visit) -> Envelope {
-    if status.is_client_error() && !visit.is_counted() {
-        // Nobody has asked yet how often such a sender comes.
-        if let Err(too_often) = admit_address(front, visit, Counted::Malformed) {
-            return enclose(&too_often, front, visit);
+fn enclose_raised(
+    raised: Option<&Error>,
+    status: StatusCode,
+    shared: &SharedState,
+    context: &RequestContext,
+) -> Envelope {
+    if status.is_client_error() && !context.is_counted() {
+        // No limit has counted this request yet.
+        if let Err(too_often) = admit_address(shared, context, Counted::Malformed) {
+            return enclose(&too_often, shared, context);
         }
     }
     match raised.and_then(|error| error.as_error::<ApiError>()) {
-        Some(error) => enclose(error, front, visit),
-        None => enclose(&as_api_error(raised, status), front, visit),
+        Some(error) => enclose(error, shared, context),
+        None => enclose(&as_api_error(raised, status), shared, context),
     }
 }
 
-fn enclose(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
-    // What is wrong with a request is told in the request's own words, which may be a password in the wrong field.
+fn enclose(error: &ApiError, shared: &SharedState, context: &RequestContext) -> Envelope {
+    // The cause of a bad request may quote it, for example a password in the wrong field. So only our own causes are
+    // logged.
     let chain = chain_of(error).filter(|_| is_ours(error.code()));
     let code = error.code().as_str();
     if is_for_the_operator(error.code()) {
@@ -151,15 +157,15 @@ fn enclose(error: &ApiError, front: &Front, visit: &Visit) -> Envelope {
     } else {
         tracing::info!(code, param = error.param(), chain, "refused");
     }
-    Envelope::around(error, front, visit)
+    Envelope::around(error, shared, context)
 }
 
-/// What came of us, or of those behind us, and not of what was asked.
+/// Whether the error was caused by us or by the systems behind us, and not by the request.
 const fn is_ours(code: ErrorCode) -> bool {
     code.status() >= 500 || matches!(code, ErrorCode::RateLimited)
 }
 
-/// What nobody but us can mend.
+/// Whether only the operator can correct the error.
 const fn is_for_the_operator(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InternalError | ErrorCode::UpstreamError | ErrorCode::MerchantCreditExhausted)
 }
@@ -180,35 +186,35 @@ fn as_api_error(raised: Option<&Error>, status: StatusCode) -> ApiError {
     }
 }
 
-/// Where money may have moved, a failure of ours is a question for retry, not an invitation to buy again.
-fn after_panic(panic: &(dyn Any + Send), visit: &Visit) -> ApiError {
-    // Words that were put together may hold what nobody may read.
-    let said = panic.downcast_ref::<&str>().copied().unwrap_or("a panic whose words stay unsaid");
+/// Where money may have moved, our own failure must lead to a retry, not to a second purchase.
+fn after_panic(panic: &(dyn Any + Send), context: &RequestContext) -> ApiError {
+    // A formatted panic message may contain secrets.
+    let said = panic.downcast_ref::<&str>().copied().unwrap_or("a panic with a formatted message");
     let code =
-        if visit.may_have_moved_money() { ErrorCode::ProviderTimeout } else { ErrorCode::InternalError };
+        if context.may_have_moved_money() { ErrorCode::ProviderTimeout } else { ErrorCode::InternalError };
     ApiError::new(code).because(said)
 }
 
-fn mark(headers: &mut HeaderMap, visit: &Visit) {
-    headers.insert(request_id::HEADER, visit.request_id().header_value());
+fn mark(headers: &mut HeaderMap, context: &RequestContext) {
+    headers.insert(request_id::HEADER, context.request_id().header_value());
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if !headers.contains_key(CACHE_CONTROL) {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    if let Some(allowance) = visit.allowance() {
+    if let Some(allowance) = context.allowance() {
         allowance.mark(headers);
     }
-    for (name, value) in visit.surface_headers() {
+    for (name, value) in context.surface_headers() {
         headers.insert(name.clone(), value.clone());
     }
 }
 
-fn took(front: &Front, visit: &Visit) -> Duration {
-    front.clock().monotonic().elapsed_since(visit.arrived_at())
+fn took(shared: &SharedState, context: &RequestContext) -> Duration {
+    shared.clock().monotonic().elapsed_since(context.arrived_at())
 }
 
-fn took_ms(front: &Front, visit: &Visit) -> u64 {
-    u64::try_from(took(front, visit).as_millis()).unwrap_or(u64::MAX)
+fn took_ms(shared: &SharedState, context: &RequestContext) -> u64 {
+    u64::try_from(took(shared, context).as_millis()).unwrap_or(u64::MAX)
 }
 
 fn chain_of(error: &ApiError) -> Option<String> {

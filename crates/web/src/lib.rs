@@ -1,15 +1,15 @@
-//! What both HTTP surfaces share: request ids, the error envelope, strict bodies, who is asking, and
-//! which error code each refusal becomes.
+//! What both HTTP surfaces share: request ids, the error envelope, strict bodies, authentication, and the error code of
+//! each refusal.
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use actix_web::{App, middleware::from_fn, web::Data};
 //! use clock::SystemClock;
-//! use web::{Front, WebSettings};
+//! use web::{SharedState, WebSettings};
 //!
-//! let front = Data::new(Front::new(&WebSettings::default(), Arc::new(SystemClock))?);
-//! let app = App::new().app_data(front).wrap(from_fn(web::intake));
+//! let shared = Data::new(SharedState::new(&WebSettings::default(), Arc::new(SystemClock))?);
+//! let app = App::new().app_data(shared).wrap(from_fn(web::intake));
 //! # drop(app);
 //! # Ok::<(), web::WebSettingsError>(())
 //! ```
@@ -25,7 +25,6 @@ mod endpoint;
 mod envelope;
 mod error;
 mod fields;
-mod front;
 mod idempotency_key;
 mod intake;
 mod limits;
@@ -35,14 +34,15 @@ mod outcomes;
 mod phone;
 mod refusals;
 mod refused_confirms;
+mod request_context;
 mod request_id;
 pub mod requests;
 mod settings;
-mod stranger;
+mod shared_state;
 mod surface;
-mod visit;
+mod unauthenticated;
 
-/// The vocabulary of [`ApiError::new`] and [`Visit::language`].
+/// Used by [`ApiError::new`] and [`RequestContext::language`].
 pub use messages::{Detail, Language};
 
 pub use body::read_fields;
@@ -54,7 +54,6 @@ pub use document::Document;
 pub use endpoint::{get, post};
 pub use error::ApiError;
 pub use fields::Fields;
-pub use front::Front;
 pub use idempotency_key::{REPLAYED, idempotency_key};
 pub use intake::intake;
 pub use limits::{LimitSettings, RateSettings};
@@ -63,11 +62,12 @@ pub use next_step::NextStep;
 pub use outcomes::{not_confirmed, not_read, not_resolved, rejected, why_failed};
 pub use refusals::{Asked, Requested, failed, failed_before, impossible_subscriber, refused, unanswered};
 pub use refused_confirms::Confirming;
+pub use request_context::RequestContext;
 pub use request_id::RequestId;
 pub use settings::{WebSettings, WebSettingsError};
-pub use stranger::Stranger;
-pub use surface::{Surface, ToldError};
-pub use visit::Visit;
+pub use shared_state::SharedState;
+pub use surface::{ErrorDetails, Surface};
+pub use unauthenticated::UnauthenticatedCaller;
 
-/// How long to wait while we are full.
+/// How long a caller should wait while the server is overloaded.
 const OVERLOAD_PAUSE: std::time::Duration = std::time::Duration::from_secs(1);

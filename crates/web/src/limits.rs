@@ -1,7 +1,7 @@
-//! How often somebody may come, and how fast somebody may guess.
+//! Rate limits for callers, and the delay between password guesses.
 //!
-//! All of it is kept in this process: behind a balancer, so many servers admit so many times as much. Whoever
-//! is refused here is refused before anything of theirs is acted upon: no money has moved.
+//! All state is kept in this process. Behind a load balancer, several servers admit a corresponding multiple. A request
+//! that is refused here is refused before anything in it is acted upon: no money has moved.
 
 mod buckets;
 mod generations;
@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use clock::Monotonic;
 use error_codes::ErrorCode;
 
-use crate::{ApiError, Front, Visit, WebSettingsError};
+use crate::{ApiError, RequestContext, SharedState, WebSettingsError};
 
 pub use settings::{LimitSettings, RateSettings};
 
@@ -44,26 +44,26 @@ pub(crate) struct Limits {
     malformed: Option<Buckets<Network>>,
     /// `None`: guessing is not slowed down.
     pub(crate) guesses: Option<Guesses>,
-    /// One for each answer that is held back.
+    /// One permit for each answer that is held back.
     held_back: Semaphore,
 }
 
-/// What is counted for each address, and each apart from the others.
+/// The kinds of requests that are counted for each address, each kind separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     Login,
     Refresh,
-    /// A request that needs an access token and comes with none that is known to be good.
+    /// A request that needs an access token and has none that is known to be valid.
     UnknownToken,
     /// A request that is refused before anything above applies to it.
     Malformed,
 }
 
-/// Whoever exceeds the limit of an address is told so after this long. A sender that waits for each answer is slowed down,
-/// whatever a refusal costs here; one that does not wait has gained nothing.
+/// The delay of a refusal to an address that exceeds its limit. A sender that waits for each answer is slowed down,
+/// whatever a refusal costs here. A sender that does not wait gains nothing.
 const HELD_BACK: Duration = Duration::from_secs(1);
 
-/// More than so many answers are never held back at once; those beyond leave at once.
+/// The maximum number of answers that are held back at once. Further answers are sent immediately.
 const HELD_BACK_MAX: usize = 1_000;
 
 impl Limits {
@@ -87,9 +87,9 @@ impl Limits {
         self.proxies.origin(request, now)
     }
 
-    /// Waits before an answer to somebody who comes too often leaves.
+    /// Delays the answer to a sender that exceeds its limit.
     pub(crate) async fn hold_back(&self) {
-        if let Ok(_place) = self.held_back.try_acquire() {
+        if let Ok(_permit) = self.held_back.try_acquire() {
             tokio::time::sleep(HELD_BACK).await;
         }
     }
@@ -106,56 +106,61 @@ impl Limits {
 
 /// Counts a request of this OAuth client.
 pub(crate) fn admit_client(request: &HttpRequest, client_id: i64) -> Result<(), ApiError> {
-    let (front, visit) = (Front::of(request), Visit::of(request));
-    visit.count();
-    judge(&visit, front.limits.clients.as_ref().map(|clients| clients.admit(client_id, now(&front))))
+    let (shared, context) = (SharedState::of(request), RequestContext::of(request));
+    context.count();
+    judge(&context, shared.limits.clients.as_ref().map(|clients| clients.admit(client_id, now(&shared))))
 }
 
-/// Counts a request of somebody of whom nothing is known but where they are.
-pub(crate) fn admit_address(front: &Front, visit: &Visit, counted: Counted) -> Result<(), ApiError> {
-    visit.count();
-    let buckets = front.limits.of_addresses(counted);
-    let admission = buckets.map(|addresses| addresses.admit(visit.origin(), now(front)));
+/// Counts a request of a caller of which only the address is known.
+pub(crate) fn admit_address(
+    shared: &SharedState,
+    context: &RequestContext,
+    counted: Counted,
+) -> Result<(), ApiError> {
+    context.count();
+    let buckets = shared.limits.of_addresses(counted);
+    let admission = buckets.map(|addresses| addresses.admit(context.origin(), now(shared)));
     let is_silent = matches!(counted, Counted::Malformed | Counted::UnknownToken);
     if is_silent && matches!(admission, Some(Admission::Admitted { .. })) {
-        // Nothing is said of these limits until they are exceeded: answers of the frozen surface stay as they are.
+        // These limits are not shown until they are exceeded, so that the answers of the Current surface stay as they
+        // are.
         return Ok(());
     }
-    let judged = judge(visit, admission);
+    let judged = judge(context, admission);
     if judged.is_err() {
-        visit.hold_back();
+        context.hold_back();
     }
     judged
 }
 
-/// The request was counted by mistake.
-pub(crate) fn give_back(front: &Front, visit: &Visit, counted: Counted) {
-    if let Some(addresses) = front.limits.of_addresses(counted) {
-        addresses.give_back(visit.origin(), now(front));
+/// Takes back the count of a request that should not have been counted.
+pub(crate) fn give_back(shared: &SharedState, context: &RequestContext, counted: Counted) {
+    if let Some(addresses) = shared.limits.of_addresses(counted) {
+        addresses.give_back(context.origin(), now(shared));
     }
 }
 
-fn judge(visit: &Visit, admission: Option<Admission>) -> Result<(), ApiError> {
+fn judge(context: &RequestContext, admission: Option<Admission>) -> Result<(), ApiError> {
     match admission {
         None => Ok(()),
         Some(Admission::Admitted { allowance, .. }) => {
-            visit.allow(allowance);
+            context.allow(allowance);
             Ok(())
         }
         Some(Admission::Refused { wait, allowance }) => {
-            visit.allow(allowance);
+            context.allow(allowance);
             Err(ApiError::new(ErrorCode::RateLimited).after(wait))
         }
     }
 }
 
-fn now(front: &Front) -> Monotonic {
-    front.clock().monotonic()
+fn now(shared: &SharedState) -> Monotonic {
+    shared.clock().monotonic()
 }
 
 impl Allowance {
-    /// The header fields of draft-ietf-httpapi-ratelimit-headers, in the form that clients know: the burst, what
-    /// is left of it, and the whole seconds until it is all there again.
+    /// The header fields of draft-ietf-httpapi-ratelimit-headers, in the form that clients know: the burst, what is
+    /// left of it, and the whole seconds until it is full again.
     pub(crate) fn mark(self, headers: &mut HeaderMap) {
         let full_in_s = self.full_in.as_secs().saturating_add(u64::from(self.full_in.subsec_nanos() > 0));
         let fields = [

@@ -1,4 +1,4 @@
-//! What the door counts: answers by endpoint and status, and how long they took.
+//! The HTTP metrics: answers by route and status, and their duration.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use metrics::{counter, describe_counter, describe_histogram, histogram};
 const ANSWERS: &str = "vendgate_http_answers_total";
 const SECONDS: &str = "vendgate_http_seconds";
 
-/// Says what this room's metrics mean, to whoever keeps them.
+/// Describes the metrics of this crate to the metrics recorder.
 pub fn describe_metrics() {
     describe_counter!(ANSWERS, "Answers over HTTP, by the route and the status.");
     describe_histogram!(
@@ -21,12 +21,12 @@ pub fn describe_metrics() {
     );
 }
 
-/// The route that a request is for, as it stands in the program: never a path that somebody has made up.
+/// The pattern of the route that a request matches. Never a path that a client has made up.
 pub(crate) fn route(request: &ServiceRequest) -> String {
     request.match_pattern().unwrap_or_else(|| "none".to_owned())
 }
 
-/// It was answered.
+/// Counts an answer.
 pub(crate) fn answered<B>(route: String, answer: &Result<ServiceResponse<B>, Error>, took: Duration) {
     let status = match answer {
         Ok(answer) => answer.status(),

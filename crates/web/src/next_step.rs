@@ -1,4 +1,4 @@
-//! What a caller does after an answer that is not final, or after a failure, as both surfaces write it.
+//! What a caller does after an answer that is not final, as both surfaces write it.
 
 use std::fmt::Write as _;
 
@@ -6,20 +6,20 @@ use chrono::{DateTime, DurationRound as _, SecondsFormat, TimeDelta, Utc};
 use purchase::Recovery;
 use serde::Serialize;
 
-/// How the caller of an answer that is not final comes to the outcome.
+/// How the caller gets the outcome after an answer that is not final.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NextStep {
     /// The call to make. There is one: `retry`.
     pub call: &'static str,
-    /// An earlier call would hear the same again: RFC 3339, in UTC, in whole seconds.
+    /// An earlier call would get the same answer. RFC 3339, in UTC, in whole seconds.
     pub not_before: String,
-    /// By when the outcome is known in the worst case; none where only a person can end the doubt, or where that cannot be
-    /// told.
+    /// When the outcome is known in the worst case. `None` where only a person can end the doubt, or where the time is
+    /// unknown.
     pub resolved_by: Option<String>,
 }
 
 impl NextStep {
-    /// As an answer in JSON has it.
+    /// The form in a JSON answer.
     pub fn of(recovery: &Recovery) -> Self {
         Self {
             call: CALL,
@@ -28,7 +28,7 @@ impl NextStep {
         }
     }
 
-    /// As a header has it, where no body may change: an item with parameters (RFC 9651, section 3.3).
+    /// The form in a header, where the body must not change: an item with parameters (RFC 9651, section 3.3).
     /// `retry;not-before=@1795000000;resolved-by=@1795000700`
     pub fn header(recovery: &Recovery) -> String {
         let mut value = format!("{CALL};not-before=@{}", whole_second(recovery.not_before).timestamp());
@@ -45,7 +45,7 @@ fn instant(at: DateTime<Utc>) -> String {
     whole_second(at).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// Never earlier than meant.
+/// Rounded up, so never earlier than meant.
 fn whole_second(at: DateTime<Utc>) -> DateTime<Utc> {
     at.duration_round_up(TimeDelta::seconds(1)).unwrap_or(at)
 }

@@ -1,4 +1,4 @@
-//! What the use cases answer when they cannot do what was asked, as error codes.
+//! The error codes for the errors of the use cases.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use crate::{
     impossible_subscriber, unanswered,
 };
 
-/// How long to wait for a confirm that was under way to be turned away.
+/// How long a caller should wait while a confirm that was under way is refused.
 const CLOSED_PAUSE: Duration = Duration::from_secs(1);
 
-/// Nothing was reserved and nothing moved.
+/// The error for a rejection: nothing was reserved and nothing moved.
 pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiError {
     match rejection {
         Rejection::UnknownAccount => ApiError::new(Detail::Account).about("debited_account_id"),
@@ -56,7 +56,7 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
     }
 }
 
-/// The purchase was not made, or nobody knows.
+/// The error where the purchase was not made, or where its outcome is unknown.
 pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
     match error {
         ConfirmError::Rejected(rejection) => rejected(rejection, product, Asked::BeforeAPurchase),
@@ -67,33 +67,33 @@ pub fn not_confirmed(error: &ConfirmError, product: Product) -> ApiError {
     }
 }
 
-/// Why a purchase has failed, to the confirm that made it and to whoever sends that again under its key: the confirm's own
-/// word, unless somebody else found out, who has told it in his.
+/// Why a purchase has failed, for the confirm that made it and for a repeat of that confirm under its key. The answer
+/// is the confirm's own. If another process found the failure, it is the answer that this process has given.
 fn why_not_confirmed(record: &Record) -> ApiError {
-    if record.life.is_unclaimed() {
+    if record.lifecycle.is_unclaimed() {
         record.failure.as_ref().map_or_else(unexplained, |failure| failed(failure, record.into()))
     } else {
         why_failed(record)
     }
 }
 
-/// The purchase that is asked about was not made, or is not to be had here, or nobody knows yet.
+/// The error where the purchase in question was not made, cannot be found in this scope, or has no known outcome yet.
 pub fn not_resolved(error: &RetryError, among: RetryScope) -> ApiError {
     match error {
         RetryError::NotFound => not_found(among),
         RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
         RetryError::Failed(record) => why_failed(record),
         RetryError::Pending(recovery) => ApiError::new(ErrorCode::TransactionPending).recovered_by(*recovery),
-        // A failure of ours leaves the question as open as a silent provider does: an internal error
-        // would read as if it were safe to buy again.
+        // A failure of ours leaves the outcome as open as a silent provider does. An internal error would suggest that
+        // it is safe to buy again.
         RetryError::Unreachable(recovery) => unknown(*recovery),
         RetryError::TokenUnreadable(recovery) => token_unreadable(*recovery),
         RetryError::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
     }
 }
 
-/// The same to a confirm under a key, to a retry and to who reads the purchase. It must read as "do not buy again", which
-/// an internal error does not.
+/// The same for a confirm under a key, for a retry, and for a read of the purchase. It must read as "do not buy again",
+/// which an internal error does not.
 fn token_unreadable(recovery: Recovery) -> ApiError {
     ApiError::new(Detail::TokenUnreadable).recovered_by(recovery)
 }
@@ -102,7 +102,7 @@ fn unknown(recovery: Recovery) -> ApiError {
     ApiError::new(ErrorCode::ProviderTimeout).recovered_by(recovery)
 }
 
-/// What was not looked for may have been charged.
+/// The message names the scope, because a purchase outside of it may have been charged.
 fn not_found(among: RetryScope) -> ApiError {
     match among {
         RetryScope::AnyProduct => ApiError::new(ErrorCode::TransactionNotFound),
@@ -110,7 +110,7 @@ fn not_found(among: RetryScope) -> ApiError {
     }
 }
 
-/// Why a purchase has failed, to whoever asks later: the same whether it is retried or read.
+/// Why a purchase has failed, for later requests: the same for a retry and for a read.
 pub fn why_failed(record: &Record) -> ApiError {
     match &record.failure {
         Some(failure) => failed_before(failure, record.into()),
@@ -118,7 +118,7 @@ pub fn why_failed(record: &Record) -> ApiError {
     }
 }
 
-/// What was to be read could not be.
+/// The error for a failed read.
 pub fn not_read(error: ReadError) -> ApiError {
     match error {
         ReadError::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
@@ -127,7 +127,7 @@ pub fn not_read(error: ReadError) -> ApiError {
     }
 }
 
-/// A failed purchase on whose record no reason stands: failed it has, all the same.
+/// The failure of a purchase whose record has no reason. It has failed all the same.
 fn unexplained() -> ApiError {
     ApiError::new(Detail::EarlierAttemptFailed)
 }

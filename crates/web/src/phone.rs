@@ -1,12 +1,12 @@
-//! Phone numbers, judged by the world's numbering plans.
+//! Phone numbers, checked against the international numbering plans.
 
 use phonenumber::{Mode, PhoneNumber, country};
 
-/// The longest number there can be (ITU-T E.164), and its `+`.
+/// The longest possible number (ITU-T E.164), with its `+`.
 const LENGTH_MAX: usize = 16;
 
-/// The E.164 digits of a number written with its country code, with or without a `+`, or written as
-/// people write it in `region`. `None` when no such number can exist.
+/// The E.164 digits of a number. It is written with its country code, with or without a `+`, or as people write it in
+/// `region`. `None` if no such number can exist.
 pub(crate) fn e164_digits(text: &str, region: Option<&str>) -> Option<String> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     if text.len() > LENGTH_MAX || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -21,7 +21,7 @@ pub(crate) fn e164_digits(text: &str, region: Option<&str>) -> Option<String> {
     Some(formatted.trim_start_matches('+').to_owned())
 }
 
-/// Unpacks the numbering plans, which the first number would otherwise have to wait for.
+/// Unpacks the numbering plans, so that the first number does not have to wait for it.
 pub(crate) fn read_the_number_plan() {
     e164_digits("26771234567", None);
 }

@@ -1,4 +1,4 @@
-//! The one match from what a provider refused to the code that an integrator reads.
+//! The one place that translates a provider's refusal to the code that an integrator reads.
 
 use error_codes::ErrorCode;
 use messages::{Detail, Sentence};
@@ -7,19 +7,19 @@ use vend::{Doubt, Product, Refusal, RefusalReason, Unanswered};
 
 use crate::ApiError;
 
-/// On whose behalf a provider was asked.
+/// The purpose for which a provider was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// For a quote: no money is meant to move.
+    /// For a quote: no money moves.
     ForAQuote,
-    /// Before a purchase: what cannot be checked is not bought.
+    /// Before a purchase: if the check cannot be made, nothing is bought.
     BeforeAPurchase,
 }
 
-/// What was asked for, and of which provider.
+/// What was requested, and from which provider.
 #[derive(Clone, Copy, Debug)]
 pub struct Requested<'a> {
-    /// The product, which says what kind of number the subscriber has.
+    /// The product. It decides whether the subscriber has a meter number or a phone number.
     pub product: Product,
     /// The provider's name on the wire.
     pub provider_code: &'a str,
@@ -31,7 +31,8 @@ impl<'a> From<&'a Record> for Requested<'a> {
     }
 }
 
-/// A refusal, to the request that met it. Without the provider's wording it says whose refusal it is.
+/// The error for a refusal, in the answer to the request that caused it. Without the provider's wording, the message
+/// names the provider that refused.
 pub fn refused(refusal: &Refusal, of: Requested<'_>) -> ApiError {
     let error = ApiError::new(sentence_of(refusal.reason, of.product))
         .hinted_transient(refusal.reason.is_transient());
@@ -42,7 +43,7 @@ pub fn refused(refusal: &Refusal, of: Requested<'_>) -> ApiError {
     }
 }
 
-/// A purchase that failed, to the confirm that made it.
+/// The error for a failed purchase, in the answer to the confirm that made it.
 pub fn failed(failure: &Failure, of: Requested<'_>) -> ApiError {
     let error = match failure {
         Failure::Refused(refusal) => refused(refusal, of),
@@ -52,12 +53,12 @@ pub fn failed(failure: &Failure, of: Requested<'_>) -> ApiError {
     error.buying_again(failure.may_be_bought_again())
 }
 
-/// A purchase that failed, to those who ask later: the same type, code and wording.
+/// The error for a failed purchase, in the answer to a later request: the same type, code and wording.
 pub fn failed_before(failure: &Failure, of: Requested<'_>) -> ApiError {
     failed(failure, of).told_later()
 }
 
-/// A provider's question that moves no money and has no good answer.
+/// The error for a call to a provider that moves no money and was not answered well.
 pub fn unanswered(unanswered: &Unanswered, asked: Asked, of: Requested<'_>) -> ApiError {
     match (unanswered, asked) {
         (Unanswered::Refused(refusal), Asked::ForAQuote | Asked::BeforeAPurchase) => refused(refusal, of),
@@ -75,7 +76,7 @@ pub fn impossible_subscriber(product: Product) -> ApiError {
     }
 }
 
-/// The code, and the sentence that speaks of a meter or of a phone number.
+/// The code, and the message that names a meter or a phone number.
 fn sentence_of(reason: RefusalReason, product: Product) -> Sentence {
     let of_a_phone = match reason {
         RefusalReason::UnknownSubscriber => Detail::PhoneNotFound,
@@ -116,8 +117,8 @@ const fn code_of(reason: RefusalReason) -> ErrorCode {
     }
 }
 
-/// What a provider says about our own standing with it is for the operator, not for integrators; and what never left us
-/// is no refusal of a provider's.
+/// Whether the provider's words are withheld from integrators. What it says about our account with it is for the
+/// operator only. A request that never left us was not refused by a provider.
 const fn is_about_us(reason: RefusalReason) -> bool {
     match reason {
         RefusalReason::FloatExhausted | RefusalReason::Misconfigured | RefusalReason::NeverSent => true,
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_code_and_only_what_is_passing_is_retryable() {
-        let told = RefusalReason::ALL.map(|reason| {
+        let answered = RefusalReason::ALL.map(|reason| {
             let error = refused(&because(reason), METER);
             (error.code().as_str(), error.param().unwrap_or("-").to_owned(), error.is_retryable())
         });
@@ -184,7 +185,7 @@ mod tests {
             ("provider_error", "-", true),
         ]
         .map(|(code, param, retryable)| (code, param.to_owned(), retryable));
-        assert_eq!(told, expected);
+        assert_eq!(answered, expected);
     }
 
     #[test]
@@ -248,10 +249,10 @@ mod tests {
         let messages = Messages::new();
         let failures = RefusalReason::ALL.map(|reason| Failure::Refused(because(reason)));
         for failure in failures.iter().chain([&Failure::NoRecord, &Failure::Operator]) {
-            let told = |error: ApiError| {
+            let shown = |error: ApiError| {
                 (error.code(), error.message(&messages, Language::English), error.buy_again())
             };
-            assert_eq!(told(failed(failure, METER)), told(failed_before(failure, METER)), "{failure:?}");
+            assert_eq!(shown(failed(failure, METER)), shown(failed_before(failure, METER)), "{failure:?}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! What a surface hands over to be kept of a confirm that it refuses: what can be read of the request, and the code that
-//! is told. It is read anew from the body, on this path alone, so that a confirm that succeeds pays nothing for it.
+//! What a surface stores of a confirm that it refuses: the readable part of the request, and the code that is answered.
+//! It is read again from the body, on this path only, so that a successful confirm has no extra cost.
 
 use actix_web::HttpRequest;
 
@@ -8,30 +8,31 @@ use purchase::{Authority, RefusedConfirm};
 use vend::Product;
 use vending::Vending;
 
-use crate::{ApiError, Fields, Front, Visit, requests::lengths::SHORT_TEXT_MAX};
+use crate::{ApiError, Fields, RequestContext, SharedState, requests::lengths::SHORT_TEXT_MAX};
 
-/// A confirm that may come to be refused before a purchase is made.
+/// A confirm that may be refused before a purchase is made.
 #[derive(Debug)]
 pub struct Confirming<'a> {
     /// The request.
     pub request: &'a HttpRequest,
-    /// Where it is kept.
+    /// Where the refusal is stored.
     pub vending: &'a Vending,
-    /// In whose name it is asked.
+    /// The ids under which the caller buys.
     pub authority: Authority,
     /// Its body.
     pub fields: &'a Fields,
     /// The field with the subscriber identifier.
     pub subscriber: &'static str,
-    /// The product, where the body does not say.
+    /// The product, if the body does not name it.
     pub product: Option<Product>,
 }
 
 impl Confirming<'_> {
-    /// No purchase was made, and this is told: it is kept for an operator who is asked about it.
-    pub fn refused(&self, error: ApiError) -> ApiError {
+    /// Queues a confirm that made no purchase for storing, with its error, so that an operator can find it. Returns the
+    /// error at once.
+    pub fn queue_refused(&self, error: ApiError) -> ApiError {
         self.vending.keep_refused(RefusedConfirm {
-            at: Front::of(self.request).clock().now(),
+            at: SharedState::of(self.request).clock().now(),
             authority: self.authority,
             subscriber: self.text(self.subscriber),
             external_reference: self.text("external_reference"),
@@ -40,7 +41,7 @@ impl Confirming<'_> {
             amount: self.amount(),
             code: error.code().as_str(),
             param: error.param().map(|param| param.chars().take(SHORT_TEXT_MAX).collect()),
-            request_id: Visit::of(self.request).request_id().as_str().to_owned(),
+            request_id: RequestContext::of(self.request).request_id().as_str().to_owned(),
         });
         error
     }

@@ -1,20 +1,20 @@
-//! The name of a request, in every answer and every log line about it.
+//! The id of a request, in every answer and every log line about it.
 
 use std::fmt;
 
 use actix_web::http::header::{HeaderName, HeaderValue};
 
-/// The header that carries it, both ways (specification, section 4.3).
+/// The header that carries it, in requests and answers (specification, section 4.3).
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
 const LENGTH_MAX: usize = 128;
 
-/// The integrator's own name for the request, or ours.
+/// The integrator's own id of the request, or ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The given name, if it has 1 to 128 visible ASCII characters or blanks between such; else a fresh one.
+    /// The given id, if it has 1 to 128 visible ASCII characters or blanks between such. Otherwise a random one.
     pub fn accept_or_generate(given: Option<&HeaderValue>) -> Self {
         given.and_then(Self::accept).unwrap_or_else(Self::generate)
     }

@@ -1,5 +1,5 @@
-//! The bodies that both surfaces read, field by field in the order of the specification. What differs between them is an
-//! argument: the channels, what the subscriber is called, and what is said about product and provider.
+//! The bodies that both surfaces read, field by field in the order of the specification. The differences between them
+//! are arguments: the channels, the name of the subscriber field, and how product and provider are named.
 
 mod credentials;
 pub mod lengths;

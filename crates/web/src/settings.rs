@@ -1,31 +1,31 @@
-//! What the operator sets for the surfaces.
+//! The operator's settings of the surfaces.
 
 use chrono_tz::Tz;
 use serde::{Deserialize, Deserializer};
 
 use crate::{LimitSettings, limits::Limits};
 
-/// Plain settings; [`crate::Front::new`] checks them.
+/// Plain settings; [`crate::SharedState::new`] checks them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebSettings {
-    /// The address under which integrators reach this server, without a slash at its end; error answers
-    /// link below it.
+    /// The address under which integrators reach this server, without a slash at its end. Error answers link to pages
+    /// below it.
     pub public_url: String,
     /// The IANA name of the time zone in which dates are written.
     pub time_zone: String,
-    /// The largest address and header fields together, in bytes.
+    /// The maximum size of address and header fields together, in bytes.
     pub head_bytes_max: usize,
-    /// The largest JSON body, in bytes.
+    /// The maximum size of a JSON body, in bytes.
     pub body_bytes_max: usize,
-    /// How long head and body of a request may take to arrive, in milliseconds.
+    /// How long the head and the body of a request may take to arrive, in milliseconds.
     pub body_within_ms: u64,
-    /// The proxies in front of this server, as addresses or networks (`10.0.0.0/8`): only what they say in
-    /// `X-Forwarded-For` is believed. Whoever has a proxy and does not name it here has all its clients share
-    /// the limits of one address. From the environment, where there are no lists, as a text with commas.
+    /// The proxies in front of this server, as addresses or networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
+    /// believed. If a proxy is not named here, all its clients share the limits of one address. In the environment,
+    /// which has no lists, this is a text with commas.
     #[serde(deserialize_with = "list_or_text")]
     pub trusted_proxies: Vec<String>,
-    /// How often somebody may come.
+    /// The rate limits.
     pub limits: LimitSettings,
 }
 
@@ -58,10 +58,10 @@ pub enum WebSettingsError {
 }
 
 impl WebSettings {
-    /// Checked at start-up.
+    /// Checks the settings at start-up.
     ///
     /// # Errors
-    /// The first that cannot be used.
+    /// The first setting that cannot be used.
     pub fn checked(&self) -> Result<(), WebSettingsError> {
         self.zone()?;
         self.checked_url()?;

@@ -1,4 +1,4 @@
-//! What one surface says in its own way, on answers that no handler of its own gives: its errors, and the headers of
+//! The parts of a surface that are used where no handler of its own answers: its form of errors, and the headers of
 //! everything below its paths.
 
 use std::fmt;
@@ -11,25 +11,26 @@ use purchase::Recovery;
 
 use crate::RequestId;
 
-/// A surface. Paths that belong to none of those that [`crate::Front::with_surface`] was told of answer as the versioned one does.
+/// A surface. A path that belongs to no surface of [`crate::SharedState::with_surface`] is answered as the versioned
+/// surface does.
 pub trait Surface: fmt::Debug + Send + Sync {
-    /// The beginnings of its paths: `/auth` is the beginning of itself and of everything below it.
+    /// The prefixes of its paths. `/auth` is the prefix of itself and of everything below it.
     fn roots(&self) -> &[&str];
 
-    /// What it calls the field that the versioned surface calls `field`.
+    /// Its name for the field that the versioned surface calls `field`.
     fn field<'a>(&self, field: &'a str) -> &'a str;
 
     /// The JSON body of an error.
-    fn error_body(&self, error: &ToldError<'_>) -> String;
+    fn error_body(&self, error: &ErrorDetails<'_>) -> String;
 
-    /// What an error carries in its head beside what every surface's does.
-    fn error_headers(&self, error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)>;
+    /// The headers of an error, in addition to those that every surface sends.
+    fn error_headers(&self, error: &ErrorDetails<'_>) -> Vec<(HeaderName, HeaderValue)>;
 
-    /// What each of its answers carries beside what every answer carries, at a server that is reached at this address.
+    /// The headers of each of its answers, in addition to those of every answer. The server is reached at `public_url`.
     fn headers(&self, public_url: &str) -> Vec<(HeaderName, HeaderValue)>;
 }
 
-/// A surface as it is served: what stands on each of its answers is made once.
+/// A surface in use. The headers of its answers are made once.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) surface: Box<dyn Surface>,
@@ -41,36 +42,36 @@ impl Served {
         Self { headers: surface.headers(public_url), surface: Box::new(surface) }
     }
 
-    /// Whether a path, as the router reads it, is one of its own.
+    /// Whether a path, as the router reads it, belongs to this surface.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.surface.roots().iter().any(|root| is_below(root, path))
     }
 }
 
-/// All that an error answer may tell.
+/// Everything that an error answer may contain.
 #[derive(Clone, Copy, Debug)]
-pub struct ToldError<'a> {
-    /// The code, which has decided the status.
+pub struct ErrorDetails<'a> {
+    /// The code. It decides the status.
     pub code: ErrorCode,
-    /// The sentence, in the caller's language.
+    /// The message, in the caller's language.
     pub message: &'a str,
-    /// The field of the request that is to blame, by this surface's own name.
+    /// The field of the request that caused the error, by this surface's own name.
     pub field: Option<&'a str>,
-    /// Whether the very same request may be sent again.
+    /// Whether the same request may be sent again unchanged.
     pub is_retryable: bool,
     /// The page that documents the code.
     pub doc_url: &'a str,
-    /// The name of the request.
+    /// The id of the request.
     pub request_id: &'a RequestId,
-    /// When it is told.
+    /// When the error is answered.
     pub at: DateTime<Utc>,
-    /// How the caller comes to the outcome, where the answer is not final.
+    /// How the caller gets the outcome, if the answer is not final.
     pub recovery: Option<&'a Recovery>,
-    /// Where a purchase has failed: whether a new one may succeed.
+    /// If a purchase has failed: whether a new one may succeed.
     pub buy_again: Option<bool>,
 }
 
-/// Whether a path is this beginning or lies below it.
+/// Whether a path is this prefix or lies below it.
 fn is_below(root: &str, path: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

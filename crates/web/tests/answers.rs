@@ -1,4 +1,4 @@
-//! What every answer has, whoever gives it: a request id, and for every error the envelope.
+//! What every answer has, wherever it was made: a request id, and the envelope for every error.
 
 #![expect(
     clippy::indexing_slicing,
@@ -21,7 +21,7 @@ use actix_web::{
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use ::web::{ApiError, Front, Visit, WebSettings, get, intake, post, read_fields};
+use ::web::{ApiError, RequestContext, SharedState, WebSettings, get, intake, post, read_fields};
 use clock::ManualClock;
 use error_codes::ErrorCode;
 use web as actix;
@@ -45,10 +45,10 @@ impl Answer {
 async fn answer_to(request: TestRequest) -> Answer {
     let settings = WebSettings { public_url: "https://api.example.com".to_owned(), ..WebSettings::default() };
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
-    let front = Front::new(&settings, clock).unwrap();
+    let shared = SharedState::new(&settings, clock).unwrap();
     let app = init_service(
         App::new()
-            .app_data(actix::Data::new(front))
+            .app_data(actix::Data::new(shared))
             .wrap(from_fn(intake))
             .service(get("/well", async || HttpResponse::Ok().body("well")))
             .service(post("/fields", fields))
@@ -56,7 +56,7 @@ async fn answer_to(request: TestRequest) -> Answer {
                 let error = ApiError::new(ErrorCode::TransactionPending).after(Duration::from_millis(4_200));
                 Err::<HttpResponse, _>(error)
             }))
-            .service(get("/stranger", async || {
+            .service(get("/unauthenticated", async || {
                 Err::<HttpResponse, _>(ApiError::new(ErrorCode::InvalidCredentials))
             }))
             .service(get("/panic", panics))
@@ -77,7 +77,7 @@ async fn panics() -> HttpResponse {
 }
 
 async fn panics_with_money(request: HttpRequest) -> HttpResponse {
-    Visit::of(&request).money_may_move();
+    RequestContext::of(&request).mark_money_may_move();
     panic!("after the reserve")
 }
 
@@ -154,8 +154,8 @@ async fn a_panic_after_money_may_have_moved_never_invites_a_second_purchase() {
 }
 
 #[actix_web::test]
-async fn a_stranger_is_asked_for_a_bearer_token() {
-    let answer = answer_to(reading("/stranger")).await;
+async fn an_unauthenticated_caller_is_asked_for_a_bearer_token() {
+    let answer = answer_to(reading("/unauthenticated")).await;
     assert_eq!((answer.status, answer.header("www-authenticate")), (401, Some("Bearer")));
 }
 

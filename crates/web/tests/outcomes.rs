@@ -1,4 +1,4 @@
-//! Every way in which a use case says no, as the integrator reads it.
+//! Every error of a use case, as the integrator reads it.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
 
@@ -21,7 +21,7 @@ fn noon() -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_168_800, 0).unwrap()
 }
 
-/// Of a purchase about which may be asked again in seven seconds and a half.
+/// Of a purchase about which the caller may ask again after 7.5 seconds.
 fn recovery() -> Recovery {
     Recovery { at: noon(), not_before: noon() + TimeDelta::milliseconds(7_500), resolved_by: None }
 }
@@ -129,7 +129,7 @@ fn a_refused_check_speaks_with_the_providers_words() {
 }
 
 #[test]
-fn a_refused_check_without_words_says_whose_refusal_it_is() {
+fn a_refused_check_without_wording_names_the_provider() {
     let error = on_quote(&of_check(Unanswered::Refused(Refusal::because(RefusalReason::Blocked))));
     assert!(said(&error).ends_with("This is a refusal of BPC, which gave no reason."), "{}", said(&error));
 }
@@ -187,7 +187,7 @@ fn a_retry_never_answers_an_internal_error() {
 }
 
 #[test]
-fn whoever_looks_among_electricity_only_is_told_nothing_about_the_rest() {
+fn a_search_among_electricity_only_says_nothing_about_other_products() {
     let among =
         |scope| not_resolved(&RetryError::NotFound, scope).message(&Messages::new(), Language::English);
     assert!(among(RetryScope::AnyProduct).contains("nothing was charged"));

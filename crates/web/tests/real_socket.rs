@@ -1,5 +1,5 @@
-//! Over a real socket: a body that trickles in, because only there does time pass, and a panic, because only
-//! there is nobody left to answer but the server itself.
+//! Tests over a real socket: a body that arrives slowly, because time passes only there, and a panic, because only
+//! there the server itself must answer.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use tokio::{
 };
 
 use clock::SystemClock;
-use web::{ApiError, Front, WebSettings, intake, post, read_fields};
+use web::{ApiError, SharedState, WebSettings, intake, post, read_fields};
 
 async fn fields(request: HttpRequest, payload: Payload) -> Result<HttpResponse, ApiError> {
     read_fields(&request, payload).await.map(|_fields| HttpResponse::Ok().finish())
@@ -34,10 +34,10 @@ async fn panics() -> HttpResponse {
 /// Sends `request` to a server of its own and reads until the server closes.
 async fn exchange(request: &str) -> String {
     let settings = WebSettings { body_within_ms: 200, ..WebSettings::default() };
-    let front = Data::new(Front::new(&settings, Arc::new(SystemClock)).unwrap());
+    let shared = Data::new(SharedState::new(&settings, Arc::new(SystemClock)).unwrap());
     let server = HttpServer::new(move || {
         App::new()
-            .app_data(front.clone())
+            .app_data(shared.clone())
             .wrap(from_fn(intake))
             .service(post("/fields", fields))
             .service(post("/panic", panics))

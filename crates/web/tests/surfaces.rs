@@ -1,4 +1,4 @@
-//! A surface with words of its own: they stand on everything below its paths, whoever answers, and nowhere else.
+//! A surface with its own form of errors and headers. They are on everything below its paths, and nowhere else.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
 
@@ -15,7 +15,7 @@ use actix_web::{
 };
 use chrono::DateTime;
 
-use ::web::{ApiError, Front, Surface, ToldError, WebSettings, get, intake};
+use ::web::{ApiError, ErrorDetails, SharedState, Surface, WebSettings, get, intake};
 use clock::ManualClock;
 use error_codes::ErrorCode;
 
@@ -32,7 +32,7 @@ impl Surface for Telegraph {
         if field == "subscriber_identifier" { "meter" } else { field }
     }
 
-    fn error_body(&self, error: &ToldError<'_>) -> String {
+    fn error_body(&self, error: &ErrorDetails<'_>) -> String {
         let field = error.field.unwrap_or("-");
         format!(
             "{} {field} {} {} {} {}",
@@ -44,7 +44,7 @@ impl Surface for Telegraph {
         )
     }
 
-    fn error_headers(&self, error: &ToldError<'_>) -> Vec<(HeaderName, HeaderValue)> {
+    fn error_headers(&self, error: &ErrorDetails<'_>) -> Vec<(HeaderName, HeaderValue)> {
         let word = if error.is_retryable { "again" } else { "stop" };
         vec![(HeaderName::from_static("x-signal"), HeaderValue::from_static(word))]
     }
@@ -63,10 +63,10 @@ async fn panics() -> HttpResponse {
 async fn answer_to(path: &str) -> (u16, HeaderMap, String) {
     let settings = WebSettings { public_url: "https://api.example.com".to_owned(), ..WebSettings::default() };
     let clock = Arc::new(ManualClock::at(DateTime::UNIX_EPOCH));
-    let front = Front::new(&settings, clock).unwrap().with_surface(Telegraph);
+    let shared = SharedState::new(&settings, clock).unwrap().with_surface(Telegraph);
     let meter = async || Err::<HttpResponse, _>(ApiError::new(ErrorCode::InvalidMeterNumber));
     let app = App::new()
-        .app_data(actix::Data::new(front))
+        .app_data(actix::Data::new(shared))
         .wrap(from_fn(intake))
         .service(get("/wire/well", async || HttpResponse::Ok().body("well")))
         .service(get("/wire/meter", meter))

@@ -1,4 +1,4 @@
-//! The floods: connections that send what proves nothing, from many addresses.
+//! The floods: connections that send unauthenticated requests from many addresses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::requests::{
 };
 use crate::client::Client;
 
-/// Connections of a flood whose senders wait for each answer.
+/// The connections of a flood whose senders wait for each answer.
 const CONNECTIONS: u32 = 60;
-/// Addresses that a flood comes from: each has a limit of its own.
+/// The source addresses of a flood. Each has its own limit.
 const ADDRESSES: u32 = 40;
-/// Unknown access tokens are sent at this rate, whatever becomes of those before.
+/// The rate of requests with unknown access tokens. It does not depend on the answers.
 const TOKENS_PER_SECOND: u64 = 700;
-/// So many connections keep that rate, although an answer to whoever exceeds a limit comes a second late.
+/// Enough connections to keep that rate, although the server delays an answer by a second when a limit is exceeded.
 const TOKEN_CONNECTIONS: u32 = 1_000;
-/// After a connection that could not be made.
+/// The pause after a connection that could not be opened.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What is sent.
+/// The kind of request that a flood sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flood {
     Logins,
@@ -64,15 +64,15 @@ impl Flood {
     }
 }
 
-/// What a flood was told.
+/// The answers to a flood.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct FloodOutcome {
     pub lasted: Duration,
-    /// How often each status was answered; 0 is a connection that ended without an answer.
+    /// The number of answers with each status. 0 counts the connections that ended without an answer.
     pub statuses: BTreeMap<u16, u64>,
 }
 
-/// A flood that is under way.
+/// A running flood.
 pub struct Attackers {
     connections: JoinSet<BTreeMap<u16, u64>>,
     ends: watch::Sender<bool>,
@@ -100,26 +100,26 @@ impl Attackers {
         Self { connections, ends, began }
     }
 
-    /// Ends it, and says what it was told.
-    pub async fn end(mut self) -> Told {
+    /// Ends the flood and returns the answers.
+    pub async fn end(mut self) -> FloodOutcome {
         let lasted = SystemClock.monotonic().elapsed_since(self.began);
         self.ends.send_replace(true);
         let mut statuses = BTreeMap::new();
-        while let Some(told) = self.connections.join_next().await {
-            for (status, times) in told.into_iter().flatten() {
+        while let Some(outcome) = self.connections.join_next().await {
+            for (status, times) in outcome.into_iter().flatten() {
                 let counted: &mut u64 = statuses.entry(status).or_default();
                 *counted = counted.saturating_add(times);
             }
         }
-        Told { lasted, statuses }
+        FloodOutcome { lasted, statuses }
     }
 }
 
 impl Plan {
-    /// One connection, which is made again whenever it ends.
+    /// One connection, which is opened again after it ends.
     async fn attack(self: Arc<Self>, connection: u32, end: watch::Receiver<bool>) -> BTreeMap<u16, u64> {
         let from = format!("203.0.113.{}", connection.rem_euclid(ADDRESSES).saturating_add(1));
-        let (mut told, mut client) = (BTreeMap::new(), None);
+        let (mut outcome, mut client) = (BTreeMap::new(), None);
         while !*end.borrow() {
             let number = self.sent.fetch_add(1, Ordering::Relaxed);
             self.wait_for_turn(number).await;
@@ -129,13 +129,13 @@ impl Plan {
             if status.is_none() {
                 tokio::time::sleep(PAUSE).await;
             }
-            let counted: &mut u64 = told.entry(status.unwrap_or_default()).or_default();
+            let counted: &mut u64 = outcome.entry(status.unwrap_or_default()).or_default();
             *counted = counted.saturating_add(1);
         }
-        told
+        outcome
     }
 
-    /// Where a flood has a rate, its requests have moments.
+    /// Delays a request to its scheduled time, if the flood has a rate.
     async fn wait_for_turn(&self, number: u64) {
         if self.flood != Flood::Tokens {
             return;
@@ -146,7 +146,8 @@ impl Plan {
     }
 }
 
-/// The status of the answer, over a connection that is made where there is none. An answer may end it.
+/// Sends a request and returns the status of the answer. It opens a connection if there is none. The server may close
+/// the connection after the answer.
 async fn exchange(client: &mut Option<Client>, address: &str, request: &[u8]) -> Option<u16> {
     let mut connected = match client.take() {
         Some(connected) => connected,

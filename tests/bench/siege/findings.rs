@@ -1,16 +1,16 @@
-//! What a siege has shown, as a person reads it, and whether it is as it should be.
+//! The results of a siege as text, and whether they reach the targets.
 
 use std::fmt;
 use std::time::Duration;
 
 use super::LOGIN_WITHIN;
-use super::attackers::Told;
+use super::attackers::FloodOutcome;
 use crate::measurement::Measurement;
 use crate::report::milliseconds;
 
-/// The most memory that the server may ever have: 100 MB.
+/// The maximum peak memory of the server: 100 MB.
 const PEAK_KIB_AT_MOST: u64 = 100_000_000 / 1_024;
-/// A confirm's p50 beside the quiet one, in tenths.
+/// The maximum p50 of a confirm, in tenths of the p50 without a flood.
 const TENTHS_AT_MOST: u128 = 15;
 
 /// Correct logins, and how many succeeded in time.
@@ -20,30 +20,31 @@ pub struct Logins {
     pub latencies: Measurement,
 }
 
-/// What was measured while one thing went on.
+/// The measurements during one flood, or without a flood.
 pub struct Phase {
     pub name: &'static str,
     pub confirms: Measurement,
-    pub told: Option<Told>,
+    pub outcome: Option<FloodOutcome>,
     pub logins: Option<Logins>,
-    /// The most memory that the server ever had until its end.
+    /// The server's peak memory until the end of this phase.
     pub peak_kib: u64,
 }
 
 impl Phase {
     pub const fn quiet(name: &'static str, confirms: Measurement, peak_kib: u64) -> Self {
-        Self { name, confirms, told: None, logins: None, peak_kib }
+        Self { name, confirms, outcome: None, logins: None, peak_kib }
     }
 
     fn is_held(&self, quiet: Duration) -> bool {
         let logins = self.logins.as_ref().is_none_or(|logins| logins.succeeded == logins.tried);
         let p50 = self.confirms.percentile(50).as_micros().saturating_mul(10);
-        let is_measured = self.confirms.count() > 0 && self.told.as_ref().is_none_or(Told::is_a_flood);
+        let is_measured =
+            self.confirms.count() > 0 && self.outcome.as_ref().is_none_or(FloodOutcome::is_a_flood);
         is_measured && logins && p50 <= quiet.as_micros().saturating_mul(TENTHS_AT_MOST)
     }
 }
 
-/// All of it.
+/// The results of all phases.
 pub struct Findings {
     pub started_kib: u64,
     pub phases: Vec<Phase>,
@@ -68,7 +69,7 @@ impl fmt::Display for Findings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "A confirm at a time, beside floods from 40 addresses; peak memory is that of the server until then."
+            "One confirm at a time, during floods from 40 addresses. Peak memory: of the server until then."
         )?;
         writeln!(
             f,
@@ -106,7 +107,7 @@ impl Phase {
         let tenths = tenths(confirms.percentile(50), quiet);
         let times = format!("{}.{}", tenths.div_euclid(10), tenths.rem_euclid(10));
         let logins = self.logins.as_ref().map(Logins::to_string).unwrap_or_default();
-        let told = self.told.as_ref().map(Told::to_string).unwrap_or_default();
+        let outcome = self.outcome.as_ref().map(FloodOutcome::to_string).unwrap_or_default();
         writeln!(
             f,
             "{:<26}{:>9}{:>9}{:>9}{:>9}{:>10}   {:<34}{:<30}",
@@ -117,7 +118,7 @@ impl Phase {
             times,
             megabytes(self.peak_kib),
             logins,
-            told,
+            outcome,
         )
     }
 }
@@ -129,8 +130,8 @@ impl fmt::Display for Logins {
     }
 }
 
-impl Told {
-    /// Whether it was answered at all, and rarely not: a flood that nobody feels shows nothing.
+impl FloodOutcome {
+    /// Whether enough of the flood was answered. A flood that the server does not process proves nothing.
     fn is_a_flood(&self) -> bool {
         let all = self.all();
         let unanswered = self.statuses.get(&0).copied().unwrap_or_default();
@@ -142,7 +143,7 @@ impl Told {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for FloodOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = self.all();
         let milliseconds = u64::try_from(self.lasted.as_millis()).unwrap_or(u64::MAX);

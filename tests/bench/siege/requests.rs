@@ -1,9 +1,9 @@
-//! The bytes that the floods and the correct logins consist of.
+//! The requests of the floods and of the correct logins.
 
 use sandbox::Credentials;
 use serde_json::{Value, json};
 
-/// Where a request goes, and where it says that it comes from.
+/// The address of the server, and the source address in the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender<'a> {
     pub address: &'a str,
@@ -26,14 +26,14 @@ pub fn login(sender: &Sender<'_>, credentials: &Credentials) -> Vec<u8> {
     sender.post("/public/v1/auth/login", &login_body(credentials).to_string())
 }
 
-/// A login of a known client and user, with a secret that looks like one.
+/// A login of a known client and user with a wrong secret of the right form.
 pub fn login_with_wrong_secret(sender: &Sender<'_>, credentials: &Credentials, number: u64) -> Vec<u8> {
     let mut body = login_body(credentials);
     set(&mut body, "client_secret", wrong(&credentials.client_secret, number));
     sender.post("/public/v1/auth/login", &body.to_string())
 }
 
-/// A refresh by a known client, with a refresh token that was never given out.
+/// A refresh by a known client with a refresh token that was never issued.
 pub fn refresh_with_unknown_token(sender: &Sender<'_>, credentials: &Credentials, number: u64) -> Vec<u8> {
     let mut body = login_body(credentials);
     set(&mut body, "grant_type", "refresh_token".to_owned());
@@ -41,13 +41,13 @@ pub fn refresh_with_unknown_token(sender: &Sender<'_>, credentials: &Credentials
     sender.post("/public/v1/auth/refresh", &body.to_string())
 }
 
-/// A read with an access token that was never given out.
+/// A read with an access token that was never issued.
 pub fn read_with_unknown_token(sender: &Sender<'_>, number: u64) -> Vec<u8> {
     let head = sender.head("GET /public/v1/accounts");
     format!("{head}Authorization: Bearer vg_test_at_{number:A<43}\r\n\r\n").into()
 }
 
-/// What is no request at all, or none that can be served: five kinds in turn.
+/// Bytes that are not a request, or a request that cannot be served: five kinds in turn.
 pub fn malformed(sender: &Sender<'_>, number: u64) -> Vec<u8> {
     match number.rem_euclid(5) {
         0 => sender.post("/public/v1/auth/login", "{\"client_id\":"),
@@ -79,7 +79,7 @@ fn set(body: &mut Value, field: &str, value: String) {
     }
 }
 
-/// Of the same length and alphabet as the right one. The ending is so long that it is never the right one's by chance.
+/// A secret of the same length and alphabet. The ending is so long that it never equals the real one by chance.
 fn wrong(secret: &str, number: u64) -> String {
     let ending = format!("{number:_>16}");
     let kept = secret.len().saturating_sub(ending.len());

@@ -1,4 +1,4 @@
-//! The pairs of endpoint and code that have been answered.
+//! The pairs of endpoint and code that were answered.
 
 use std::{collections::BTreeSet, sync::Mutex};
 
@@ -6,18 +6,18 @@ use error_codes::ErrorCode;
 use http_v1::Endpoint;
 
 use crate::{
-    order::Order,
-    shop::Shop,
-    town::town,
+    env::env,
+    merchant::Merchant,
+    request_body::RequestBody,
     wire::{Answer, method},
 };
 
-/// What was seen so far.
+/// The pairs that were seen so far.
 #[derive(Default)]
 pub struct Seen(Mutex<BTreeSet<(Endpoint, ErrorCode)>>);
 
 impl Seen {
-    /// Notes an error, which must have this code, and read as the table of errors says.
+    /// Records an error. It must have this code and match the table of errors.
     #[track_caller]
     pub fn expect(&self, code: ErrorCode, endpoint: Endpoint, answer: &Answer) {
         let (status, told, _) = answer.refusal();
@@ -35,13 +35,13 @@ impl Seen {
     }
 }
 
-/// Knocks at an endpoint with a body that is right in itself.
-pub async fn knock(shop: &Shop, endpoint: Endpoint) -> Answer {
+/// Calls an endpoint with a valid body.
+pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
     let body = match endpoint {
-        Endpoint::Login => Some(shop.login_body()),
-        Endpoint::Refresh => Some(shop.refresh_body()),
-        Endpoint::Validate | Endpoint::Confirm => Some(shop.order(&town().meter()).body()),
-        Endpoint::Retry => Some(Order::retry("09000000000", "nobody-1").body()),
+        Endpoint::Login => Some(merchant.login_body()),
+        Endpoint::Refresh => Some(merchant.refresh_body()),
+        Endpoint::Validate | Endpoint::Confirm => Some(merchant.order(&env().meter()).body()),
+        Endpoint::Retry => Some(RequestBody::retry("09000000000", "nobody-1").body()),
         Endpoint::Me
         | Endpoint::Accounts
         | Endpoint::Account
@@ -49,11 +49,11 @@ pub async fn knock(shop: &Shop, endpoint: Endpoint) -> Answer {
         | Endpoint::Purchases
         | Endpoint::Purchase => None,
     };
-    shop.send(method(endpoint), &path(shop, endpoint), body.as_deref(), &[]).await
+    merchant.send(method(endpoint), &path(merchant, endpoint), body.as_deref(), &[]).await
 }
 
-/// Its path, with a number that this shop may ask for where there is one.
-pub fn path(shop: &Shop, endpoint: Endpoint) -> String {
-    let id = if endpoint == Endpoint::Account { shop.account } else { 0 };
+/// The path of the endpoint. If it has an id, it is one that this merchant may read or 0.
+pub fn path(merchant: &Merchant, endpoint: Endpoint) -> String {
+    let id = if endpoint == Endpoint::Account { merchant.account } else { 0 };
     endpoint.path().replace("{id}", &id.to_string())
 }

@@ -1,7 +1,7 @@
-//! JSON as it stands on the wire, laid out on lines. Nothing is parsed away: order, types and spelling of every value
-//! stay, and only the values that differ from run to run are replaced, each by a word for its exact form.
+//! The JSON of an answer, formatted on lines. The order, type and spelling of every value stay. Only values that
+//! differ between runs are replaced by a placeholder for their exact form.
 
-/// The text, value by value. Characters that belong to no value are kept where they are, so none is lost.
+/// The text, formatted value by value. Characters outside any value stay where they are, so none is lost.
 pub fn laid_out(json: &str) -> String {
     let mut layout = Layout { rest: json, out: String::new(), depth: 0 };
     layout.value("");
@@ -63,7 +63,7 @@ impl<'a> Layout<'a> {
         self.rest = rest;
     }
 
-    /// A text with its quotes, or whatever else reaches to the next mark of structure.
+    /// A quoted text, or everything up to the next structural character.
     fn scalar(&mut self) -> &'a str {
         let (mut quoted, mut escaped) = (false, false);
         let end = self.rest.find(|c: char| {
@@ -78,7 +78,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// What stands for a value. One that has not the form it had stays as it is, and so does not go unnoticed.
+/// The placeholder of a value. A value of another form stays unchanged, so the snapshot test reports it.
 fn masked(path: &str, raw: &str) -> String {
     let mask = match path {
         "/id" | "/operator/id" | "/requester/id" | "/payer/id" | "/actor/id" | "/organisation/id"
@@ -96,14 +96,14 @@ fn masked(path: &str, raw: &str) -> String {
     mask.unwrap_or_else(|| raw.to_owned())
 }
 
-/// A name for a number; whatever is none stays.
+/// A placeholder for a number. Any other text stays unchanged.
 pub fn number(raw: &str, name: &str) -> String {
     let fits = raw.len() < 19 && !raw.is_empty() && raw.bytes().all(|byte| byte.is_ascii_digit());
     let is_padded = raw.len() > 1 && raw.starts_with('0');
     if fits && !is_padded { name.to_owned() } else { raw.to_owned() }
 }
 
-/// The mask, if the text is of this form, in which `9` is any digit.
+/// The mask, if the text has this form. `9` stands for any digit.
 fn mask_form(raw: &str, form: &str, mask: &str) -> Option<String> {
     let same = |(is, form): (u8, u8)| if form == b'9' { is.is_ascii_digit() } else { is == form };
     (raw.len() == form.len() && raw.bytes().zip(form.bytes()).all(same)).then(|| mask.to_owned())
@@ -115,7 +115,7 @@ fn secret(raw: &str, prefix: &str) -> Option<String> {
     fits.then(|| format!("\"{prefix}<{} characters>\"", body.len()))
 }
 
-/// Every run of twenty digits.
+/// Replaces every run of twenty digits.
 fn tokens(raw: &str) -> String {
     let mut out = String::new();
     let mut digits = String::new();

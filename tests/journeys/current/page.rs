@@ -1,4 +1,4 @@
-//! A page of the frozen surface: exchanges as text, exact but for what differs from run to run.
+//! A page of the frozen surface: exchanges as exact text, except values that differ between runs.
 
 use std::{
     collections::BTreeSet,
@@ -11,25 +11,25 @@ use acceptance::surface::Surface;
 use reqwest::Method;
 
 use super::layout::{laid_out, number};
-use crate::{order::Order, shop::Shop, wire::Answer};
+use crate::{merchant::Merchant, request_body::RequestBody, wire::Answer};
 
-/// The name of every request here, so that it stays.
+/// The request id of every request here, so that the answers do not vary.
 const REQUEST: &str = "frozen/1";
-/// Said by HTTP, not by the surface.
+/// Headers of HTTP, not of the surface.
 const UNSEEN: [&str; 3] = ["date", "content-length", "connection"];
-/// The longest body that a page shows as a whole.
+/// The longest body that a page shows in full.
 const SHOWN_MAX: usize = 2_000;
 
-/// One file.
+/// One snapshot file.
 pub struct Page {
     name: &'static str,
     text: String,
     codes: BTreeSet<(String, &'static str)>,
 }
 
-/// What is asked, by whom.
+/// A request and the merchant that sends it.
 pub struct Question<'a> {
-    shop: &'a Shop,
+    merchant: &'a Merchant,
     method: Method,
     path: String,
     headers: Vec<(&'a str, &'a str)>,
@@ -37,24 +37,24 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    pub fn get(shop: &'a Shop, path: &str) -> Self {
-        Self { shop, method: Method::GET, path: path.to_owned(), headers: Vec::new(), body: None }
+    pub fn get(merchant: &'a Merchant, path: &str) -> Self {
+        Self { merchant, method: Method::GET, path: path.to_owned(), headers: Vec::new(), body: None }
     }
 
-    pub fn post(shop: &'a Shop, path: &str, body: impl Into<String>) -> Self {
-        Self { method: Method::POST, body: Some(body.into()), ..Self::get(shop, path) }
+    pub fn post(merchant: &'a Merchant, path: &str, body: impl Into<String>) -> Self {
+        Self { method: Method::POST, body: Some(body.into()), ..Self::get(merchant, path) }
     }
 
-    pub fn validate(shop: &'a Shop, order: &Order) -> Self {
-        Self::post(shop, shop.surface.validate(), order.body())
+    pub fn validate(merchant: &'a Merchant, order: &RequestBody) -> Self {
+        Self::post(merchant, merchant.surface.validate(), order.body())
     }
 
-    pub fn confirm(shop: &'a Shop, order: &Order) -> Self {
-        Self::post(shop, shop.surface.confirm(), order.body())
+    pub fn confirm(merchant: &'a Merchant, order: &RequestBody) -> Self {
+        Self::post(merchant, merchant.surface.confirm(), order.body())
     }
 
-    pub fn retry(shop: &'a Shop, order: &Order) -> Self {
-        Self::post(shop, shop.surface.retry(), order.body())
+    pub fn retry(merchant: &'a Merchant, order: &RequestBody) -> Self {
+        Self::post(merchant, merchant.surface.retry(), order.body())
     }
 
     pub fn by(mut self, method: Method) -> Self {
@@ -67,7 +67,7 @@ impl<'a> Question<'a> {
         self
     }
 
-    /// Asked for an answer in a language, in every way in which one can be asked for.
+    /// The same request for an answer in a language, by the header and by the body's field.
     pub fn speaking(self, language: &str) -> Self {
         let (short, tag) = LANGUAGES.into_iter().find(|(short, _)| *short == language).unwrap();
         let body = self
@@ -80,7 +80,7 @@ impl<'a> Question<'a> {
     pub async fn ask(&self) -> Answer {
         let mut headers = self.headers.clone();
         headers.push(("X-Request-Id", REQUEST));
-        self.shop.send(self.method.clone(), &self.path, self.body.as_deref(), &headers).await
+        self.merchant.send(self.method.clone(), &self.path, self.body.as_deref(), &headers).await
     }
 }
 
@@ -89,27 +89,27 @@ impl Page {
         Self { name, text: String::new(), codes: BTreeSet::new() }
     }
 
-    /// Asks, and keeps question and answer.
+    /// Sends the request and stores the exchange.
     pub async fn keep(&mut self, title: &str, question: Question<'_>) -> Answer {
         let answer = question.ask().await;
         self.keep_answer(title, &question, &answer);
         answer
     }
 
-    /// Keeps what was asked and answered.
+    /// Stores an exchange.
     pub fn keep_answer(&mut self, title: &str, question: &Question<'_>, answer: &Answer) {
         let separator = if self.text.is_empty() { "" } else { "\n" };
         write!(
             self.text,
             "{separator}=== {title}\n{}\n{}",
             asked(question),
-            answered(answer, question.shop.base_url())
+            answered(answer, question.merchant.base_url())
         )
         .unwrap();
         self.note(answer, "en");
     }
 
-    /// Asks for the same error in each language, and keeps the question once.
+    /// Sends a request for the same error in each language, and stores the title once.
     pub async fn keep_in_each_language(
         &mut self,
         title: &str,
@@ -148,7 +148,7 @@ impl Page {
         fs::write(self.file(), &self.text).unwrap();
     }
 
-    /// What is not as it was, from the first line that differs.
+    /// The difference to the stored page, from the first line that differs.
     pub fn change(&self) -> Option<String> {
         let kept = fs::read_to_string(self.file()).unwrap_or_default();
         if kept == self.text {
@@ -168,7 +168,7 @@ impl Page {
     }
 }
 
-/// What a client sends to be answered in a language, and how it says so in a header.
+/// The languages: the header's value and the body's value.
 pub const LANGUAGES: [(&str, &str); 3] = [("en", "en-BW"), ("fr", "fr-FR"), ("pt", "pt-MZ")];
 
 pub fn directory() -> PathBuf {
@@ -181,18 +181,18 @@ fn asked(question: &Question<'_>) -> String {
         writeln!(text, "{name}: {}", shortened(value)).unwrap();
     }
     if let Some(body) = &question.body {
-        writeln!(text, "{}", shortened(&without_secrets(body, question.shop))).unwrap();
+        writeln!(text, "{}", shortened(&without_secrets(body, question.merchant))).unwrap();
     }
     text
 }
 
-fn without_secrets(body: &str, shop: &Shop) -> String {
-    let credentials = &shop.credentials;
+fn without_secrets(body: &str, merchant: &Merchant) -> String {
+    let credentials = &merchant.credentials;
     let secrets = [
         (credentials.client_id.as_str(), "<client id>"),
         (&credentials.client_secret, "<client secret>"),
         (&credentials.secret_pass, "<password>"),
-        (&shop.refresh_token, "<refresh token>"),
+        (&merchant.refresh_token, "<refresh token>"),
     ];
     let body = without_account(body);
     secrets.into_iter().fold(body, |body, (secret, name)| body.replace(secret, name))
@@ -225,7 +225,7 @@ fn answered(answer: &Answer, url: &str) -> String {
 fn header(name: &str, value: &str, url: &str) -> String {
     match name {
         "link" => value.replace(url, "<public url>"),
-        // How many are left and for how long depends on the moment; that they are numbers does not.
+        // The rest of the limit and the times vary, so only their form is checked.
         "ratelimit-remaining" | "ratelimit-reset" | "retry-after" => number(value, "<number>"),
         "recovery" => {
             let parts =

@@ -1,22 +1,22 @@
-//! Every code of the table, in every language.
+//! Every code of the table in every language.
 
 use std::thread;
 
 use acceptance::surface::Surface;
 use purchase::Handling;
 use reqwest::Method;
-use sandbox::{ShopPlan, WalletPlan};
+use sandbox::{MerchantPlan, WalletPlan};
 use serde_json::json;
 
 use super::page::{Page, Question};
 use crate::{
-    order::Order,
-    shop::Shop,
-    street::Street,
-    town::{another_town, eventually, known_meter, town},
+    env::{another_env, env, eventually, known_meter},
+    merchant::Merchant,
+    request_body::RequestBody,
+    simulator::SimulatorClient,
 };
 
-/// What the utility may say to a question, and what we call it.
+/// The utility's answers to a check, and our codes for them.
 const FAULTS: [(&str, &str, &str); 10] = [
     ("UnknownMeterEx", "Meter not found", "meter_not_found"),
     ("BlockedMeterEx", "Meter is blocked", "meter_blocked"),
@@ -33,14 +33,14 @@ const FAULTS: [(&str, &str, &str); 10] = [
 /// Longer than a provider's check may take.
 const TOO_LONG_MS: u64 = 12_000;
 
-async fn shop(code: &str) -> Shop {
-    town().open_as(Surface::Current, ShopPlan::staging(code, "A frozen shop")).await
+async fn merchant(code: &str) -> Merchant {
+    env().open_as(Surface::Current, MerchantPlan::staging(code, "A frozen shop")).await
 }
 
 pub async fn of_requests() -> Page {
     let mut page = Page::new("refused-requests");
-    let shop = shop("FROZEN-REQUESTS").await;
-    let right = shop.order(town().scenario("active_11_digit"));
+    let merchant = merchant("FROZEN-REQUESTS").await;
+    let right = merchant.order(env().scenario("active_11_digit"));
     let with = |name, value| right.clone().with(name, value);
     for (code, order) in [
         ("missing_field", right.clone().without("meter_number")),
@@ -52,21 +52,21 @@ pub async fn of_requests() -> Page {
         ("meter_not_allowed", with("meter_number", "\"09990000008\"")),
         ("resource_not_found", with("debited_account_id", "999999999")),
     ] {
-        let ask = async |language| Question::validate(&shop, &order).speaking(language).ask().await;
+        let ask = async |language| Question::validate(&merchant, &order).speaking(language).ask().await;
         page.keep_in_each_language(code, ask).await;
     }
-    details(&mut page, &shop, &right).await;
+    details(&mut page, &merchant, &right).await;
     let dear = right.clone().amount("2000000");
-    let poor = async |language| Question::confirm(&shop, &dear).speaking(language).ask().await;
+    let poor = async |language| Question::confirm(&merchant, &dear).speaking(language).ask().await;
     page.keep_in_each_language("insufficient_balance", poor).await;
-    let question = Order::retry_on(Surface::Current, town().scenario("active_11_digit"), "nobody-1");
-    let nobody = async |language| Question::retry(&shop, &question).speaking(language).ask().await;
-    page.keep_in_each_language("transaction_not_found", nobody).await;
+    let question = RequestBody::retry_on(Surface::Current, env().scenario("active_11_digit"), "nobody-1");
+    let unknown = async |language| Question::retry(&merchant, &question).speaking(language).ask().await;
+    page.keep_in_each_language("transaction_not_found", unknown).await;
     page
 }
 
-/// The finer points of a field that is wrong.
-async fn details(page: &mut Page, shop: &Shop, right: &Order) {
+/// Special cases of an invalid field.
+async fn details(page: &mut Page, merchant: &Merchant, right: &RequestBody) {
     let long = format!("\"{}\"", "x".repeat(101));
     for (title, name, value) in [
         ("a text that is none", "meter_number", "7000010012"),
@@ -83,12 +83,12 @@ async fn details(page: &mut Page, shop: &Shop, right: &Order) {
         ("a meter number that is no identifier", "meter_number", "\"07#0000#10012\""),
     ] {
         let order = right.clone().with(name, value);
-        let refused = page.keep(title, Question::validate(shop, &order)).await;
+        let refused = page.keep(title, Question::validate(merchant, &order)).await;
         assert_eq!(refused.status, 400, "{title}: {}", refused.text);
     }
     let twice = right.clone().with_another("amount", "1.00");
-    page.keep("a field twice", Question::validate(shop, &twice)).await.expect(400);
-    let question = Order::retry_on(Surface::Current, "07000010012", "nobody-1");
+    page.keep("a field twice", Question::validate(merchant, &twice)).await.expect(400);
+    let question = RequestBody::retry_on(Surface::Current, "07000010012", "nobody-1");
     for (title, name, value) in [
         ("a question with no text for a meter number", "meter_number", "[]"),
         ("a question about a meter number that is no identifier", "meter_number", "\"07#0000#10012\""),
@@ -96,50 +96,50 @@ async fn details(page: &mut Page, shop: &Shop, right: &Order) {
         ("a question with a date of another form", "date", "\"yesterday\""),
     ] {
         let question = question.clone().with(name, value);
-        page.keep(title, Question::retry(shop, &question)).await.expect(400);
+        page.keep(title, Question::retry(merchant, &question)).await.expect(400);
     }
 }
 
 pub async fn of_providers() -> Page {
     let mut page = Page::new("refused-by-providers");
-    let (shop, street) = (shop("FROZEN-PROVIDERS").await, Street::new());
+    let (merchant, simulator) = (merchant("FROZEN-PROVIDERS").await, SimulatorClient::new());
     let mut meters = (10..).map(known_meter);
     for (exception, text, code) in FAULTS {
         let fault = json!({ "fault": "refuse", "operation": "check", "exception": exception, "text": text });
         let ask = async |language| {
             let meter = meters.next().unwrap();
-            street.will(&meter, &fault).await;
-            Question::validate(&shop, &shop.order(&meter)).speaking(language).ask().await
+            simulator.will(&meter, &fault).await;
+            Question::validate(&merchant, &merchant.order(&meter)).speaking(language).ask().await
         };
         page.keep_in_each_language(code, ask).await;
     }
     let away = json!({ "fault": "drop_before", "operation": "check" });
     let ask = async |language| {
         let meter = meters.next().unwrap();
-        street.will(&meter, &away).await;
-        Question::validate(&shop, &shop.order(&meter)).speaking(language).ask().await
+        simulator.will(&meter, &away).await;
+        Question::validate(&merchant, &merchant.order(&meter)).speaking(language).ask().await
     };
     page.keep_in_each_language("provider_unavailable", ask).await;
-    scenarios(&mut page, &shop).await;
+    scenarios(&mut page, &merchant).await;
     let unknown = async |language| {
         let meter = meters.next().unwrap();
-        street.will(&meter, &json!({ "fault": "drop_after" })).await;
-        let order = shop.order(&meter).reference("lost-1");
-        let lost = Question::confirm(&shop, &order).speaking(language).ask().await;
-        shop.retry_until_settled(&meter, "lost-1").await.expect(200);
+        simulator.will(&meter, &json!({ "fault": "drop_after" })).await;
+        let order = merchant.order(&meter).reference("lost-1");
+        let lost = Question::confirm(&merchant, &order).speaking(language).ask().await;
+        merchant.retry_until_settled(&meter, "lost-1").await.expect(200);
         lost
     };
     page.keep_in_each_language("provider_timeout", unknown).await;
     let slow = known_meter(2);
     let late = json!({ "fault": "delay_before", "operation": "check", "delay_ms": TOO_LONG_MS });
-    street.will(&slow, &late).await;
-    let order = shop.order(&slow);
-    page.keep("a quote that did not come in time", Question::validate(&shop, &order)).await.expect(504);
+    simulator.will(&slow, &late).await;
+    let order = merchant.order(&slow);
+    page.keep("a quote that did not come in time", Question::validate(&merchant, &order)).await.expect(504);
     page
 }
 
-/// What the meters of the sandbox have the provider say, and our credit.
-async fn scenarios(page: &mut Page, shop: &Shop) {
+/// The provider's refusals of the sandbox meters, and an exhausted provider credit.
+async fn scenarios(page: &mut Page, merchant: &Merchant) {
     for (scenario, amount) in [
         ("blocked_customer", "100.00"),
         ("not_found", "100.00"),
@@ -152,73 +152,75 @@ async fn scenarios(page: &mut Page, shop: &Shop) {
         ("credit_exhausted", "100.00"),
         ("duplicate", "100.00"),
     ] {
-        let order = shop.order(town().scenario(scenario)).amount(amount);
-        let refused = page.keep(&format!("the meter {scenario}"), Question::confirm(shop, &order)).await;
+        let order = merchant.order(env().scenario(scenario)).amount(amount);
+        let refused = page.keep(&format!("the meter {scenario}"), Question::confirm(merchant, &order)).await;
         assert!(refused.status >= 400, "{}", refused.text);
     }
 }
 
-pub async fn of_the_house() -> Page {
+pub async fn by_the_service() -> Page {
     let mut page = Page::new("refused-by-the-house");
-    let shop = shop("FROZEN-HOUSE").await;
-    let mut stranger = shop.on(Surface::Current);
-    stranger.access_token.clear();
-    at_the_door(&mut page, &shop, &stranger).await;
+    let merchant = merchant("FROZEN-HOUSE").await;
+    let mut unauthenticated = merchant.on(Surface::Current);
+    unauthenticated.access_token.clear();
+    without_access(&mut page, &merchant, &unauthenticated).await;
     without_a_provider(&mut page).await;
     managed(&mut page).await;
-    too_fast(&mut page, &shop).await;
+    too_fast(&mut page, &merchant).await;
     broken(&mut page).await;
     page
 }
 
-async fn at_the_door(page: &mut Page, shop: &Shop, stranger: &Shop) {
-    let order = shop.order(town().scenario("active_11_digit"));
-    let stranger = async |language| Question::validate(stranger, &order).speaking(language).ask().await;
-    page.keep_in_each_language("invalid_credentials", stranger).await;
-    let plan = ShopPlan { role: identity::Role::Viewer, ..ShopPlan::staging("FROZEN-LOOKER", "A shop") };
-    let viewer = town().open_as(Surface::Current, plan).await;
+async fn without_access(page: &mut Page, merchant: &Merchant, unauthenticated: &Merchant) {
+    let order = merchant.order(env().scenario("active_11_digit"));
+    let unauthenticated =
+        async |language| Question::validate(unauthenticated, &order).speaking(language).ask().await;
+    page.keep_in_each_language("invalid_credentials", unauthenticated).await;
+    let plan =
+        MerchantPlan { role: identity::Role::Viewer, ..MerchantPlan::staging("FROZEN-LOOKER", "A shop") };
+    let viewer = env().open_as(Surface::Current, plan).await;
     let viewer = async |language| Question::confirm(&viewer, &order).speaking(language).ask().await;
     page.keep_in_each_language("missing_permission", viewer).await;
-    let deletes =
-        async |language| Question::get(shop, "/auth/me").by(Method::DELETE).speaking(language).ask().await;
+    let deletes = async |language| {
+        Question::get(merchant, "/auth/me").by(Method::DELETE).speaking(language).ask().await
+    };
     page.keep_in_each_language("method_not_allowed", deletes).await;
 }
 
 async fn without_a_provider(page: &mut Page) {
-    let shop = shop("FROZEN-WITHOUT").await;
-    let organisation = shop.organisation;
-    town()
-        .asks_the_database(&format!("DELETE FROM default_providers WHERE organisation_id = {organisation}"));
-    let order = shop.order(town().scenario("active_11_digit"));
-    let ask = async |language| Question::validate(&shop, &order).speaking(language).ask().await;
+    let merchant = merchant("FROZEN-WITHOUT").await;
+    let organisation = merchant.organisation;
+    env().asks_the_database(&format!("DELETE FROM default_providers WHERE organisation_id = {organisation}"));
+    let order = merchant.order(env().scenario("active_11_digit"));
+    let ask = async |language| Question::validate(&merchant, &order).speaking(language).ask().await;
     page.keep_in_each_language("forbidden", ask).await;
-    let confirm = Question::confirm(&shop, &order);
+    let confirm = Question::confirm(&merchant, &order);
     page.keep("an organisation without a default provider", confirm).await.expect(403);
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
 async fn managed(page: &mut Page) {
-    let plan = ShopPlan {
+    let plan = MerchantPlan {
         wallets: vec![WalletPlan::loaded("Wallet", Handling::Managed)],
-        ..ShopPlan::staging("FROZEN-PENDING", "A shop that lets us settle")
+        ..MerchantPlan::staging("FROZEN-PENDING", "A shop that lets us settle")
     };
-    let shop = town().open_as(Surface::Current, plan).await;
-    let meter = town().scenario("busy");
-    shop.confirm(&shop.order(meter).reference("managed-1")).await.expect(200);
-    let question = Order::retry_on(Surface::Current, meter, "managed-1");
-    let ask = async |language| Question::retry(&shop, &question).speaking(language).ask().await;
+    let merchant = env().open_as(Surface::Current, plan).await;
+    let meter = env().scenario("busy");
+    merchant.confirm(&merchant.order(meter).reference("managed-1")).await.expect(200);
+    let question = RequestBody::retry_on(Surface::Current, meter, "managed-1");
+    let ask = async |language| Question::retry(&merchant, &question).speaking(language).ask().await;
     page.keep_in_each_language("transaction_pending", ask).await;
-    let switched = format!("UPDATE accounts SET retries_enabled = false WHERE id = {}", shop.account);
-    town().asks_the_database(&switched);
+    let switched = format!("UPDATE accounts SET retries_enabled = false WHERE id = {}", merchant.account);
+    env().asks_the_database(&switched);
     page.keep_in_each_language("retries_disabled", ask).await;
 }
 
-async fn too_fast(page: &mut Page, shop: &Shop) {
+async fn too_fast(page: &mut Page, merchant: &Merchant) {
     let one_a_second =
         [("VENDGATE__WEB__LIMITS__CLIENT__PER_SECOND", "1"), ("VENDGATE__WEB__LIMITS__CLIENT__BURST", "1")];
-    let strict = town().another_api_server_with("server-that-is-frozen", &one_a_second);
-    let shop = shop.calling(strict.url());
-    let me = |language| Question::get(&shop, "/auth/me").speaking(language);
+    let strict = env().another_api_server_with("server-that-is-frozen", &one_a_second);
+    let merchant = merchant.calling(strict.url());
+    let me = |language| Question::get(&merchant, "/auth/me").speaking(language);
     let ask = async |language| {
         let mut last = me(language).ask().await;
         eventually("the client is told to wait", async || {
@@ -234,13 +236,13 @@ async fn too_fast(page: &mut Page, shop: &Shop) {
     page.keep_answer("a client that comes too often", &me("en"), &ask("en").await);
 }
 
-/// A server whose tables have gone.
+/// A server whose tables are missing.
 async fn broken(page: &mut Page) {
-    let (sandbox, opened) = thread::spawn(|| another_town("frozen-and-broken")).join().unwrap();
-    let shop = Shop::log_in_on(Surface::Current, opened, &sandbox.facts().base_url).await;
+    let (sandbox, opened) = thread::spawn(|| another_env("frozen-and-broken")).join().unwrap();
+    let merchant = Merchant::log_in_on(Surface::Current, opened, &sandbox.info().base_url).await;
     sandbox.database().run_sql("ALTER TABLE organisations RENAME TO gone").unwrap();
-    let me = |language| Question::get(&shop, "/auth/me").speaking(language);
+    let me = |language| Question::get(&merchant, "/auth/me").speaking(language);
     page.keep_in_each_language("internal_error", async |language| me(language).ask().await).await;
-    drop(shop);
+    drop(merchant);
     thread::spawn(move || sandbox.stop(|| true)).join().unwrap();
 }

@@ -1,32 +1,33 @@
-//! `hard_validate`: a quote that goes through the whole sale, down to a token that is none.
+//! `hard_validate`: a quote that runs the whole sale with the provider but yields no usable token.
 
 use acceptance::surface::Surface;
 use serde_json::{Value, json};
 
-use crate::{street::Street, town::town, wire::Answer};
+use crate::{env::env, simulator::SimulatorClient, wire::Answer};
 
 #[tokio::test]
 async fn a_trial_leaves_nothing_behind_at_the_utility_in_the_wallet_or_in_a_table() {
-    let (shop, street, meter) = (town().open_shop_on(Surface::Current).await, Street::new(), town().meter());
-    let order = shop.order(&meter);
-    let quote = shop.validate(&order).await.expect(200);
-    let trial = shop.validate(&order.clone().with("hard_validate", "true")).await.expect(200);
-    assert_eq!(street.vends(&meter).await, Vec::<Value>::new());
-    assert_eq!(shop.balance().await, "BWP 1000000.00");
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    let (merchant, simulator, meter) =
+        (env().open_merchant_on(Surface::Current).await, SimulatorClient::new(), env().meter());
+    let order = merchant.order(&meter);
+    let quote = merchant.validate(&order).await.expect(200);
+    let trial = merchant.validate(&order.clone().with("hard_validate", "true")).await.expect(200);
+    assert_eq!(simulator.vends(&meter).await, Vec::<Value>::new());
+    assert_eq!(merchant.balance().await, "BWP 1000000.00");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
     assert!(trial.id() != quote.id() && !trial.text.contains("token"), "{}", trial.text);
     assert_eq!(without_number(&trial), without_number(&quote));
 
-    let bought = shop.confirm(&order.with("hard_validate", "true")).await.expect(200);
+    let bought = merchant.confirm(&order.with("hard_validate", "true")).await.expect(200);
     let [(_, token)] = bought.tokens()[..] else { panic!("{}", bought.text) };
     assert_ne!(token, "0".repeat(20));
-    assert_eq!(street.enters(&meter, token).await, Ok("credit".to_owned()));
-    shop.has_spent(&["BWP 101.50"]).await;
+    assert_eq!(simulator.enters(&meter, token).await, Ok("credit".to_owned()));
+    merchant.has_spent(&["BWP 101.50"]).await;
 }
 
 #[tokio::test]
-async fn a_trial_hears_what_a_quote_hears_and_nothing_that_is_said_only_when_money_is_on_the_table() {
-    let shop = town().open_shop_on(Surface::Current).await;
+async fn a_trial_gets_the_answers_of_a_quote_and_never_those_of_a_confirm() {
+    let merchant = env().open_merchant_on(Surface::Current).await;
     for (scenario, amount, is_quoted) in [
         ("active_13_digit", "100.00", true),
         ("tariff_charge_sub_account", "100.00", true),
@@ -43,9 +44,9 @@ async fn a_trial_hears_what_a_quote_hears_and_nothing_that_is_said_only_when_mon
         ("maximum_vend", "100000.01", false),
         ("not_found", "100.00", false),
     ] {
-        let order = shop.order(town().scenario(scenario)).amount(amount);
-        let quote = shop.validate(&order).await;
-        let trial = shop.validate(&order.with("hard_validate", "true")).await;
+        let order = merchant.order(env().scenario(scenario)).amount(amount);
+        let quote = merchant.validate(&order).await;
+        let trial = merchant.validate(&order.with("hard_validate", "true")).await;
         assert_eq!(quote.status == 200, is_quoted, "{scenario}: {}", quote.text);
         assert_eq!(trial.status, quote.status, "{scenario}: {}", trial.text);
         if is_quoted {
@@ -58,27 +59,28 @@ async fn a_trial_hears_what_a_quote_hears_and_nothing_that_is_said_only_when_mon
             );
         }
     }
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
 #[tokio::test]
 async fn a_provider_that_would_make_no_token_is_found_out_by_a_trial_and_not_by_a_quote() {
-    let (shop, street, meter) = (town().open_shop_on(Surface::Current).await, Street::new(), town().meter());
-    let order = shop.order(&meter);
+    let (merchant, simulator, meter) =
+        (env().open_merchant_on(Surface::Current).await, SimulatorClient::new(), env().meter());
+    let order = merchant.order(&meter);
     let tokenless = json!({ "fault": "no_token", "operation": "quote" });
-    street.will(&meter, &tokenless).await;
-    shop.validate(&order).await.expect(200);
-    street.will(&meter, &tokenless).await;
-    let tried = shop.validate(&order.clone().with("hard_validate", "true")).await;
+    simulator.will(&meter, &tokenless).await;
+    merchant.validate(&order).await.expect(200);
+    simulator.will(&meter, &tokenless).await;
+    let tried = merchant.validate(&order.clone().with("hard_validate", "true")).await;
     assert_eq!(tried.refusal(), (422, "upstream_error", None));
-    street.will(&meter, &json!({ "fault": "drop_before", "operation": "quote" })).await;
-    let away = shop.validate(&order.with("hard_validate", "true")).await;
+    simulator.will(&meter, &json!({ "fault": "drop_before", "operation": "quote" })).await;
+    let away = merchant.validate(&order.with("hard_validate", "true")).await;
     assert_eq!(away.refusal(), (502, "provider_unavailable", None));
-    assert_eq!(street.vends(&meter).await, Vec::<Value>::new());
-    assert_eq!(shop.rows(), "0|0|0|0|0");
+    assert_eq!(simulator.vends(&meter).await, Vec::<Value>::new());
+    assert_eq!(merchant.rows(), "0|0|0|0|0");
 }
 
-/// The text, but for the number, which every quote has of its own.
+/// The text without the id, which is different for every quote.
 fn without_number(quote: &Answer) -> String {
     quote.text.replacen(&format!("\"id\":{},", quote.id()), "", 1)
 }

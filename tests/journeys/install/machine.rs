@@ -1,4 +1,4 @@
-//! A machine on which somebody installs: an empty Postgres, a vendor, and a root directory of its own.
+//! A machine for an installation: an empty Postgres, a simulated vendor, and its own root directory.
 
 use std::{
     fs::{self, File, Permissions},
@@ -15,11 +15,11 @@ use sandbox::free_port;
 use serde_json::Value;
 use utility_sim::{MessageSettings, Simulator, SimulatorSettings};
 
-use crate::{installed, town::directory};
+use crate::{env::directory, installed};
 
 const OPERATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operations");
 
-/// What the document says is typed here, with this machine's places and ports for those that it names.
+/// Runs the document's commands with this machine's paths and ports.
 pub struct Machine {
     pub root: PathBuf,
     pub simulator: Simulator,
@@ -27,7 +27,7 @@ pub struct Machine {
     pub meter: String,
     pub api: String,
     changes: Vec<(&'static str, String)>,
-    /// Programs end when it is closed.
+    /// The programs end when this is closed.
     _lifeline: File,
 }
 
@@ -69,7 +69,7 @@ impl Machine {
         machine
     }
 
-    /// Types every block of the document that bears the mark, and returns what was printed.
+    /// Runs every block of the document that has the mark, and returns the output.
     pub fn types(&self, mark: &str) -> String {
         let mut script = blocks(mark).join("\n");
         for (documented, here) in &self.changes {
@@ -89,7 +89,7 @@ impl Machine {
         String::from_utf8(typed.stdout).unwrap()
     }
 
-    /// What `vendctl` says, in the operator's name.
+    /// The output of `vendctl`, called by the operator.
     pub fn operator(&self, words: &str) -> Value {
         let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
             .env_clear()
@@ -102,7 +102,7 @@ impl Machine {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// What the database of the installation says to its superuser.
+    /// The result of a query as the superuser of the installation's database.
     pub fn asks_the_database(&self, sql: &str) -> String {
         let url = self.postgres.database_url("vendgate").unwrap();
         let program = self.postgres.program("psql");
@@ -159,7 +159,7 @@ impl Machine {
     }
 }
 
-/// Who knows the names and passwords that stand in the document.
+/// A vendor with the names and passwords of the document.
 fn vendor() -> SimulatorSettings {
     let messages = MessageSettings {
         username: "vendgate".to_owned(),
@@ -174,7 +174,7 @@ fn vendor() -> SimulatorSettings {
     }
 }
 
-/// The document's blocks of this mark, in their order.
+/// The document's blocks with this mark, in order.
 fn blocks(mark: &str) -> Vec<String> {
     let text = fs::read_to_string(Path::new(OPERATIONS).join("INSTALL.md")).unwrap();
     let fence = format!("\n```sh {mark}\n");
@@ -184,7 +184,7 @@ fn blocks(mark: &str) -> Vec<String> {
     blocks
 }
 
-/// A pipe that nothing is ever written to, open for as long as this process lives.
+/// A pipe that is never written to and stays open while this process lives.
 fn make_lifeline(path: &Path) -> File {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     let mut lifeline = File::options().read(true).write(true).open(path).unwrap();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What of systemd the installation needs: services that are started as their units say. UNITS and RUN are directories.
+# The part of systemctl that the installation needs: it starts services as their units say. UNITS and RUN are directories.
 set -eu
 
 start() {
@@ -38,7 +38,7 @@ case "$1 ${2-}" in
     done
     ;;
 *)
-    echo "systemctl $*: the installation asks for something new" >&2
+    echo "systemctl $*: the installation uses an unsupported command" >&2
     exit 1
     ;;
 esac

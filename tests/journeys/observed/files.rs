@@ -1,4 +1,4 @@
-//! The operator's files speak of what the programs really tell: alerts, dashboard, the table of metrics, the runbook.
+//! The operator's files match the programs: alerts, dashboard, the table of metrics, the runbook.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,13 +12,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    a_busy_morning,
+    buy_with_every_outcome,
     numbers::{Numbers, family},
     watched::watched,
 };
-use crate::town::{eventually, town};
+use crate::env::{env, eventually};
 
-/// Told by Prometheus itself about whatever it scrapes.
+/// Metrics that Prometheus itself adds for every target.
 const OF_PROMETHEUS: [&str; 1] = ["up"];
 
 #[derive(Debug, Deserialize)]
@@ -77,7 +77,7 @@ fn alerts() -> Vec<Alert> {
     rules.groups.into_iter().flat_map(|group| group.rules).collect()
 }
 
-/// The expressions of the dashboard, wherever they stand in it.
+/// All expressions of the dashboard.
 fn panels(dashboard: &Value, found: &mut Vec<String>) {
     match dashboard {
         Value::Object(members) => {
@@ -89,7 +89,7 @@ fn panels(dashboard: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The names of metrics in an expression, and the labels by which it picks or groups each of them.
+/// The words of an expression: names of metrics and labels among them.
 fn words(expression: &str) -> impl Iterator<Item = &str> {
     expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
 }
@@ -101,13 +101,13 @@ fn names(expression: &str) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn alerts_and_dashboard_name_only_what_the_programs_tell_and_the_table_has_its_labels() {
-    let server = town().another_api_server("server-that-is-scraped");
-    let shop = town().open_shop().await;
-    a_busy_morning(&shop.calling(server.url())).await;
+async fn alerts_and_dashboard_use_only_exported_metrics_with_documented_labels() {
+    let server = env().another_api_server("server-that-is-scraped");
+    let merchant = env().open_merchant().await;
+    buy_with_every_outcome(&merchant.calling(server.url())).await;
     let worker = &tokio::task::spawn_blocking(watched).await.unwrap().worker;
     let mut told = BTreeMap::new();
-    eventually("the worker has made its rounds", async || {
+    eventually("the worker has finished its periodic checks", async || {
         told = Numbers::of(worker).await.names();
         told.contains_key("vendgate_checked_timestamp_seconds")
             && told.contains_key("vendgate_counted_timestamp_seconds")
@@ -123,12 +123,12 @@ async fn alerts_and_dashboard_name_only_what_the_programs_tell_and_the_table_has
     assert!(alerts.len() > 15 && dashboard.len() > 15, "{} alerts, {} panels", alerts.len(), dashboard.len());
     for expression in alerts.iter().map(|alert| &alert.expr).chain(&dashboard) {
         let names = names(expression);
-        assert!(!names.is_empty(), "{expression} looks at nothing");
+        assert!(!names.is_empty(), "{expression} uses no metric");
         let unknown: Vec<&String> = names
             .iter()
             .filter(|name| !told.contains_key(*name) && !OF_PROMETHEUS.contains(&name.as_str()))
             .collect();
-        assert!(unknown.is_empty(), "{expression} names {unknown:?}, which nobody tells");
+        assert!(unknown.is_empty(), "{expression} names {unknown:?}, which no program exports");
     }
     for row in table() {
         if let Some(labels) = told.get(&row.name) {
@@ -164,33 +164,33 @@ fn table() -> Vec<Row> {
     .collect()
 }
 
-/// Writes down what the rooms say about their metrics.
+/// Records the descriptions of all metrics.
 #[derive(Clone, Default)]
-struct Listener(Arc<Mutex<BTreeMap<String, (&'static str, String)>>>);
+struct DescriptionRecorder(Arc<Mutex<BTreeMap<String, (&'static str, String)>>>);
 
-impl Listener {
-    fn hears(&self, name: &KeyName, kind: &'static str, meaning: &SharedString) {
-        let mut heard = self.0.lock().unwrap();
-        let before = heard.insert(name.as_str().to_owned(), (kind, meaning.to_string()));
+impl DescriptionRecorder {
+    fn record(&self, name: &KeyName, kind: &'static str, meaning: &SharedString) {
+        let mut recorded = self.0.lock().unwrap();
+        let before = recorded.insert(name.as_str().to_owned(), (kind, meaning.to_string()));
         assert!(
             before.is_none_or(|before| before == (kind, meaning.to_string())),
-            "{} means two things",
+            "{} has two descriptions",
             name.as_str()
         );
     }
 }
 
-impl Recorder for Listener {
+impl Recorder for DescriptionRecorder {
     fn describe_counter(&self, name: KeyName, _unit: Option<Unit>, meaning: SharedString) {
-        self.hears(&name, "counter", &meaning);
+        self.record(&name, "counter", &meaning);
     }
 
     fn describe_gauge(&self, name: KeyName, _unit: Option<Unit>, meaning: SharedString) {
-        self.hears(&name, "gauge", &meaning);
+        self.record(&name, "gauge", &meaning);
     }
 
     fn describe_histogram(&self, name: KeyName, _unit: Option<Unit>, meaning: SharedString) {
-        self.hears(&name, "histogram", &meaning);
+        self.record(&name, "histogram", &meaning);
     }
 
     fn register_counter(&self, _key: &Key, _metadata: &Metadata<'_>) -> Counter {
@@ -208,12 +208,12 @@ impl Recorder for Listener {
 
 #[test]
 fn the_table_of_metrics_says_what_the_programs_say_about_them() {
-    let listener = Listener::default();
-    metrics::with_local_recorder(&listener, || {
+    let recorder = DescriptionRecorder::default();
+    metrics::with_local_recorder(&recorder, || {
         api_server::describe_metrics();
         retry_worker::describe_metrics();
     });
-    let described = listener.0.lock().unwrap().clone();
+    let described = recorder.0.lock().unwrap().clone();
     let table: BTreeMap<String, (&str, String)> =
         table().into_iter().map(|row| (row.name, (row.kind, row.meaning))).collect();
     let wanted: Vec<String> = described
@@ -223,7 +223,7 @@ fn the_table_of_metrics_says_what_the_programs_say_about_them() {
         .collect();
     assert!(wanted.is_empty(), "METRICS.md lacks:\n{}", wanted.join("\n"));
     let surplus: Vec<&String> = table.keys().filter(|name| !described.contains_key(*name)).collect();
-    assert!(surplus.is_empty(), "METRICS.md has what nobody tells: {surplus:?}");
+    assert!(surplus.is_empty(), "METRICS.md has metrics that no program exports: {surplus:?}");
 }
 
 #[test]
@@ -234,10 +234,10 @@ fn every_alert_has_its_section_in_the_runbook_and_every_section_its_alert() {
     let named: Vec<&str> = alerts.iter().map(|alert| alert.name.as_str()).collect();
     assert_eq!(sections, named, "in the order of alerts.yml");
     let pages = alerts.iter().filter(|alert| alert.labels.severity == Severity::Page).count();
-    assert!(pages > 0 && pages < alerts.len(), "{pages} of {} wake somebody", alerts.len());
+    assert!(pages > 0 && pages < alerts.len(), "{pages} of {} alerts page the operator", alerts.len());
     for Alert { name, annotations, lasting, .. } in &alerts {
         assert_eq!(annotations.runbook, format!("docs/operations/RUNBOOK.md#{}", name.to_lowercase()));
-        assert!(annotations.summary.len() > 20, "{name} says nothing");
+        assert!(annotations.summary.len() > 20, "{name} has too short a summary");
         assert!(lasting.as_deref().is_none_or(|time| time.ends_with('m')), "{name}: {lasting:?}");
         let (_, section) = runbook.split_once(&format!("## {name}\n")).unwrap();
         let section = section.split("\n## ").next().unwrap();
@@ -257,12 +257,12 @@ fn every_command_of_the_runbook_is_one_that_vendctl_knows() {
         let words = spoken(line.strip_prefix("vendctl ").unwrap());
         let vendctl = env!("CARGO_BIN_EXE_acceptance-vendctl");
         let run = Command::new(vendctl).args(words).env_clear().output().unwrap();
-        // 2: no such command or argument. 1: it was understood, and there is no database to do it in.
+        // 2: no such command or argument. 1: the command was understood, but there is no database.
         assert_eq!(run.status.code(), Some(1), "{line}: {}", String::from_utf8_lossy(&run.stderr));
     }
 }
 
-/// The words of a command line, with quotes around some of them.
+/// The arguments of a command line. Quoted text is one argument.
 fn spoken(line: &str) -> Vec<String> {
     let parts = line.split('"').enumerate();
     parts

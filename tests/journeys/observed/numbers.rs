@@ -1,10 +1,10 @@
-//! What a program tells at `/metrics`, read back.
+//! The metrics of a program at `/metrics`, parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sandbox::{Door, Process, http_client};
+use sandbox::{Listener, Process, http_client};
 
-/// Everything that one program told at one moment.
+/// All metrics of one program at one moment.
 pub struct Numbers {
     pub text: String,
     told: Vec<Number>,
@@ -24,13 +24,13 @@ impl Numbers {
         Self { text, told }
     }
 
-    /// The sum of everything of this name with these labels, which are counts.
+    /// The sum of all counts with this name and these labels.
     pub fn count(&self, name: &str, labels: &[(&str, &str)]) -> u64 {
         let values = self.told.iter().filter(|number| number.name == name && number.has(labels));
         values.map(|number| number.value.parse::<u64>().unwrap()).sum()
     }
 
-    /// All names, and under each the names of its labels. A histogram has one name.
+    /// All names of metrics with the names of their labels. A histogram has one name.
     pub fn names(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for number in &self.told {
@@ -52,14 +52,14 @@ pub fn family(name: &str) -> &str {
     ["_bucket", "_sum", "_count"].into_iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }
 
-/// Status and body of what the watchers' door of a program answers.
+/// The status and body of an answer of a program's observe endpoint.
 pub async fn ask(program: &Process, path: &str) -> (u16, String) {
-    let url = format!("{}{path}", program.address(Door::Observe));
+    let url = format!("{}{path}", program.address(Listener::Observe));
     let answer = http_client().unwrap().get(url).send().await.unwrap();
     (answer.status().as_u16(), answer.text().await.unwrap())
 }
 
-/// `name{label="value",…} number`. No label's value here has a quote or a comma in it.
+/// Parses `name{label="value",…} number`. No label's value here contains a quote or a comma.
 fn read(line: &str) -> Number {
     let (what, value) = line.rsplit_once(' ').unwrap();
     let (name, labels) = what.split_once('{').unwrap_or((what, "}"));

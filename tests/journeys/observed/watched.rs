@@ -1,12 +1,12 @@
-//! A town of its own, with a worker that says all that it can; its database stands still now and then.
+//! A separate environment whose worker logs at the most verbose level. Tests stop its database now and then.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use sandbox::{Options, Process, Sandbox};
 
-use crate::town::{directory, programs};
+use crate::env::{directory, programs};
 
-/// What makes a program say all that it can, for machines.
+/// Settings that make a program log everything as JSON.
 pub const TALKATIVE: [(&str, &str); 2] =
     [("VENDGATE__TELEMETRY__FILTER", "trace"), ("VENDGATE__TELEMETRY__FORMAT", "json")];
 
@@ -15,19 +15,19 @@ pub struct Watched {
     pub worker: Process,
 }
 
-/// The town. It is founded beside every runtime, for it has one of its own.
+/// The shared environment. It is started on its own thread, because it has its own runtime.
 pub fn watched() -> &'static Watched {
     static WATCHED: OnceLock<Watched> = OnceLock::new();
-    WATCHED.get_or_init(|| std::thread::spawn(found).join().unwrap())
+    WATCHED.get_or_init(|| std::thread::spawn(start).join().unwrap())
 }
 
-/// Until it is dropped, nobody else makes the town's database stand still, or needs it to go on.
+/// A lock on the environment's database. While it is held, no other test stops the database or needs it.
 pub fn undisturbed() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn found() -> Watched {
+fn start() -> Watched {
     let options = Options { works: false, ..Options::for_tests(directory().join("watched")) };
     let programs = programs();
     let sandbox = Sandbox::start(&options, &programs).unwrap();

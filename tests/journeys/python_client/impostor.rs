@@ -1,4 +1,4 @@
-//! A server that answers as it is told, to see what the Python client makes of answers that are hard to provoke.
+//! A scripted server, for answers to the Python client that are hard to provoke otherwise.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -9,16 +9,16 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// What is answered to one call. Logins are answered by themselves.
+/// The answer to one call. Logins are not part of the script.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// Status, one more header line or none, body.
+    /// Status, one header line, body.
     Says(u16, &'static str, String),
-    /// The connection is closed.
+    /// The server closes the connection.
     HangsUp,
 }
 
-/// It lives as long as the process of the tests.
+/// The server. It runs until the test process ends.
 pub struct Impostor {
     pub url: String,
     seen: Arc<Mutex<Vec<String>>>,
@@ -38,12 +38,12 @@ impl Reply {
         Self::error_with(status, code, "Retry-After: 1", &json!({}))
     }
 
-    /// A purchase was made, and has failed for good.
+    /// A purchase was made and has failed for good.
     pub fn failed(status: u16, code: &str) -> Self {
         Self::error_with(status, code, "Server: impostor", &json!({ "failure": { "buy_again": true } }))
     }
 
-    /// An answer that is not final, of a service that wants to be asked again in two hours and knows the outcome in three.
+    /// An answer that is not final. The service asks for a retry in two hours and knows the outcome in three.
     pub fn open_for_hours() -> Self {
         let recovery = json!({
             "call": "retry", "not_before": "2026-11-20T02:00:00Z", "resolved_by": "2026-11-20T03:00:00Z",
@@ -91,7 +91,7 @@ impl Impostor {
         Self { url, seen }
     }
 
-    /// The last part of every path that was called, and the Idempotency-Key if there was one.
+    /// The last segment of every path that was called, with the idempotency key if there was one.
     pub fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
@@ -112,14 +112,14 @@ fn serve(mut connection: TcpStream, script: &mut impl Iterator<Item = Reply>, se
     }
 }
 
-/// Another access token each time.
+/// A session with a new access token each time.
 fn session(seen: &Mutex<Vec<String>>) -> String {
     let calls = seen.lock().unwrap().len();
     let access_token = format!("access-{calls}");
     json!({ "access_token": access_token, "refresh_token": "refresh", "access_in": 900 }).to_string()
 }
 
-/// Reads a request to its end: its path, and its key.
+/// Reads a whole request and returns its path and its key.
 fn read(connection: &TcpStream) -> (String, Option<String>) {
     let mut reader = BufReader::new(connection);
     let mut head = Vec::new();

@@ -1,13 +1,13 @@
-//! What is stored about the purchases of two shops, compared row by row and column by column.
+//! The stored records of two merchants' purchases, compared by row and column.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::{shop::Shop, town::town};
+use crate::{env::env, merchant::Merchant};
 
-/// A table, how its rows are found for an organisation `$1` and ordered, and the columns in which two shops that did the
-/// same differ. Of those only whether there is anything in them is compared; whatever is not named here is compared whole.
+/// A table, the query for the rows of an organisation `$1` with their order, and the columns that differ between two
+/// merchants. For those columns only the presence of a value is compared. All other columns are compared in full.
 struct Table {
     name: &'static str,
     rows: &'static str,
@@ -70,7 +70,7 @@ const TABLES: [Table; 10] = [
                FROM journal_entries t JOIN purchases p ON p.id = t.purchase_id WHERE p.organisation_id = $1",
         differ: &["id", "purchase_id", "posted_at"],
     },
-    // Whose accounts they are is told by what the accounts are for.
+    // The accounts are compared by their purpose, because their ids differ.
     Table {
         name: "postings",
         rows: "SELECT to_jsonb(t) || jsonb_build_object('debit', coalesce(d.house, d.category),
@@ -106,17 +106,17 @@ const TABLES: [Table; 10] = [
     },
 ];
 
-/// Everything that is stored about two shops' purchases and money is the same.
+/// Checks that the stored purchases and money of two merchants are the same.
 #[track_caller]
-pub fn assert_same(what: &str, one: &Shop, other: &Shop) {
+pub fn assert_same(what: &str, one: &Merchant, other: &Merchant) {
     let (one, other) = (stored(one), stored(other));
     for table in &TABLES {
         assert_eq!(one[table.name], other[table.name], "{what}: {}", table.name);
     }
 }
 
-fn stored(shop: &Shop) -> BTreeMap<String, Vec<Value>> {
-    let organisation = shop.organisation.to_string();
+fn stored(merchant: &Merchant) -> BTreeMap<String, Vec<Value>> {
+    let organisation = merchant.organisation.to_string();
     let parts = TABLES.iter().map(|table| {
         let (name, rows) = (table.name, table.rows.replace("$1", &organisation));
         format!(
@@ -125,7 +125,7 @@ fn stored(shop: &Shop) -> BTreeMap<String, Vec<Value>> {
         )
     });
     let all = parts.collect::<Vec<_>>().join(" UNION ALL ");
-    let told = town().asks_the_database(&format!("SELECT jsonb_object_agg(k, v) FROM ({all}) AS s"));
+    let told = env().asks_the_database(&format!("SELECT jsonb_object_agg(k, v) FROM ({all}) AS s"));
     let mut stored: BTreeMap<String, Vec<Value>> = serde_json::from_str(&told).unwrap();
     for table in &TABLES {
         for row in stored.get_mut(table.name).unwrap() {

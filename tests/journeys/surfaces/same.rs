@@ -1,4 +1,4 @@
-//! The same purchases through both surfaces.
+//! The same purchases over both surfaces.
 
 use acceptance::surface::Surface;
 use purchase::Handling;
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::{Pair, entered, order};
 use crate::{
+    env::{env, eventually},
     key_change::the_meter_that_changes_its_key,
-    shop::Shop,
+    merchant::Merchant,
+    simulator::SimulatorClient,
     staging_table::amounts_by_scenario,
-    street::Street,
-    town::{eventually, town},
     wire::Answer,
 };
 
@@ -27,28 +27,28 @@ async fn every_scenario_ends_on_both_surfaces_with_the_same_answers_money_and_re
     for handling in HANDLINGS {
         let pair = Pair::open(wallet(handling)).await;
         for (scenario, amounts) in amounts_by_scenario() {
-            // Another test waits for this one's turns.
+            // Its answers alternate, and another test uses them.
             if scenario != "busy_then_ok" {
                 let what = format!("{scenario}, {handling:?}");
-                let meter = town().scenario(scenario);
-                pair.both_do(&what, async |shop| bought(shop, meter, &amounts).await).await;
+                let meter = env().scenario(scenario);
+                pair.both_do(&what, async |merchant| bought(merchant, meter, &amounts).await).await;
             }
         }
     }
 }
 
-/// Validate, confirm, and retry for each amount.
-async fn bought(shop: &Shop, meter: &str, amounts: &[&str]) -> Vec<Answer> {
+/// Validate, confirm and retry for each amount.
+async fn bought(merchant: &Merchant, meter: &str, amounts: &[&str]) -> Vec<Answer> {
     let mut told = Vec::new();
     for amount in amounts {
-        let order = order(shop, meter).amount(amount);
-        told.push(shop.validate(&order).await);
-        let confirmed = shop.confirm_afresh(&order).await;
+        let order = order(merchant, meter).amount(amount);
+        told.push(merchant.validate(&order).await);
+        let confirmed = merchant.confirm_afresh(&order).await;
         if confirmed.status == 200 && confirmed.str("/status") == "SUCCESSFUL" {
             entered(meter, &confirmed).await;
         }
         told.push(confirmed);
-        told.push(shop.retry(meter, "both-1").await);
+        told.push(merchant.retry(meter, "both-1").await);
     }
     told
 }
@@ -57,7 +57,8 @@ async fn bought(shop: &Shop, meter: &str, amounts: &[&str]) -> Vec<Answer> {
 async fn a_change_of_key_has_the_same_three_tokens_in_the_same_order() {
     let meter = the_meter_that_changes_its_key().await;
     let pair = Pair::open(wallet(Handling::SelfManaged)).await;
-    let told = pair.both_do("key change", async |shop| bought(shop, *meter, &["1150.00"]).await).await;
+    let told =
+        pair.both_do("key change", async |merchant| bought(merchant, *meter, &["1150.00"]).await).await;
     assert_eq!(told[1].tokens().len(), 3);
 }
 
@@ -75,76 +76,77 @@ async fn what_went_wrong_on_the_way_is_settled_alike_by_retry() {
     for handling in HANDLINGS {
         let pair = Pair::open(wallet(handling)).await;
         for (fault, unasked) in faults {
-            let (what, meter) = (format!("{fault}, {unasked:?}, {handling:?}"), town().meter());
-            pair.both_do(&what, async |shop| lost_and_found(shop, &meter, fault, unasked).await).await;
+            let (what, meter) = (format!("{fault}, {unasked:?}, {handling:?}"), env().meter());
+            pair.both_do(&what, async |merchant| lost_and_found(merchant, &meter, fault, unasked).await)
+                .await;
         }
     }
 }
 
-async fn lost_and_found(shop: &Shop, meter: &str, fault: &str, unasked: Option<&str>) -> Vec<Answer> {
-    let street = Street::new();
-    let before = street.vended(meter).await;
-    street.will(meter, &json!({ "fault": fault })).await;
-    let mut told = vec![shop.confirm(&order(shop, meter)).await];
+async fn lost_and_found(merchant: &Merchant, meter: &str, fault: &str, unasked: Option<&str>) -> Vec<Answer> {
+    let simulator = SimulatorClient::new();
+    let before = simulator.vended(meter).await;
+    simulator.will(meter, &json!({ "fault": fault })).await;
+    let mut told = vec![merchant.confirm(&order(merchant, meter)).await];
     if let Some(fault) = unasked {
-        street.will(meter, &json!({ "fault": fault, "operation": "enquiry" })).await;
-        told.push(shop.retry(meter, "both-1").await);
+        simulator.will(meter, &json!({ "fault": fault, "operation": "enquiry" })).await;
+        told.push(merchant.retry(meter, "both-1").await);
     }
-    told.push(shop.confirm(&order(shop, meter)).await);
-    let found = shop.retry_until_settled(meter, "both-1").await.expect(200);
+    told.push(merchant.confirm(&order(merchant, meter)).await);
+    let found = merchant.retry_until_settled(meter, "both-1").await.expect(200);
     entered(meter, &found).await;
-    told.extend([found, shop.retry(meter, "both-1").await]);
+    told.extend([found, merchant.retry(meter, "both-1").await]);
     for (meter, reference) in [(meter, "both-2"), ("07000010012", "both-1")] {
-        told.push(shop.retry(meter, reference).await);
+        told.push(merchant.retry(meter, reference).await);
     }
-    assert_eq!(street.vended(meter).await, before + 1);
+    assert_eq!(simulator.vended(meter).await, before + 1);
     told
 }
 
 #[tokio::test]
 async fn a_provider_that_is_busy_at_first_is_bought_from_later_alike() {
     for handling in HANDLINGS {
-        let (pair, meter) = (Pair::open(wallet(handling)).await, town().meter());
-        let deed = async |shop: &Shop| {
-            Street::new().will(&meter, &json!({ "fault": "busy" })).await;
-            let order = order(shop, &meter);
-            let mut told = vec![shop.confirm(&order).await, shop.retry(&meter, "both-1").await];
+        let (pair, meter) = (Pair::open(wallet(handling)).await, env().meter());
+        let journey = async |merchant: &Merchant| {
+            SimulatorClient::new().will(&meter, &json!({ "fault": "busy" })).await;
+            let order = order(merchant, &meter);
+            let mut told = vec![merchant.confirm(&order).await, merchant.retry(&meter, "both-1").await];
             if handling == Handling::SelfManaged {
-                told.extend([shop.confirm_afresh(&order).await, shop.retry(&meter, "both-1").await]);
+                told.extend([merchant.confirm_afresh(&order).await, merchant.retry(&meter, "both-1").await]);
             }
             told
         };
-        pair.both_do("busy at first", deed).await;
+        pair.both_do("busy at first", journey).await;
     }
 }
 
 #[tokio::test]
 async fn where_retries_are_switched_off_both_surfaces_say_so() {
     for handling in HANDLINGS {
-        let (pair, meter) = (Pair::open(wallet(handling)).await, town().meter());
-        let deed = async |shop: &Shop| {
+        let (pair, meter) = (Pair::open(wallet(handling)).await, env().meter());
+        let journey = async |merchant: &Merchant| {
             let switch = |on: bool| {
                 let switched =
-                    format!("UPDATE accounts SET retries_enabled = {on} WHERE id = {}", shop.account);
-                town().asks_the_database(&switched);
+                    format!("UPDATE accounts SET retries_enabled = {on} WHERE id = {}", merchant.account);
+                env().asks_the_database(&switched);
             };
-            Street::new().will(&meter, &json!({ "fault": "drop_after" })).await;
-            let confirmed = shop.confirm(&order(shop, &meter)).await;
+            SimulatorClient::new().will(&meter, &json!({ "fault": "drop_after" })).await;
+            let confirmed = merchant.confirm(&order(merchant, &meter)).await;
             switch(false);
-            let refused = shop.retry(&meter, "both-1").await;
+            let refused = merchant.retry(&meter, "both-1").await;
             assert_eq!(refused.refusal(), (403, "retries_disabled", None));
             switch(true);
-            vec![confirmed, refused, shop.retry_until_settled(&meter, "both-1").await]
+            vec![confirmed, refused, merchant.retry_until_settled(&meter, "both-1").await]
         };
-        pair.both_do("retries switched off", deed).await;
+        pair.both_do("retries switched off", journey).await;
     }
 }
 
 #[tokio::test]
 async fn charges_flags_comments_and_languages_are_stored_alike() {
-    let (pair, meter) = (Pair::open(wallet(Handling::SelfManaged)).await, town().meter());
-    let deed = async |shop: &Shop| {
-        let order = order(shop, &meter);
+    let (pair, meter) = (Pair::open(wallet(Handling::SelfManaged)).await, env().meter());
+    let journey = async |merchant: &Merchant| {
+        let order = order(merchant, &meter);
         let mut told = Vec::new();
         for (name, value) in [
             ("charges_on_top_flag", "false"),
@@ -160,76 +162,79 @@ async fn charges_flags_comments_and_languages_are_stored_alike() {
             ("source_channel", "\"SMART_APP\""),
         ] {
             let order = order.clone().with(name, value);
-            told.extend([shop.validate(&order).await.expect(200), shop.confirm(&order).await.expect(200)]);
+            told.extend([
+                merchant.validate(&order).await.expect(200),
+                merchant.confirm(&order).await.expect(200),
+            ]);
         }
         told
     };
-    pair.both_do("fields that may be left out", deed).await;
+    pair.both_do("fields that may be left out", journey).await;
     let flags = format!(
         "SELECT count(DISTINCT (requester_sms, beneficiary_sms, requester_email, beneficiary_email))
          FROM purchases WHERE organisation_id = {}",
         pair.both()[1].organisation
     );
-    assert_eq!(town().asks_the_database(&flags), "5");
+    assert_eq!(env().asks_the_database(&flags), "5");
 }
 
 #[tokio::test]
 async fn a_wallet_that_is_too_small_is_told_so_alike() {
     let small = WalletPlan { minor: 5_000, ..wallet(Handling::SelfManaged) };
-    let (pair, meter) = (Pair::open(small).await, town().meter());
-    let deed = async |shop: &Shop| {
-        let order = order(shop, &meter);
+    let (pair, meter) = (Pair::open(small).await, env().meter());
+    let journey = async |merchant: &Merchant| {
+        let order = order(merchant, &meter);
         vec![
-            shop.confirm(&order).await.expect(402),
-            shop.validate(&order).await.expect(200),
-            shop.confirm(&order.clone().amount("48.50")).await.expect(200),
-            shop.confirm(&order.amount("1.00")).await.expect(402),
+            merchant.confirm(&order).await.expect(402),
+            merchant.validate(&order).await.expect(200),
+            merchant.confirm(&order.clone().amount("48.50")).await.expect(200),
+            merchant.confirm(&order.amount("1.00")).await.expect(402),
         ]
     };
-    pair.both_do("too small", deed).await;
-    for shop in pair.both() {
-        assert_eq!(shop.balance().await, "BWP 0.00");
+    pair.both_do("too small", journey).await;
+    for merchant in pair.both() {
+        assert_eq!(merchant.balance().await, "BWP 0.00");
     }
 }
 
 #[tokio::test]
-async fn whoever_may_not_is_told_so_alike() {
-    let (pair, meter) = (Pair::open(wallet(Handling::SelfManaged)).await, town().meter());
-    let foreign = town().open_shop().await.account.to_string();
-    pair.both_do("a foreign account", async |shop| {
-        let order = order(shop, &meter).with("debited_account_id", &foreign);
-        vec![shop.validate(&order).await.expect(404), shop.confirm(&order).await.expect(404)]
+async fn refusals_of_access_are_the_same_on_both_surfaces() {
+    let (pair, meter) = (Pair::open(wallet(Handling::SelfManaged)).await, env().meter());
+    let foreign = env().open_merchant().await.account.to_string();
+    pair.both_do("a foreign account", async |merchant| {
+        let order = order(merchant, &meter).with("debited_account_id", &foreign);
+        vec![merchant.validate(&order).await.expect(404), merchant.confirm(&order).await.expect(404)]
     })
     .await;
-    pair.both_do("an account that takes no debits", async |shop| {
-        let order = order(shop, &meter).with("debited_account_id", &earned_by(shop));
-        vec![shop.validate(&order).await.expect(403), shop.confirm(&order).await.expect(403)]
+    pair.both_do("an account that takes no debits", async |merchant| {
+        let order = order(merchant, &meter).with("debited_account_id", &earned_by(merchant));
+        vec![merchant.validate(&order).await.expect(403), merchant.confirm(&order).await.expect(403)]
     })
     .await;
-    pair.both_do("a meter that is not allowed", async |shop| {
-        let order = order(shop, "09990000008");
-        vec![shop.validate(&order).await.expect(403), shop.confirm(&order).await.expect(403)]
+    pair.both_do("a meter that is not allowed", async |merchant| {
+        let order = order(merchant, "09990000008");
+        vec![merchant.validate(&order).await.expect(403), merchant.confirm(&order).await.expect(403)]
     })
     .await;
-    pair.both_do("nobody", async |shop| {
-        let mut stranger = shop.on(shop.surface);
-        stranger.access_token.clear();
-        everywhere(&stranger, &meter).await
+    pair.both_do("an unauthenticated caller", async |merchant| {
+        let mut unauthenticated = merchant.on(merchant.surface);
+        unauthenticated.access_token.clear();
+        everywhere(&unauthenticated, &meter).await
     })
     .await;
-    pair.both_do("a suspended organisation", async |shop| {
-        let organisation = shop.organisation;
-        town().asks_the_database(&format!(
+    pair.both_do("a suspended organisation", async |merchant| {
+        let organisation = merchant.organisation;
+        env().asks_the_database(&format!(
             "UPDATE organisations SET status = 'SUSPENDED' WHERE id = {organisation}"
         ));
         eventually("servers notice that an organisation is suspended", async || {
-            shop.get(shop.surface.me()).await.status == 403
+            merchant.get(merchant.surface.me()).await.status == 403
         })
         .await;
-        everywhere(shop, &meter).await
+        everywhere(merchant, &meter).await
     })
     .await;
-    let viewer = town().open_shop_of_a_viewer().await;
+    let viewer = env().open_merchant_of_a_viewer().await;
     let (versioned, current) =
         (everywhere(&viewer, &meter).await, everywhere(&viewer.on(Surface::Current), &meter).await);
     for (one, other) in versioned.iter().zip(&current).skip(1) {
@@ -237,21 +242,21 @@ async fn whoever_may_not_is_told_so_alike() {
     }
 }
 
-fn earned_by(shop: &Shop) -> String {
-    town().asks_the_database(&format!(
+fn earned_by(merchant: &Merchant) -> String {
+    env().asks_the_database(&format!(
         "SELECT id FROM accounts WHERE category = 'COMMISSION' AND organisation_id = {}",
-        shop.organisation
+        merchant.organisation
     ))
 }
 
-/// Every endpoint that both surfaces have, and a method that none of them has.
-async fn everywhere(shop: &Shop, meter: &str) -> Vec<Answer> {
-    let order = order(shop, meter);
+/// Requests to every endpoint that both surfaces have, and one with an unsupported method.
+async fn everywhere(merchant: &Merchant, meter: &str) -> Vec<Answer> {
+    let order = order(merchant, meter);
     vec![
-        shop.send(Method::DELETE, shop.surface.confirm(), None, &[]).await,
-        shop.validate(&order).await,
-        shop.confirm(&order).await,
-        shop.retry(meter, "both-1").await,
+        merchant.send(Method::DELETE, merchant.surface.confirm(), None, &[]).await,
+        merchant.validate(&order).await,
+        merchant.confirm(&order).await,
+        merchant.retry(meter, "both-1").await,
     ]
 }
 

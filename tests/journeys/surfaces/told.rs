@@ -1,4 +1,4 @@
-//! Two answers, compared apart from their shape.
+//! Compares two answers independent of their form.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,12 @@ use acceptance::surface::Surface;
 
 use crate::wire::Answer;
 
-/// What differs between any two answers, or marks the surface. A connection is closed where a body was not read in time.
+/// Headers that differ between any two answers, or that identify the surface. A connection is closed if a body was
+/// not read in time.
 const OF_THE_ANSWER: [&str; 8] =
     ["date", "content-length", "connection", "x-request-id", "deprecation", "link", "recovery", "failure"];
 
-/// What the versioned surface tells of a quote, and the frozen one does not (contract of the answer to validate).
+/// Fields of a quote that only the versioned surface shows (contract of the answer to validate).
 const OF_A_VERSIONED_QUOTE: [&str; 9] = [
     "/reference",
     "/product/units",
@@ -23,16 +24,16 @@ const OF_A_VERSIONED_QUOTE: [&str; 9] = [
     "/metadata/provider_transaction_identifier",
 ];
 
-/// Of two shops, and of two purchases.
+/// Values that differ between two merchants or two purchases.
 const OF_ONE_PURCHASE: [&str; 3] = ["/id", "/reference", "/metadata/provider_transaction_identifier"];
 
-/// Where one surface looks among all products, and the other among electricity only, they have looked for different things.
+/// One surface searches all products and the other only electricity, so their messages differ for this code.
 const OF_ITS_OWN: &str = "transaction_not_found";
 
-/// What is said of a channel that a surface has not.
+/// The lists of channels in the messages of both surfaces.
 const CHANNELS: [&str; 2] = ["WEB, SMART_APP, USSD, BATCH, POS", "WEB, SMART_APP, USSD, SMS_MO, BATCH"];
 
-/// All that an answer says, by names that belong to neither surface.
+/// All content of an answer, by names that are independent of the surface.
 type Said = BTreeMap<String, String>;
 
 #[track_caller]
@@ -58,7 +59,7 @@ fn said(answer: &Answer) -> Said {
 }
 
 fn header(name: &str, value: &str) -> String {
-    // How much is left depends on the moment.
+    // The rest of a limit varies with time.
     let is_of_the_moment = ["ratelimit-remaining", "ratelimit-reset", "retry-after"].contains(&name);
     if is_of_the_moment { "a number" } else { value }.to_owned()
 }
@@ -93,13 +94,13 @@ fn shown(answer: &Answer, said: &mut Said) {
     }
 }
 
-/// How many, in which order, and of how many digits.
+/// The number, order and length of the tokens.
 fn names_of_tokens(answer: &Answer) -> String {
     let tokens = answer.tokens();
     format!("{:?}", tokens.iter().map(|(name, digits)| (name, digits.len())).collect::<Vec<_>>())
 }
 
-/// Somebody of the one shop or of the other, whose numbers and codes differ.
+/// A user or organisation without the ids and codes that differ between the merchants.
 fn party(value: &serde_json::Value) -> String {
     let mut party = value.clone();
     for own in ["id", "username"] {

@@ -1,4 +1,4 @@
-//! The operator's command line as the journeys call it.
+//! The operator's command line as the acceptance tests call it.
 
 fn main() -> std::process::ExitCode {
     vendctl::main(std::env::args_os())

@@ -1,11 +1,11 @@
-//! What the database says, all of it at one moment.
+//! What the database contains, read at one moment.
 
 use std::collections::BTreeMap;
 
 use local_postgres::Database;
 use serde::Deserialize;
 
-/// One snapshot: one statement read it. Instants are microseconds of the epoch, amounts hundredths.
+/// One snapshot, read by one statement. Instants are microseconds since the epoch, amounts are hundredths.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Books {
     pub purchases: Vec<Purchase>,
@@ -16,12 +16,12 @@ pub struct Books {
     pub postings: Vec<Posting>,
     pub wallets: Vec<Wallet>,
     pub incidents: Vec<Incident>,
-    /// Messages that are owed, sent or given up; empty in a house that has none.
+    /// Messages that are owed, sent or given up. Empty if the database has no outbox.
     #[serde(default)]
     pub outbox: Vec<Message>,
 }
 
-/// A purchase as its row has it.
+/// A row of the purchases.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Purchase {
     pub id: i64,
@@ -32,7 +32,7 @@ pub struct Purchase {
     pub product: String,
     pub provider: String,
     pub subscriber: String,
-    /// The number that is written to.
+    /// The phone number that receives the messages.
     pub beneficiary: String,
     pub currency: String,
     pub entry: i64,
@@ -57,7 +57,7 @@ pub struct Purchase {
     pub wishes: [bool; 3],
 }
 
-/// One vend under one reference.
+/// One vend under one provider reference.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Attempt {
     pub purchase: i64,
@@ -78,7 +78,7 @@ pub struct Event {
     pub attempt: i64,
 }
 
-/// A posting, with the entry that it belongs to.
+/// A posting with its journal entry.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Posting {
     pub entry: i64,
@@ -86,11 +86,11 @@ pub struct Posting {
     pub purchase: Option<i64>,
     pub debit: i64,
     pub credit: i64,
-    /// Of both accounts and of the posting itself.
+    /// The currencies of the posting, the debited account and the credited account.
     pub currencies: [String; 3],
     pub amount: i64,
-    /// The house's names for both accounts, where it has one.
-    pub houses: [Option<String>; 2],
+    /// The names of the debited and the credited account, where they are system accounts.
+    pub system_accounts: [Option<String>; 2],
 }
 
 /// An integrator's account.
@@ -102,27 +102,27 @@ pub struct Wallet {
     pub held: i64,
 }
 
-/// A success that came after the end.
+/// A vend that came to light after its purchase had ended.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Incident {
     pub purchase: i64,
     pub kind: String,
 }
 
-/// A message that is owed to somebody.
+/// A row of the outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Message {
     pub purchase: i64,
     pub kind: String,
     pub recipient: String,
     pub channel: String,
-    /// How often somebody took it to send it.
+    /// How often a process took it to send it.
     pub attempts: i64,
     pub is_sent: bool,
     pub is_given_up: bool,
 }
 
-/// What a wallet held at some moment, and what its open purchases cost at that same moment.
+/// What a wallet held at one moment, and what its open purchases cost at the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldSample {
     pub account: i64,
@@ -138,7 +138,7 @@ impl Purchase {
 }
 
 impl Books {
-    /// Reads everything.
+    /// Reads the whole snapshot.
     pub fn read(database: &Database) -> Self {
         let has_outbox = database.run_sql("SELECT to_regclass('outbox') IS NOT NULL").unwrap() == "t";
         let outbox = if has_outbox { OUTBOX } else { "SELECT 1 WHERE false" };
@@ -150,12 +150,13 @@ impl Books {
         serde_json::from_str(&database.run_sql(&sql).unwrap()).unwrap()
     }
 
-    /// The purchase of this number.
+    /// The purchase with this id.
     pub fn purchase(&self, id: i64) -> Option<&Purchase> {
         self.purchases.iter().find(|purchase| purchase.id == id)
     }
 
-    /// Which purchase each provider's reference belongs to. A reference is a provider's, and each product has one.
+    /// The purchase of each provider reference. The key contains the product, because each provider has its own
+    /// references and each product has one provider.
     pub fn by_reference(&self) -> BTreeMap<(&str, &str), &Purchase> {
         let purchases: BTreeMap<i64, &Purchase> = self.purchases.iter().map(|p| (p.id, p)).collect();
         let named = self.attempts.iter().filter_map(|attempt| {
@@ -187,7 +188,7 @@ impl Books {
 }
 
 impl HoldSample {
-    /// Reads what [`SAMPLE_OF_HOLDS`] answers.
+    /// Parses the result of [`SAMPLE_OF_HOLDS`].
     pub fn parse(rows: &str) -> Vec<Self> {
         let samples = rows.lines().filter_map(|row| {
             let mut fields = row.split('|').map(str::parse::<i64>);
@@ -198,7 +199,7 @@ impl HoldSample {
     }
 }
 
-/// What every wallet holds, beside what its open purchases cost: one statement, so one moment.
+/// What every wallet holds and what its open purchases cost, read by one statement at one moment.
 pub const SAMPLE_OF_HOLDS: &str = "SELECT a.id, a.held, coalesce(sum(p.total), 0)
     FROM accounts a LEFT JOIN purchases p ON p.account_id = a.id AND p.ended_at IS NULL
     WHERE a.house IS NULL GROUP BY a.id, a.held";
@@ -232,7 +233,7 @@ const PARTS: [(&str, &str); 6] = [
         "postings",
         "SELECT o.entry_id AS entry, e.kind, e.purchase_id AS purchase, o.debit_account_id AS debit,
             o.credit_account_id AS credit, ARRAY[o.currency, d.currency, c.currency] AS currencies, o.amount,
-            ARRAY[d.house, c.house] AS houses
+            ARRAY[d.house, c.house] AS system_accounts
          FROM postings o JOIN journal_entries e ON e.id = o.entry_id
          JOIN accounts d ON d.id = o.debit_account_id JOIN accounts c ON c.id = o.credit_account_id
          ORDER BY e.posted_at, o.entry_id, o.debit_account_id, o.credit_account_id",

@@ -1,4 +1,4 @@
-//! Everything that the checker looks at.
+//! The evidence that the checker reads.
 
 use std::{fs, path::Path};
 
@@ -7,34 +7,34 @@ use serde::Deserialize;
 
 use super::{Books, History, HoldSample, VendLog};
 
-/// When it was gathered: the laws about rest hold only after the storm.
+/// When the evidence was gathered. Some invariants hold only at rest, after the fault injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Others are still at work.
+    /// Requests are still being processed.
     Amid,
-    /// Faults have stopped, and everything had the time to end.
+    /// Faults have stopped, and every purchase had the time to end.
     AtRest,
 }
 
-/// What is held against the laws.
+/// Everything that the invariants are checked against.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     pub moment: Moment,
-    /// The database before the utility's log was read: what is paid for by then must be in the log.
+    /// The database before the utility's log was read. A vend that is paid for by then must be in the log.
     pub earlier: Books,
     pub vends: VendLog,
-    /// The database after it: what is in the log must have been ordered by then.
+    /// The database after it. A vend in the log must have been ordered by then.
     pub books: Books,
-    /// What wallets held while the storm was going on.
+    /// What the wallets held during the fault injection.
     pub holds: Vec<HoldSample>,
     pub history: History,
-    /// What people received, where somebody kept it.
+    /// The messages that customers received, if they were recorded.
     pub inbox: Option<Vec<Letter>>,
     pub logs: Vec<Log>,
     pub secrets: Vec<Secret>,
 }
 
-/// An SMS or an e-mail as its receiver reads it.
+/// An SMS or an e-mail as its recipient reads it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Letter {
     pub channel: String,
@@ -42,22 +42,23 @@ pub struct Letter {
     pub text: String,
 }
 
-/// The log of one process, or another text that people will read.
+/// The log of one process, or another text that must not contain secrets.
 #[derive(Clone, Debug)]
 pub struct Log {
     pub name: String,
     pub text: String,
 }
 
-/// What must stand in no log.
+/// A value that must not appear in any log.
 #[derive(Clone, Debug)]
 pub struct Secret {
-    /// What it is, to be named in a complaint.
+    /// What the value is, for the report of a violation.
     pub name: String,
     pub value: String,
 }
 
-/// Reads the database and the log of vends, in the order that lets others go on meanwhile.
+/// Reads the database, the log of vends and the database again. The order of the reads allows other processes to
+/// continue.
 pub fn gather(database: &Database, vend_log: &Path, moment: Moment, history: History) -> Evidence {
     let earlier = Books::read(database);
     let vends = VendLog::read(vend_log);
@@ -76,7 +77,7 @@ pub fn gather(database: &Database, vend_log: &Path, moment: Moment, history: His
 }
 
 impl Evidence {
-    /// With every log that lies in a directory, but for the utility's log of vends, which is full of tokens.
+    /// Adds every log in a directory, except the utility's log of vends, which contains tokens.
     #[must_use]
     pub fn with_logs_in(mut self, directory: &Path, vend_log: &Path) -> Self {
         for entry in fs::read_dir(directory).unwrap().flatten() {
@@ -89,7 +90,7 @@ impl Evidence {
         self
     }
 
-    /// With the tables in which no token and no secret may stand, as a dump would show them.
+    /// Adds a dump of the tables in which no token and no secret may appear.
     #[must_use]
     pub fn with_a_dump_of(mut self, database: &Database) -> Self {
         for table in [

@@ -1,4 +1,4 @@
-//! What clients asked and were told, and when.
+//! The recorded requests and answers, with their times.
 
 use std::collections::BTreeSet;
 
@@ -6,36 +6,36 @@ use serde_json::Value;
 
 use crate::surface::Surface;
 
-/// All that the harness asked in the name of some organisations.
+/// All exchanges of the test clients.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     pub exchanges: Vec<Exchange>,
-    /// The organisations in whose name nobody asked for anything that is not here.
+    /// The organisations all of whose requests are recorded here.
     pub complete_for: BTreeSet<i64>,
 }
 
-/// One request and what came of it. Instants are microseconds of the epoch, by the machine's own clock, which is also
-/// the database's.
+/// One request and its answer. Instants are microseconds since the epoch, by the machine's clock, which the database
+/// also uses.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     pub organisation: i64,
-    /// Over which it was asked, and so in whose words it was answered.
+    /// The surface of the request, which determines the form of the answer.
     pub surface: Surface,
     pub call: Call,
     pub invoked_at: i64,
     pub returned_at: i64,
-    /// `None` where the line was cut.
+    /// `None` if the connection was cut.
     pub reply: Option<Reply>,
 }
 
-/// What was asked.
+/// The request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     Validate {
         subscriber: String,
         external_reference: Option<String>,
     },
-    /// A keyed one may be sent again under its key.
+    /// A keyed confirm may be sent again under its key.
     Confirm {
         subscriber: String,
         external_reference: Option<String>,
@@ -51,7 +51,7 @@ pub enum Call {
     Other,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -63,22 +63,22 @@ pub struct Reply {
 /// What an answer says about a purchase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// It was vended and paid for.
+    /// The purchase was vended and paid for.
     Bought { id: i64 },
-    /// It is under way.
+    /// The purchase is in progress.
     Pending { id: Option<i64> },
-    /// This call bought nothing, and never will have.
+    /// This call bought nothing, and will not buy anything later.
     NotBought,
     /// The newest purchase of this reference failed for good.
     Failed { code: String },
-    /// There is no purchase of this reference, and none is under way.
+    /// There is no purchase of this reference, and none is in progress.
     Absent,
-    /// Nothing at all.
+    /// The answer says nothing about a purchase.
     Nothing,
 }
 
 impl Reply {
-    /// The number of the purchase that it shows.
+    /// The id of the purchase that the answer shows.
     pub fn id(&self) -> Option<i64> {
         self.body.get("id").and_then(Value::as_i64)
     }
@@ -95,18 +95,18 @@ impl Exchange {
         }
     }
 
-    /// The stable code of the error that it was answered with.
+    /// The stable code of the error in the answer.
     pub fn code(&self) -> &str {
         self.reply.as_ref().and_then(|reply| self.surface.code(&reply.body)).unwrap_or_default()
     }
 
-    /// The tokens that its answer shows, in the order of entry.
+    /// The tokens that the answer shows, in the order of entry.
     pub fn tokens(&self) -> Vec<&str> {
         let tokens = self.reply.iter().flat_map(|reply| self.surface.tokens(&reply.body));
         tokens.map(|(_description, token)| token).collect()
     }
 
-    /// The subscriber and the integrator's own reference that it is about.
+    /// The subscriber and the external reference of the request.
     pub fn about(&self) -> Option<(&str, Option<&str>)> {
         match &self.call {
             Call::Confirm { subscriber, external_reference, is_keyed: _ } => {
@@ -131,11 +131,12 @@ impl Exchange {
     }
 }
 
-/// Once a reserve may have been kept, only 504 is not final. So whatever else a confirm is refused with is a promise.
+/// After a reserve may have been committed, 504 is the only error that is not final. Every other refusal of a confirm
+/// is a promise.
 fn of_confirm(reply: &Reply, is_keyed: bool) -> Claim {
     match reply.status {
         200 => shown(reply),
-        // What is pending may be what the same key made.
+        // The pending purchase may have been made under the same key.
         409 if is_keyed => Claim::Pending { id: None },
         504 => Claim::Nothing,
         _ => Claim::NotBought,
@@ -147,7 +148,7 @@ fn of_retry(reply: &Reply, code: &str) -> Claim {
         200 => shown(reply),
         404 => Claim::Absent,
         409 => Claim::Pending { id: None },
-        // Not let in; or nobody knows.
+        // Not authorised, or the outcome is unknown.
         401 | 403 | 429 | 500.. => Claim::Nothing,
         _ => Claim::Failed { code: code.to_owned() },
     }

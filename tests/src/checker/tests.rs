@@ -1,4 +1,4 @@
-//! Who checks the checker: each law is given a small history that breaks it, and must be the one to complain.
+//! Tests of the checker: each invariant gets a small history that violates it, and must report it.
 
 mod current;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::surface::Surface;
 
-const SHOP: i64 = 7;
+const MERCHANT: i64 = 7;
 const WALLET: i64 = 70;
 const BOUGHT: i64 = 1;
 const FAILED: i64 = 2;
@@ -17,13 +17,13 @@ const TOKEN: &str = "12345678901234567890";
 const METER: &str = "04000000001";
 
 #[test]
-fn a_lawful_house_breaks_no_law() {
-    assert_eq!(check(&lawful()), Vec::new());
+fn books_in_order_violate_no_invariant() {
+    assert_eq!(check(&sound()), Vec::new());
 }
 
 #[test]
-fn laws_are_numbered_from_one_to_nineteen() {
-    let ids: Vec<String> = LAWS.iter().map(|law| law.id.to_owned()).collect();
+fn invariants_are_numbered_from_one_to_nineteen() {
+    let ids: Vec<String> = INVARIANTS.iter().map(|invariant| invariant.id.to_owned()).collect();
     let expected: Vec<String> = (1..=19).map(|number| format!("I{number}")).collect();
     assert_eq!(ids, expected);
 }
@@ -89,28 +89,33 @@ fn i6_holds_without_purchases_and_purchases_without_holds() {
 
 #[test]
 fn i7_answers_that_are_not_true() {
-    // Told as bought, and failed.
+    // Answered as bought, but failed.
     breaks("I7", |evidence| evidence.history.exchanges[2].reply = Some(bought_reply(FAILED)));
-    // Told as failed, and bought.
+    // Answered as failed, but bought.
     breaks("I7", |evidence| {
-        evidence.history.exchanges.push(retry(SHOP, "first", 6_000, refused(422, "provider_error")));
+        evidence.history.exchanges.push(retry(MERCHANT, "first", 6_000, refused(422, "provider_error")));
     });
-    // Told as nothing bought, and bought.
+    // Answered as nothing bought, but bought.
     breaks("I7", |evidence| {
         evidence.history.exchanges[0].reply = Some(refused(502, "provider_unavailable"));
         evidence.history.exchanges.remove(1);
     });
-    // Told as absent, and there.
+    // Answered as absent, but it exists.
     breaks("I7", |evidence| {
-        evidence.history.exchanges.push(retry(SHOP, "second", 6_000, refused(404, "transaction_not_found")));
+        evidence.history.exchanges.push(retry(
+            MERCHANT,
+            "second",
+            6_000,
+            refused(404, "transaction_not_found"),
+        ));
     });
-    // Told as absent before a confirm that was on its way came through.
+    // Answered as absent while a confirm that made a purchase was in flight.
     breaks("I7", |evidence| {
-        let absent = retry(SHOP, "first", 50, refused(404, "transaction_not_found"));
+        let absent = retry(MERCHANT, "first", 50, refused(404, "transaction_not_found"));
         evidence.history.exchanges[0].invoked_at = 40;
         evidence.history.exchanges.push(absent);
     });
-    // Told as pending, and unknown.
+    // Answered as pending, but unknown.
     breaks("I7", |evidence| {
         let body = json!({ "id": 99, "status": "PENDING" });
         evidence.history.exchanges[2].reply = Some(reply(200, body));
@@ -121,13 +126,13 @@ fn i7_answers_that_are_not_true() {
 fn i8_another_answer_about_the_same_purchase() {
     // Another reason.
     breaks("I8", |evidence| {
-        evidence.history.exchanges.push(retry(SHOP, "second", 6_000, refused(422, "meter_blocked")));
-        evidence.history.exchanges.push(retry(SHOP, "second", 7_000, refused(422, "provider_error")));
+        evidence.history.exchanges.push(retry(MERCHANT, "second", 6_000, refused(422, "meter_blocked")));
+        evidence.history.exchanges.push(retry(MERCHANT, "second", 7_000, refused(422, "provider_error")));
     });
-    // The confirm's own word is not held against it.
-    let mut told_once_more = lawful();
-    told_once_more.history.exchanges.push(retry(SHOP, "second", 6_000, refused(422, "provider_error")));
-    assert!(!broken_laws(&told_once_more).contains("I8"));
+    // The refusal of the confirm itself is not compared.
+    let mut told_once_more = sound();
+    told_once_more.history.exchanges.push(retry(MERCHANT, "second", 6_000, refused(422, "provider_error")));
+    assert!(!violations(&told_once_more).contains("I8"));
     breaks("I8", |evidence| {
         let mut other = bought_body(BOUGHT);
         other["date"] = "tomorrow".into();
@@ -143,7 +148,7 @@ fn i9_a_success_that_is_forgotten_and_a_balance_that_cannot_be() {
 }
 
 #[test]
-fn i10_a_purchase_that_nobody_asked_for_or_two_of_one_confirm() {
+fn i10_a_purchase_without_a_confirm_or_two_of_one_confirm() {
     breaks("I10", |evidence| {
         evidence.history.exchanges.remove(0);
     });
@@ -173,7 +178,7 @@ fn i11_two_open_at_once_and_pending_where_none_was() {
     });
     breaks("I11", |evidence| {
         evidence.history.exchanges.push(confirm(
-            SHOP,
+            MERCHANT,
             "third",
             9_000_000,
             Some(refused(409, "transaction_pending")),
@@ -184,18 +189,18 @@ fn i11_two_open_at_once_and_pending_where_none_was() {
 #[test]
 fn i11_a_key_that_another_confirm_under_it_closed_makes_pending_true() {
     let keyed = |invoked_at, status, code| {
-        let refused = confirm(SHOP, "third", invoked_at, Some(refused(status, code)));
+        let refused = confirm(MERCHANT, "third", invoked_at, Some(refused(status, code)));
         let external_reference = Some("third".to_owned());
         let call = Call::Confirm { subscriber: METER.to_owned(), external_reference, is_keyed: true };
         Exchange { call, ..refused }
     };
     let pending = keyed(9_000_000, 409, "transaction_pending");
     breaks("I11", |evidence| evidence.history.exchanges.push(pending.clone()));
-    // One whose outcome nobody was told, and which was refused later.
-    let mut closed = lawful();
+    // A confirm whose outcome was not answered, and which was refused later.
+    let mut closed = sound();
     closed.history.exchanges.extend([keyed(8_900_000, 504, "provider_timeout"), pending.clone()]);
     assert_eq!(check(&closed), Vec::new());
-    // One that was long over.
+    // A confirm that ended long before.
     breaks("I11", |evidence| {
         evidence.history.exchanges.extend([keyed(6_000_000, 504, "provider_timeout"), pending]);
     });
@@ -226,14 +231,14 @@ fn i13_messages_twice_untrue_unwanted_or_about_nothing() {
         letters.push(letters[0].clone());
     });
     breaks("I13", |evidence| evidence.inbox.as_mut().unwrap()[0].to = "26770000000".to_owned());
-    // The key change that must be typed in first is missing.
+    // The key change token, which must be entered first, is missing.
     breaks("I13", |evidence| evidence.vends.0[0].tokens.insert(0, "98765432109876543210".to_owned()));
-    // Both arrived, and the other way round.
+    // Both tokens arrived, in the wrong order.
     breaks("I13", |evidence| {
         evidence.vends.0[0].tokens.insert(0, "98765432109876543210".to_owned());
         evidence.inbox.as_mut().unwrap()[0].text.push_str(" 9876 5432 1098 7654 3210");
     });
-    // Its money came back when nobody was listening any more, and nobody was told.
+    // The purchase was refunded after its confirm was answered, but no message is owed.
     breaks("I13", |evidence| {
         evidence.books.purchases[1].handling = "MANAGED".to_owned();
         evidence.books.events[2].state = "IN_DOUBT".to_owned();
@@ -308,7 +313,7 @@ fn i18_moves_without_a_line_skipped_fences_and_rewritten_lines() {
 }
 
 #[test]
-fn i19_open_purchases_leases_messages_and_unpaid_vends_after_the_storm() {
+fn i19_open_purchases_leases_messages_and_unpaid_vends_at_rest() {
     let open = |evidence: &mut Evidence, state: &str, is_leased: bool| {
         let purchase = &mut evidence.books.purchases[1];
         (purchase.state, purchase.ended_at) = (state.to_owned(), None);
@@ -317,38 +322,38 @@ fn i19_open_purchases_leases_messages_and_unpaid_vends_after_the_storm() {
     breaks("I19", |evidence| open(evidence, "IN_DOUBT", false));
     breaks("I19", |evidence| open(evidence, "REVIEW", true));
     breaks("I19", |evidence| evidence.books.outbox[0].is_sent = false);
-    let mut amid = lawful();
+    let mut amid = sound();
     amid.moment = Moment::Amid;
     open(&mut amid, "IN_DOUBT", true);
-    assert!(!broken_laws(&amid).contains("I19"));
+    assert!(!violations(&amid).contains("I19"));
     breaks("I19", |evidence| {
         let purchase = &mut evidence.books.purchases[0];
         (purchase.state, purchase.ended_at) = ("REVIEW".to_owned(), None);
     });
-    let mut review = lawful();
+    let mut review = sound();
     open(&mut review, "REVIEW", false);
-    assert!(!broken_laws(&review).contains("I19"));
+    assert!(!violations(&review).contains("I19"));
 }
 
-/// What is broken may break more laws than one, but must break this one.
+/// A history may violate other invariants too, but it must violate this one.
 #[track_caller]
-fn breaks(law: &str, how: impl FnOnce(&mut Evidence)) {
-    breaks_in(lawful(), law, how);
+fn breaks(invariant: &str, how: impl FnOnce(&mut Evidence)) {
+    breaks_in(sound(), invariant, how);
 }
 
 #[track_caller]
-fn breaks_in(mut evidence: Evidence, law: &str, how: impl FnOnce(&mut Evidence)) {
+fn breaks_in(mut evidence: Evidence, invariant: &str, how: impl FnOnce(&mut Evidence)) {
     how(&mut evidence);
-    let broken = broken_laws(&evidence);
-    assert!(broken.contains(law), "{law} was silent; broken were {broken:?}");
+    let broken = violations(&evidence);
+    assert!(broken.contains(invariant), "{invariant} was not reported, only {broken:?}");
 }
 
-fn broken_laws(evidence: &Evidence) -> BTreeSet<&'static str> {
-    check(evidence).into_iter().map(|violation| violation.law).collect()
+fn violations(evidence: &Evidence) -> BTreeSet<&'static str> {
+    check(evidence).into_iter().map(|violation| violation.invariant).collect()
 }
 
-/// BWP 1000.00 paid in; one purchase bought, one failed.
-fn lawful() -> Evidence {
+/// BWP 1000.00 paid in. One purchase succeeded, one failed.
+fn sound() -> Evidence {
     let books = Books {
         purchases: vec![
             purchase(BOUGHT, METER, "first", 200, "SUCCESSFUL"),
@@ -366,7 +371,7 @@ fn lawful() -> Evidence {
             posting(2, ("SETTLE", Some(BOUGHT)), (WALLET, None), (2, Some("PROVIDER_PAYABLE")), 10_000),
             posting(2, ("SETTLE", Some(BOUGHT)), (WALLET, None), (3, Some("FEE_INCOME")), 150),
         ],
-        wallets: vec![Wallet { id: WALLET, organisation: SHOP, posted: 89_850, held: 0 }],
+        wallets: vec![Wallet { id: WALLET, organisation: MERCHANT, posted: 89_850, held: 0 }],
         incidents: Vec::new(),
         outbox: vec![Message {
             purchase: BOUGHT,
@@ -388,15 +393,15 @@ fn lawful() -> Evidence {
         outcome: "vended".to_owned(),
     };
     let exchanges = vec![
-        confirm(SHOP, "first", 100, None),
-        retry(SHOP, "first", 5_000, bought_reply(BOUGHT)),
+        confirm(MERCHANT, "first", 100, None),
+        retry(MERCHANT, "first", 5_000, bought_reply(BOUGHT)),
         Exchange {
             call: Call::Confirm {
                 subscriber: "04000000002".to_owned(),
                 external_reference: Some("second".to_owned()),
                 is_keyed: false,
             },
-            ..confirm(SHOP, "second", 1_500, Some(refused(422, "meter_blocked")))
+            ..confirm(MERCHANT, "second", 1_500, Some(refused(422, "meter_blocked")))
         },
         balance("BWP 898.50"),
     ];
@@ -406,7 +411,7 @@ fn lawful() -> Evidence {
         vends: VendLog(vec![vend]),
         books,
         holds: vec![HoldSample { account: WALLET, held: 10_150, open: 10_150 }],
-        history: History { exchanges, complete_for: BTreeSet::from([SHOP]) },
+        history: History { exchanges, complete_for: BTreeSet::from([MERCHANT]) },
         inbox: Some(vec![Letter {
             channel: "sms".to_owned(),
             to: "26771234567".to_owned(),
@@ -421,7 +426,7 @@ fn purchase(id: i64, subscriber: &str, external_reference: &str, created_at: i64
     Purchase {
         id,
         reference: format!("TOP/2026/11/{id:010}"),
-        organisation: SHOP,
+        organisation: MERCHANT,
         account: WALLET,
         commission_account: None,
         product: "ELECTRICITY".to_owned(),
@@ -462,8 +467,8 @@ fn event(id: i64, purchase: i64, fact: &str, state: &str) -> Event {
 fn posting(
     entry: i64,
     (kind, purchase): (&str, Option<i64>),
-    (debit, debited_house): (i64, Option<&str>),
-    (credit, credited_house): (i64, Option<&str>),
+    (debit, debited_account): (i64, Option<&str>),
+    (credit, credited_account): (i64, Option<&str>),
     amount: i64,
 ) -> Posting {
     Posting {
@@ -474,11 +479,12 @@ fn posting(
         credit,
         currencies: ["BWP", "BWP", "BWP"].map(str::to_owned),
         amount,
-        houses: [debited_house, credited_house].map(|house| house.map(str::to_owned)),
+        system_accounts: [debited_account, credited_account]
+            .map(|system_account| system_account.map(str::to_owned)),
     }
 }
 
-/// Answered with success unless something else is given.
+/// A confirm that is answered with success unless another reply is given.
 fn confirm(organisation: i64, external_reference: &str, invoked_at: i64, reply: Option<Reply>) -> Exchange {
     let external_reference = Some(external_reference.to_owned());
     Exchange {
@@ -506,7 +512,7 @@ fn retry(organisation: i64, external_reference: &str, invoked_at: i64, reply: Re
 
 fn balance(shown: &str) -> Exchange {
     Exchange {
-        organisation: SHOP,
+        organisation: MERCHANT,
         surface: Surface::V1,
         call: Call::Balance { account: WALLET },
         invoked_at: 8_000,

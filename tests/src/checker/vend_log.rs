@@ -1,4 +1,4 @@
-//! The utility's own log: what really happened, whatever anybody believes.
+//! The utility's own log: what was really vended.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default)]
 pub struct VendLog(pub Vec<VendLine>);
 
-/// One of them.
+/// One line of the log.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct VendLine {
     pub product_type: String,
@@ -22,15 +22,15 @@ pub struct VendLine {
 }
 
 impl VendLog {
-    /// Reads the file, which is being appended to.
+    /// Reads the file while the utility appends to it.
     pub fn read(path: &Path) -> Self {
         let log = fs::read_to_string(path).unwrap();
-        // The last line may be being written.
+        // The last line may be incomplete.
         let whole = log.rsplit_once('\n').map_or("", |(whole, _)| whole);
         Self(whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
     }
 
-    /// What the subscribers got, by product and reference.
+    /// The vends that subscribers received, by product and reference.
     pub fn vended(&self) -> BTreeMap<(&str, &str), Vec<&VendLine>> {
         let mut vended: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for line in self.0.iter().filter(|line| line.outcome == "vended") {
@@ -41,7 +41,7 @@ impl VendLog {
 }
 
 impl VendLine {
-    /// Hundredths.
+    /// The amount in hundredths.
     pub fn minor(&self) -> Option<i64> {
         let (whole, fraction) = self.amount.split_once('.')?;
         if fraction.len() == 2 { format!("{whole}{fraction}").parse().ok() } else { None }

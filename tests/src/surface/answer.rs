@@ -1,4 +1,4 @@
-//! Where each surface says what: the same questions to the body of an answer.
+//! Where each surface shows each value: the same questions to the body of either answer.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Surface;
 
-/// What both surfaces show of a purchase, where the versioned one has it.
+/// What both surfaces show of a purchase, as JSON pointers of the versioned surface.
 pub const SHOWN_BY_BOTH: [&str; 28] = [
     "/id",
     "/channel",
@@ -39,7 +39,7 @@ pub const SHOWN_BY_BOTH: [&str; 28] = [
 ];
 
 impl Surface {
-    /// Where this surface has what the versioned one has at a place (a JSON pointer).
+    /// Translates a JSON pointer of the versioned surface into a pointer of this surface.
     pub fn place(self, versioned: &str) -> &str {
         match (self, versioned) {
             (Self::Current, "/subscriber_identifier") => "/meter_number",
@@ -53,20 +53,20 @@ impl Surface {
         }
     }
 
-    /// What an answer shows of a purchase that the other surface shows too, by where the versioned one has it.
+    /// The values of a purchase that both surfaces show, by the JSON pointer of the versioned surface.
     pub fn shown(self, body: &Value) -> BTreeMap<&'static str, &Value> {
         let shown =
             SHOWN_BY_BOTH.into_iter().filter_map(|name| Some((name, body.pointer(self.place(name))?)));
-        // A consumer whose name the provider does not tell is left out by one surface, and nameless on the other.
+        // If the provider does not name the consumer, one surface omits the name and the other shows an empty name.
         shown.filter(|(_, value)| value.as_str() != Some("")).collect()
     }
 
-    /// The token of a purchase as it stands on the wire.
+    /// The token of a purchase as the answer shows it.
     pub fn token(self, body: &Value) -> Option<&str> {
         self.text(body, "/product/token")
     }
 
-    /// Its tokens in the order of entry, each with its description if it has one.
+    /// The tokens in the order of entry, each with its description if it has one.
     pub fn tokens(self, body: &Value) -> Vec<(Option<&str>, &str)> {
         let pairs = self.token(body).into_iter().flat_map(|wire| wire.split('|'));
         pairs
@@ -74,7 +74,7 @@ impl Surface {
             .collect()
     }
 
-    /// The balance of one account, where [`Surface::balances`] was asked.
+    /// The balance of one account, in an answer of [`Surface::balances`].
     pub fn balance(self, body: &Value, account: i64) -> Option<&str> {
         let shown = match self {
             Self::V1 => body,
@@ -91,12 +91,13 @@ impl Surface {
         self.text(body, "/error/code")
     }
 
-    /// The sentence of an error.
+    /// The message of an error.
     pub fn message(self, body: &Value) -> Option<&str> {
         self.text(body, "/error/message")
     }
 
-    /// The field that an error is about. The versioned surface names it, the other has the sentence under its name.
+    /// The field that an error is about. The versioned surface has it in `param`. The Current surface has it as the
+    /// key of the message.
     pub fn param(self, body: &Value) -> Option<&str> {
         match self {
             Self::V1 => self.text(body, "/error/param"),
@@ -104,7 +105,7 @@ impl Surface {
         }
     }
 
-    /// The name of the request, as an error repeats it.
+    /// The request id that an error repeats.
     pub fn request_id(self, body: &Value) -> Option<&str> {
         match self {
             Self::V1 => self.text(body, "/error/request_id"),

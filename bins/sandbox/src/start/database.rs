@@ -1,25 +1,25 @@
-//! The database and its roles, as an installation has them: an owner, and logins that cannot rewrite history.
+//! The database and its roles, as in an installation: an owner, and logins that cannot change history.
 
 use local_postgres::{Database, LocalPostgres, LocalPostgresError};
 
 use super::StartError;
 use crate::office::random_word;
 
-/// An empty database, and who may do what in it.
-pub(super) struct Town {
+/// An empty database, and the URLs of its roles.
+pub(super) struct TestEnv {
     pub(super) database: Database,
-    /// Owns the schema.
+    /// The owner of the schema.
     pub(super) owner_url: String,
-    /// Serves.
+    /// The login of the API server.
     pub(super) api_url: String,
-    /// Looks after what is open.
+    /// The login of the worker.
     pub(super) worker_url: String,
-    /// Lets organisations in.
+    /// The login of the operator.
     pub(super) operator_url: String,
 }
 
-impl Town {
-    /// Makes the database, its owner and the logins of those who serve.
+impl TestEnv {
+    /// Creates the database, its owner and the logins of the servers.
     pub(super) fn found(postgres: &LocalPostgres) -> Result<Self, StartError> {
         let database = postgres.create_database("vendgate")?;
         let passwords = Passwords {
@@ -39,7 +39,7 @@ impl Town {
         })
     }
 
-    /// Leaves the worker with its own rights, once they are there.
+    /// Leaves the worker only its own rights, after the migrations have granted them.
     ///
     /// # Errors
     /// [`LocalPostgresError`], when the database refuses.
@@ -55,7 +55,7 @@ struct Passwords {
     operator: String,
 }
 
-/// The group roles are made here because the owner may not make any.
+/// The group roles are created here because the owner is not allowed to create roles.
 fn make_roles(database: &Database, passwords: &Passwords) -> Result<(), LocalPostgresError> {
     let Passwords { owner, api, worker, operator } = passwords;
     let statements = [

@@ -1,4 +1,4 @@
-//! Ports on loopback that nobody else will have taken by the time that a server listens on them.
+//! Ports on loopback that stay free until a server listens on them.
 
 use std::{
     io,
@@ -9,18 +9,18 @@ use std::{
 
 use super::StartError;
 
-/// Below those that the system gives to connections, any of which could take a port between its choice and its use.
+/// Below the ephemeral ports: any connection could take such a port between its choice and its use.
 const FIRST: u32 = 12_000;
 const COUNT: u32 = 20_000;
-/// Other sandboxes begin elsewhere.
+/// Makes each sandbox start its search at another port.
 const STRIDE: u32 = 1_009;
 
 static CHOSEN: AtomicU32 = AtomicU32::new(0);
 
-/// The port itself, if it is free; a free one for 0, and each time another.
+/// The port itself, if it is free. For 0, a free port, and another one in each call.
 ///
 /// # Errors
-/// When it is taken, or not for this user.
+/// When the port is taken, or this user may not use it.
 pub fn free_port(port: u16) -> Result<u16, StartError> {
     if port != 0 {
         return try_port(port);

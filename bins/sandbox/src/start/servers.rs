@@ -1,16 +1,16 @@
-//! API servers and workers over the sandbox's database and simulator: the first ones, and as many more as somebody
-//! wants.
+//! Starts API servers and workers on the sandbox's database and simulator: the first ones, and any number of additional
+//! ones.
 
 use std::path::PathBuf;
 
 use super::{free_port, write_settings};
 use crate::{
-    Door, Pace, Process, Program, StartError,
+    Listener, Pace, Process, Program, StartError,
     launch::Launch,
     settings::{ApiServerSettings, Shared, WorkerSettings},
 };
 
-/// What all servers of one sandbox share.
+/// The common data of all servers of one sandbox.
 pub(crate) struct Servers {
     pub(crate) api_database_url: String,
     pub(crate) worker_database_url: String,
@@ -19,13 +19,13 @@ pub(crate) struct Servers {
     pub(crate) sealing_key: String,
     pub(crate) refresh_key: String,
     pub(crate) pace: Pace,
-    /// Where their settings and logs lie.
+    /// The directory of their settings and logs.
     pub(crate) directory: PathBuf,
 }
 
 impl Servers {
-    /// Starts an API server on a port. Its settings and its log bear its name; what `environment` sets wins over
-    /// them.
+    /// Starts an API server on a port. Its settings file and its log have its name. `environment` overrides the
+    /// settings.
     pub(crate) fn api_server(
         &self,
         program: &Program,
@@ -38,11 +38,11 @@ impl Servers {
             port,
             refresh_key: &self.refresh_key,
         };
-        let doors = &[Door::Http, Door::Observe];
-        self.start(Which { part: "api-server", name, doors }, program, &settings.to_toml(), environment)
+        let listeners = &[Listener::Http, Listener::Observe];
+        self.start(Kind { part: "api-server", name, listeners }, program, &settings.to_toml(), environment)
     }
 
-    /// Starts a worker, likewise.
+    /// Starts a worker in the same way.
     pub(crate) fn retry_worker(
         &self,
         program: &Program,
@@ -53,8 +53,8 @@ impl Servers {
             shared: self.shared(&self.worker_database_url, free_port(0)?),
             smtp_address: &self.smtp_address,
         };
-        let doors = &[Door::Observe];
-        self.start(Which { part: "retry-worker", name, doors }, program, &settings.to_toml(), environment)
+        let listeners = &[Listener::Observe];
+        self.start(Kind { part: "retry-worker", name, listeners }, program, &settings.to_toml(), environment)
     }
 
     fn shared<'a>(&'a self, database_url: &'a str, observe_port: u16) -> Shared<'a> {
@@ -69,12 +69,12 @@ impl Servers {
 
     fn start(
         &self,
-        which: Which<'_>,
+        kind: Kind<'_>,
         program: &Program,
         settings: &str,
         environment: &[(&str, &str)],
     ) -> Result<Process, StartError> {
-        let Which { part, name, doors } = which;
+        let Kind { part, name, listeners } = kind;
         let file = self.directory.join(format!("{name}.toml"));
         write_settings(&file, settings)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -84,19 +84,19 @@ impl Servers {
             settings: file,
             environment: environment.iter().map(own).collect(),
             log: self.directory.join(format!("{name}.log")),
-            doors,
+            listeners,
             forgets: None,
         };
         Ok(Process::start(launch)?)
     }
 }
 
-/// Which of the servers is meant.
+/// The kind, the name and the listeners of a server.
 #[derive(Clone, Copy)]
-struct Which<'a> {
+struct Kind<'a> {
     part: &'static str,
     name: &'a str,
-    doors: &'static [Door],
+    listeners: &'static [Listener],
 }
 
 impl std::fmt::Debug for Servers {

@@ -1,13 +1,13 @@
-//! A purchase out of the managed wallet: nobody asks again, and it ends well all the same.
+//! A purchase from the managed wallet: the client does not ask again, and the worker completes it.
 
 use std::time::Duration;
 
 use clock::{Clock, SystemClock};
 
 use super::{Answer, Story, Surprise, Till, Utility};
-use crate::{Facts, seed::ELECTRICITY};
+use crate::{SandboxInfo, seed::ELECTRICITY};
 
-/// Longer than the worker takes, on a very busy machine.
+/// Longer than the worker takes on a very busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(100);
 
@@ -16,18 +16,17 @@ pub(super) async fn let_the_service_try_again(
     story: &mut Story<'_>,
     till: &Till,
     utility: &Utility,
-    facts: &Facts,
+    info: &SandboxInfo,
     meter: &str,
 ) -> Result<(), Surprise> {
-    story
-        .chapter("Buy from the managed wallet while the utility is busy: the worker tries again by itself")?;
-    let wallet = facts.managed_account_id;
+    story.chapter("Buy from the managed wallet while the utility is busy: the worker retries it")?;
+    let wallet = info.managed_account_id;
     let before = till.balance_of(wallet).await?;
     let order = Till::order_from(wallet, &ELECTRICITY, meter, "40.00", "tour-6");
     let pending = till.post("/purchases/confirm", &order).await?.expect(200)?;
     pending.expect_text("/status", "PENDING")?;
     pending.expect_none("/product/token")?;
-    story.line("confirm    200 PENDING: the money is held, and nobody has to ask again")?;
+    story.line("confirm    200 PENDING: the money is held, and the client does not have to ask again")?;
 
     let id = pending.number("/id")?;
     let began = SystemClock.monotonic();
@@ -43,14 +42,14 @@ pub(super) async fn let_the_service_try_again(
         story.line(&format!("SMS        {line}"))?;
     }
     story.verdict(&utility.enters(meter, token).await?, None)?;
-    story.line("Every attempt, enquiry and decision of it, as the operator sees them:")?;
+    story.line("All its attempts, enquiries and decisions, in the operator's view:")?;
     story.line(&format!(
         "cargo run -q -p vendctl -- --settings {} purchases show {id}",
-        facts.operator_settings.display()
+        info.operator_settings.display()
     ))
 }
 
-/// The purchase, once it is pending no more.
+/// The purchase, once it is no longer pending.
 async fn ended(till: &Till, id: u64) -> Result<Answer, Surprise> {
     let began = SystemClock.monotonic();
     loop {
@@ -63,7 +62,7 @@ async fn ended(till: &Till, id: u64) -> Result<Answer, Surprise> {
     }
 }
 
-/// What the customer was written about a token.
+/// The SMS to the customer that contains the token.
 async fn sms_with(utility: &Utility, token: &str) -> Result<String, Surprise> {
     let began = SystemClock.monotonic();
     loop {
@@ -82,7 +81,7 @@ async fn sms_with(utility: &Utility, token: &str) -> Result<String, Surprise> {
     }
 }
 
-/// A token is written in groups, for reading.
+/// The digits of a text. An SMS contains a token in groups.
 fn digits(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }

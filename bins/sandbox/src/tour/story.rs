@@ -1,11 +1,11 @@
-//! How the tour reads on a screen.
+//! Prints the tour on a screen.
 
 use std::io::Write;
 
 use super::{Surprise, Till, grouped, named, utility::Verdict};
-use crate::{Facts, seed::ELECTRICITY};
+use crate::{SandboxInfo, seed::ELECTRICITY};
 
-/// Chapters with short lines.
+/// Numbered chapters with short lines.
 pub(super) struct Story<'a> {
     out: &'a mut (dyn Write + Send),
     chapters: u32,
@@ -16,10 +16,10 @@ impl<'a> Story<'a> {
         Self { out, chapters: 0 }
     }
 
-    pub(super) fn opening(&mut self, facts: &Facts) -> Result<(), Surprise> {
+    pub(super) fn opening(&mut self, info: &SandboxInfo) -> Result<(), Surprise> {
         writeln!(self.out)?;
-        writeln!(self.out, "  API        {}/public/v1", facts.base_url)?;
-        writeln!(self.out, "  Simulator  {}", facts.simulator_url)?;
+        writeln!(self.out, "  API        {}/public/v1", info.base_url)?;
+        writeln!(self.out, "  Simulator  {}", info.simulator_url)?;
         Ok(())
     }
 
@@ -35,24 +35,24 @@ impl<'a> Story<'a> {
     }
 
     pub(super) fn typed(&mut self, description: &str, token: &str) -> Result<(), Surprise> {
-        self.line(&format!("typed      {} ({description})", grouped(token)))
+        self.line(&format!("entered    {} ({description})", grouped(token)))
     }
 
-    /// What an electricity meter said, which must be the refusal expected, or none.
+    /// Prints the result of an electricity meter, which must be the expected refusal, or none.
     pub(super) fn verdict(&mut self, verdict: &Verdict, expected: Option<&str>) -> Result<(), Surprise> {
         self.verdict_in("kWh", verdict, expected)
     }
 
-    /// The same of a meter that counts in `unit`.
+    /// The same for a meter that counts in `unit`.
     pub(super) fn verdict_in(
         &mut self,
         unit: &str,
         verdict: &Verdict,
         expected: Option<&str>,
     ) -> Result<(), Surprise> {
-        let told = |reason: Option<&str>| reason.unwrap_or("no refusal").to_owned();
+        let text = |reason: Option<&str>| reason.unwrap_or("no refusal").to_owned();
         let found = verdict.reason.as_deref();
-        Surprise::unless_equal("the meter's refusal", &told(expected), &told(found))?;
+        Surprise::unless_equal("the meter's refusal", &text(expected), &text(found))?;
         match (&verdict.kind, found) {
             (_, Some(reason)) => self.line(&format!("meter      refuses it: {}", reason.replace('_', " "))),
             (Some(kind), None) => {
@@ -66,14 +66,14 @@ impl<'a> Story<'a> {
         }
     }
 
-    pub(super) fn closing(&mut self, facts: &Facts, till: &Till) -> Result<(), Surprise> {
+    pub(super) fn closing(&mut self, info: &SandboxInfo, till: &Till) -> Result<(), Surprise> {
         self.chapter("Your turn: buy some for the meter with 13 digits")?;
-        let meter = named(&facts.subscribers.electricity, "active_13_digit")?;
+        let meter = named(&info.subscribers.electricity, "active_13_digit")?;
         let order = till.order(&ELECTRICITY, meter, "25.00", "mine-1");
         writeln!(
             self.out,
             "   curl -s {}/public/v1/purchases/confirm -H 'Authorization: Bearer {}' \\\n     -H 'Content-Type: application/json' -d '{order}'",
-            facts.base_url, till.access_token
+            info.base_url, till.access_token
         )?;
         Ok(())
     }

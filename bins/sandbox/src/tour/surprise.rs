@@ -1,32 +1,32 @@
-//! What must not happen on the tour.
+//! The failures of the tour.
 
 use std::{fmt, io};
 
 use money::MoneyError;
 
-/// Something is not as it should be.
+/// A result differs from the expected one.
 #[derive(Debug, thiserror::Error)]
 pub enum Surprise {
-    /// Something else was found than what was expected.
-    #[error("{what} should be {expected}, and is {found}")]
+    /// A value differs from the expected one.
+    #[error("{what} should be {expected}, but is {found}")]
     Different {
-        /// What was looked at.
+        /// The value.
         what: String,
-        /// What it should have been.
+        /// The expected value.
         expected: String,
-        /// What it was.
+        /// The actual value.
         found: String,
     },
-    /// Nobody answered.
+    /// A request was not answered.
     #[error("there was no answer")]
     NoAnswer(#[from] reqwest::Error),
-    /// Somebody answered with something that is no JSON.
+    /// The body of an answer is not JSON.
     #[error("the answer is not JSON")]
     NotJson(#[from] serde_json::Error),
-    /// An amount that is none, or two that do not go together.
-    #[error("the amounts of an answer make no sense")]
+    /// An amount is not valid, or two amounts cannot be combined.
+    #[error("an answer contains invalid amounts")]
     Money(#[from] MoneyError),
-    /// Nobody can be told.
+    /// The output failed.
     #[error("the tour cannot be printed")]
     Unprintable(#[from] io::Error),
 }

@@ -1,16 +1,16 @@
-//! The integrator's side of the tour: requests over real HTTP, and answers that are looked at closely.
+//! The integrator's side of the tour: requests over real HTTP, and answers that are checked in detail.
 
 use money::Money;
 use reqwest::{Client, RequestBuilder, header::CONTENT_TYPE};
 use serde_json::Value;
 
 use super::Surprise;
-use crate::{Facts, seed::Stall};
+use crate::{SandboxInfo, seed::Offering};
 
-/// Whose telephone number it is that is given for every purchase.
+/// The telephone number of the customer in every purchase.
 pub(super) const CUSTOMER: &str = "26771234567";
 
-/// A till that has logged in.
+/// A client that has logged in.
 pub(super) struct Till {
     client: Client,
     surface: String,
@@ -19,7 +19,7 @@ pub(super) struct Till {
     pub(super) access_in: u64,
 }
 
-/// What came back.
+/// The answer to one request.
 pub(super) struct Answer {
     asked: String,
     status: u16,
@@ -27,11 +27,11 @@ pub(super) struct Answer {
 }
 
 impl Till {
-    pub(super) async fn log_in(client: Client, facts: &Facts) -> Result<Self, Surprise> {
-        let surface = format!("{}/public/v1", facts.base_url);
+    pub(super) async fn log_in(client: Client, info: &SandboxInfo) -> Result<Self, Surprise> {
+        let surface = format!("{}/public/v1", info.base_url);
         let mut till =
-            Self { client, surface, account: facts.account_id, access_token: String::new(), access_in: 0 };
-        let mut body = serde_json::to_value(&facts.credentials)?;
+            Self { client, surface, account: info.account_id, access_token: String::new(), access_in: 0 };
+        let mut body = serde_json::to_value(&info.credentials)?;
         if let Value::Object(fields) = &mut body {
             fields.insert("grant_type".to_owned(), "password".into());
             fields.insert("source_channel".to_owned(), "WEB".into());
@@ -57,23 +57,23 @@ impl Till {
     /// The body of validate and confirm.
     pub(super) fn order(
         &self,
-        stall: &Stall,
+        offering: &Offering,
         subscriber: &str,
         amount: &str,
         external_reference: &str,
     ) -> String {
-        Self::order_from(self.account, stall, subscriber, amount, external_reference)
+        Self::order_from(self.account, offering, subscriber, amount, external_reference)
     }
 
-    /// The same, out of another wallet.
+    /// The same, from another wallet.
     pub(super) fn order_from(
         account: i64,
-        stall: &Stall,
+        offering: &Offering,
         subscriber: &str,
         amount: &str,
         external_reference: &str,
     ) -> String {
-        let (product, provider) = (stall.product, stall.provider);
+        let (product, provider) = (offering.product, offering.provider);
         format!(
             r#"{{"source_channel": "WEB", "language": "en-BW", "product_type": "{product}", "provider_code": "{provider}", "debited_account_id": {account}, "beneficiary_phone_number": "{CUSTOMER}", "subscriber_identifier": "{subscriber}", "amount": {amount}, "currency": "BWP", "external_reference": "{external_reference}"}}"#
         )
@@ -121,7 +121,7 @@ impl Answer {
         self.body.pointer(pointer).and_then(Value::as_u64).ok_or_else(|| self.lacks(pointer, "a number"))
     }
 
-    /// It must not be there at all.
+    /// Checks that the field is absent.
     pub(super) fn expect_none(&self, pointer: &str) -> Result<(), Surprise> {
         let found = self.body.pointer(pointer).is_some();
         Surprise::unless_equal(&format!("a {pointer} in {}", self.asked), &false, &found)
@@ -131,7 +131,7 @@ impl Answer {
         Surprise::unless_equal(&format!("{pointer} of {}", self.asked), &expected, &self.text(pointer)?)
     }
 
-    /// The answer's rows, where it is a list of at least one.
+    /// The rows of the answer, which must be a list of at least one.
     pub(super) fn rows(&self) -> Result<Vec<Self>, Surprise> {
         let rows = self.body.as_array().filter(|rows| !rows.is_empty());
         let rows = rows.ok_or_else(|| self.lacks("", "a list of something"))?;

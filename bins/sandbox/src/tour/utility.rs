@@ -1,24 +1,24 @@
-//! The simulator's own interface: virtual meters, telephones, and the log of what was really vended.
+//! The simulator's control interface: virtual meters, telephones, and the log of actual vends.
 
 use reqwest::{Client, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
 use super::Surprise;
 
-/// The world outside.
+/// The simulator.
 pub(super) struct Utility {
     client: Client,
     url: String,
 }
 
-/// What a meter made of a token.
+/// The result of entering a token.
 #[derive(Debug)]
 pub(super) struct Verdict {
-    /// What it did.
+    /// What the token did.
     pub(super) kind: Option<String>,
-    /// Why it did nothing.
+    /// Why the token did nothing.
     pub(super) reason: Option<String>,
-    /// All that was ever credited.
+    /// The total credit.
     pub(super) units_total: String,
 }
 
@@ -40,14 +40,14 @@ impl Utility {
         })
     }
 
-    /// How many vends the log has for a meter.
+    /// The number of vends in the log for a meter.
     pub(super) async fn vends_for(&self, meter: &str) -> Result<usize, Surprise> {
         let response = self.client.get(format!("{}/vends?subscriber={meter}", self.url)).send().await?;
         let vends: Vec<Value> = serde_json::from_slice(&response.bytes().await?)?;
         Ok(vends.iter().filter(|vend| vend.get("outcome").is_some_and(|outcome| outcome == "vended")).count())
     }
 
-    /// Every SMS that a telephone has received.
+    /// All SMS that a telephone has received.
     pub(super) async fn sms_to(&self, phone: &str) -> Result<Vec<String>, Surprise> {
         let response = self.client.get(format!("{}/messages?to={phone}", self.url)).send().await?;
         let messages: Vec<Value> = serde_json::from_slice(&response.bytes().await?)?;

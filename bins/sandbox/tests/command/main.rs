@@ -1,10 +1,7 @@
-//! The command itself, as a person types it.
+//! The command `cargo sandbox` as a user runs it.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
-#![expect(clippy::indexing_slicing, reason = "a fact that is missing fails the test")]
-#![expect(
-    clippy::disallowed_methods,
-    reason = "processes are watched from outside, by the machine's own time"
-)]
+#![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
+#![expect(clippy::disallowed_methods, reason = "processes are observed from outside, in real time")]
 
 mod restarts;
 mod serving;

@@ -1,4 +1,4 @@
-//! What ends is started again, and said in one line; nothing that a part does ends the sandbox.
+//! An ended part is restarted and reported in one line. The end of a part does not end the sandbox.
 
 use std::{fs, time::Instant};
 
@@ -39,13 +39,13 @@ fn a_server_that_is_killed_in_the_very_first_start_does_not_end_the_sandbox() {
         }
     }
     let serving = Serving::of(process, directory);
-    let told: Vec<&String> =
+    let reported: Vec<&String> =
         serving.said_first.iter().filter(|line| line.starts_with("The sandbox did not start: ")).collect();
-    for (line, pause) in told.iter().zip(["250ms", "500ms", "1s"]) {
+    for (line, pause) in reported.iter().zip(["250ms", "500ms", "1s"]) {
         assert!(line.contains(" ended: signal: 9 (SIGKILL) (see "), "{line}");
-        assert!(line.ends_with(&format!(". All of it is started anew in {pause}.")), "{line}");
+        assert!(line.ends_with(&format!(". Trying again in {pause}.")), "{line}");
     }
-    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(reported.len(), 3, "{reported:?}");
     ends_well(serving);
 }
 
@@ -53,8 +53,8 @@ fn a_server_that_is_killed_in_the_very_first_start_does_not_end_the_sandbox() {
 fn three_mistakes_in_a_settings_file_are_named_at_once_and_mended_while_it_runs() {
     let serving = Serving::start("mistaken");
     let file = serving.directory.join("api-server.toml");
-    let honest = fs::read_to_string(&file).unwrap();
-    let mistaken = honest
+    let correct = fs::read_to_string(&file).unwrap();
+    let mistaken = correct
         .replace("[web]\n", "[web]\nbody_within_ms = \"soon\"\nbody_byte_max = 10\n")
         .replace("[store]\ndatabase_url", "[store]\n# database_url");
     fs::write(&file, mistaken).unwrap();
@@ -62,10 +62,7 @@ fn three_mistakes_in_a_settings_file_are_named_at_once_and_mended_while_it_runs(
     kill_process(serving.child("api-server"), Signal::KILL).unwrap();
     assert!(serving.said().starts_with("api-server has ended (signal: 9 (SIGKILL); see "));
     let said = serving.said();
-    assert!(
-        said.starts_with("api-server did not start (exit status: 1, after it said: 3 settings "),
-        "{said}"
-    );
+    assert!(said.starts_with("api-server did not start (exit status: 1, last output: 3 settings "), "{said}");
     for mistake in [
         "`store.database_url` is missing",
         "`web.body_byte_max` is unknown: what can be set here is ",
@@ -76,7 +73,7 @@ fn three_mistakes_in_a_settings_file_are_named_at_once_and_mended_while_it_runs(
     assert!(said.contains("/api-server.log); it is tried again in 500ms."), "{said}");
     assert!(is_there(&serving.simulator) && is_there(&serving.watched[1]), "the others go on");
 
-    fs::write(&file, honest).unwrap();
+    fs::write(&file, correct).unwrap();
     while serving.said() != "api-server is up again." {}
     assert!(is_there(&serving.api) && is_there(&serving.watched[0]));
     ends_well(serving);
@@ -109,11 +106,11 @@ fn a_start_that_hangs_delays_neither_the_start_of_another_part_nor_the_end() {
 fn the_utility_remembers_what_it_vended_although_it_was_killed() {
     let serving = Serving::start("remembered");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let meter = serving.facts["subscribers"]["electricity"]["lost_reply"].as_str().unwrap().to_owned();
+    let meter = serving.info["subscribers"]["electricity"]["lost_reply"].as_str().unwrap().to_owned();
     let till = runtime.block_on(Till::log_in(&serving));
     let order = json!({
         "source_channel": "WEB", "language": "en-BW", "product_type": "ELECTRICITY", "provider_code": "BPC",
-        "debited_account_id": serving.facts["account_id"], "beneficiary_phone_number": "26771234567",
+        "debited_account_id": serving.info["account_id"], "beneficiary_phone_number": "26771234567",
         "subscriber_identifier": meter, "amount": 100.00, "currency": "BWP", "external_reference": "lost-1",
     });
     let (status, answer) = runtime.block_on(till.posts("/purchases/confirm", &order));
@@ -123,8 +120,8 @@ fn the_utility_remembers_what_it_vended_although_it_was_killed() {
     assert!(serving.said().starts_with("utility-sim has ended (signal: 9 (SIGKILL); see "));
     assert_eq!(
         serving.said(),
-        "utility-sim is up again: its inbox and its script of faults are empty; vends, meters and answers are as \
-         they were."
+        "utility-sim is up again: its inbox and its fault script are empty; vends, meters and answers are \
+         restored."
     );
     let vends: Vec<Value> =
         runtime.block_on(till.gets(&format!("{}/vends?subscriber={meter}", serving.simulator)));
@@ -161,7 +158,7 @@ fn ends_well(mut serving: Serving) {
     serving.leaves_nothing();
 }
 
-/// The first organisation's.
+/// The client of the first organisation.
 struct Till {
     client: reqwest::Client,
     api: String,
@@ -172,7 +169,7 @@ impl Till {
     async fn log_in(serving: &Serving) -> Self {
         let client = sandbox::http_client().unwrap();
         let mut till = Self { client, api: format!("{}/public/v1", serving.api), bearer: String::new() };
-        let mut login = serving.facts["credentials"].clone();
+        let mut login = serving.info["credentials"].clone();
         (login["grant_type"], login["source_channel"]) = (json!("password"), json!("WEB"));
         let (status, answer) = till.posts("/auth/login", &login).await;
         assert_eq!(status, 200, "{answer}");

@@ -1,4 +1,4 @@
-//! The command in a process of its own, that serves.
+//! A `cargo sandbox` process that serves.
 
 use std::{
     fs,
@@ -16,20 +16,20 @@ use serde_json::Value;
 
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A sandbox that has taken the tour and serves.
+/// A sandbox that has finished the tour and serves.
 pub struct Serving {
     pub process: Child,
     pub directory: PathBuf,
-    pub facts: Value,
+    pub info: Value,
     pub api: String,
     pub simulator: String,
     postgres: String,
-    /// Where the API server and the worker are watched.
+    /// The monitoring addresses of the API server and of the worker.
     pub watched: [String; 2],
-    /// What it said until it served.
+    /// The lines that it printed until it served.
     pub said_first: Vec<String>,
-    /// What it says after that it serves.
-    pub says: Receiver<String>,
+    /// The lines that it prints after that.
+    pub later: Receiver<String>,
 }
 
 impl Serving {
@@ -39,43 +39,43 @@ impl Serving {
         Self::of(process, directory)
     }
 
-    /// Waits until a command that was started serves.
+    /// Waits until a started command serves.
     pub fn of(mut process: Child, directory: PathBuf) -> Self {
-        let mut told = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
         let said_first: Vec<String> =
-            told.by_ref().take_while(|line| line != "Serving until Ctrl-C.").collect();
-        // It must be able to say that it stops.
-        let (heard, says) = channel();
-        thread::spawn(move || told.for_each(|line| drop(heard.send(line))));
-        let facts: Value =
+            lines.by_ref().take_while(|line| line != "Serving until Ctrl-C.").collect();
+        // Its output is read to the end, so that it can print that it stops.
+        let (sender, later) = channel();
+        thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
+        let info: Value =
             serde_json::from_str(&fs::read_to_string(directory.join("sandbox.json")).unwrap()).unwrap();
-        let url = |key: &str| facts[key].as_str().unwrap().to_owned();
+        let url = |key: &str| info[key].as_str().unwrap().to_owned();
         let (_, database) =
             url("database_url").split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
         let postgres = database.split('/').next().unwrap().to_owned();
         let watched = [0, 1].map(|index| {
-            let metrics = facts["metrics_urls"][index].as_str().unwrap();
+            let metrics = info["metrics_urls"][index].as_str().unwrap();
             metrics.strip_suffix("/metrics").unwrap().to_owned()
         });
         let (api, simulator) = (url("base_url"), url("simulator_url"));
-        let serving = Self { process, directory, facts, api, simulator, postgres, watched, said_first, says };
+        let serving = Self { process, directory, info, api, simulator, postgres, watched, said_first, later };
         assert!(is_there(&serving.api) && is_there(&serving.simulator) && is_there(&serving.postgres));
         serving
     }
 
-    /// The process that plays a part.
+    /// The process of a part.
     pub fn child(&self, part: &str) -> Pid {
-        self.find(part).expect("somebody plays it")
+        self.find(part).expect("the part is running")
     }
 
-    /// The process that plays a part, if there is one now.
+    /// The process of a part, if there is one now.
     pub fn find(&self, part: &str) -> Option<Pid> {
         child_of(&self.process, part)
     }
 
-    /// The next thing that it says.
+    /// The next line that it prints.
     pub fn said(&self) -> String {
-        self.says.recv_timeout(PATIENCE).expect("it says something")
+        self.later.recv_timeout(PATIENCE).expect("it prints a line")
     }
 
     pub fn leaves_nothing(&self) {
@@ -96,10 +96,11 @@ impl Drop for Serving {
     }
 }
 
-/// The child process that runs a part, if there is one now. What migrates is none, and runs under the server's name.
+/// The child process that runs a part, if there is one now. The migration also runs under the server's name and is
+/// excluded.
 pub fn child_of(parent: &Child, part: &str) -> Option<Pid> {
     let parent = format!("\nPPid:\t{}\n", parent.id());
-    let plays = |process: &PathBuf| {
+    let runs_part = |process: &PathBuf| {
         let of = |file: &str| fs::read_to_string(process.join(file)).unwrap_or_default();
         let command = of("cmdline");
         let mut arguments = command.split('\0').skip(1);
@@ -107,7 +108,7 @@ pub fn child_of(parent: &Child, part: &str) -> Option<Pid> {
         is_the_part && of("status").contains(&parent)
     };
     let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
-    processes.filter(plays).find_map(|process| {
+    processes.filter(runs_part).find_map(|process| {
         process.file_name().unwrap().to_str().unwrap().parse().ok().and_then(Pid::from_raw)
     })
 }

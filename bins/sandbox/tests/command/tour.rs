@@ -1,4 +1,4 @@
-//! The tour, the end, and what is left behind, which is nothing.
+//! The tour and the end of the command, which leaves no process running.
 
 use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, process::Output};
 
@@ -11,8 +11,8 @@ use crate::serving::{Serving, directory, is_there, sandbox};
 fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
     let directory = directory("once");
     let output = sandbox(&["--once", "--port", "0"], &directory).output().unwrap();
-    let told = text(&output);
-    assert!(output.status.success(), "{told}");
+    let printed = text(&output);
+    assert!(output.status.success(), "{printed}");
     for sentence in [
         "accepts it: credit, 66.6 kWh",
         "refuses it: already used",
@@ -24,15 +24,15 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
         "purchases show ",
         "curl -s http://127.0.0.1:",
     ] {
-        assert!(told.contains(sentence), "{sentence:?} is not in:\n{told}");
+        assert!(printed.contains(sentence), "{sentence:?} is not in:\n{printed}");
     }
 
     let file = directory.join("sandbox.json");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let facts: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let info: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let credentials = ["client_id", "client_secret", "org_code", "identifier", "secret_pass"];
-    assert_eq!(keys(&facts["credentials"]), sorted(&credentials));
-    assert_eq!(keys(&facts["second_organisation"]), sorted(&credentials));
+    assert_eq!(keys(&info["credentials"]), sorted(&credentials));
+    assert_eq!(keys(&info["second_organisation"]), sorted(&credentials));
     let expected = [
         "base_url",
         "simulator_url",
@@ -44,14 +44,14 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
         "managed_account_id",
         "subscribers",
     ];
-    assert_eq!(keys(&facts), sorted(&expected));
-    assert_eq!(keys(&facts["subscribers"]), sorted(&["electricity", "water", "airtime"]));
+    assert_eq!(keys(&info), sorted(&expected));
+    assert_eq!(keys(&info["subscribers"]), sorted(&["electricity", "water", "airtime"]));
     for (product, subscribers) in [("electricity", 21), ("water", 3), ("airtime", 4)] {
-        assert_eq!(facts["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
+        assert_eq!(info["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
     }
-    assert_eq!(facts["metrics_urls"].as_array().unwrap().len(), 2);
+    assert_eq!(info["metrics_urls"].as_array().unwrap().len(), 2);
     for url in ["base_url", "simulator_url"] {
-        assert!(!is_there(facts[url].as_str().unwrap()), "{url} still answers");
+        assert!(!is_there(info[url].as_str().unwrap()), "{url} still answers");
     }
 }
 
@@ -79,9 +79,9 @@ fn a_port_that_is_taken_is_told_in_one_line() {
     let port = taken.local_addr().unwrap().port().to_string();
     let output = sandbox(&["--once", "--port", &port], &directory("taken")).output().unwrap();
     assert!(!output.status.success());
-    let complaint = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        complaint,
+        message,
         format!(
             "sandbox: port {port} is taken: stop what listens there, or choose another one with --port\n"
         )

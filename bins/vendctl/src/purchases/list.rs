@@ -1,4 +1,4 @@
-//! Which purchases are looked for, and a line for each.
+//! The filter of `vendctl purchases list`, and its lines.
 
 use std::time::Duration;
 
@@ -10,49 +10,49 @@ use store::{Overseen, OverseenStates, OversightQuery};
 use vend::SubscriberIdentifier;
 
 use crate::{
-    desk::Desk,
     error::VendctlError,
     parse::{self, PurchaseName},
     report::{Report, Row, instant, or_dash},
+    session::Session,
 };
 
 #[derive(Debug, Args)]
 #[command(
-    group(ArgGroup::new("standing").args(["open", "in_doubt", "review"])),
+    group(ArgGroup::new("state").args(["open", "in_doubt", "review"])),
     group(ArgGroup::new("narrow").args(["open", "in_doubt", "review", "organisation"]).multiple(true)),
 )]
 pub(crate) struct Filter {
-    /// Only those for which money is held
+    /// Only open purchases, for which money is held
     #[arg(long)]
     open: bool,
-    /// Only those of which nobody knows what became
+    /// Only purchases whose outcome is not known
     #[arg(long)]
     in_doubt: bool,
-    /// Only those that wait for a person
+    /// Only purchases that wait for an operator's decision
     #[arg(long)]
     review: bool,
-    /// Only those that were made so long ago, such as 10m or 24h
+    /// Only purchases that are at least this old, such as 10m or 24h
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = parse::age)]
     older_than: Duration,
-    /// Only those of this organisation
+    /// Only purchases of this organisation
     #[arg(short, long, value_name = "CODE", value_parser = parse::organisation_code)]
     organisation: Option<String>,
-    /// Only those for this meter, phone or account
+    /// Only purchases for this meter, phone or account
     #[arg(long, value_parser = parse::subscriber)]
     subscriber: Option<SubscriberIdentifier>,
-    /// Only the one of this reference or number
+    /// Only the purchase with this reference or number
     #[arg(long, value_parser = parse::purchase)]
     reference: Option<PurchaseName>,
-    /// Only those that the integrator calls so
+    /// Only purchases with this external reference of the integrator
     #[arg(long, value_name = "TEXT")]
     external_reference: Option<String>,
-    /// Only the one that this `X-Request-Id` confirmed; say whose it is, or that it is open
+    /// Only the purchase that the request with this `X-Request-Id` confirmed; needs -o, --open, --in-doubt or --review
     #[arg(long, value_name = "ID", requires = "narrow")]
     request_id: Option<String>,
-    /// At most so many
+    /// The greatest number of purchases to show
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
-    /// Only what follows this purchase in the list: the next page
+    /// Only purchases after this one in the list, for the next page
     #[arg(long, value_name = "ID")]
     after: Option<i64>,
 }
@@ -77,9 +77,9 @@ struct View {
 }
 
 impl Filter {
-    pub(super) async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
+    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let organisation = match &self.organisation {
-            Some(code) => Some(desk.organisation_id(code).await?),
+            Some(code) => Some(session.organisation_id(code).await?),
             None => None,
         };
         let query = OversightQuery {
@@ -93,7 +93,7 @@ impl Filter {
             after: self.after.map(PurchaseId),
             limit: self.limit,
         };
-        let found = desk.store.oversee_purchases(query).await;
+        let found = session.store.oversee_purchases(query).await;
         let nowhere =
             |error| VendctlError::NoPurchase(self.after.unwrap_or_default().to_string()).if_absent(error);
         let found = found.map_err(nowhere)?.into_iter().filter(|purchase| self.is_meant(purchase));
@@ -112,7 +112,7 @@ impl Filter {
         }
     }
 
-    /// A number in a reference is not the whole of it.
+    /// Whether the purchase has the whole reference that was named, and not only its number.
     fn is_meant(&self, purchase: &Overseen) -> bool {
         let named = self.reference.as_ref().and_then(|name| name.reference.as_ref());
         named.is_none_or(|named| *named == purchase.reference)
@@ -151,8 +151,8 @@ impl Row for View {
         "provider",
         "subscriber",
         "total",
-        "looked at",
-        "their reference",
+        "due at",
+        "external reference",
     ];
 
     fn cells(&self) -> Vec<String> {

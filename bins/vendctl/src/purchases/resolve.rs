@@ -1,4 +1,4 @@
-//! A person's decision about a purchase in review: what is entered must be what the purchase could have yielded.
+//! An operator's decision about a purchase in review. The values that are entered must fit the purchase.
 
 use clap::Args;
 use store::{Decision, StoryPurchase};
@@ -7,14 +7,14 @@ use vend::{Product, RawReply, Units, Vend};
 use super::{find, story, token::TokenFrom};
 use crate::{
     arguments::Why,
-    desk::Desk,
     error::VendctlError,
     parse::{self, Amount, PurchaseName},
     report::Report,
+    session::Session,
     words::{self, Finding},
 };
 
-/// What a meter for electricity counts in.
+/// The unit of electricity.
 const KILOWATT_HOURS: &str = "kWh";
 
 #[derive(Debug, Args)]
@@ -22,16 +22,16 @@ pub(crate) struct Resolve {
     /// Its number or its reference
     #[arg(value_parser = parse::purchase)]
     purchase: PurchaseName,
-    /// What became of it
+    /// The outcome that the provider has confirmed
     #[arg(long = "as", value_name = "FINDING", value_parser = words::finding())]
     finding: Finding,
-    /// The provider's own name for the vend
-    #[arg(long, value_name = "NAME", value_parser = parse::label, required_if_eq("finding", "vended"))]
+    /// The provider's transaction id of the vend
+    #[arg(long, value_name = "ID", value_parser = parse::label, required_if_eq("finding", "vended"))]
     provider_transaction: Option<String>,
-    /// What the token is worth, such as "45.2 kWh"; airtime has none
+    /// The units that were vended, such as "45.2 kWh"; airtime has none
     #[arg(long, value_name = "QUANTITY UNIT", value_parser = parse::units)]
     units: Option<Units>,
-    /// For how much the provider vended: refused unless that is what the purchase asked of it
+    /// The amount that the provider vended; refused unless it is the amount that was requested
     #[arg(long, value_parser = parse::amount)]
     amount: Option<Amount>,
     #[command(flatten)]
@@ -41,34 +41,36 @@ pub(crate) struct Resolve {
 }
 
 impl Resolve {
-    pub(super) async fn run(&self, desk: &Desk) -> Result<Report, VendctlError> {
-        let purchase = find(desk, &self.purchase).await?.purchase;
+    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let purchase = find(session, &self.purchase).await?.purchase;
         let decision = match self.finding {
-            Finding::Vended => Decision::Vended(Box::new(self.vend(desk, &purchase)?)),
-            Finding::NotVended if self.says_what_was_vended() => return Err(VendctlError::NothingCameOfIt),
+            Finding::Vended => Decision::Vended(Box::new(self.vend(session, &purchase)?)),
+            Finding::NotVended if self.has_details_of_a_vend() => {
+                return Err(VendctlError::NotVendedHasNoDetails);
+            }
             Finding::NotVended => Decision::NotVended,
         };
-        desk.store.decide(purchase.id, decision, desk.act(&self.why)).await?;
-        Ok(story::report(&find(desk, &self.purchase).await?))
+        session.store.decide(purchase.id, decision, session.act(&self.why)).await?;
+        Ok(story::report(&find(session, &self.purchase).await?))
     }
 
-    const fn says_what_was_vended(&self) -> bool {
+    const fn has_details_of_a_vend(&self) -> bool {
         self.provider_transaction.is_some()
             || self.units.is_some()
             || self.amount.is_some()
             || self.token.is_given()
     }
 
-    /// The vend that is vouched for.
-    fn vend(&self, desk: &Desk, of: &StoryPurchase) -> Result<Vend, VendctlError> {
+    /// The vend that the operator enters.
+    fn vend(&self, session: &Session, of: &StoryPurchase) -> Result<Vend, VendctlError> {
         if let Some(amount) = self.amount.map(|amount| amount.of(of.amounts.net.currency()))
             && amount != of.amounts.net
         {
             return Err(VendctlError::OtherAmount { given: amount, net: of.amounts.net });
         }
-        self.fits(of)?;
+        self.check_details(of)?;
         let tokens = self.token.read(of.product)?;
-        if tokens.is_some() && !desk.can_seal {
+        if tokens.is_some() && !session.can_seal {
             return Err(VendctlError::NoSealingKey);
         }
         Ok(Vend {
@@ -81,8 +83,8 @@ impl Resolve {
         })
     }
 
-    /// Whether there is exactly what a vend of this product yields.
-    fn fits(&self, of: &StoryPurchase) -> Result<(), VendctlError> {
+    /// Checks that exactly the values of a vend of this product are given.
+    fn check_details(&self, of: &StoryPurchase) -> Result<(), VendctlError> {
         let product = of.product;
         let unit = self.units.as_ref().map(|units| units.unit.as_str());
         match (product, self.token.is_given(), unit) {

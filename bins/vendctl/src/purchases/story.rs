@@ -1,4 +1,4 @@
-//! The story of one purchase, for a person and for a script. Never its token.
+//! The history of one purchase, as text for a person and as JSON for a script. Never its token.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use store::{
     IncidentRecord, MessageRecord, Story, StoryAttempt, StoryEntry, StoryEvent, StoryPurchase, StoryReply,
 };
 
-use super::telling::{self, Told};
+use super::telling::{self, TimelineEntry};
 use crate::report::{Report, add, instant, one_line, or_dash, size, table, yes};
 
 #[derive(Serialize)]
@@ -63,7 +63,7 @@ struct View<'a> {
     advice: String,
 }
 
-/// The story as it is told.
+/// The report of a history.
 pub(super) fn report(story: &Story) -> Report {
     let advice = telling::advise(story);
     let mut text = heading(&story.purchase);
@@ -72,29 +72,32 @@ pub(super) fn report(story: &Story) -> Report {
     text.push('\n');
     text.push_str(&one_line(&advice));
     text.push('\n');
-    Report::told(&view(story, advice), text)
+    Report::text_and_data(&view(story, advice), text)
 }
 
 fn heading(p: &StoryPurchase) -> String {
     let amounts = &p.amounts;
     let (code, name) = (&p.organisation.0, &p.organisation.1);
-    let mut facts = table();
-    for (what, fact) in [
+    let mut fields = table();
+    for (name, value) in [
         ("purchase", format!("{}, {}", p.id.0, p.reference)),
         ("state", format!("{} ({})", p.state.as_str(), p.handling.as_str())),
         ("organisation", format!("{code}, {name}; user {}, client {}", p.username, p.client_id)),
         ("bought", format!("{} from {} for {}", p.product, p.provider_code, p.subscriber)),
-        ("consumer", format!("{}, {}", or_dash(p.subscriber_details.as_deref()), p.beneficiary_phone_number)),
+        ("customer", format!("{}, {}", or_dash(p.subscriber_details.as_deref()), p.beneficiary_phone_number)),
         (
             "amount",
-            format!("{}: {} asked of the provider, {} charged", amounts.total, amounts.net, amounts.charge),
+            format!(
+                "{}: {} requested from the provider, {} charge",
+                amounts.total, amounts.net, amounts.charge
+            ),
         ),
-        ("their reference", or_dash(p.external_reference.as_deref())),
-        ("their tag", or_dash(p.source_tag.as_deref())),
+        ("external reference", or_dash(p.external_reference.as_deref())),
+        ("source tag", or_dash(p.source_tag.as_deref())),
         ("request id", or_dash(p.request_id.as_deref())),
         ("token", if p.has_token { "sealed".to_owned() } else { "none".to_owned() }),
         ("units", or_dash(p.units.as_deref())),
-        ("provider's name", or_dash(p.provider_transaction.as_deref())),
+        ("transaction id", or_dash(p.provider_transaction.as_deref())),
         (
             "declared",
             format!(
@@ -106,17 +109,17 @@ fn heading(p: &StoryPurchase) -> String {
             ),
         ),
     ] {
-        add(&mut facts, [what.to_owned(), fact]);
+        add(&mut fields, [name.to_owned(), value]);
     }
-    size(&mut facts);
-    facts.trim_fmt() + "\n"
+    size(&mut fields);
+    fields.trim_fmt() + "\n"
 }
 
-fn timeline(told: Vec<Told>) -> String {
+fn timeline(entries: Vec<TimelineEntry>) -> String {
     let mut lines = table();
     lines.set_header(["TIME", "STATE", "FENCE", "WHAT HAPPENED"]);
-    for one in told {
-        let (state, fence) = match one.standing {
+    for one in entries {
+        let (state, fence) = match one.moved_to {
             Some((state, fence)) => (state.as_str().to_owned(), fence.to_string()),
             None => (String::new(), String::new()),
         };
@@ -181,12 +184,12 @@ fn view(story: &Story, advice: String) -> View<'_> {
         incidents: story.incidents.iter().map(incident).collect(),
         messages: story.messages.iter().map(message).collect(),
         audit: story
-            .deeds
+            .operator_actions
             .iter()
-            .map(|deed| {
+            .map(|operator_action| {
                 serde_json::json!({
-                    "id": deed.id, "at": instant(deed.at), "actor": deed.actor, "action": deed.action,
-                    "reason": deed.reason, "details": deed.details,
+                    "id": operator_action.id, "at": instant(operator_action.at), "actor": operator_action.actor, "action": operator_action.action,
+                    "reason": operator_action.reason, "details": operator_action.details,
                 })
             })
             .collect(),

@@ -1,5 +1,5 @@
-//! Where an operator's token comes from: standard input or a file, never the command line, where it would stay in the
-//! shell's history and everybody on the machine could read it.
+//! Reads an operator's token from standard input or a file. It is never an argument: the shell's history would keep it,
+//! and all users of the machine could read it.
 
 use std::{
     fs::File,
@@ -14,10 +14,10 @@ use vend::Product;
 
 use crate::error::VendctlError;
 
-/// More than any tokens of one vend have.
+/// In bytes. It is longer than all tokens of one vend.
 const READ_MAX: u64 = 1_024;
 
-/// Digits of a token that a meter for electricity takes (IEC 62055-41).
+/// The digits of a token for electricity (IEC 62055-41).
 const STS_DIGITS: usize = 20;
 
 #[derive(Debug, Args)]
@@ -42,7 +42,7 @@ impl TokenFrom {
         let text = match (&self.token_file, self.token_stdin) {
             (Some(file), _) => first_line(File::open(file).map_err(VendctlError::NoToken)?)?,
             (None, true) => {
-                ask();
+                prompt();
                 first_line(io::stdin().lock())?
             }
             (None, false) => return Ok(None),
@@ -51,7 +51,7 @@ impl TokenFrom {
     }
 }
 
-/// What is wrong with a token. Never says the token.
+/// Why a token is not valid. It never contains the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TokenFault {
     #[error(transparent)]
@@ -70,11 +70,11 @@ fn parse(text: &SecretString, product: Product) -> Result<TokenSet, TokenFault> 
     }
 }
 
-/// Bare digits, whatever they were grouped with.
+/// Removes the blanks and hyphens between digits, and checks the order of the tokens.
 fn electricity(set: &TokenSet) -> Result<TokenSet, TokenFault> {
     let wire = set.wire_form();
     let pairs: Vec<&str> = wire.split('|').collect();
-    // Descriptions are the provider's own. Where they speak of keys, the order can be checked.
+    // The descriptions are the provider's. The order can be checked only where they mention keys.
     let changes_key = |pair: &&str| pair.trim_start().to_ascii_lowercase().starts_with("key");
     let is_in_order = pairs.is_sorted_by_key(|pair| !changes_key(pair));
     let ends_with_credit = pairs.len() == 1 || pairs.last().is_some_and(|last| !changes_key(last));
@@ -101,8 +101,8 @@ fn first_line(from: impl Read) -> Result<SecretString, VendctlError> {
     Ok(text.lines().next().unwrap_or_default().into())
 }
 
-#[expect(clippy::print_stderr, reason = "whoever sits at a terminal is told what is waited for")]
-fn ask() {
+#[expect(clippy::print_stderr, reason = "an operator at a terminal is prompted for the token")]
+fn prompt() {
     if io::stdin().is_terminal() {
         eprintln!("Token, then Enter and Ctrl-D:");
     }

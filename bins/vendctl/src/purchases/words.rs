@@ -1,8 +1,8 @@
-//! Reasons and doubts as one would say them at the phone.
+//! Refusal reasons and doubts in plain words.
 
 use vend::{Doubt, RefusalReason};
 
-/// A doubt by its stable name; the name itself, where this program does not know it.
+/// The words for a doubt, by its stable name. An unknown name is returned unchanged.
 pub(super) fn doubt(name: &str) -> &str {
     match Doubt::ALL.into_iter().find(|doubt| doubt.as_str() == name) {
         Some(doubt) => of_doubt(doubt),
@@ -10,7 +10,7 @@ pub(super) fn doubt(name: &str) -> &str {
     }
 }
 
-/// A reason by its stable name.
+/// The words for a reason, by its stable name. An unknown name is returned unchanged.
 pub(super) fn reason(name: &str) -> &str {
     match RefusalReason::parse(name) {
         Some(reason) => of_reason(reason),
@@ -23,11 +23,11 @@ const fn of_doubt(doubt: Doubt) -> &'static str {
         Doubt::TimedOut => "no answer came in time",
         Doubt::ConnectionLost => "the connection broke before an answer came",
         Doubt::Unreadable => "the answer could not be read",
-        Doubt::Mismatched => "the answer was about something else than was ordered",
+        Doubt::Mismatched => "the answer was not about this order",
         Doubt::UnlistedFault => "the answer was a fault that proves nothing",
         Doubt::RepeatedReference => "the provider had seen the reference before",
-        Doubt::StillOpen => "the provider knows of it and has not finished",
-        Doubt::NeverReported => "whoever was at it had nothing to report",
+        Doubt::StillOpen => "the provider knows the order and has not finished it",
+        Doubt::NeverReported => "the process that sent it reported no outcome",
     }
 }
 
@@ -45,8 +45,8 @@ const fn of_reason(reason: RefusalReason) -> &'static str {
         RefusalReason::Busy => "the provider was busy",
         RefusalReason::NeverSent => "the order never left us",
         RefusalReason::Misconfigured => "the provider does not accept our access or our message",
-        RefusalReason::Other => "a rule of the provider's",
-        RefusalReason::OtherTransient => "a rule of the provider's, for the time being",
+        RefusalReason::Other => "a rule of the provider",
+        RefusalReason::OtherTransient => "a temporary rule of the provider",
     }
 }
 
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_program_does_not_know_is_told_by_its_name() {
+    fn an_unknown_name_is_returned_unchanged() {
         assert_eq!(doubt("timed_out"), "no answer came in time");
         assert_eq!(doubt("struck_by_lightning"), "struck_by_lightning");
         assert_eq!(reason("blocked"), "the meter or the customer is blocked");

@@ -1,14 +1,14 @@
-//! Where a password comes from: standard input, or chance. Never the command line, where everybody on the machine
-//! could read it.
+//! Reads a password from standard input, or generates one. It is never an argument: all users of the machine could read
+//! it.
 
 use std::io::{self, Read};
 
 use clap::Args;
 use secrecy::SecretString;
 
-use crate::{desk::Desk, error::VendctlError};
+use crate::{error::VendctlError, session::Session};
 
-/// More than any password may have.
+/// In bytes. It is longer than any valid password.
 const READ_MAX: u64 = 1_024;
 
 #[derive(Debug, Args)]
@@ -17,30 +17,30 @@ pub(crate) struct PasswordFrom {
     /// Read the password from the first line of standard input: 12 to 256 bytes
     #[arg(long)]
     password_stdin: bool,
-    /// Make a password, and show it once
+    /// Generate a password, and show it once
     #[arg(long)]
     generate_password: bool,
 }
 
-/// A password, and whether anybody knows it yet.
+/// A password, and whether it was generated here.
 pub(super) struct Chosen {
     pub(super) secret: SecretString,
-    was_made_here: bool,
+    is_generated: bool,
 }
 
 impl PasswordFrom {
-    pub(super) fn choose(&self, desk: &Desk) -> Result<Chosen, VendctlError> {
+    pub(super) fn choose(&self, session: &Session) -> Result<Chosen, VendctlError> {
         if self.password_stdin {
-            return Ok(Chosen { secret: read()?, was_made_here: false });
+            return Ok(Chosen { secret: read()?, is_generated: false });
         }
-        Ok(Chosen { secret: desk.onboarding.generate_password()?, was_made_here: true })
+        Ok(Chosen { secret: session.onboarding.generate_password()?, is_generated: true })
     }
 }
 
 impl Chosen {
-    /// The password, if nobody knows it unless it is shown now.
+    /// The password, if it was generated and must be shown.
     pub(super) fn shown(&self) -> Option<&SecretString> {
-        self.was_made_here.then_some(&self.secret)
+        self.is_generated.then_some(&self.secret)
     }
 }
 

@@ -1,10 +1,10 @@
-//! The audit log: every act is in it, with who and why, and it can be asked.
+//! The audit log: every change has a line with actor and reason, and the log can be queried and verified.
 
-use crate::office::{Office, WHY, run_unnamed};
+use crate::office::{TestEnv, WHY, run_unnamed};
 
-/// Every act of onboarding and accounts, in an order in which each succeeds, with what the log calls it. Decisions about
-/// purchases and incidents are in a test of their own.
-const ACTS: &[(&str, &str)] = &[
+/// Every changing command of onboarding and accounts with its action in the log, in an order in which each succeeds.
+/// Decisions about purchases and incidents have tests of their own.
+const CHANGES: &[(&str, &str)] = &[
     ("organisation create KGALE --name Kgale --environment staging", "organisation.created"),
     ("organisation suspend KGALE", "organisation.status_set"),
     ("organisation readmit KGALE", "organisation.status_set"),
@@ -39,29 +39,29 @@ const ACTS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn every_act_leaves_a_line_that_says_who_what_and_why() {
-    let office = Office::open();
-    for (act, action) in ACTS {
-        let client = office.sql("SELECT client_id FROM oauth_clients");
-        let wallet = office.sql("SELECT id FROM accounts WHERE category = 'CURRENT'");
-        let command = act.replace("$CLIENT", &client).replace("$WALLET", &wallet);
-        let before = office.sql("SELECT coalesce(max(id), 0) FROM audit_log");
-        office.does(&command.split(' ').collect::<Vec<_>>());
+fn every_change_has_an_audit_line_with_actor_action_and_reason() {
+    let env = TestEnv::open();
+    for (change, action) in CHANGES {
+        let client = env.sql("SELECT client_id FROM oauth_clients");
+        let wallet = env.sql("SELECT id FROM accounts WHERE category = 'CURRENT'");
+        let command = change.replace("$CLIENT", &client).replace("$WALLET", &wallet);
+        let before = env.sql("SELECT coalesce(max(id), 0) FROM audit_log");
+        env.does(&command.split(' ').collect::<Vec<_>>());
         let newest = "SELECT action FROM audit_log ORDER BY id DESC LIMIT 1";
-        assert_eq!(office.sql(newest), *action, "{act}");
-        let strange = format!(
+        assert_eq!(env.sql(newest), *action, "{change}");
+        let unexpected = format!(
             "SELECT count(*) FROM audit_log WHERE id > {before}
                  AND (actor <> 'naledi' OR reason <> 'contract 17' OR login <> 'prompt_operator')"
         );
-        assert_eq!(office.sql(&strange), "0", "{act}");
+        assert_eq!(env.sql(&unexpected), "0", "{change}");
     }
 }
 
 #[test]
-fn looking_leaves_no_line() {
-    let (office, wallet) = Office::with_a_wallet();
-    let before = office.sql("SELECT count(*) FROM audit_log");
-    for look in [
+fn a_query_writes_no_audit_line() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let before = env.sql("SELECT count(*) FROM audit_log");
+    for query in [
         "organisation list",
         "client list -o KGALE",
         "user list -o KGALE",
@@ -79,79 +79,78 @@ fn looking_leaves_no_line() {
         "incidents list",
         "outbox list",
     ] {
-        office.shows(&look.split(' ').collect::<Vec<_>>());
+        env.shows(&query.split(' ').collect::<Vec<_>>());
     }
-    office.shows(&["wallet", "statement", &wallet]);
-    assert_eq!(office.sql("SELECT count(*) FROM audit_log"), before);
+    env.shows(&["wallet", "statement", &wallet]);
+    assert_eq!(env.sql("SELECT count(*) FROM audit_log"), before);
 }
 
 #[test]
-fn the_log_is_asked_by_organisation_subject_and_time_page_by_page() {
-    let office = Office::open();
-    office.lets_in("KGALE", "staging");
-    office.lets_in("PHAKA", "staging");
-    office.does(&["organisation", "suspend", "PHAKA"]);
-    let count = |arguments: &[&str]| {
-        office.shows(&[&["audit", "list"], arguments].concat()).as_array().unwrap().len()
-    };
+fn the_log_is_filtered_by_organisation_subject_and_time_in_pages() {
+    let env = TestEnv::open();
+    env.creates_organisation("KGALE", "staging");
+    env.creates_organisation("PHAKA", "staging");
+    env.does(&["organisation", "suspend", "PHAKA"]);
+    let count =
+        |arguments: &[&str]| env.shows(&[&["audit", "list"], arguments].concat()).as_array().unwrap().len();
     assert_eq!(count(&[]), 3);
     assert_eq!(count(&["-o", "PHAKA"]), 2);
     assert_eq!(count(&["--subject", "organisation:1"]), 1);
     assert_eq!(count(&["--since", "2000-01-01T00:00:00Z"]), 3);
     assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
 
-    let page = office.shows(&["audit", "list", "--limit", "2"]);
+    let page = env.shows(&["audit", "list", "--limit", "2"]);
     assert_eq!(
         (&page[0]["action"], &page[0]["organisation"]),
         (&"organisation.status_set".into(), &"PHAKA".into())
     );
-    let rest = office.shows(&["audit", "list", "--before", &page[1]["id"].to_string()]);
+    let rest = env.shows(&["audit", "list", "--before", &page[1]["id"].to_string()]);
     assert_eq!(rest.as_array().unwrap().len(), 1);
     assert_eq!(rest[0]["details"]["code"], "KGALE");
 }
 
 #[test]
-fn whoever_acts_is_the_one_named_at_the_prompt_else_in_the_settings() {
-    let office = Office::open();
-    office.lets_in("KGALE", "staging");
+fn the_actor_is_taken_from_the_argument_or_else_from_the_settings() {
+    let env = TestEnv::open();
+    env.creates_organisation("KGALE", "staging");
     let by_name = ["--actor", "kagiso", "organisation", "suspend", "KGALE"];
-    assert_eq!(office.types(&[&by_name[..], &WHY].concat(), "").code, 0);
-    let lines = office.sql("SELECT actor, reason FROM audit_log ORDER BY id");
+    assert_eq!(env.types(&[&by_name[..], &WHY].concat(), "").code, 0);
+    let lines = env.sql("SELECT actor, reason FROM audit_log ORDER BY id");
     assert_eq!(lines, "naledi|contract 17\nkagiso|contract 17");
-    // Whoever calls himself something else still came in by this login.
-    let shown = office.shows(&["audit", "list"]);
+    // The login is recorded whatever actor is named.
+    let shown = env.shows(&["audit", "list"]);
     let logins = shown.as_array().unwrap().iter().map(|line| (&line["login"], &line["actor"]));
     let login = serde_json::Value::from("prompt_operator");
     assert_eq!(logins.collect::<Vec<_>>(), [(&login, &"kagiso".into()), (&login, &"naledi".into())]);
 }
 
 #[test]
-fn the_log_is_verified_up_to_its_head_and_through_a_head_that_was_kept() {
-    let office = Office::open();
-    assert_eq!(office.shows(&["audit", "verify"]), serde_json::json!({ "lines": 0, "head": null }));
-    assert_eq!(office.types(&["audit", "head"], "").stdout, "-\n");
+fn the_log_is_verified_up_to_its_head_and_against_a_stored_head() {
+    let env = TestEnv::open();
+    assert_eq!(env.shows(&["audit", "verify"]), serde_json::json!({ "lines": 0, "head": null }));
+    assert_eq!(env.types(&["audit", "head"], "").stdout, "-\n");
     for code in ["KGALE", "PHAKA", "MOGO"] {
-        office.lets_in(code, "staging");
+        env.creates_organisation(code, "staging");
     }
-    let head = office.types(&["audit", "head"], "").stdout;
+    let head = env.types(&["audit", "head"], "").stdout;
     let head = head.trim_end();
     assert!(head.starts_with("3:") && head.len() == 66, "{head}");
-    assert_eq!(office.shows(&["audit", "verify"]), serde_json::json!({ "lines": 3, "head": head }));
-    office.lets_in("LATER", "staging");
-    let verified = office.types(&["audit", "verify", "--head", head], "");
-    assert!(verified.stdout.starts_with("The audit log is whole: 4 lines."), "{verified:?}");
+    assert_eq!(env.shows(&["audit", "verify"]), serde_json::json!({ "lines": 3, "head": head }));
+    env.creates_organisation("LATER", "staging");
+    let verified = env.types(&["audit", "verify", "--head", head], "");
+    assert!(verified.stdout.starts_with("The audit log is intact: 4 lines."), "{verified:?}");
 
     let breaks = |sql: &str| {
-        office.sql(&format!("SET session_replication_role = replica; {sql}"));
-        let verified = office.types(&["audit", "verify", "--head", head], "");
+        env.sql(&format!("SET session_replication_role = replica; {sql}"));
+        let verified = env.types(&["audit", "verify", "--head", head], "");
         assert_eq!((verified.code, verified.stdout.as_str(), verified.stderr.lines().count()), (1, "", 1));
         verified.stderr
     };
     let cut = "CREATE TABLE kept AS SELECT * FROM audit_log; DELETE FROM audit_log WHERE id > 2;
                UPDATE audit_head SET (id, hash) = (SELECT id, hash FROM audit_log WHERE id = 2)";
     assert!(breaks(cut).contains("line 3 is not there with the hash that was kept"));
-    let whole = office.types(&["audit", "verify"], "");
-    assert_eq!(whole.code, 0, "only the kept head shows it");
+    let whole = env.types(&["audit", "verify"], "");
+    assert_eq!(whole.code, 0, "only the stored head shows that lines were cut off");
     let middle = "INSERT INTO audit_log OVERRIDING SYSTEM VALUE SELECT * FROM kept WHERE id > 2;
                   UPDATE audit_head SET (id, hash) = (SELECT id, hash FROM kept WHERE id = 4);
                   DELETE FROM audit_log WHERE id = 2";
@@ -164,9 +163,9 @@ fn the_log_is_verified_up_to_its_head_and_through_a_head_that_was_kept() {
 }
 
 #[test]
-fn a_head_that_is_none_is_told_at_the_prompt() {
-    let office = Office::open();
-    let outcome = office.types(&["audit", "verify", "--head", "3:abc"], "");
+fn a_malformed_head_is_refused_as_an_argument() {
+    let env = TestEnv::open();
+    let outcome = env.types(&["audit", "verify", "--head", "3:abc"], "");
     assert_eq!(outcome.code, 2, "{}", outcome.stderr);
     assert!(
         outcome.stderr.contains("the number of a line, a colon, and 64 hexadecimal digits"),
@@ -176,12 +175,12 @@ fn a_head_that_is_none_is_told_at_the_prompt() {
 }
 
 #[test]
-fn whoever_is_not_named_is_known_to_the_machine() {
-    let office = Office::open();
+fn without_an_actor_the_user_of_the_machine_is_recorded() {
+    let env = TestEnv::open();
     let create = ["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"];
-    let done = run_unnamed(&office.url_as("prompt_operator"), &[&create[..], &WHY].concat());
+    let done = run_unnamed(&env.url_as("prompt_operator"), &[&create[..], &WHY].concat());
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     let known = std::process::Command::new("id").arg("-un").output().unwrap();
     let known = String::from_utf8(known.stdout).unwrap();
-    assert_eq!(office.sql("SELECT actor FROM audit_log"), known.trim());
+    assert_eq!(env.sql("SELECT actor FROM audit_log"), known.trim());
 }

@@ -1,6 +1,6 @@
-//! The real program at a real database, in the operator's role: what it does, what it prints, what it refuses.
+//! Tests of the real program with a real database, in the operator's role: its effects, its output and its errors.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
-#![expect(clippy::indexing_slicing, reason = "a field that is not there fails the test")]
+#![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 
 mod audit;
 mod catalogue;

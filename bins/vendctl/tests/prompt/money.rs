@@ -1,10 +1,10 @@
-//! Wallets: opened, loaded, put right; never below what is held, never twice under one reference.
+//! Wallets: opening, payments and corrections. No balance falls below what is held, and no payment is posted twice.
 
 use serde_json::json;
 
-use crate::office::Office;
+use crate::office::TestEnv;
 
-impl Office {
+impl TestEnv {
     fn tops_up(&self, wallet: &str, amount: &str, id: &str) -> serde_json::Value {
         self.does(&["wallet", "top-up", wallet, amount, "--currency", "BWP", "--id", id])
     }
@@ -13,7 +13,7 @@ impl Office {
         self.sql(&format!("SELECT posted, held FROM accounts WHERE id = {wallet}"))
     }
 
-    /// Every wallet is the sum of its postings.
+    /// Checks that the balance of every wallet is the sum of its postings.
     fn balances_add_up(&self) {
         let broken = "SELECT id FROM accounts a WHERE house IS NULL AND posted <>
             (SELECT coalesce(sum(amount), 0) FROM postings WHERE credit_account_id = a.id) -
@@ -24,83 +24,74 @@ impl Office {
 
 #[test]
 fn the_first_wallet_in_staging_is_loaded_through_the_ledger_and_no_other_is() {
-    let (office, first) = Office::with_a_wallet();
-    assert_eq!(office.balances(&first), "100000000|0");
-    let second = office.opens_wallet("KGALE");
-    assert_eq!(office.balances(&second), "0|0");
-    office.lets_in("PHAKA", "production");
-    let real = office.opens_wallet("PHAKA");
-    assert_eq!(office.balances(&real), "0|0");
+    let (env, first) = TestEnv::with_a_wallet();
+    assert_eq!(env.balances(&first), "100000000|0");
+    let second = env.opens_wallet("KGALE");
+    assert_eq!(env.balances(&second), "0|0");
+    env.creates_organisation("PHAKA", "production");
+    let real = env.opens_wallet("PHAKA");
+    assert_eq!(env.balances(&real), "0|0");
 
     let entries = "SELECT kind, reason, amount FROM journal_entries JOIN postings ON entry_id = id";
-    assert_eq!(office.sql(entries), "TOP_UP|contract 17|100000000");
-    office.balances_add_up();
+    assert_eq!(env.sql(entries), "TOP_UP|contract 17|100000000");
+    env.balances_add_up();
 }
 
 #[test]
 fn a_payment_is_posted_once_however_often_it_is_entered() {
-    let (office, wallet) = Office::with_a_wallet();
-    let paid = office.tops_up(&wallet, "500.00", "FNB-1");
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let paid = env.tops_up(&wallet, "500.00", "FNB-1");
     assert_eq!(paid["posted_before"], false);
     assert_eq!(paid["available"], "BWP 1000500.00");
 
-    let again = office.tops_up(&wallet, "500.00", "FNB-1");
+    let again = env.tops_up(&wallet, "500.00", "FNB-1");
     assert_eq!((&again["posted_before"], &again["entry"]), (&json!(true), &paid["entry"]));
-    assert_eq!(office.balances(&wallet), "100050000|0");
+    assert_eq!(env.balances(&wallet), "100050000|0");
 
     let other = ["wallet", "top-up", &wallet, "500.01", "--currency", "BWP", "--id", "FNB-1"];
-    let refused = office.is_refused(&other);
+    let refused = env.is_refused(&other);
     let entry = &paid["entry"];
     assert_eq!(
         refused,
         format!("the reference FNB-1 belongs to another payment, journal entry {entry}; nothing was posted")
     );
-    let adjusted = office.is_refused(&[
-        "wallet",
-        "adjust",
-        &wallet,
-        "up",
-        "500.00",
-        "--currency",
-        "BWP",
-        "--id",
-        "FNB-1",
-    ]);
+    let adjusted =
+        env.is_refused(&["wallet", "adjust", &wallet, "up", "500.00", "--currency", "BWP", "--id", "FNB-1"]);
     assert!(adjusted.contains("belongs to another payment"), "{adjusted}");
-    let elsewhere = office.opens_wallet("KGALE");
+    let elsewhere = env.opens_wallet("KGALE");
     let moved =
-        office.is_refused(&["wallet", "top-up", &elsewhere, "500.00", "--currency", "BWP", "--id", "FNB-1"]);
+        env.is_refused(&["wallet", "top-up", &elsewhere, "500.00", "--currency", "BWP", "--id", "FNB-1"]);
     assert!(moved.contains("belongs to another payment"), "{moved}");
-    assert_eq!(office.balances(&wallet), "100050000|0");
-    office.balances_add_up();
+    assert_eq!(env.balances(&wallet), "100050000|0");
+    env.balances_add_up();
 }
 
 #[test]
-fn two_who_enter_the_same_payment_at_once_post_it_once() {
-    let (office, wallet) = Office::with_a_wallet();
+fn a_payment_that_is_entered_by_several_at_once_is_posted_once() {
+    let (env, wallet) = TestEnv::with_a_wallet();
     let posted: Vec<_> = std::thread::scope(|scope| {
-        let enter = || scope.spawn(|| office.tops_up(&wallet, "1.00", "FNB-2")["posted_before"].clone());
+        let enter = || scope.spawn(|| env.tops_up(&wallet, "1.00", "FNB-2")["posted_before"].clone());
         let entering: Vec<_> = (0..4).map(|_| enter()).collect();
         entering.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert_eq!(posted.iter().filter(|before| **before == json!(false)).count(), 1, "{posted:?}");
-    assert_eq!(office.balances(&wallet), "100000100|0");
-    office.balances_add_up();
+    assert_eq!(env.balances(&wallet), "100000100|0");
+    env.balances_add_up();
 }
 
 #[test]
-fn a_balance_is_put_right_up_and_down_but_never_below_what_is_held() {
-    let (office, wallet) = Office::with_a_wallet();
+fn a_balance_is_corrected_up_and_down_but_never_below_what_is_held() {
+    let (env, wallet) = TestEnv::with_a_wallet();
     let adjust = |direction: &str, amount: &str, id: &str| {
         let command = ["wallet", "adjust", &wallet, direction, amount, "--currency", "BWP", "--id", id];
         command.map(str::to_owned)
     };
-    let run = |command: [String; 9]| office.does(&command.each_ref().map(String::as_str));
+    let run = |command: [String; 9]| env.does(&command.each_ref().map(String::as_str));
     assert_eq!(run(adjust("up", "0.50", "T-1"))["available"], "BWP 1000000.50");
     assert_eq!(run(adjust("down", "1000.50", "T-2"))["available"], "BWP 999000.00");
 
-    office.sql(&format!("UPDATE accounts SET held = 99899900 WHERE id = {wallet}"));
-    let refused = office.is_refused(&adjust("down", "1.01", "T-3").each_ref().map(String::as_str));
+    env.sql(&format!("UPDATE accounts SET held = 99899900 WHERE id = {wallet}"));
+    let refused = env.is_refused(&adjust("down", "1.01", "T-3").each_ref().map(String::as_str));
     assert_eq!(
         refused,
         format!(
@@ -112,14 +103,14 @@ fn a_balance_is_put_right_up_and_down_but_never_below_what_is_held() {
     let against = "SELECT count(*) FROM journal_entries e JOIN postings p ON p.entry_id = e.id
                    JOIN accounts a ON a.house = 'FUNDING' AND a.id IN (debit_account_id, credit_account_id)
                    WHERE kind = 'ADJUST' AND reason = 'contract 17'";
-    assert_eq!(office.sql(against), "3");
-    office.balances_add_up();
+    assert_eq!(env.sql(against), "3");
+    env.balances_add_up();
 }
 
 #[test]
-fn a_correction_may_clear_a_vend_that_nobody_paid_for() {
-    let (office, wallet) = Office::with_a_wallet();
-    office.does(&[
+fn a_correction_may_be_posted_against_suspense() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    env.does(&[
         "wallet",
         "adjust",
         &wallet,
@@ -134,44 +125,44 @@ fn a_correction_may_clear_a_vend_that_nobody_paid_for() {
     ]);
     let cleared =
         "SELECT amount FROM postings JOIN accounts ON id = credit_account_id WHERE house = 'SUSPENSE'";
-    assert_eq!(office.sql(cleared), "10000");
+    assert_eq!(env.sql(cleared), "10000");
 }
 
 #[test]
-fn a_statement_shows_the_newest_first_and_goes_on_where_the_page_ended() {
-    let (office, wallet) = Office::with_a_wallet();
+fn a_statement_lists_the_newest_entry_first_in_pages() {
+    let (env, wallet) = TestEnv::with_a_wallet();
     for (amount, id) in [("1.00", "A"), ("2.00", "B"), ("3.00", "C")] {
-        office.tops_up(&wallet, amount, id);
+        env.tops_up(&wallet, amount, id);
     }
-    let page = office.shows(&["wallet", "statement", &wallet, "--limit", "2"]);
+    let page = env.shows(&["wallet", "statement", &wallet, "--limit", "2"]);
     let seen: Vec<_> = page.as_array().unwrap().iter().map(|line| line["amount"].as_str().unwrap()).collect();
     assert_eq!(seen, ["BWP 3.00", "BWP 2.00"]);
     assert_eq!((&page[0]["counterpart"], &page[0]["reference"]), (&json!("FUNDING"), &json!("C")));
 
     let last = page[1]["entry"].to_string();
-    let rest = office.shows(&["wallet", "statement", &wallet, "--before", &last]);
+    let rest = env.shows(&["wallet", "statement", &wallet, "--before", &last]);
     let seen: Vec<_> = rest.as_array().unwrap().iter().map(|line| line["amount"].as_str().unwrap()).collect();
     assert_eq!(seen, ["BWP 1.00", "BWP 1000000.00"]);
 }
 
 #[test]
 fn a_settings_change_touches_what_it_names_and_only_an_empty_wallet_is_closed() {
-    let (office, wallet) = Office::with_a_wallet();
-    let changed = office.does(&["account", "set", &wallet, "--handling", "managed", "--retries", "off"]);
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let changed = env.does(&["account", "set", &wallet, "--handling", "managed", "--retries", "off"]);
     assert_eq!((&changed["handling"], &changed["retries"]), (&json!("MANAGED"), &json!(false)));
     assert_eq!((&changed["name"], &changed["rank"]), (&json!("Wallet"), &json!(1)));
-    let nothing = office.is_refused(&["account", "set", &wallet]);
-    assert!(nothing.starts_with("nothing is to be changed; name at least one of "), "{nothing}");
+    let nothing = env.is_refused(&["account", "set", &wallet]);
+    assert!(nothing.starts_with("nothing to change; name at least one of "), "{nothing}");
 
-    let full = office.is_refused(&["account", "close", &wallet]);
+    let full = env.is_refused(&["account", "close", &wallet]);
     assert!(full.starts_with(&format!("account {wallet} still has BWP 1000000.00")), "{full}");
-    assert_eq!(office.does(&["account", "suspend", &wallet])["status"], "SUSPENDED");
+    assert_eq!(env.does(&["account", "suspend", &wallet])["status"], "SUSPENDED");
     let closed_to_money =
-        office.is_refused(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "X"]);
+        env.is_refused(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "X"]);
     assert_eq!(closed_to_money, format!("wallet {wallet} is suspended; nothing was posted"));
-    office.does(&["wallet", "adjust", &wallet, "down", "1000000.00", "--currency", "BWP", "--id", "EMPTY"]);
-    assert_eq!(office.does(&["account", "close", &wallet])["status"], "CLOSED");
-    assert_eq!(office.does(&["account", "readmit", &wallet])["status"], "ACTIVE");
-    let commission = office.sql("SELECT id FROM accounts WHERE category = 'COMMISSION'");
-    assert!(office.is_refused(&["account", "close", &commission]).contains("collects commission"));
+    env.does(&["wallet", "adjust", &wallet, "down", "1000000.00", "--currency", "BWP", "--id", "EMPTY"]);
+    assert_eq!(env.does(&["account", "close", &wallet])["status"], "CLOSED");
+    assert_eq!(env.does(&["account", "readmit", &wallet])["status"], "ACTIVE");
+    let commission = env.sql("SELECT id FROM accounts WHERE category = 'COMMISSION'");
+    assert!(env.is_refused(&["account", "close", &commission]).contains("collects commission"));
 }

@@ -1,4 +1,4 @@
-//! A migrated database of a test's own, and the operator Naledi at its prompt.
+//! The environment of a test: a migrated database of its own, and the operator Naledi, who runs vendctl.
 
 use std::{
     io::Write,
@@ -20,7 +20,7 @@ const ROLES: &str = "
 
 pub const WHY: [&str; 2] = ["--reason", "contract 17"];
 
-pub struct Office {
+pub struct TestEnv {
     pub database: Database,
 }
 
@@ -32,22 +32,22 @@ pub struct Outcome {
     pub stderr: String,
 }
 
-impl Office {
+impl TestEnv {
     pub fn open() -> Self {
         let database = LocalPostgres::shared().database_from_template("vendctl", prepare).unwrap();
         database.run_sql(ROLES).unwrap();
         Self { database }
     }
 
-    /// An office that has let KGALE in, in staging, with one wallet: its number.
+    /// An environment with the staging organisation KGALE and one wallet, and the wallet's number.
     pub fn with_a_wallet() -> (Self, String) {
-        let office = Self::open();
-        office.lets_in("KGALE", "staging");
-        let wallet = office.opens_wallet("KGALE");
-        (office, wallet)
+        let env = Self::open();
+        env.creates_organisation("KGALE", "staging");
+        let wallet = env.opens_wallet("KGALE");
+        (env, wallet)
     }
 
-    pub fn lets_in(&self, code: &str, environment: &str) {
+    pub fn creates_organisation(&self, code: &str, environment: &str) {
         self.does(&["organisation", "create", code, "--name", "Kgale Stores", "--environment", environment]);
     }
 
@@ -56,24 +56,24 @@ impl Office {
         opened["id"].to_string()
     }
 
-    /// The address of the database for a role.
+    /// The URL of the database for a role.
     pub fn url_as(&self, role: &str) -> String {
         self.database.url_as(role, "prompt")
     }
 
-    /// Acts, for the usual reason, and must succeed: what it says in JSON.
+    /// Runs a command that changes something, with a reason. It must succeed. Returns its JSON.
     pub fn does(&self, arguments: &[&str]) -> Value {
         self.shows(&[arguments, &WHY].concat())
     }
 
-    /// Asks, and must be answered: in JSON.
+    /// Runs a query. It must succeed. Returns its JSON.
     pub fn shows(&self, arguments: &[&str]) -> Value {
         let outcome = self.types(&[&["--json"], arguments].concat(), "");
         assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{arguments:?}");
         serde_json::from_str(&outcome.stdout).unwrap()
     }
 
-    /// Acts, and must be refused: the one line that says why.
+    /// Runs a command that changes something. It must be refused. Returns the one line of the error.
     pub fn is_refused(&self, arguments: &[&str]) -> String {
         let outcome = self.types(&[arguments, &WHY].concat(), "");
         assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{arguments:?}: {}", outcome.stderr);
@@ -81,12 +81,12 @@ impl Office {
         outcome.stderr.trim_end().strip_prefix("vendctl: ").unwrap().to_owned()
     }
 
-    /// Types a command, with something on standard input.
+    /// Runs a command with `input` on standard input.
     pub fn types(&self, arguments: &[&str], input: &str) -> Outcome {
         run(&self.url_as("prompt_operator"), arguments, input)
     }
 
-    /// The same, with more in its environment.
+    /// Runs a command with further environment variables.
     pub fn types_with(&self, environment: &[(&str, &str)], arguments: &[&str], input: &str) -> Outcome {
         let url = self.url_as("prompt_operator");
         let naledi =
@@ -99,18 +99,18 @@ impl Office {
     }
 }
 
-/// Runs the program as Naledi, with nothing else in its environment.
+/// Runs the program as Naledi, with no other environment variable.
 pub fn run(database_url: &str, arguments: &[&str], input: &str) -> Outcome {
     let url = ("VENDGATE__OPERATOR__DATABASE_URL", database_url);
     run_in([url, ("VENDGATE__OPERATOR__ACTOR", "naledi")], arguments, input)
 }
 
-/// Runs the program as nobody in particular.
+/// Runs the program without an actor.
 pub fn run_unnamed(database_url: &str, arguments: &[&str]) -> Outcome {
     run_in([("VENDGATE__OPERATOR__DATABASE_URL", database_url)], arguments, "")
 }
 
-/// Runs the program with nothing in its environment.
+/// Runs the program without environment variables.
 pub fn run_bare(arguments: &[&str]) -> Outcome {
     run_in([], arguments, "")
 }
@@ -124,7 +124,7 @@ fn run_in<'a>(
     command.env_clear().envs(environment).args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A program that does not read its input may be gone by now.
+    // A program that does not read its input may have ended already.
     let _unread = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     Outcome {

@@ -1,12 +1,12 @@
-//! What is refused, and that the one line about it says what to do.
+//! Errors: each is one line that says what to do.
 
 use std::fs;
 
-use crate::office::{Office, WHY, run, run_bare};
+use crate::office::{TestEnv, WHY, run, run_bare};
 
 #[test]
-fn what_is_no_command_ends_with_2_and_names_the_argument() {
-    let office = Office::open();
+fn an_invalid_command_ends_with_2_and_names_the_argument() {
+    let env = TestEnv::open();
     for (command, named) in [
         ("organisation", "Usage"),
         ("organisation create KGALE --name X --environment staging", "--reason"),
@@ -23,16 +23,16 @@ fn what_is_no_command_ends_with_2_and_names_the_argument() {
         ("audit list --since yesterday", "--since"),
         ("allow-list add -o KGALE --reason x", "<SUBSCRIBER>"),
     ] {
-        let outcome = office.types(&command.split(' ').collect::<Vec<_>>(), "");
+        let outcome = env.types(&command.split(' ').collect::<Vec<_>>(), "");
         assert_eq!((outcome.code, outcome.stdout.as_str()), (2, ""), "{command}");
         assert!(outcome.stderr.contains(named), "{command}: {}", outcome.stderr);
     }
-    assert_eq!(office.sql("SELECT count(*) FROM audit_log"), "0");
+    assert_eq!(env.sql("SELECT count(*) FROM audit_log"), "0");
 }
 
 #[test]
-fn the_widest_value_that_an_argument_takes_is_one_that_the_database_takes_too() {
-    let office = Office::with_an_offer();
+fn the_database_takes_the_widest_value_that_an_argument_takes() {
+    let env = TestEnv::with_an_offer();
     let (name, label, sentence) = ("é".repeat(200), "é".repeat(100), "é".repeat(500));
     let (code, provider, meter) = ("K".repeat(64), "W".repeat(32), "9".repeat(40));
     let (pattern, email) = (format!("^{}$", "[0-9]".repeat(39)), format!("{}@b", "e".repeat(252)));
@@ -54,36 +54,36 @@ fn the_widest_value_that_an_argument_takes_is_one_that_the_database_takes_too() 
              --generate-password"
         ),
     ] {
-        office.does(&command.split(' ').collect::<Vec<_>>());
+        env.does(&command.split(' ').collect::<Vec<_>>());
     }
 }
 
 #[test]
-fn what_is_not_there_or_taken_is_said_with_what_to_do() {
-    let (office, wallet) = Office::with_a_wallet();
-    let nowhere = office.is_refused(&["organisation", "suspend", "NOBODY"]);
+fn the_error_about_an_absent_or_taken_name_says_what_to_do() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let nowhere = env.is_refused(&["organisation", "suspend", "NOBODY"]);
     assert_eq!(nowhere, "there is no organisation NOBODY; `vendctl organisation list` shows all");
     let taken =
-        office.is_refused(&["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"]);
+        env.is_refused(&["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"]);
     assert_eq!(taken, "the CODE is taken; choose another one");
-    let user = office.is_refused(&["user", "suspend", "till", "-o", "KGALE"]);
+    let user = env.is_refused(&["user", "suspend", "till", "-o", "KGALE"]);
     assert!(user.starts_with("there is no user till of organisation KGALE; "), "{user}");
-    let account = office.is_refused(&["account", "suspend", "99"]);
+    let account = env.is_refused(&["account", "suspend", "99"]);
     assert_eq!(account, "there is no account 99; `vendctl account list -o CODE` shows an organisation's");
-    let currency =
-        office.is_refused(&["wallet", "top-up", &wallet, "1.00", "--currency", "ZAR", "--id", "A"]);
+    let currency = env.is_refused(&["wallet", "top-up", &wallet, "1.00", "--currency", "ZAR", "--id", "A"]);
     assert_eq!(currency, format!("wallet {wallet} is one of BWP; nothing was posted"));
-    let house = office.sql("SELECT min(id) FROM accounts WHERE house IS NOT NULL");
-    let inward = office.is_refused(&["wallet", "top-up", &house, "1.00", "--currency", "BWP", "--id", "A"]);
-    assert_eq!(inward, format!("there is no wallet {house}; nothing was posted"));
+    let system_account = env.sql("SELECT min(id) FROM accounts WHERE house IS NOT NULL");
+    let inward =
+        env.is_refused(&["wallet", "top-up", &system_account, "1.00", "--currency", "BWP", "--id", "A"]);
+    assert_eq!(inward, format!("there is no wallet {system_account}; nothing was posted"));
     let commission = ["account", "open", "-o", "KGALE", "--name", "X", "--currency", "BWP", "--category"];
-    let second = office.is_refused(&[&commission[..], &["commission"]].concat());
+    let second = env.is_refused(&[&commission[..], &["commission"]].concat());
     let advice = "open one of another --category";
     assert_eq!(second, format!("the organisation has a wallet for commission of that --currency; {advice}"));
 }
 
 #[test]
-fn without_settings_it_says_which_one_is_missing_and_where_to_set_it() {
+fn a_missing_setting_is_named_with_where_to_set_it() {
     let outcome = run_bare(&["organisation", "list"]);
     assert_eq!(outcome.code, 1);
     assert_eq!(
@@ -94,7 +94,7 @@ fn without_settings_it_says_which_one_is_missing_and_where_to_set_it() {
 }
 
 #[test]
-fn all_mistakes_of_its_settings_are_named_at_once() {
+fn all_mistakes_in_the_settings_of_vendctl_are_named_at_once() {
     let file = std::env::temp_dir().join(format!("vendctl-mistaken-{}.toml", std::process::id()));
     let sealing = "[sealing.current]\nid = 1\nkey = \"hunter2\"\n";
     std::fs::write(&file, format!("[operator]\ndatabase_url = \"hunter2\"\nactr = \"naledi\"\n{sealing}"))
@@ -108,10 +108,10 @@ fn all_mistakes_of_its_settings_are_named_at_once() {
 }
 
 #[test]
-fn settings_come_from_a_file_too_beside_those_of_other_programs() {
-    let office = Office::open();
+fn vendctl_reads_a_settings_file_that_other_programs_share() {
+    let env = TestEnv::open();
     let file = std::env::temp_dir().join(format!("vendctl-{}.toml", std::process::id()));
-    let url = office.url_as("prompt_operator");
+    let url = env.url_as("prompt_operator");
     let text = format!("[operator]\ndatabase_url = \"{url}\"\nactor = \"kagiso\"\n[http]\nlisten = \"x\"\n");
     fs::write(&file, text).unwrap();
     let path = file.to_str().unwrap();
@@ -121,29 +121,29 @@ fn settings_come_from_a_file_too_beside_those_of_other_programs() {
 }
 
 #[test]
-fn neither_the_owner_nor_a_serving_role_may_do_the_operators_work() {
-    let office = Office::open();
+fn neither_the_owner_nor_a_servers_role_may_run_a_command() {
+    let env = TestEnv::open();
     let create = ["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"];
     let create = [&create[..], &WHY].concat();
-    for url in [office.database.url(), office.url_as("prompt_server")] {
+    for url in [env.database.url(), env.url_as("prompt_server")] {
         let outcome = run(&url, &create, "");
         assert_eq!(outcome.code, 1, "{}", outcome.stderr);
         assert!(outcome.stderr.contains("member of vendgate_operator"), "{}", outcome.stderr);
         assert!(!outcome.stderr.contains("prompt@") && !outcome.stderr.contains("postgres://"));
     }
-    assert_eq!(office.sql("SELECT count(*) FROM organisations"), "0");
+    assert_eq!(env.sql("SELECT count(*) FROM organisations"), "0");
 }
 
 #[test]
 fn a_database_of_another_version_or_none_is_refused() {
-    let office = Office::open();
-    office.sql("INSERT INTO __diesel_schema_migrations VALUES ('99991231000000')");
-    let newer = office.types(&["organisation", "list"], "");
+    let env = TestEnv::open();
+    env.sql("INSERT INTO __diesel_schema_migrations VALUES ('99991231000000')");
+    let newer = env.types(&["organisation", "list"], "");
     assert_eq!(newer.code, 1);
     assert!(newer.stderr.contains("the schema is at version 99991231000000"), "{}", newer.stderr);
     assert!(newer.stderr.contains("api-server migrate"), "{}", newer.stderr);
 
-    let nobody = run("postgres://nobody:nothing@127.0.0.1:1/nowhere", &["organisation", "list"], "");
-    assert_eq!(nobody.code, 1);
-    assert!(nobody.stderr.contains("is operator.database_url right"), "{}", nobody.stderr);
+    let unreachable = run("postgres://nobody:nothing@127.0.0.1:1/nowhere", &["organisation", "list"], "");
+    assert_eq!(unreachable.code, 1);
+    assert!(unreachable.stderr.contains("is operator.database_url right"), "{}", unreachable.stderr);
 }

@@ -1,10 +1,10 @@
-//! What scripts rely on: the names of the fields, and exit codes. What people rely on: help everywhere.
+//! What scripts and people rely on: the names of JSON fields, exit codes and help texts.
 
 use serde_json::Value;
 
-use crate::office::{Office, run_bare};
+use crate::office::{TestEnv, run_bare};
 
-/// The fields of what a command prints as JSON, of its first element where it is a list.
+/// The field names of the JSON that a command prints; of the first element if it is a list.
 fn fields(value: &Value) -> String {
     let first = value.as_array().map_or(value, |list| &list[0]);
     first.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
@@ -17,20 +17,20 @@ fn sorted(names: &str) -> String {
 }
 
 #[test]
-fn the_fields_of_everything_that_is_shown_have_these_names() {
-    let office = Office::with_an_offer();
-    let wallet = office.opens_wallet("KGALE");
-    let client = office.does(&["client", "create", "-o", "KGALE", "--name", "tills"]);
+fn the_json_fields_of_every_command_have_stable_names() {
+    let env = TestEnv::with_an_offer();
+    let wallet = env.opens_wallet("KGALE");
+    let client = env.does(&["client", "create", "-o", "KGALE", "--name", "tills"]);
     let client_id = client["client_id"].as_str().unwrap();
     let till = "user create till -o KGALE --full-name T --role viewer --generate-password";
-    let user = office.does(&till.split(' ').collect::<Vec<_>>());
-    let paid = office.does(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "A"]);
-    let rotated = office.does(&["secret", "rotate", client_id]);
-    let purchase = office.leaves_in_review("AIRTIME", "26771234567");
-    office.vouches(&[&purchase, "--as", "vended", "--provider-transaction", "R-1"], "");
-    office.finds_a_late_vend(&purchase);
-    let secrets = &office.shows(&["client", "show", client_id])["secrets"];
-    let shows = |command: &str| office.shows(&command.split(' ').collect::<Vec<_>>());
+    let user = env.does(&till.split(' ').collect::<Vec<_>>());
+    let paid = env.does(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "A"]);
+    let rotated = env.does(&["secret", "rotate", client_id]);
+    let purchase = env.inserts_purchase_in_review("AIRTIME", "26771234567");
+    env.confirms_vend(&[&purchase, "--as", "vended", "--provider-transaction", "R-1"], "");
+    env.inserts_late_vend(&purchase);
+    let secrets = &env.shows(&["client", "show", client_id])["secrets"];
+    let shows = |command: &str| env.shows(&command.split(' ').collect::<Vec<_>>());
     for (shown, names) in [
         (&shows("organisation show KGALE"), "id code name environment status created_at"),
         (&client, "id client_id secret_id client_secret"),
@@ -86,10 +86,10 @@ fn the_fields_of_everything_that_is_shown_have_these_names() {
 }
 
 #[test]
-fn a_table_has_a_heading_and_a_line_for_each() {
-    let office = Office::open();
-    office.lets_in("KGALE", "staging");
-    let shown = office.types(&["organisation", "list"], "").stdout;
+fn a_table_has_a_heading_and_a_line_for_each_element() {
+    let env = TestEnv::open();
+    env.creates_organisation("KGALE", "staging");
+    let shown = env.types(&["organisation", "list"], "").stdout;
     let mut lines = shown.lines();
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT");
@@ -98,8 +98,8 @@ fn a_table_has_a_heading_and_a_line_for_each() {
 }
 
 #[test]
-fn roles_come_with_what_they_permit() {
-    let roles = Office::open().shows(&["role", "list"]);
+fn roles_are_listed_with_their_permissions() {
+    let roles = TestEnv::open().shows(&["role", "list"]);
     assert_eq!(roles[0]["role"], "INTEGRATOR");
     assert_eq!(roles[1]["permissions"][2], "purchases.validate");
 }

@@ -1,38 +1,38 @@
-//! Purchases as the servers would have left them, put into an office's database by hand, past the triggers that move money.
+//! Inserts purchases into the database as the servers would have left them, without the triggers that move money.
 
-use crate::office::{Office, WHY};
+use crate::office::{TestEnv, WHY};
 
-/// The key that the servers of these tests seal with.
+/// The servers' sealing key in these tests.
 pub const SEALING_KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 
-/// A token for electricity, with a blank where people put one.
+/// A token for electricity, with the blanks that people write.
 pub const TOKEN: &str = "0808 6259 4989 7426 3587";
 
-/// A purchase for a meter, with how it was left.
-pub struct Left<'a> {
+/// A purchase in an open state.
+pub struct OpenPurchase<'a> {
     pub state: &'a str,
     pub product: &'a str,
     pub subscriber: &'a str,
-    /// How long ago it was made, as an interval.
+    /// Its age, as an interval.
     pub age: &'a str,
 }
 
-impl Office {
-    /// An office whose KGALE has a till and a wallet, and may buy: the wallet's number.
+impl TestEnv {
+    /// An environment whose organisation KGALE has a user, a wallet and an offer, and the wallet's number.
     pub fn with_a_till() -> (Self, String) {
-        let office = Self::with_an_offer();
-        let wallet = office.opens_wallet("KGALE");
-        office.does(&["client", "create", "-o", "KGALE", "--name", "tills"]);
+        let env = Self::with_an_offer();
+        let wallet = env.opens_wallet("KGALE");
+        env.does(&["client", "create", "-o", "KGALE", "--name", "tills"]);
         let till =
             ["user", "create", "till", "-o", "KGALE", "--full-name", "Till One", "--role", "integrator"];
         let reached = ["--phone", "26771000001", "--email", "till@kgale.example", "--generate-password"];
-        office.does(&[&till[..], &reached].concat());
-        (office, wallet)
+        env.does(&[&till[..], &reached].concat());
+        (env, wallet)
     }
 
-    /// A purchase of BWP 100.00 and a charge of 1.50 that is open in this state: its number.
-    pub fn leaves(&self, left: &Left<'_>) -> String {
-        let Left { state, product, subscriber, age } = left;
+    /// Inserts a purchase of BWP 100.00 with a charge of 1.50. Returns its number.
+    pub fn inserts_purchase(&self, purchase: &OpenPurchase<'_>) -> String {
+        let OpenPurchase { state, product, subscriber, age } = purchase;
         let id: i64 = self.sql("SELECT nextval('purchase_ids')").parse().unwrap();
         let sent = if *state == "RETRY_DUE" { "NULL, NULL" } else { "1, at" };
         let handling = if *state == "RETRY_DUE" { "MANAGED" } else { "SELF_MANAGED" };
@@ -64,13 +64,13 @@ impl Office {
         id.to_string()
     }
 
-    /// A purchase that waits for a person.
-    pub fn leaves_in_review(&self, product: &str, subscriber: &str) -> String {
-        self.leaves(&Left { state: "REVIEW", product, subscriber, age: "1 hour" })
+    /// Inserts a purchase that waits for an operator's decision. Returns its number.
+    pub fn inserts_purchase_in_review(&self, product: &str, subscriber: &str) -> String {
+        self.inserts_purchase(&OpenPurchase { state: "REVIEW", product, subscriber, age: "1 hour" })
     }
 
-    /// A vend that came to light after its purchase had ended: the incident's number.
-    pub fn finds_a_late_vend(&self, purchase: &str) -> String {
+    /// Inserts an incident: a vend that was found after its purchase had ended. Returns the incident's number.
+    pub fn inserts_late_vend(&self, purchase: &str) -> String {
         self.sql(&format!(
             "SET session_replication_role = replica;
              INSERT INTO incidents (purchase_id, kind, at, provider_transaction) VALUES ({purchase}, 'LATE_VEND', now(), 'LATE-1');
@@ -83,8 +83,8 @@ impl Office {
         self.sql("SELECT max(id) FROM incidents")
     }
 
-    /// Vouches for a vend, with a token on standard input and the servers' key.
-    pub fn vouches(&self, arguments: &[&str], token: &str) -> crate::office::Outcome {
+    /// Enters an operator's decision, with a token on standard input and the servers' key.
+    pub fn confirms_vend(&self, arguments: &[&str], token: &str) -> crate::office::Outcome {
         let key = [("VENDGATE__SEALING__CURRENT__ID", "1"), ("VENDGATE__SEALING__CURRENT__KEY", SEALING_KEY)];
         self.types_with(&key, &[&["--json", "purchases", "resolve"], arguments, &WHY].concat(), token)
     }

@@ -1,4 +1,4 @@
-//! What the door answers: `/metrics`, `/healthz`, `/readyz`, and nothing else.
+//! The paths that the monitoring listener serves: `/metrics`, `/healthz`, `/readyz`. Any other is 404.
 
 use std::{
     io,
@@ -20,15 +20,15 @@ use serde_json::json;
 use super::readiness::{Readiness, Standing};
 use crate::Metrics;
 
-/// Between two times of sorting what was measured.
+/// The interval at which the recorded samples are sorted into buckets.
 const SORTING: Duration = Duration::from_secs(5);
 
-/// Serves until the handle, which `says` passes on, is told to stop.
+/// Serves until the handle, which is passed on through `started`, is stopped.
 pub(super) fn serve(
     listener: TcpListener,
     readiness: Arc<Readiness>,
     metrics: Metrics,
-    says: &SyncSender<io::Result<ServerHandle>>,
+    started: &SyncSender<io::Result<ServerHandle>>,
 ) {
     rt::System::new().block_on(async move {
         let sorted = metrics.clone();
@@ -48,20 +48,20 @@ pub(super) fn serve(
                 .route("/readyz", get().to(ready))
         };
         let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).listen(listener);
-        let told = match server {
+        let reported = match server {
             Ok(server) => {
                 let server = server.run();
-                let told = says.send(Ok(server.handle()));
+                let reported = started.send(Ok(server.handle()));
                 if let Err(error) = server.await {
                     let cause: &dyn std::error::Error = &error;
-                    tracing::error!(cause, "nobody can be told about this process any more");
+                    tracing::error!(cause, "the monitoring listener stopped");
                 }
-                told
+                reported
             }
-            Err(error) => says.send(Err(error)),
+            Err(error) => started.send(Err(error)),
         };
-        // Whoever started it may be gone again.
-        drop(told);
+        // The receiver may already be dropped.
+        drop(reported);
     });
 }
 

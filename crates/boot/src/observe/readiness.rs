@@ -1,4 +1,4 @@
-//! Whether the process can do its work: asked seldom, however often somebody wants to know.
+//! Whether the process can do its work. It is checked rarely, however often it is requested.
 
 use std::{
     fmt,
@@ -12,32 +12,32 @@ use tokio::{sync::Mutex, time::timeout};
 
 use super::Answer;
 
-/// How long an answer stands: probes cannot load the database.
+/// How long an answer is valid. It keeps probes from loading the database.
 const FRESH: Duration = Duration::from_secs(2);
-/// How long an answer may take.
+/// The longest wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why a process cannot do its work now, in a phrase without secrets.
+/// Why a process cannot do its work now: a phrase without secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NotReady {
     /// The phrase.
     pub(super) why: String,
 }
 
-/// How it stands.
+/// The readiness of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Standing {
-    /// Nothing, if it is ready.
+    /// `None` if it is ready.
     pub(super) not_ready: Option<NotReady>,
-    /// Since when it has been ready, or not.
+    /// When it became ready, or not ready.
     pub(super) since: DateTime<Utc>,
 }
 
-/// The question, its last answer, and whether the process is about to end.
+/// The check, its last answer, and whether the process is about to stop.
 pub(super) struct Readiness {
     clock: SharedClock,
     ask: Box<dyn Fn() -> Answer + Send + Sync>,
-    /// Held while asking: whoever else wants to know waits for the same answer.
+    /// Locked during a check: other requests wait for the same answer.
     last: Mutex<Option<(Monotonic, Standing)>>,
     stopping_since: OnceLock<DateTime<Utc>>,
 }
@@ -51,7 +51,7 @@ impl Readiness {
         let _since = self.stopping_since.get_or_init(|| self.clock.now());
     }
 
-    /// How it stands, asked at most every two seconds.
+    /// The readiness, checked at most once every two seconds.
     pub(super) async fn standing(self: &Arc<Self>) -> Standing {
         if let Some(since) = self.stopping_since.get() {
             return Standing { not_ready: Some(NotReady::because("the process is stopping")), since: *since };
@@ -83,7 +83,6 @@ impl Readiness {
 }
 
 impl NotReady {
-    /// For this reason.
     pub(super) fn because(why: impl Into<String>) -> Self {
         Self { why: why.into() }
     }
@@ -106,7 +105,7 @@ mod tests {
 
     const NOON: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-    /// Ready at first, then away, then ready again; and how often it was asked.
+    /// Ready at first, then not ready for two checks, then ready again. Also returns the number of checks.
     fn shaky(clock: &ManualClock) -> (Arc<Readiness>, Arc<AtomicU32>) {
         let asked = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&asked);

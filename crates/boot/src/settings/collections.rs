@@ -1,4 +1,4 @@
-//! Sections, lists and choices of a tree of settings, as serde walks through them.
+//! Sections, lists and choices in a tree of settings, as serde reads them.
 
 use std::{collections::VecDeque, vec};
 
@@ -9,13 +9,13 @@ use super::{
     node::{Node, name},
 };
 
-/// A section: places with names.
+/// A section: values by name.
 pub(super) struct Table<'a>(VecDeque<(String, Node<'a>)>);
 
-/// A list: places in order.
+/// A list: values in order.
 pub(super) struct Items<'a>(vec::IntoIter<Node<'a>>);
 
-/// One of several names, and the place that belongs to it, if any.
+/// One of several names, and the value that belongs to it, if any.
 pub(super) struct Choice<'a> {
     pub(super) name: &'static str,
     pub(super) inside: Option<Node<'a>>,
@@ -36,7 +36,7 @@ impl<'a> Items<'a> {
 impl<'de> MapAccess<'de> for Table<'_> {
     type Error = Fault;
 
-    /// A name that nobody knows is the fault of its own place.
+    /// The fault of an unknown name is located at the value under that name.
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         let Some((key, node)) = self.0.front() else { return Ok(None) };
         let read = seed.deserialize(name(key)).map_err(|fault| fault.at(node.key(), node.is_silent()));

@@ -1,4 +1,4 @@
-//! Why one reading of the settings could not go on, and where.
+//! Why one reading of the settings stopped, and at which value.
 
 use std::fmt;
 
@@ -9,29 +9,29 @@ use serde::de;
 #[error("{why}")]
 pub(super) struct Fault {
     pub(super) why: Why,
-    /// Set by the innermost value that the error passes on its way out.
+    /// Set by the innermost value through which the error is returned.
     pub(super) place: Option<Place>,
 }
 
-/// Where a reading could not go on.
+/// The value at which a reading stopped.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The full name of the value, such as `store.pool_size`.
     pub(super) key: String,
-    /// Whether something was already said about it, or about what it stands in.
+    /// Whether a mistake is already noted for this value, or for a section around it.
     pub(super) is_silent: bool,
 }
 
-/// Why a reading could not go on.
+/// Why a reading stopped.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Why {
-    /// A field that the struct at the place cannot do without.
+    /// The struct at this place lacks a required field.
     #[error("the field is missing")]
     Missing(&'static str),
-    /// A field that the struct around the place does not have; those that it has.
+    /// The struct around this place has no such field. These are the fields that it has.
     #[error("the field is unknown")]
     Unknown(&'static [&'static str]),
-    /// A value that cannot be; in words, what it should have been.
+    /// The value is not valid. The text says what is expected.
     #[error("{0}")]
     Wrong(String),
 }
@@ -41,7 +41,7 @@ impl Fault {
         Self { why: Why::Wrong(what.into()), place: None }
     }
 
-    /// The same, known to have happened here, unless it happened further inside.
+    /// The same, located here, unless it is already located further inside.
     pub(super) fn at(mut self, key: &str, is_silent: bool) -> Self {
         self.place.get_or_insert_with(|| Place { key: key.to_owned(), is_silent });
         self
@@ -78,7 +78,7 @@ impl de::Error for Fault {
     }
 }
 
-/// What an enumeration wants.
+/// The text that names what an enumeration expects.
 pub(super) fn one_of(names: &[&str]) -> String {
     match names {
         [only] => format!("{only} is expected"),

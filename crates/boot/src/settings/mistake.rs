@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Between the name of a section and the names in it, in the name of an environment variable.
+/// In the name of an environment variable: separates a section from the names in it.
 pub(super) const SEPARATOR: &str = "__";
 pub(super) const PREFIX: &str = "VENDGATE";
 
@@ -18,11 +18,11 @@ pub struct Mistake {
 /// What is wrong with a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MistakeKind {
-    /// Nothing can be done without it.
+    /// It is required.
     Missing,
-    /// There is no setting of this name; the names that there are beside it.
+    /// There is no setting of this name. These are the names in its section.
     Unknown(Vec<String>),
-    /// It cannot be so; in words, how it should be.
+    /// It is not valid. The text says what is expected.
     Wrong(String),
 }
 
@@ -31,12 +31,12 @@ impl Mistake {
         Self { key: key.into(), kind: MistakeKind::Wrong(what.into()) }
     }
 
-    /// Whether this setting is the other one, or lies in it.
+    /// Whether this setting is `section`, or is inside it.
     pub(super) fn is_within(&self, section: &str) -> bool {
         self.key.strip_prefix(section).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
 
-    /// The environment variable that sets it.
+    /// The environment variable of this setting.
     pub(super) fn variable(&self) -> String {
         format!("{PREFIX}{SEPARATOR}{}", self.key.replace('.', SEPARATOR).to_uppercase())
     }

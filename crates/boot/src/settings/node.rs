@@ -1,5 +1,5 @@
-//! One place in a tree of settings, as serde reads it. What is not of the right type is noted, and read as something
-//! that is.
+//! One value in a tree of settings, as serde reads it. A value of the wrong type is noted, and read as a default of the
+//! right type.
 
 use config::{Value, ValueKind};
 use serde::de::{Deserializer, Visitor, value::StrDeserializer};
@@ -11,7 +11,7 @@ use super::{
     reader::{Notes, StandIn, Treatment, child_key},
 };
 
-/// A place: its name, and what stands there.
+/// A value: its key and its content.
 #[derive(Clone, Debug)]
 pub(super) struct Node<'a> {
     key: String,
@@ -41,7 +41,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The place inside this one, where `given` stands; none if the reading is to pass over it.
+    /// The value `given` under this key. `None` if the reading skips it.
     fn inside(&self, key: String, given: &'a Value) -> Option<Self> {
         let content = match self.notes.treatment(&key) {
             None => Content::Given(given),
@@ -51,7 +51,7 @@ impl<'a> Node<'a> {
         Some(Self { key, content, notes: self.notes })
     }
 
-    /// What stands in a table here, by name, with what stands in for the fields that are missing in it.
+    /// The values of the table by name, with the stand-ins for its missing fields.
     fn entries(&self, fields: &[&'static str]) -> Vec<(String, Self)> {
         let mut entries = Vec::new();
         if let Content::Given(Value { kind: ValueKind::Table(table), .. }) = self.content {
@@ -71,12 +71,12 @@ impl<'a> Node<'a> {
                 entries.push(((*field).to_owned(), Self { key, content, notes: self.notes }));
             }
         }
-        // The table itself is in no order.
+        // The table itself has no order.
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
         entries
     }
 
-    /// What stands in a list here; of one that is missing, so many stand-ins.
+    /// The values of the list. A missing list yields `wanted` stand-ins.
     fn items(&self, wanted: usize) -> Vec<Self> {
         let key = |index: usize| format!("{}[{index}]", self.key);
         match self.content {
@@ -99,7 +99,7 @@ impl<'a> Node<'a> {
         self.notes.note(&self.key, MistakeKind::Wrong(what.to_owned()));
     }
 
-    /// An integer within these bounds; 1 where there is none.
+    /// An integer within these bounds. 1 if the value is missing or not valid.
     fn integer(&self, least: i128, most: i128) -> i128 {
         let Content::Given(value) = self.content else { return 1 };
         match integer(value) {
@@ -233,8 +233,8 @@ impl<'de> Deserializer<'de> for Node<'_> {
         _name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        let place = self.clone();
-        place.located(visitor.visit_newtype_struct(self))
+        let located = self.clone();
+        located.located(visitor.visit_newtype_struct(self))
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -267,7 +267,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
         self.located(visitor.visit_map(Table::of(self.entries(fields))))
     }
 
-    /// A name alone, or one name with what belongs to it.
+    /// A name alone, or a table with one name and its value.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _name: &'static str,
@@ -301,7 +301,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     serde::forward_to_deserialize_any! { bytes byte_buf unit unit_struct identifier }
 }
 
-/// The name of a setting, as serde reads it.
+/// The name of a setting, as a deserializer.
 pub(super) fn name(name: &str) -> StrDeserializer<'_, Fault> {
     serde::de::IntoDeserializer::into_deserializer(name)
 }

@@ -1,8 +1,9 @@
 //! Reads a tree of settings into a type, and does not stop at the first mistake.
 //!
-//! serde ends a reading at its first error. So readings are repeated: what one of them found wrong is noted, and left
-//! out or replaced by a stand-in, so that the next one gets past it. What is not of the right type is noted on the way,
-//! without a further reading. The last reading yields a value, in which mistaken places hold defaults or stand-ins.
+//! serde ends a reading at its first error. Therefore the tree is read repeatedly: the mistake of one reading is noted,
+//! and its value is left out or replaced by a stand-in, so that the next reading gets past it. A value of the wrong
+//! type is noted without another reading. The last reading yields a result in which wrong values are replaced by
+//! defaults or stand-ins.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -15,11 +16,11 @@ use super::{
     node::Node,
 };
 
-/// More mistakes than anybody wants to read of at once.
+/// The limit of the readings: more mistakes than an operator would read at once.
 const READINGS_MAX: usize = 300;
 
-/// Texts that stand in for one that is missing, until its type accepts one of them: any text, an address to listen on,
-/// a network, a web address, a mail address, a time zone.
+/// Texts that stand in for a missing one, tried until its type accepts one: any text, an address to listen on, a
+/// network, a web address, a mail address, a time zone.
 const STAND_INS: [&str; 6] =
     ["", "127.0.0.1:0", "127.0.0.0/8", "http://localhost/", "nobody@localhost", "UTC"];
 
@@ -30,24 +31,24 @@ pub(super) struct Notes {
     treatments: BTreeMap<String, Treatment>,
 }
 
-/// How a reading gets past a place that stopped an earlier one.
+/// How a reading gets past a value that stopped an earlier one.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Treatment {
-    /// As if nothing stood there.
+    /// Read as if it were absent.
     LeftOut,
-    /// As if something of the right type stood there.
+    /// Read as a value of the right type.
     StandIn(StandIn),
 }
 
-/// Something that is not in the settings.
+/// The replacement of a missing value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StandIn {
     attempt: usize,
-    /// Whether what is missing within it is not worth a word.
+    /// Whether missing values inside it are not reported.
     pub(super) is_silent: bool,
 }
 
-/// Reads the tree. Without a value, not all mistakes may have been found.
+/// Reads the tree. If no value is returned, the list of mistakes may be incomplete.
 pub(super) fn read<T: DeserializeOwned>(tree: &Value) -> (Option<T>, Vec<Mistake>) {
     let mut notes = Notes::default();
     for _reading in 0..READINGS_MAX {
@@ -68,12 +69,12 @@ impl Notes {
         self.treatments.get(key).copied()
     }
 
-    /// Notes a mistake; what was noted first about a place stays.
+    /// Notes a mistake. The first mistake noted for a key is kept.
     pub(super) fn note(&self, key: &str, kind: MistakeKind) {
         self.mistakes.borrow_mut().entry(key.to_owned()).or_insert(kind);
     }
 
-    /// Notes why a reading ended, and how to get past that; false if nothing would.
+    /// Notes why a reading ended, and how to get past that. False if there is no way.
     fn learn(&mut self, fault: Fault) -> bool {
         let (place, is_silent) = fault.place.map(|place| (place.key, place.is_silent)).unwrap_or_default();
         let (key, kind) = match fault.why {
@@ -107,31 +108,31 @@ impl Notes {
         true
     }
 
-    /// In the order of their keys. That a section is missing is told by what is missing in it.
+    /// The mistakes in the order of their keys. A missing section is omitted if settings missing in it are listed.
     fn finish(self) -> Vec<Mistake> {
         let found = self.mistakes.into_inner().into_iter();
         let all: Vec<Mistake> = found.map(|(key, kind)| Mistake { key, kind }).collect();
-        let says_nothing_new = |mistake: &Mistake| {
+        let is_redundant = |mistake: &Mistake| {
             mistake.kind == MistakeKind::Missing
                 && all.iter().any(|other| other != mistake && other.is_within(&mistake.key))
         };
-        all.iter().filter(|mistake| !says_nothing_new(mistake)).cloned().collect()
+        all.iter().filter(|mistake| !is_redundant(mistake)).cloned().collect()
     }
 }
 
 impl StandIn {
-    /// The same, with nothing to be said about what is missing within it.
+    /// The same, without reports of missing values inside it.
     pub(super) const fn in_silence(self) -> Self {
         Self { is_silent: true, ..self }
     }
 
-    /// The text that it is.
+    /// The text of this attempt.
     pub(super) fn text(self) -> &'static str {
         STAND_INS.get(self.attempt).copied().unwrap_or_default()
     }
 }
 
-/// The full name of a setting in a section; the root has no name.
+/// The full name of a setting in a section. The root has no name.
 pub(super) fn child_key(section: &str, name: &str) -> String {
     if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
 }

@@ -1,4 +1,4 @@
-//! What is read, and what is said when it cannot be.
+//! Which settings are read, and which mistakes are reported.
 
 use std::{ffi::OsStr, fs};
 
@@ -8,7 +8,7 @@ use super::*;
 
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-struct Shop {
+struct Merchant {
     name: String,
     till: Till,
 }
@@ -32,17 +32,17 @@ impl Till {
     }
 }
 
-fn load_from(toml: &str, environment: &[(&str, &str)]) -> Result<Shop, String> {
+fn load_from(toml: &str, environment: &[(&str, &str)]) -> Result<Merchant, String> {
     static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let file = std::env::temp_dir().join(format!("boot-settings-{}-{number}.toml", std::process::id()));
     fs::write(&file, toml).unwrap();
     let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let loaded = load_with(Some(&file), Some(environment.collect()), |shop: &Shop, review| {
-        review.section("till", || shop.till.checked());
+    let loaded = load_with(Some(&file), Some(environment.collect()), |merchant: &Merchant, review| {
+        review.section("till", || merchant.till.checked());
     });
     fs::remove_file(&file).unwrap();
-    // The parser names a file relative to wherever the test runs.
+    // The parser names the file relative to the directory in which the test runs.
     let name = file.file_name().and_then(OsStr::to_str).unwrap();
     let in_short =
         |text: String| text.replace(&file.display().to_string(), "shop.toml").replace(name, "shop.toml");
@@ -58,7 +58,8 @@ fn the_environment_wins_over_the_file_and_keeps_the_zeros_of_a_text() {
         ("VENDGATE__TILL__OPEN", "true"),
         ("VENDGATE_SWEEP", "not a setting"),
     ];
-    let expected = Shop { name: "Kgosi".into(), till: Till { port: 8080, pin: "0071".into(), open: true } };
+    let expected =
+        Merchant { name: "Kgosi".into(), till: Till { port: 8080, pin: "0071".into(), open: true } };
     assert_eq!(load_from(toml, &environment), Ok(expected));
 }
 
@@ -104,8 +105,9 @@ fn a_misspelt_setting_is_an_error_and_not_a_default() {
 
 #[test]
 fn a_file_that_is_not_there_or_not_toml_is_named() {
-    let absent = load_with::<Shop>(Some(Path::new("/no/such/shop.toml")), Some(HashMap::new()), |_, _| ())
-        .unwrap_err();
+    let absent =
+        load_with::<Merchant>(Some(Path::new("/no/such/shop.toml")), Some(HashMap::new()), |_, _| ())
+            .unwrap_err();
     assert!(absent.to_string().contains("/no/such/shop.toml"), "{absent}");
     let garbage = load_from("[till]\npin = \"hunter2", &[]).unwrap_err();
     assert!(garbage.starts_with("the settings cannot be read: TOML parse error at line 2"), "{garbage}");
@@ -118,13 +120,13 @@ fn settings_may_come_from_the_environment_alone() {
     let environment =
         [("VENDGATE__NAME", "Kgosi"), ("VENDGATE__TILL__PORT", "80"), ("VENDGATE__TILL__PIN", "1")];
     let environment = environment.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let shop: Shop = load_with(None, Some(environment.into()), |_, _| ()).unwrap();
-    assert_eq!(shop.till.port, 80);
-    let error = load_with::<Shop>(None, Some(HashMap::new()), |_, _| ()).unwrap_err();
+    let merchant: Merchant = load_with(None, Some(environment.into()), |_, _| ()).unwrap();
+    assert_eq!(merchant.till.port, 80);
+    let error = load_with::<Merchant>(None, Some(HashMap::new()), |_, _| ()).unwrap_err();
     assert!(error.to_string().contains(" in a settings file (none was given), "), "{error}");
 }
 
-/// One of each kind of setting that a binary of ours has.
+/// One of each kind of setting that a binary of this workspace has.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Market {
@@ -169,8 +171,8 @@ fn market(toml: &str, environment: &[(&str, &str)]) -> Result<Market, Vec<String
         Environment::with_prefix("VENDGATE").separator("__").source(Some(environment.collect()));
     let values = values.add_source(environment).build().unwrap();
     let (settings, mistakes) = reader::read::<Market>(&values.cache);
-    let told = mistakes.iter().map(ToString::to_string).collect();
-    if mistakes.is_empty() { Ok(settings.unwrap()) } else { Err(told) }
+    let reported = mistakes.iter().map(ToString::to_string).collect();
+    if mistakes.is_empty() { Ok(settings.unwrap()) } else { Err(reported) }
 }
 
 #[test]
@@ -192,9 +194,9 @@ fn every_mistake_of_every_section_is_found_at_once() {
     let toml = "nam = \"Broadhurst\"\nlisten = \"hunter2\"\nhours = [8]\nlight = \"hunter2\"\n\
                 [stalls.a.fruit]\nkinds = \"hunter2\"\nowner = []\n[stalls.b.meat]\n[stalls.c.fruit]\npricey = 1\n\
                 [till]\nport = 70000\npen = 1\nopen = 3.5\n";
-    let told = market(toml, &[("VENDGATE__TILL__PIN_CODE", "hunter2")]).unwrap_err();
+    let reported = market(toml, &[("VENDGATE__TILL__PIN_CODE", "hunter2")]).unwrap_err();
     assert_eq!(
-        told,
+        reported,
         [
             "`hours` is wrong: an array of length 2 is expected",
             "`light` is wrong: one of LAMP, SUN is expected",
@@ -219,9 +221,9 @@ fn every_mistake_of_every_section_is_found_at_once() {
 
 #[test]
 fn of_a_missing_section_all_that_it_must_hold_is_named() {
-    let told = market("name = \"Broadhurst\"\ntill = 5\n", &[]).unwrap_err();
+    let reported = market("name = \"Broadhurst\"\ntill = 5\n", &[]).unwrap_err();
     assert_eq!(
-        told,
+        reported,
         [
             "`light` is missing",
             "`listen` is missing",
@@ -230,16 +232,16 @@ fn of_a_missing_section_all_that_it_must_hold_is_named() {
             "`till.port` is missing",
         ]
     );
-    let told = market("name = \"Broadhurst\"\nlight = \"SUN\"\nlisten = \"[::1]:1\"\n", &[]).unwrap_err();
-    assert_eq!(told, ["`till.pin` is missing", "`till.port` is missing"]);
+    let reported = market("name = \"Broadhurst\"\nlight = \"SUN\"\nlisten = \"[::1]:1\"\n", &[]).unwrap_err();
+    assert_eq!(reported, ["`till.pin` is missing", "`till.port` is missing"]);
 }
 
 #[test]
-fn several_mistakes_are_told_in_one_line_with_their_file_and_a_rule_only_where_nothing_else_is_wrong() {
+fn several_mistakes_are_reported_on_one_line_and_a_rule_only_for_a_correct_section() {
     let spoilt = load_from("nmae = \"Kgosi\"\n[till]\nport = \"x\"\npin = \"\"\nopen = true\n", &[]);
     assert_eq!(
         spoilt.unwrap_err(),
-        "3 settings are to be mended in shop.toml, or in the environment (`name` is VENDGATE__NAME there): \
+        "3 settings must be corrected in shop.toml, or in the environment (`name` is VENDGATE__NAME there): \
          `name` is missing; `nmae` is unknown: what can be set here is name, till; \
          `till.port` is wrong: an integer is expected"
     );
@@ -251,7 +253,7 @@ fn several_mistakes_are_told_in_one_line_with_their_file_and_a_rule_only_where_n
 #[test]
 fn a_number_with_a_fraction_is_no_integer_and_a_truth_is_no_number() {
     for port in ["1.0", "true", "[]", "\"\""] {
-        let told = load_from(&format!("name = \"Kgosi\"\n[till]\nport = {port}\npin = \"1\"\n"), &[]);
-        assert!(told.unwrap_err().starts_with("the setting `till.port` is wrong: an integer is expected;"));
+        let error = load_from(&format!("name = \"Kgosi\"\n[till]\nport = {port}\npin = \"1\"\n"), &[]);
+        assert!(error.unwrap_err().starts_with("the setting `till.port` is wrong: an integer is expected;"));
     }
 }

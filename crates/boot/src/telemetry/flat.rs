@@ -1,5 +1,5 @@
-//! One JSON object on a line, with the fields of every span around the event beside the event's own: so whoever looks
-//! for a request's name finds every line that was written for it, however deep.
+//! One JSON object per line, with the fields of every span around the event beside the event's own. A search for a
+//! request id therefore finds every line that was logged for that request.
 
 use std::{error::Error, fmt};
 
@@ -17,7 +17,7 @@ use tracing_subscriber::{
     registry::{LookupSpan, Scope},
 };
 
-/// The format. Where names meet, the inner span's field wins, and the event's own over all.
+/// The format. If names collide, the inner span's field wins, and the event's own field wins over all.
 #[derive(Debug)]
 pub(super) struct Flat;
 
@@ -35,7 +35,7 @@ where
         for span in context.event_scope().into_iter().flat_map(Scope::from_root) {
             let extensions = span.extensions();
             let fields = extensions.get::<FormattedFields<JsonFields>>();
-            // The fields of a span without any are written as nothing at all.
+            // The fields of a span without fields are formatted as an empty text.
             if let Some(Ok(Value::Object(fields))) = fields.map(|fields| serde_json::from_str(fields)) {
                 line.0.extend(fields);
             }
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// A line being filled.
+/// The fields of a line while it is built.
 #[derive(Default)]
 struct Line(Map<String, Value>);
 
@@ -86,7 +86,7 @@ impl Visit for Line {
         self.put(field.name(), value);
     }
 
-    /// With all its causes: an error here does not repeat its source.
+    /// The error with all its causes: an error in this workspace does not repeat its source.
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
         let mut causes = value.to_string();
         let mut error = value;
@@ -110,9 +110,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
 
-    impl io::Write for Paper {
+    impl io::Write for Buffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    impl<'a> MakeWriter<'a> for Paper {
+    impl<'a> MakeWriter<'a> for Buffer {
         type Writer = Self;
 
         fn make_writer(&'a self) -> Self {
@@ -140,10 +140,10 @@ mod tests {
     struct Inner;
 
     fn written(say: impl FnOnce()) -> Vec<Value> {
-        let paper = Paper::default();
+        let buffer = Buffer::default();
         let log = tracing_subscriber::fmt().fmt_fields(JsonFields::new()).event_format(Flat);
-        tracing::subscriber::with_default(log.with_writer(paper.clone()).finish(), say);
-        let text = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+        tracing::subscriber::with_default(log.with_writer(buffer.clone()).finish(), say);
+        let text = String::from_utf8(buffer.0.lock().unwrap().clone()).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

@@ -1,14 +1,14 @@
-//! Which endpoint can answer which code. The documented answers are made from this table, and the tests
-//! compare it with what is really answered.
+//! The codes that each endpoint can answer. The documented answers are made from this table, and the tests compare it
+//! with the real answers.
 
 use error_codes::ErrorCode;
 use identity::{Permission, Role};
 
 use super::{Access, Endpoint};
 
-/// Whoever asks for anything.
-const ANYBODY: &[ErrorCode] =
-    // A head that is too large.
+/// Codes that any request can get.
+const ANY_REQUEST: &[ErrorCode] =
+    // For example because its head is too large.
     &[
         ErrorCode::InvalidArgument,
         ErrorCode::MethodNotAllowed,
@@ -16,23 +16,23 @@ const ANYBODY: &[ErrorCode] =
         ErrorCode::InternalError,
     ];
 
-/// Whoever must be known. The organisation may be suspended.
-const KNOWN: &[ErrorCode] = &[ErrorCode::InvalidCredentials, ErrorCode::Forbidden];
+/// Codes of a request that must be authenticated. The organisation may be suspended.
+const AUTHENTICATED: &[ErrorCode] = &[ErrorCode::InvalidCredentials, ErrorCode::Forbidden];
 
-/// Whoever sends a body.
+/// Codes of a request with a body.
 const WITH_BODY: &[ErrorCode] = &[ErrorCode::MissingField];
 
-/// A purchase that is read, priced and checked with the provider.
+/// Codes of a purchase that is read, priced and checked with the provider.
 const PRICED: &[ErrorCode] = &[
     ErrorCode::MeterNotAllowed,
     ErrorCode::InvalidMsisdn,
     ErrorCode::InvalidAmount,
     ErrorCode::AmountBelowCharges,
-    // The account.
+    // The account does not exist.
     ErrorCode::ResourceNotFound,
 ];
 
-/// What a provider says no with, to whoever asks it and to whoever asks later.
+/// A provider's refusals, for the request that caused them and for later requests.
 const REFUSED: &[ErrorCode] = &[
     ErrorCode::InvalidMeterNumber,
     ErrorCode::AmountBelowMinimum,
@@ -46,10 +46,10 @@ const REFUSED: &[ErrorCode] = &[
     ErrorCode::UpstreamError,
 ];
 
-/// What stands between us and a provider.
+/// The provider could not be used.
 const NOT_REACHED: &[ErrorCode] = &[ErrorCode::MerchantCreditExhausted, ErrorCode::ProviderUnavailable];
 
-/// Nobody knows yet.
+/// The outcome is not known yet.
 const OPEN: &[ErrorCode] = &[ErrorCode::TransactionPending, ErrorCode::ProviderTimeout];
 
 const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
@@ -57,7 +57,7 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
         Endpoint::Login | Endpoint::Refresh => &[WITH_BODY],
         Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases => &[],
         Endpoint::Account => &[&[ErrorCode::ResourceNotFound]],
-        // A token that cannot be opened.
+        // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],
         Endpoint::Confirm => {
@@ -73,7 +73,7 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
     }
 }
 
-/// Whether somebody who is known may still not come in, by the roles that there are.
+/// Whether an authenticated caller may lack the permission, in any of the existing roles.
 fn is_lacking_to_some(access: Access) -> bool {
     match access {
         Access::Permitted(permission) => [Role::Integrator, Role::Viewer]
@@ -83,7 +83,7 @@ fn is_lacking_to_some(access: Access) -> bool {
     }
 }
 
-/// The status with which an endpoint answers a code. Retry tells of failures that are final.
+/// The status with which an endpoint answers a code. Retry answers with failures that are final.
 pub(super) fn status(endpoint: Endpoint, code: ErrorCode) -> u16 {
     if endpoint == Endpoint::Retry && NOT_REACHED.contains(&code) {
         code.status_told_later()
@@ -96,7 +96,7 @@ pub(super) fn status(endpoint: Endpoint, code: ErrorCode) -> u16 {
 pub(super) fn of(endpoint: Endpoint) -> Vec<ErrorCode> {
     let lacking: &[ErrorCode] =
         if is_lacking_to_some(endpoint.access()) { &[ErrorCode::MissingPermission] } else { &[] };
-    let groups = own(endpoint).iter().copied().chain([ANYBODY, KNOWN, lacking]);
+    let groups = own(endpoint).iter().copied().chain([ANY_REQUEST, AUTHENTICATED, lacking]);
     let declared: Vec<ErrorCode> = groups.flatten().copied().collect();
     ErrorCode::ALL.into_iter().filter(|code| declared.contains(code)).collect()
 }

@@ -10,7 +10,7 @@ use vend::SubscriberIdentifier;
 use super::{examples, texts};
 use crate::{Endpoint, requests::limits};
 
-/// The name of the body's schema, where the endpoint has one.
+/// The name of the body's schema, if the endpoint has one.
 pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
     match endpoint {
         Endpoint::Login => Some("LoginRequest"),
@@ -26,7 +26,7 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
     }
 }
 
-/// Every body by its name.
+/// The schemas of all bodies, by name.
 pub(super) fn all() -> Vec<(String, RefOr<Schema>)> {
     [
         ("LoginRequest", login().examples([examples::login()])),
@@ -142,13 +142,13 @@ fn account() -> ObjectBuilder {
 fn phone_number() -> ObjectBuilder {
     texts::of_form(
         r"^\+?[0-9]{1,16}$",
-        "Whoever receives the token: digits with the country code first (E.164), such as `26771234567`.",
+        "The phone that receives the token: digits with the country code first (E.164), such as `26771234567`.",
     )
     .format(Some(SchemaFormat::Custom("msisdn".to_owned())))
     .max_length(Some(16))
 }
 
-/// Whose purchase.
+/// The subscriber identifier of a purchase.
 pub(super) fn subscriber() -> ObjectBuilder {
     texts::of_form(
         "^[0-9A-Za-z+._/-]+$",

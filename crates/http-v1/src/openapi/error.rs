@@ -1,4 +1,4 @@
-//! The root of every error (specification, section 7.1).
+//! The envelope of every error (specification, section 7.1).
 
 use utoipa::{
     ToSchema,
@@ -40,7 +40,7 @@ pub(super) fn envelope() -> RefOr<Schema> {
         .into()
 }
 
-/// Beside an answer that a purchase has failed.
+/// The part of an error that says that a purchase has failed.
 fn failure() -> ObjectBuilder {
     ObjectBuilder::new()
         .description(Some("Where a purchase has failed for good."))

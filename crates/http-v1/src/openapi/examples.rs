@@ -1,4 +1,4 @@
-//! Examples: one sale of BWP 100.00 of electricity, all through.
+//! Examples: one sale of BWP 100.00 of electricity throughout.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn refresh() -> Value {
     })
 }
 
-/// What is bought.
+/// A purchase.
 pub(super) fn purchase() -> Value {
     json!({
         "source_channel": "POS", "language": "en-BW", "product_type": "ELECTRICITY", "provider_code": "BPC",
@@ -32,7 +32,7 @@ pub(super) fn purchase() -> Value {
     })
 }
 
-/// What is asked about.
+/// A retry.
 pub(super) fn retry() -> Value {
     json!({
         "source_channel": "POS", "language": "en-BW", "subscriber_identifier": "04257670465",
@@ -40,7 +40,7 @@ pub(super) fn retry() -> Value {
     })
 }
 
-/// The answer when all is well.
+/// The example of a successful answer.
 pub(super) fn success(endpoint: Endpoint) -> Option<Value> {
     match endpoint {
         Endpoint::Login | Endpoint::Refresh => Some(json!({
@@ -109,8 +109,8 @@ fn made() -> Value {
             }),
         ),
     ] {
-        if let Some(place) = made.pointer_mut(pointer) {
-            *place = value;
+        if let Some(value_at) = made.pointer_mut(pointer) {
+            *value_at = value;
         }
     }
     if let Some(metadata) = made.pointer_mut("/metadata").and_then(Value::as_object_mut) {

@@ -12,7 +12,7 @@ use crate::Endpoint;
 const REQUEST_ID: &str = "X-Request-Id";
 const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
-/// Headers that answers share, by the names under which they refer to them.
+/// The headers that answers share, by the names under which answers refer to them.
 pub(super) fn all() -> Vec<(&'static str, Header)> {
     vec![
         (
@@ -34,12 +34,12 @@ pub(super) fn all() -> Vec<(&'static str, Header)> {
     ]
 }
 
-/// Lets an answer carry one of the headers above.
+/// Adds one of the headers above to an answer.
 pub(super) fn carrying(answer: ResponseBuilder, header: &str, component: &str) -> ResponseBuilder {
     answer.header_ref(header, Ref::new(format!("#/components/headers/{component}")))
 }
 
-/// How the caller stands with its limits, on every answer in truth; told where it matters.
+/// Adds the rate-limit headers. In fact every limited answer has them; the document names them where they matter.
 pub(super) fn carrying_limits(answer: ResponseBuilder) -> ResponseBuilder {
     [
         ("RateLimit-Limit", "RateLimitLimit"),
@@ -50,7 +50,7 @@ pub(super) fn carrying_limits(answer: ResponseBuilder) -> ResponseBuilder {
     .fold(answer, |answer, (header, name)| carrying(answer, header, name))
 }
 
-/// What every answer of an endpoint may carry.
+/// Adds the headers that every answer of an endpoint may have.
 pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) -> ResponseBuilder {
     let answer = carrying(answer, REQUEST_ID, "RequestId");
     match endpoint {
@@ -68,7 +68,7 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
     }
 }
 
-/// The caller's own name for a request. Any text is accepted, so that no request fails for its name.
+/// The caller's own id for a request. Any text is accepted, so that no request fails because of its id.
 pub(super) fn request_id() -> Parameter {
     ParameterBuilder::new()
         .name(REQUEST_ID)
@@ -81,7 +81,7 @@ pub(super) fn request_id() -> Parameter {
         .build()
 }
 
-/// The promise that a repeated confirm is the same confirm.
+/// The header that makes a repeated confirm the same confirm.
 pub(super) fn idempotency_key() -> Parameter {
     ParameterBuilder::new()
         .name(IDEMPOTENCY_KEY)

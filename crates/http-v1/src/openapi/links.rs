@@ -1,10 +1,10 @@
-//! What an answer leads to: which of its values the next request takes.
+//! The links of an answer: which of its values the next request takes.
 
 use utoipa::openapi::link::Link;
 
 use crate::Endpoint;
 
-/// Each link with its name.
+/// The links of an endpoint's answer, with their names.
 pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
     match endpoint {
         Endpoint::Accounts => vec![("account", with_id(Endpoint::Account, "$response.body#/0/id"))],
@@ -30,7 +30,7 @@ fn with_id(to: Endpoint, id: &str) -> Link {
     Link::builder().operation_id(to.operation_id()).parameter("id", id).build()
 }
 
-/// The fields of the one are fields of the other, and those that are not are ignored.
+/// The target's fields are among those of this request. The other fields are ignored.
 fn with_same_body(to: Endpoint) -> Link {
     Link::builder().operation_id(to.operation_id()).request_body(Some("$request.body")).build()
 }

@@ -1,4 +1,4 @@
-//! One endpoint, written out.
+//! The document's operation for one endpoint.
 
 use utoipa::openapi::{
     ContentBuilder, Ref, Required, SecurityRequirement,
@@ -10,12 +10,12 @@ use super::{ACCESS_TOKEN, CLIENT, bodies, parameters, prose, responses};
 use crate::{Access, Endpoint};
 
 pub(super) fn of(endpoint: Endpoint) -> Operation {
-    let words = prose::about(endpoint);
+    let texts = prose::about(endpoint);
     OperationBuilder::new()
-        .operation_id(Some(words.operation_id))
-        .tag(words.tag)
-        .summary(Some(words.summary))
-        .description(Some(description(endpoint, words.description)))
+        .operation_id(Some(texts.operation_id))
+        .tag(texts.tag)
+        .summary(Some(texts.summary))
+        .description(Some(description(endpoint, texts.description)))
         .parameters(Some(parameters::of(endpoint)))
         .request_body(bodies::name_of(endpoint).map(body))
         .responses(responses::of(endpoint))
@@ -23,10 +23,10 @@ pub(super) fn of(endpoint: Endpoint) -> Operation {
         .build()
 }
 
-fn description(endpoint: Endpoint, words: &str) -> String {
+fn description(endpoint: Endpoint, text: &str) -> String {
     match endpoint.permission() {
-        Some(permission) => format!("{words}\n\nPermission: `{}`.", permission.code()),
-        None => words.to_owned(),
+        Some(permission) => format!("{text}\n\nPermission: `{}`.", permission.code()),
+        None => text.to_owned(),
     }
 }
 
@@ -45,7 +45,7 @@ fn security(endpoint: Endpoint) -> Option<Vec<SecurityRequirement>> {
     let by = |scheme| SecurityRequirement::new(scheme, Vec::<String>::new());
     match endpoint.access() {
         Access::WithCredentials if endpoint == Endpoint::Refresh => {
-            // The first one asks for nothing: the credentials are in the body.
+            // The first one requires nothing, because the credentials are in the body.
             Some(vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)])
         }
         Access::WithCredentials => None,

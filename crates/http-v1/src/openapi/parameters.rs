@@ -1,4 +1,4 @@
-//! What stands in paths and queries.
+//! The parameters in paths and queries.
 
 use utoipa::openapi::{
     ObjectBuilder, Required, Type,
@@ -30,7 +30,7 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
     parameters
 }
 
-/// Which purchases, and which page of them.
+/// The filters of the list of purchases, and the parameters of its pages.
 fn filters() -> Vec<Parameter> {
     let status = ObjectBuilder::new()
         .schema_type(Type::String)

@@ -1,4 +1,4 @@
-//! What the document says in words.
+//! The texts of the document.
 
 use crate::Endpoint;
 
@@ -28,8 +28,8 @@ const WALLET: &str = "Accounts";
 const CATALOGUE: &str = "Products";
 const PURCHASES: &str = "Purchases";
 
-/// How an endpoint is called and what it does.
-pub(super) struct Words {
+/// The names and the description of an endpoint.
+pub(super) struct Texts {
     pub(super) operation_id: &'static str,
     pub(super) tag: &'static str,
     pub(super) summary: &'static str,
@@ -37,45 +37,45 @@ pub(super) struct Words {
 }
 
 #[expect(clippy::too_many_lines, reason = "one table, one row per endpoint")]
-pub(super) const fn about(endpoint: Endpoint) -> Words {
+pub(super) const fn about(endpoint: Endpoint) -> Texts {
     match endpoint {
-        Endpoint::Login => Words {
+        Endpoint::Login => Texts {
             operation_id: "login",
             tag: SESSION,
             summary: "Log in",
             description: "Six credentials for an access token and a refresh token. Whatever is wrong about them, the \
                 answer is the same.",
         },
-        Endpoint::Refresh => Words {
+        Endpoint::Refresh => Texts {
             operation_id: "refresh",
             tag: SESSION,
             summary: "Refresh the access token",
             description: "A refresh token is used once and brings its successor. Repeated within a minute, for instance \
                 because the answer was lost, it brings the same successor; used again later, it ends the session, \
-                because somebody else may hold it. The client proves itself by its secret, in the body or in HTTP \
+                because another party may hold it. The client proves itself by its secret, in the body or in HTTP \
                 Basic, or by an access token of the same session that has not ended; a secret in the body counts \
                 before any header.",
         },
-        Endpoint::Me => Words {
+        Endpoint::Me => Texts {
             operation_id: "me",
             tag: SESSION,
             summary: "Who the caller is",
             description: "The integration user, its role with every permission, and its organisation.",
         },
-        Endpoint::Accounts => Words {
+        Endpoint::Accounts => Texts {
             operation_id: "listAccounts",
             tag: WALLET,
             summary: "List accounts",
             description: "The active accounts of the caller's organisation in the order of `rank`. `balance` is what is \
                 available: money set aside for purchases under way is not in it.",
         },
-        Endpoint::Account => Words {
+        Endpoint::Account => Texts {
             operation_id: "getAccount",
             tag: WALLET,
             summary: "One account",
             description: "The same for one account. Another organisation's account does not exist for the caller.",
         },
-        Endpoint::Products => Words {
+        Endpoint::Products => Texts {
             operation_id: "listProducts",
             tag: CATALOGUE,
             summary: "List products",
@@ -83,7 +83,7 @@ pub(super) const fn about(endpoint: Endpoint) -> Words {
                 asks for. Apply length and pattern together and skip what is null; a provider may still refuse. \
                 Names and labels are in the language of `Accept-Language`.",
         },
-        Endpoint::Validate => Words {
+        Endpoint::Validate => Texts {
             operation_id: "validatePurchase",
             tag: PURCHASES,
             summary: "Get a quote",
@@ -91,7 +91,7 @@ pub(super) const fn about(endpoint: Endpoint) -> Words {
                 stored and no money moves; it may be sent as often as you like. Show `subscriber_details` before \
                 the sale: it catches a mistyped meter. `id` and `reference` are not those of a later purchase.",
         },
-        Endpoint::Confirm => Words {
+        Endpoint::Confirm => Texts {
             operation_id: "confirmPurchase",
             tag: PURCHASES,
             summary: "Buy",
@@ -104,7 +104,7 @@ pub(super) const fn about(endpoint: Endpoint) -> Words {
                 the service tries again itself and tells the customer by SMS.\n\n\
                 A token with `|` in it is several, as `Description: Token`, to be entered in that order.",
         },
-        Endpoint::Retry => Words {
+        Endpoint::Retry => Texts {
             operation_id: "retryPurchase",
             tag: PURCHASES,
             summary: "Settle a purchase whose answer was lost",
@@ -116,18 +116,18 @@ pub(super) const fn about(endpoint: Endpoint) -> Words {
                 `recovery` says when to ask again and by when the outcome is known. Asking more often does no \
                 harm and brings nothing.",
         },
-        Endpoint::Purchases => Words {
+        Endpoint::Purchases => Texts {
             operation_id: "listPurchases",
             tag: PURCHASES,
             summary: "List purchases",
-            description: "The purchases of the caller's organisation, the newest first, as they stand now. Nobody is \
-                asked about them: to settle an open one, call retry.",
+            description: "The purchases of the caller's organisation, the newest first, as they are now. No provider \
+                is asked about them: to settle an open one, call retry.",
         },
-        Endpoint::Purchase => Words {
+        Endpoint::Purchase => Texts {
             operation_id: "getPurchase",
             tag: PURCHASES,
             summary: "One purchase",
-            description: "A purchase as it stands now. Another organisation's purchase does not exist for the caller.",
+            description: "A purchase as it is now. Another organisation's purchase does not exist for the caller.",
         },
     }
 }

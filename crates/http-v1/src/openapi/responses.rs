@@ -39,7 +39,7 @@ fn success(endpoint: Endpoint) -> Response {
         Endpoint::Products => list_of::<wire::Product>(),
         Endpoint::Validate | Endpoint::Confirm | Endpoint::Retry => one::<wire::Purchase>(),
         Endpoint::Purchases => one::<wire::PurchasePage>(),
-        Endpoint::Purchase => one::<wire::FiledPurchase>(),
+        Endpoint::Purchase => one::<wire::ListedPurchase>(),
     };
     let content = ContentBuilder::new().schema(Some(schema)).example(examples::success(endpoint));
     let answer = ResponseBuilder::new().description("Done.").content("application/json", content.build());
@@ -47,7 +47,7 @@ fn success(endpoint: Endpoint) -> Response {
     links::from(endpoint).into_iter().fold(answer, |answer, (name, link)| answer.link(name, link)).build()
 }
 
-/// One answer for codes of the same status.
+/// One answer for all codes with the same status.
 fn refusal(endpoint: Endpoint, codes: &[ErrorCode]) -> Response {
     let example = codes.first().map(|code| examples::error(*code));
     let content = ContentBuilder::new().schema(Some(error::envelope_of(codes))).example(example).build();

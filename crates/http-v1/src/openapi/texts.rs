@@ -1,21 +1,21 @@
-//! The forms that texts must have to be accepted, as the readers of requests have them.
+//! The forms of texts that are accepted, as the code that reads requests defines them.
 
 use utoipa::openapi::{ObjectBuilder, Type};
 
 use crate::requests::limits;
 
-/// Everything but control characters and the marks that reorder what a person reads.
+/// All characters except control characters and the marks that reorder displayed text.
 const VISIBLE: &str = r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$";
 
 /// The parts of a BCP 47 tag in their order (RFC 5646, section 2.1): language, script, region, variants, extensions,
-/// private use. Hyphens only; the pattern of the document allows underscores in their place.
+/// private use. It contains hyphens only; the pattern of the document also allows underscores.
 const LANGUAGE_TAG: &str = "([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?\
     (-([0-9A-Za-z]{5,8}|[0-9][0-9A-Za-z]{3}))*(-[0-9A-WY-Za-wy-z](-[0-9A-Za-z]{2,8})+)*(-[Xx](-[0-9A-Za-z]{1,8})+)?";
 
-/// A tag that is for private use as a whole.
+/// A tag that consists of private use only.
 const PRIVATE_TAG: &str = "[Xx](-[0-9A-Za-z]{1,8})+";
 
-/// The grandfathered tags that have a form of their own.
+/// The grandfathered tags with an irregular form.
 const IRREGULAR_TAGS: [&str; 17] = [
     "en-gb-oed",
     "i-ami",
@@ -36,11 +36,11 @@ const IRREGULAR_TAGS: [&str; 17] = [
     "sgn-ch-de",
 ];
 
-/// The same with line breaks and tabs.
+/// As [`VISIBLE`], with line breaks and tabs.
 const PROSE: &str = r"^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]*$";
 
-/// What can be told of a name in a pattern that every reader of the document understands: without the invisible characters
-/// of the Basic Multilingual Plane. The description tells the rest.
+/// The part of a name's rule that fits into a pattern for every reader of the document: no invisible characters of the
+/// Basic Multilingual Plane. The description states the rest.
 const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]*$";
 
 /// A text of 1 to `max` visible characters.
@@ -53,7 +53,7 @@ pub(super) fn required(max: usize, description: &str) -> ObjectBuilder {
         .description(Some(description))
 }
 
-/// A text of at most `max` visible characters; null and an empty one are the same as none.
+/// A text of at most `max` visible characters. Null and an empty text are the same as an absent one.
 pub(super) fn optional(max: usize, description: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type([Type::String, Type::Null].into_iter().collect::<utoipa::openapi::schema::SchemaType>())
@@ -89,7 +89,8 @@ pub(super) fn language() -> ObjectBuilder {
     .examples(["en-BW"])
 }
 
-/// Every well-formed language tag. Patterns in a document know no flags, so both cases of every letter are spelled out.
+/// A pattern for every well-formed language tag. Patterns in a document have no flags, so both cases of every letter
+/// are spelled out.
 fn language_tag() -> String {
     let both_cases = |letter: char| match letter {
         'a'..='z' => format!("[{}{letter}]", letter.to_ascii_uppercase()),
@@ -97,7 +98,7 @@ fn language_tag() -> String {
     };
     let irregular = IRREGULAR_TAGS.map(|tag| tag.chars().map(both_cases).collect::<String>());
     let hyphened = format!("({LANGUAGE_TAG}|{PRIVATE_TAG}|{})", irregular.join("|"));
-    // Between tokens a hyphen stands after a bracket; within a class, between two characters.
+    // Between tokens, a hyphen follows a bracket. Within a class, it is between two characters.
     let separated = hyphened.replace("(-", "([-_]").replace("]-[", "][-_][");
     format!("^{separated}$")
 }

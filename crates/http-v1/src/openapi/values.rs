@@ -1,4 +1,4 @@
-//! Values with a name of their own in the document: closed lists, and the form of money.
+//! Values that have their own name in the document: closed lists, and the form of money.
 
 use std::borrow::Cow;
 
@@ -32,7 +32,7 @@ impl ToSchema for Money {
     }
 }
 
-/// Gives a closed list a name, a description and its values.
+/// Declares a closed list with its name, its description and its values.
 macro_rules! closed_list {
     ($name:ident, $description:literal, $values:expr) => {
         pub(crate) struct $name;

@@ -1,9 +1,9 @@
-//! What leads from one page to the next: a place, and the filters that belong to it, in a text that means nothing to
-//! anybody else. It opens no door: whose purchases are read is never in it.
+//! The cursor that leads from one page to the next: a position, and its filters, in a text that is opaque to
+//! integrators. It grants no access, because it never says whose purchases are read.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, Datelike, TimeZone};
-use purchase::{Place, PurchaseId, Selection};
+use purchase::{Position, PurchaseId, Selection};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use web::Fields;
@@ -11,37 +11,37 @@ use web::Fields;
 use super::limits::{PAGE_MAX, YEARS};
 use super::selection::{selection, spelled};
 
-/// Enough to tell a cursor that was cut or mistyped; whoever wants to can make it, so what it covers is read as
-/// warily as a query.
+/// Enough to detect a cursor that was cut or mistyped. Any caller can compute it, so the content is validated as
+/// strictly as a query.
 const SUM_BYTES: usize = 8;
 
-/// A page that can be asked for.
+/// A page that can be requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     pub(super) selection: Selection,
-    /// Where the page before ended.
-    pub(super) place: Place,
+    /// The position at which the previous page ended.
+    pub(super) position: Position,
     pub(super) limit: u16,
 }
 
 impl Cursor {
-    /// The text.
-    pub(super) fn seal(&self, zone: &impl TimeZone) -> String {
+    /// Encodes the cursor as a text.
+    pub(super) fn encode(&self, zone: &impl TimeZone) -> String {
         let filters = spelled(&self.selection, zone).into_iter();
         let mut content: Map<String, Value> =
             filters.map(|(name, value)| (name.to_owned(), value.into())).collect();
-        content.insert("at_us".to_owned(), self.place.at.timestamp_micros().into());
-        content.insert("id".to_owned(), self.place.id.0.into());
+        content.insert("at_us".to_owned(), self.position.at.timestamp_micros().into());
+        content.insert("id".to_owned(), self.position.id.0.into());
         content.insert("limit".to_owned(), self.limit.into());
         let content = Value::from(content).to_string();
-        let sealed = [sum_of(content.as_bytes()).as_slice(), content.as_bytes()].concat();
-        BASE64_URL_SAFE_NO_PAD.encode(sealed)
+        let encoded = [sum_of(content.as_bytes()).as_slice(), content.as_bytes()].concat();
+        BASE64_URL_SAFE_NO_PAD.encode(encoded)
     }
 
-    /// The cursor of this text, if it is one that can have been given out.
-    pub(super) fn open(text: &str, zone: &impl TimeZone) -> Option<Self> {
-        let sealed = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (sum, content) = sealed.split_first_chunk::<SUM_BYTES>()?;
+    /// Decodes a text. `None` unless it can be a cursor that was given out.
+    pub(super) fn decode(text: &str, zone: &impl TimeZone) -> Option<Self> {
+        let decoded = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (sum, content) = decoded.split_first_chunk::<SUM_BYTES>()?;
         if *sum != sum_of(content) {
             return None;
         }
@@ -50,7 +50,7 @@ impl Cursor {
         let at = DateTime::from_timestamp_micros(number("at_us")?)?;
         Some(Self {
             selection: selection(&content, zone).ok()?,
-            place: Place {
+            position: Position {
                 at: Some(at).filter(|at| YEARS.contains(&at.year()))?,
                 id: PurchaseId(number("id")?),
             },
@@ -73,12 +73,12 @@ mod tests {
 
     use super::*;
 
-    /// As far from Greenwich as clocks go.
+    /// The largest offsets from UTC to both sides.
     fn zones() -> [FixedOffset; 2] {
         [FixedOffset::east_opt(14 * 3_600).unwrap(), FixedOffset::west_opt(12 * 3_600).unwrap()]
     }
 
-    /// A text with the right sum over this content.
+    /// A cursor text with this content and the right sum.
     fn forged(content: &str) -> String {
         BASE64_URL_SAFE_NO_PAD.encode([&sum_of(content.as_bytes()), content.as_bytes()].concat())
     }
@@ -92,7 +92,7 @@ mod tests {
             from: DateTime::from_timestamp(1_795_172_400, 0),
             to: None,
         };
-        Cursor { selection, place: Place { at: noon, id: PurchaseId(42) }, limit: 7 }
+        Cursor { selection, position: Position { at: noon, id: PurchaseId(42) }, limit: 7 }
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
             let last = zone.with_ymd_and_hms(9999, 12, 31, 23, 59, 59).unwrap().to_utc();
             let always = Selection { from: Some(first), to: Some(last), ..Selection::default() };
             for cursor in [cursor(), bare.clone(), Cursor { selection: always, ..cursor() }] {
-                assert_eq!(Cursor::open(&cursor.seal(&zone), &zone), Some(cursor));
+                assert_eq!(Cursor::decode(&cursor.encode(&zone), &zone), Some(cursor));
             }
         }
     }
@@ -111,21 +111,21 @@ mod tests {
     #[test]
     fn a_cursor_that_was_changed_anywhere_is_none() {
         let [zone, _] = zones();
-        let text = cursor().seal(&zone);
+        let text = cursor().encode(&zone);
         for place in 0..text.len() {
             let mut changed = text.clone().into_bytes();
             changed[place] = if changed[place] == b'A' { b'B' } else { b'A' };
-            assert_eq!(Cursor::open(std::str::from_utf8(&changed).unwrap(), &zone), None, "{place}");
-            assert_eq!(Cursor::open(&text[..place], &zone), None, "{place}");
+            assert_eq!(Cursor::decode(std::str::from_utf8(&changed).unwrap(), &zone), None, "{place}");
+            assert_eq!(Cursor::decode(&text[..place], &zone), None, "{place}");
         }
-        assert_eq!(Cursor::open("nonsense!", &zone), None);
+        assert_eq!(Cursor::decode("nonsense!", &zone), None);
     }
 
     #[test]
     fn a_cursor_that_was_made_by_hand_is_read_as_warily_as_a_query() {
         let [zone, _] = zones();
         let right = r#"{"at_us":1795172400000000,"id":42,"limit":7,"external_reference":"a","from":"2026-11-20 10:00:00"}"#;
-        assert!(Cursor::open(&forged(right), &zone).is_some());
+        assert!(Cursor::decode(&forged(right), &zone).is_some());
         for (what, otherwise) in [
             (r#""at_us":1795172400000000"#, r#""at_us":-1"#),
             (r#""at_us":1795172400000000"#, r#""at_us":253402300800000000"#),
@@ -142,7 +142,7 @@ mod tests {
         ] {
             let changed = right.replace(what, otherwise);
             assert_ne!(changed, right);
-            assert_eq!(Cursor::open(&forged(&changed), &zone), None, "{changed}");
+            assert_eq!(Cursor::decode(&forged(&changed), &zone), None, "{changed}");
         }
     }
 
@@ -155,7 +155,7 @@ mod tests {
             from: DateTime::from_timestamp(253_402_300_799, 0),
             to: DateTime::from_timestamp(253_402_300_799, 0),
         };
-        let longest = Cursor { selection, ..cursor() }.seal(&zones()[0]);
+        let longest = Cursor { selection, ..cursor() }.encode(&zones()[0]);
         assert!(longest.len() <= super::super::limits::CURSOR_MAX, "{}", longest.len());
     }
 }

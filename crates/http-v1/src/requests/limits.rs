@@ -1,5 +1,5 @@
-//! What the requests of this surface may hold, beside what both surfaces share, for those who read it and for those who
-//! document it.
+//! The limits of this surface's requests, in addition to those of both surfaces, for the code that reads requests and
+//! the code that documents them.
 
 use std::ops::RangeInclusive;
 
@@ -18,11 +18,11 @@ pub const CHANNELS: [SourceChannel; 5] = [
 
 /// Longest provider code, in characters.
 pub const PROVIDER_CODE_MAX: usize = 64;
-/// Years in which a purchase can be looked for.
+/// The years in which purchases can be searched.
 pub const YEARS: RangeInclusive<i32> = 1970..=9999;
-/// Most purchases of one page.
+/// The maximum number of purchases in a page.
 pub const PAGE_MAX: u16 = 100;
-/// Purchases of a page, where the request does not say.
+/// The number of purchases in a page, if the request does not state it.
 pub const PAGE_DEFAULT: u16 = 20;
-/// Longest cursor, in characters: a little more than the longest that is given out.
+/// Longest cursor, in characters: slightly longer than the longest that is given out.
 pub const CURSOR_MAX: usize = 2_000;

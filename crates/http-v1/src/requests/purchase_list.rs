@@ -1,35 +1,35 @@
-//! The query of the list of purchases. It is read as strictly as a body: a parameter twice, or one without a value, is
-//! refused, for it could otherwise widen a question unnoticed; unknown ones are ignored.
+//! The query of the list of purchases. It is read as strictly as a body: a repeated parameter or an empty value is
+//! refused, because it could widen the search unnoticed. Unknown parameters are ignored.
 
 use actix_web::web::Query;
 use chrono::TimeZone;
 use error_codes::ErrorCode;
-use purchase::{Place, Selection};
+use purchase::{Position, Selection};
 use web::{ApiError, Detail, Fields};
 
 use super::cursor::Cursor;
 use super::limits::{CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX, SHORT_TEXT_MAX};
 use super::selection::selection;
 
-/// A page of purchases that is asked for.
+/// A requested page of purchases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurchaseList {
-    /// Which ones.
+    /// The filters.
     pub selection: Selection,
-    /// After which place; from the newest on, if not given.
-    pub after: Option<Place>,
-    /// At most so many.
+    /// The position after which the page begins. If absent, it begins with the newest purchase.
+    pub after: Option<Position>,
+    /// The maximum number of purchases.
     pub limit: u16,
 }
 
 impl PurchaseList {
-    /// What leads from a page that ends there to the next one, filters and all.
-    pub fn cursor_after(&self, place: Place, zone: &impl TimeZone) -> String {
-        Cursor { selection: self.selection.clone(), place, limit: self.limit }.seal(zone)
+    /// The cursor to the next page, for a page that ends at `position`. It includes the filters.
+    pub fn cursor_after(&self, position: Position, zone: &impl TimeZone) -> String {
+        Cursor { selection: self.selection.clone(), position, limit: self.limit }.encode(zone)
     }
 }
 
-/// Reads a query; times are those of the service's own zone.
+/// Reads a query. Times are in the service's own zone.
 pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, ApiError> {
     let fields = fields_of(query)?;
     let asked = selection(&fields, zone)?;
@@ -38,15 +38,15 @@ pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, 
         return Ok(PurchaseList { selection: asked, after: None, limit: limit.unwrap_or(PAGE_DEFAULT) });
     };
     let cursor =
-        Cursor::open(&cursor, zone).ok_or_else(|| ApiError::new(Detail::BadCursor).about("cursor"))?;
+        Cursor::decode(&cursor, zone).ok_or_else(|| ApiError::new(Detail::BadCursor).about("cursor"))?;
     if !repeats(&asked, &cursor.selection) {
         return Err(ApiError::new(Detail::CursorOfOtherFilters).about("cursor"));
     }
     let limit = limit.unwrap_or(cursor.limit);
-    Ok(PurchaseList { selection: cursor.selection, after: Some(cursor.place), limit })
+    Ok(PurchaseList { selection: cursor.selection, after: Some(cursor.position), limit })
 }
 
-/// A query as the members of an object, so that one reader serves both.
+/// A query as the members of an object, so that one reader serves queries and bodies.
 fn fields_of(query: &str) -> Result<Fields, ApiError> {
     let pairs = Query::<Vec<(String, String)>>::from_query(query)
         .map_err(|malformed| ApiError::new(ErrorCode::InvalidArgument).because(malformed.to_string()))?;
@@ -69,7 +69,7 @@ fn page_length(text: &str) -> Result<u16, ApiError> {
     length.ok_or_else(|| ApiError::new(Detail::OutOfRange).about("limit").with("limit", PAGE_MAX))
 }
 
-/// Whether everything that is asked for was asked for with the cursor already.
+/// Whether every requested filter is the same as in the cursor.
 fn repeats(asked: &Selection, carried: &Selection) -> bool {
     fn same<T: PartialEq>(asked: Option<&T>, carried: Option<&T>) -> bool {
         asked.is_none() || asked == carried

@@ -1,4 +1,4 @@
-//! The filters of a list of purchases, as a query and a cursor spell them.
+//! The filters of a list of purchases, as queries and cursors spell them.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeZone, Utc};
 use purchase::{PurchaseStatus, Selection};
@@ -7,7 +7,7 @@ use web::{ApiError, Detail, Fields, date_time};
 
 use super::limits::{EXTERNAL_REFERENCE_MAX, SHORT_TEXT_MAX, YEARS};
 
-/// Reads what is given; times are those of `zone`.
+/// Reads the given filters. Times are in `zone`.
 pub(super) fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selection, ApiError> {
     let time = |name| -> Result<Option<DateTime<Utc>>, ApiError> {
         let Some(local) = fields.optional_date_time(name)? else { return Ok(None) };
@@ -27,7 +27,7 @@ pub(super) fn selection(fields: &Fields, zone: &impl TimeZone) -> Result<Selecti
     })
 }
 
-/// The same filters as they were read, by name.
+/// The filters by name, spelled as they were read.
 pub(super) fn spelled(selection: &Selection, zone: &impl TimeZone) -> Vec<(&'static str, String)> {
     let Selection { external_reference, subscriber, status, from, to } = selection;
     let time = |moment: &DateTime<Utc>| date_time(moment.with_timezone(zone).naive_local());
@@ -41,9 +41,9 @@ pub(super) fn spelled(selection: &Selection, zone: &impl TimeZone) -> Vec<(&'sta
     spelled.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// A local time that comes twice, as clocks are put back, is the earlier one; one that never comes is none.
+/// A local time that occurs twice, because clocks are set back, is the earlier one. `None` if it never occurs.
 fn moment(local: NaiveDateTime, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
-    // The database knows no other years.
+    // The database supports no other years.
     let moment = zone.from_local_datetime(&local).earliest().filter(|_| YEARS.contains(&local.year()))?;
     Some(moment.with_timezone(&Utc))
 }

@@ -24,7 +24,7 @@ pub async fn list(
     Ok(HttpResponse::Ok().json(accounts))
 }
 
-/// `GET /public/v1/accounts/{id}`: another organisation's is as absent as one that never was.
+/// `GET /public/v1/accounts/{id}`: the account of another organisation is answered as one that does not exist.
 pub async fn one(
     request: HttpRequest,
     id: Path<String>,

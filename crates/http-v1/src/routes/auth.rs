@@ -1,4 +1,4 @@
-//! Coming in, staying in, and who one is (specification, section 5).
+//! Login, refresh, and the caller's identity (specification, section 5).
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -6,7 +6,7 @@ use actix_web::{
 };
 
 use identity::Identity;
-use web::{ApiError, ClientHeader, Stranger, authenticated, read_fields};
+use web::{ApiError, ClientHeader, UnauthenticatedCaller, authenticated, read_fields};
 
 use crate::{requests, wire};
 
@@ -16,9 +16,9 @@ pub async fn login(
     payload: Payload,
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
-    let stranger = Stranger::at_login(&request)?;
+    let anonymous = UnauthenticatedCaller::at_login(&request)?;
     let credentials = requests::login_request(&read_fields(&request, payload).await?)?;
-    let issued = stranger.logs_in(&identity, credentials).await?;
+    let issued = anonymous.logs_in(&identity, credentials).await?;
     Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
 }
 
@@ -28,10 +28,10 @@ pub async fn refresh(
     payload: Payload,
     identity: Data<Identity>,
 ) -> Result<HttpResponse, ApiError> {
-    let stranger = Stranger::at_refresh(&request)?;
+    let anonymous = UnauthenticatedCaller::at_refresh(&request)?;
     let header = ClientHeader::of(&request);
     let credentials = requests::refresh_request(&read_fields(&request, payload).await?, &header)?;
-    let issued = stranger.refreshes(&identity, credentials).await?;
+    let issued = anonymous.refreshes(&identity, credentials).await?;
     Ok(HttpResponse::Ok().json(wire::Session::from(issued)))
 }
 

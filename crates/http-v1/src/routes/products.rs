@@ -4,7 +4,7 @@ use actix_web::{HttpRequest, HttpResponse, web::Data};
 
 use identity::{Identity, Permission};
 use vending::Vending;
-use web::{ApiError, Front, Visit, authorised, authority, not_read};
+use web::{ApiError, RequestContext, SharedState, authorised, authority, not_read};
 
 use crate::wire;
 
@@ -16,8 +16,8 @@ pub async fn list(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::ProductsRead).await?;
     let listings = vending.products(authority(&caller).organisation).await.map_err(not_read)?;
-    let (front, language) = (Front::of(&request), Visit::of(&request).language());
+    let (shared, language) = (SharedState::of(&request), RequestContext::of(&request).language());
     let products: Vec<wire::Product> =
-        listings.into_iter().map(|listing| wire::Product::listed(listing, language, &front)).collect();
+        listings.into_iter().map(|listing| wire::Product::listed(listing, language, &shared)).collect();
     Ok(HttpResponse::Ok().json(products))
 }

@@ -1,4 +1,4 @@
-//! The caller's purchases as they stand. Nobody is asked about them, and nothing moves.
+//! Reads of the caller's purchases in their current state. No provider is asked, and no money moves.
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -8,7 +8,7 @@ use actix_web::{
 use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use vending::Vending;
-use web::{ApiError, Front, Visit, authorised, authority, not_read};
+use web::{ApiError, RequestContext, SharedState, authorised, authority, not_read};
 
 use crate::{requests, wire};
 
@@ -19,21 +19,24 @@ pub async fn list(
     vending: Data<Vending>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesRead).await?;
-    let (front, language) = (Front::of(&request), Visit::of(&request).language());
-    let wanted = requests::purchase_list(request.query_string(), &front.zone())?;
+    let (shared, language) = (SharedState::of(&request), RequestContext::of(&request).language());
+    let wanted = requests::purchase_list(request.query_string(), &shared.zone())?;
     let page = vending
         .purchases(authority(&caller).organisation, wanted.selection.clone(), wanted.after, wanted.limit)
         .await
         .map_err(not_read)?;
-    let read = page.purchases.iter().map(|filed| wire::FiledPurchase::read(filed, &caller, &front, language));
+    let read = page
+        .purchases
+        .iter()
+        .map(|with_buyer| wire::ListedPurchase::read(with_buyer, &caller, &shared, language));
     let page = wire::PurchasePage::new(
         read.collect(),
-        page.next.map(|next| wanted.cursor_after(next, &front.zone())),
+        page.next.map(|next| wanted.cursor_after(next, &shared.zone())),
     );
     Ok(HttpResponse::Ok().json(page))
 }
 
-/// `GET /public/v1/purchases/{id}`: another organisation's is as absent as one that never was.
+/// `GET /public/v1/purchases/{id}`: the purchase of another organisation is answered as one that does not exist.
 pub async fn one(
     request: HttpRequest,
     id: Path<String>,
@@ -42,8 +45,8 @@ pub async fn one(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesRead).await?;
     let id = requests::purchase_in_path(&id)?;
-    let filed = vending.purchase(authority(&caller).organisation, id).await.map_err(not_read)?;
-    let filed = filed.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
-    let (front, language) = (Front::of(&request), Visit::of(&request).language());
-    Ok(HttpResponse::Ok().json(wire::FiledPurchase::read(&filed, &caller, &front, language)))
+    let with_buyer = vending.purchase(authority(&caller).organisation, id).await.map_err(not_read)?;
+    let with_buyer = with_buyer.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
+    let (shared, language) = (SharedState::of(&request), RequestContext::of(&request).language());
+    Ok(HttpResponse::Ok().json(wire::ListedPurchase::read(&with_buyer, &caller, &shared, language)))
 }

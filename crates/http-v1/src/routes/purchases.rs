@@ -8,8 +8,8 @@ use actix_web::{
 use identity::{Identity, Permission};
 use vending::{Confirmed, Vending};
 use web::{
-    ApiError, Asked, Confirming, Front, REPLAYED, Visit, authorised, authority, idempotency_key,
-    not_confirmed, not_resolved, read_fields, rejected,
+    ApiError, Asked, Confirming, REPLAYED, RequestContext, SharedState, authorised, authority,
+    idempotency_key, not_confirmed, not_resolved, read_fields, rejected,
 };
 
 use crate::{requests, wire};
@@ -27,7 +27,7 @@ pub async fn validate(
         .quote(&authority(&caller), &wanted)
         .await
         .map_err(|rejection| rejected(&rejection, wanted.product, Asked::ForAQuote))?;
-    Ok(HttpResponse::Ok().json(wire::Purchase::quoted(&wanted, quote, &caller, &Front::of(&request))))
+    Ok(HttpResponse::Ok().json(wire::Purchase::quoted(&wanted, quote, &caller, &SharedState::of(&request))))
 }
 
 /// `POST /public/v1/purchases/confirm`
@@ -44,17 +44,17 @@ pub async fn confirm(
     let (vending, subscriber) = (vending.as_ref(), requests::SUBSCRIBER);
     let confirming =
         Confirming { request: &request, vending, authority, fields: &fields, subscriber, product: None };
-    let wanted = requests::purchase_request(&fields).map_err(|error| confirming.refused(error))?;
-    let (visit, product) = (Visit::of(&request), wanted.product);
-    visit.money_may_move();
-    let arrival = visit.arrival();
+    let wanted = requests::purchase_request(&fields).map_err(|error| confirming.queue_refused(error))?;
+    let (context, product) = (RequestContext::of(&request), wanted.product);
+    context.mark_money_may_move();
+    let arrival = context.arrival();
     let outcome = match key {
         None => vending.confirm(authority, wanted, arrival).await.map(Confirmed::Now),
         Some(key) => vending.confirm_once(authority, key, wanted, arrival).await,
     };
     let confirmed = outcome.map_err(|error| {
-        let told = not_confirmed(&error, product);
-        if error.is_refusal() { confirming.refused(told) } else { told }
+        let answer = not_confirmed(&error, product);
+        if error.is_refusal() { confirming.queue_refused(answer) } else { answer }
     })?;
     let mut response = HttpResponse::Ok();
     let record = match confirmed {
@@ -64,7 +64,7 @@ pub async fn confirm(
             record
         }
     };
-    Ok(response.json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
+    Ok(response.json(wire::Purchase::made(&record, &caller, &SharedState::of(&request))))
 }
 
 /// `POST /public/v1/purchases/retry`
@@ -76,9 +76,9 @@ pub async fn retry(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
     let question = requests::retry_question(&read_fields(&request, payload).await?)?;
-    Visit::of(&request).money_may_move();
+    RequestContext::of(&request).mark_money_may_move();
     let among = question.scope;
     let resolved = vending.retry(authority(&caller), question).await;
     let record = resolved.map_err(|error| not_resolved(&error, among))?;
-    Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &Front::of(&request))))
+    Ok(HttpResponse::Ok().json(wire::Purchase::made(&record, &caller, &SharedState::of(&request))))
 }

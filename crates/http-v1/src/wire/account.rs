@@ -20,7 +20,7 @@ pub struct Account {
     /// Always `WALLET`.
     #[schema(pattern = "^WALLET$")]
     r#type: &'static str,
-    /// Always `ACTIVE`: others are not shown.
+    /// Always `ACTIVE`: other accounts are not shown.
     #[schema(pattern = "^ACTIVE$")]
     status: &'static str,
     /// The order in which to show accounts.

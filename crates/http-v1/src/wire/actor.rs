@@ -9,7 +9,7 @@ use utoipa::{
 use identity::{Caller, Status};
 use purchase::Buyer;
 
-/// A user or an organisation that takes part.
+/// A user or an organisation that takes part in a purchase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Actor {
     id: i64,
@@ -20,7 +20,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// The integration user who asks.
+    /// The integration user that sends the request.
     pub fn user(caller: &Caller) -> Self {
         Self {
             id: caller.user.id,
@@ -31,7 +31,7 @@ impl Actor {
         }
     }
 
-    /// The integration user who bought.
+    /// The integration user that bought.
     pub fn buyer(buyer: &Buyer) -> Self {
         let status = if buyer.is_active { Status::Active } else { Status::Suspended };
         Self {
@@ -43,7 +43,7 @@ impl Actor {
         }
     }
 
-    /// The organisation whose user asks; a suspended one cannot.
+    /// The organisation of the user that sends the request. It is active, because a suspended one cannot send requests.
     pub fn organisation(caller: &Caller) -> Self {
         Self {
             id: caller.organisation.id,
@@ -55,17 +55,17 @@ impl Actor {
     }
 }
 
-/// Who pays: nobody yet while there is only a quote.
+/// The payer. A quote has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Payer {
-    /// An empty object.
-    Nobody {},
+    /// An empty object, for a quote.
+    Empty {},
     /// The organisation whose wallet is debited.
     Organisation(Actor),
 }
 
-/// Who receives the token. Nobody keeps a register of them, so there is no id and no name.
+/// The receiver of the token. Beneficiaries are not registered, so there is no id and no name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Beneficiary {
     id: i64,
@@ -75,20 +75,20 @@ pub struct Beneficiary {
 }
 
 impl Beneficiary {
-    /// Known by the phone number only.
+    /// A beneficiary of which only the phone number is known.
     pub fn at(phone_number: &str) -> Self {
         Self { id: 0, full_name: String::new(), phone_number: phone_number.to_owned(), status: String::new() }
     }
 }
 
-/// Written by hand because an object with nobody in it must be told from one with anybody.
+/// Written by hand, so that the empty object is distinguished from an object with an actor.
 impl PartialSchema for Payer {
     fn schema() -> RefOr<Schema> {
-        let nobody =
+        let empty =
             ObjectBuilder::new().max_properties(Some(0)).description(Some("While there is only a quote."));
         let organisation = Ref::from_schema_name(Actor::name());
         OneOfBuilder::new()
-            .item(nobody)
+            .item(empty)
             .item(organisation)
             .description(Some("The organisation whose wallet is debited."))
             .into()

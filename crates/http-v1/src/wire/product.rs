@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use vending::{ProductListing, ProviderListing};
-use web::{Front, Language};
+use web::{Language, SharedState};
 
 use crate::openapi::values::ProductType;
 
@@ -17,7 +17,7 @@ pub struct Product {
     kind: &'static str,
     /// The product's name in the language of the request.
     display_name: String,
-    /// What to write beside the input.
+    /// The label of the input.
     #[schema(required)]
     subscriber_id_label: Option<String>,
     /// The fewest characters.
@@ -29,15 +29,15 @@ pub struct Product {
     /// A regular expression that JavaScript understands.
     #[schema(required)]
     subscriber_id_pattern: Option<String>,
-    /// What to tell people beside the input: the operator's own hint, or one made from the lengths in the language of the
-    /// request. Null only where neither is known.
+    /// The hint for people beside the input: the operator's own hint, or one made from the lengths in the language of
+    /// the request. Null only where neither is known.
     #[schema(required)]
     subscriber_id_hint: Option<String>,
     #[schema(inline)]
     providers: Vec<Provider>,
 }
 
-/// One who sells it.
+/// A provider that sells the product.
 #[derive(Debug, Serialize, ToSchema)]
 struct Provider {
     /// What a purchase calls `provider_code`.
@@ -46,9 +46,9 @@ struct Provider {
 }
 
 impl Product {
-    /// As people call it in their language.
-    pub fn listed(listing: ProductListing, language: Language, front: &Front) -> Self {
-        let (messages, kind) = (front.messages(), listing.product.as_str());
+    /// The product with its names in the given language.
+    pub fn listed(listing: ProductListing, language: Language, shared: &SharedState) -> Self {
+        let (messages, kind) = (shared.messages(), listing.product.as_str());
         let own = listing.texts.into_iter().find(|text| text.language == language.as_str());
         let (own_name, own_label) =
             own.map(|text| (text.display_name, text.subscriber_id_label)).unwrap_or_default();

@@ -9,7 +9,7 @@ use money::Money;
 use purchase::{PurchaseRequest, PurchaseStatus, Record, Success};
 use vend::Breakdown;
 use vending::Quote;
-use web::Front;
+use web::SharedState;
 
 use super::{Actor, Beneficiary, Payer, Recovery};
 use crate::openapi::values::{self, ProductType, PurchaseChannel};
@@ -31,11 +31,11 @@ pub struct Purchase {
     /// `TOP/<year>/<month>/<digits>`, for people.
     #[schema(pattern = r"^TOP/\d{4}/\d{2}/\d{10,}$", example = "TOP/2026/11/0000004217")]
     reference: String,
-    /// The integration user who made it; confirm and retry tell it to that user only.
+    /// The integration user that made it. Confirm and retry return it to that user only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     operator: Option<Actor>,
-    /// The same.
+    /// The same user as `operator`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     requester: Option<Actor>,
@@ -65,7 +65,7 @@ pub struct Purchase {
     product: Product,
     #[schema(inline)]
     metadata: Metadata,
-    /// How to come to the outcome, where `status` is `PENDING`.
+    /// How to get the outcome, if `status` is `PENDING`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     recovery: Option<Recovery>,
@@ -78,8 +78,8 @@ struct Product {
     r#type: &'static str,
     /// The provider's code.
     provider: String,
-    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order. The descriptions
-    /// are the provider's own.
+    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order. The
+    /// descriptions are the provider's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     token: Option<String>,
@@ -89,7 +89,7 @@ struct Product {
     units: Option<String>,
 }
 
-/// What the provider tells about the cost, and its own name for a finished vend.
+/// What the provider reports about the cost, and its own identifier of a finished vend.
 #[derive(Debug, Default, Serialize, ToSchema)]
 struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,25 +110,25 @@ struct Metadata {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     provider_subscriber_details: Option<String>,
-    /// The provider's own name for a vend that was made.
+    /// The provider's own identifier of a vend that was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     provider_transaction_identifier: Option<String>,
 }
 
 impl Purchase {
-    /// The answer to validate: what was asked, and what it would cost and yield.
-    pub fn quoted(request: &PurchaseRequest, quote: Quote, caller: &Caller, front: &Front) -> Self {
+    /// The answer to validate: the request, its price, and what it would yield.
+    pub fn quoted(request: &PurchaseRequest, quote: Quote, caller: &Caller, shared: &SharedState) -> Self {
         Self {
             id: quote.id.0,
             channel: request.source_channel.as_str(),
-            date: front.date(quote.at),
+            date: shared.date(quote.at),
             status: "ON_GOING",
             r#type: "TOPUP",
             reference: quote.reference.to_string(),
             operator: Some(Actor::user(caller)),
             requester: Some(Actor::user(caller)),
-            payer: Payer::Nobody {},
+            payer: Payer::Empty {},
             beneficiary: Beneficiary::at(&request.beneficiary_phone_number),
             total: quote.price.total.to_string(),
             net: quote.price.net.to_string(),
@@ -148,23 +148,23 @@ impl Purchase {
         }
     }
 
-    /// The answer to confirm and to retry: the same from the same record, whenever it is asked for. A record has no
-    /// more than the number of its user, so where a colleague asks, the user is left out.
-    pub fn made(record: &Record, caller: &Caller, front: &Front) -> Self {
+    /// The answer to confirm and to retry. The same record always gives the same answer. A record holds only the id of
+    /// its user, so if another user of the organisation asks, the user is left out.
+    pub fn made(record: &Record, caller: &Caller, shared: &SharedState) -> Self {
         let user = (record.user.0 == caller.user.id).then(|| Actor::user(caller));
-        Self::of(record, user, caller, front)
+        Self::of(record, user, caller, shared)
     }
 
-    /// A purchase as it stands, made in the name of `user`.
-    pub(super) fn of(record: &Record, user: Option<Actor>, caller: &Caller, front: &Front) -> Self {
+    /// A purchase in its current state, bought by `user`.
+    pub(super) fn of(record: &Record, user: Option<Actor>, caller: &Caller, shared: &SharedState) -> Self {
         let success = record.success.as_ref();
         let vended_details = success.and_then(|success| success.subscriber_details.clone());
         let subscriber_details = vended_details.or_else(|| record.subscriber_details.clone());
         Self {
             id: record.id.0,
             channel: record.source_channel.as_str(),
-            date: front.date(record.created_at),
-            status: PurchaseStatus::of(record.life.state.name()).as_str(),
+            date: shared.date(record.created_at),
+            status: PurchaseStatus::of(record.lifecycle.state.name()).as_str(),
             r#type: "TOPUP",
             reference: record.reference.to_string(),
             operator: user.clone(),

@@ -1,4 +1,4 @@
-//! Tokens as they are handed out (specification, section 5), and who holds them.
+//! Issued tokens (specification, section 5), and their holder.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,14 +11,14 @@ use crate::openapi::values::{EnvironmentCode, PermissionCode, RoleCode};
 /// The answer to login and refresh.
 #[derive(Serialize, ToSchema)]
 pub struct Session {
-    /// To be sent as `Authorization: Bearer`.
+    /// Send it as `Authorization: Bearer`.
     access_token: String,
-    /// How many seconds it lives.
+    /// The lifetime of the access token, in seconds.
     access_in: u32,
     /// Always `bearer`.
     #[schema(pattern = "^bearer$")]
     token_type: &'static str,
-    /// For one refresh.
+    /// Valid for one refresh.
     refresh_token: String,
     /// `read write`, or `read` for a user who may not buy.
     #[schema(pattern = "^read( write)?$")]
@@ -57,7 +57,7 @@ struct WireRole {
     permissions: Vec<&'static str>,
 }
 
-/// Whose wallets they are.
+/// The organisation that owns the wallets.
 #[derive(Debug, Serialize, ToSchema)]
 struct Organisation {
     id: i64,

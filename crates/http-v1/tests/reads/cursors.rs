@@ -1,11 +1,12 @@
-//! Cursors that were made by hand: whoever knows how can give any content its sum. None of them breaks anything.
+//! Cursors that were made by hand. Any caller that knows the algorithm can compute the sum of any content. No such
+//! cursor causes a failure.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::house::{House, METER, vended};
+use crate::api::{METER, TestApi, vended};
 
 const CASES: usize = 300;
 
@@ -15,26 +16,26 @@ fn made_of(content: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode([&sum[..8], content.as_bytes()].concat())
 }
 
-/// What a cursor from the house itself holds.
+/// The content of a cursor that the service gave out.
 fn content_of(cursor: &str) -> Value {
     serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(cursor).unwrap()[8..]).unwrap()
 }
 
 #[actix_web::test]
 async fn a_cursor_with_a_right_sum_over_what_no_query_may_hold_is_a_bad_cursor() {
-    let house = House::open().await;
-    let (kgale, _) = house.shops().await;
+    let api = TestApi::open().await;
+    let (kgale, _) = api.merchants().await;
     for _ in 0..2 {
-        house.sells(&kgale, METER, Some(vended("V1"))).await;
+        api.sells(&kgale, METER, Some(vended("V1"))).await;
     }
     let query = format!(
         "?limit=1&external_reference=ref-{METER}&subscriber_identifier={METER}&status=SUCCESSFUL\
          &from=2026-01-01%2000:00:00&to=9999-12-31%2023:59:59"
     );
-    let cursor = house.reads(&kgale, &query).await.body["next_cursor"].as_str().unwrap().to_owned();
+    let cursor = api.reads(&kgale, &query).await.body["next_cursor"].as_str().unwrap().to_owned();
     let right = content_of(&cursor);
     assert_eq!(right.as_object().unwrap().len(), 8, "{right}");
-    assert_eq!(house.reads(&kgale, &format!("?cursor={}", made_of(&right.to_string()))).await.status, 200);
+    assert_eq!(api.reads(&kgale, &format!("?cursor={}", made_of(&right.to_string()))).await.status, 200);
 
     for (name, value) in [
         ("external_reference", json!("a\0b")),
@@ -55,20 +56,20 @@ async fn a_cursor_with_a_right_sum_over_what_no_query_may_hold_is_a_bad_cursor()
     ] {
         let mut wrong = right.clone();
         wrong[name] = value;
-        let answer = house.reads(&kgale, &format!("?cursor={}", made_of(&wrong.to_string()))).await;
+        let answer = api.reads(&kgale, &format!("?cursor={}", made_of(&wrong.to_string()))).await;
         assert_eq!(answer.told(), (400, "invalid_argument", Some("cursor")), "{wrong}");
     }
 }
 
 #[actix_web::test]
 async fn no_cursor_at_all_breaks_a_list() {
-    let house = House::open().await;
-    let (kgale, _) = house.shops().await;
-    house.sells(&kgale, METER, Some(vended("V1"))).await;
+    let api = TestApi::open().await;
+    let (kgale, _) = api.merchants().await;
+    api.sells(&kgale, METER, Some(vended("V1"))).await;
     let (mut chance, mut read) = (TestRunner::deterministic(), 0);
     for _ in 0..CASES {
         let content = contents().new_tree(&mut chance).unwrap().current();
-        let answer = house.reads(&kgale, &format!("?cursor={}", made_of(&content))).await;
+        let answer = api.reads(&kgale, &format!("?cursor={}", made_of(&content))).await;
         let is_bad = answer.told() == (400, "invalid_argument", Some("cursor"));
         assert!(is_bad || answer.status == 200, "{content}: {}", answer.body);
         read += usize::from(!is_bad);
@@ -76,7 +77,7 @@ async fn no_cursor_at_all_breaks_a_list() {
     assert!((CASES / 10..CASES).contains(&read), "{read} of {CASES} were read");
 }
 
-/// Mostly what a cursor may hold, member by member, and sometimes anything.
+/// Mostly what a cursor may contain, member by member, and sometimes anything.
 fn contents() -> impl Strategy<Value = String> {
     let number = |usual: std::ops::Range<i64>| prop_oneof![12 => usual.prop_map(Value::from), 1 => any::<i64>().prop_map(Value::from), 1 => anything()];
     let text = |usual: &'static str| prop_oneof![12 => usual.prop_map(Value::from), 1 => anything()];

@@ -1,15 +1,15 @@
-//! The memory in which password hashes are computed: allocated once, when the process starts.
+//! The memory in which password hashes are computed. It is allocated once, when the process starts.
 //!
-//! Argon2 fills 19 MiB for one hash. Allocated anew for each, from whatever thread runs it, the allocator keeps them: a
-//! flood of logins took a server from 47 MB to 1.9 GB. Here there is one buffer for each hash that may run at once, and
-//! none is ever allocated, grown or freed again.
+//! Argon2 fills 19 MiB for one hash. If they are allocated for each hash, from whichever thread runs it, the allocator
+//! does not return them: a flood of logins took a server from 47 MB to 1.9 GB. So there is one buffer for each hash
+//! that may run at once. No buffer is allocated, grown or freed later.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use argon2::Block;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The buffers that nobody uses just now. Clones share them.
+/// The buffers that are not in use. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Memory {
     idle: Arc<Mutex<Vec<Box<[Block]>>>>,
@@ -17,7 +17,7 @@ pub(crate) struct Memory {
     permits: Arc<Semaphore>,
 }
 
-/// A buffer in use. It is put back when dropped.
+/// A buffer in use. It is returned when this is dropped.
 pub(crate) struct Buffer {
     blocks: Box<[Block]>,
     memory: Memory,
@@ -31,7 +31,7 @@ impl Memory {
         Self { idle: Arc::new(Mutex::new(idle)), permits: Arc::new(Semaphore::new(buffers)) }
     }
 
-    /// A buffer, as soon as one is idle; in the order of asking.
+    /// A buffer, as soon as one is idle, in the order of the calls.
     pub(crate) async fn take(&self) -> Buffer {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.expect("this semaphore is never closed");
@@ -52,7 +52,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // Before the permit is given back, which happens when the fields are dropped.
+        // This happens before the permit is returned, because fields are dropped afterwards.
         self.memory.idle().push(std::mem::take(&mut self.blocks));
     }
 }
@@ -67,11 +67,11 @@ mod tests {
     async fn a_buffer_is_waited_for_and_used_again() {
         let memory = Memory::allocate(1, 8);
         let mut first = memory.take().await;
-        let place = first.blocks().as_ptr();
+        let address = first.blocks().as_ptr();
         let waited = tokio::time::timeout(Duration::from_millis(20), memory.take()).await;
         assert!(waited.is_err(), "there is one buffer only");
         drop(first);
         let mut second = memory.take().await;
-        assert_eq!((second.blocks().as_ptr(), second.blocks().len()), (place, 8));
+        assert_eq!((second.blocks().as_ptr(), second.blocks().len()), (address, 8));
     }
 }

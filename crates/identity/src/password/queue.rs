@@ -1,4 +1,4 @@
-//! How many may wait for the password hash: so many in all, and at most half of them for one OAuth client.
+//! Limits how many logins may wait for the password hash: in total, and at most half of them for one OAuth client.
 
 use std::{
     collections::HashMap,
@@ -32,7 +32,7 @@ impl Queue {
         Self { places: Arc::default(), max, max_of_one_client: max.div_ceil(2) }
     }
 
-    /// A place for a login of this client; `None` where all, or all of one client, are taken.
+    /// A place for a login of this client. `None` if all places, or all places of one client, are taken.
     pub(crate) fn enter(&self, client: i64) -> Option<Place> {
         let mut places = self.places();
         let of_client = places.by_client.get(&client).copied().unwrap_or_default();
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(others.each_ref().map(Option::is_some), [true, true, false]);
 
         drop(greedy);
-        assert!(queue.enter(1).is_some(), "a place that was left can be taken again");
+        assert!(queue.enter(1).is_some(), "a place that was freed can be taken again");
         drop(others);
         let places = queue.places();
         assert_eq!((places.taken, places.by_client.len()), (0, 0));

@@ -1,4 +1,4 @@
-//! From an access token to its caller, and when there is none.
+//! Authentication by access token, and its refusals.
 
 use chrono::TimeDelta;
 use identity::{AuthError, Party, Recalled, Status};
@@ -32,7 +32,7 @@ async fn an_access_token_is_good_for_fifteen_minutes_remembered_or_not() {
 }
 
 #[tokio::test]
-async fn a_revocation_elsewhere_is_noticed_within_five_seconds_and_no_database_is_asked_before() {
+async fn a_revocation_elsewhere_has_an_effect_after_five_seconds() {
     let office = Office::open().await;
     let tokens = office.logs_in().await;
     assert!(office.knows(&tokens).await);
@@ -57,7 +57,7 @@ async fn a_token_that_was_refused_is_refused_for_a_minute_without_asking_the_dat
     office.database.run_sql(revoke).unwrap();
     assert!(!office.knows(&expired).await && !office.knows(&revoked).await);
 
-    // What never happens, and would show that somebody asked.
+    // The service never does this. It would show whether the database was asked.
     office.database.run_sql("UPDATE access_tokens SET expires_at = '2099-01-01'").unwrap();
     office.database.run_sql("UPDATE token_families SET revoked_at = NULL, revoked_because = NULL").unwrap();
     office.passes(TimeDelta::seconds(59));
@@ -70,7 +70,7 @@ async fn a_token_that_was_refused_is_refused_for_a_minute_without_asking_the_dat
 }
 
 #[tokio::test]
-async fn a_token_that_was_good_is_told_from_one_that_was_never_seen() {
+async fn a_token_that_was_good_is_distinguished_from_one_that_was_never_seen() {
     let office = Office::open().await;
     let tokens = office.logs_in().await;
     let recalled = || office.identity.recall(tokens.access_token.expose());

@@ -1,4 +1,4 @@
-//! Logging in, and being refused.
+//! Logins, and their refusals.
 
 use std::time::Duration;
 
@@ -40,13 +40,13 @@ async fn a_viewer_reads_and_validates_and_nothing_else() {
     assert!(caller.may(Permission::PurchasesValidate) && !caller.may(Permission::PurchasesConfirm));
 }
 
-/// Credentials with something wrong about them, and what.
+/// Wrong credentials, each with the name of what is wrong.
 async fn wrongs(office: &Office) -> Vec<(&'static str, LoginCredentials)> {
-    let desk = &office.onboarding;
-    desk.create_organisation("PHAKA", "Phakalane Fuel", Environment::Staging, act()).await.unwrap();
-    let other = desk.create_client("PHAKA", "pumps", act()).await.unwrap();
+    let service = &office.onboarding;
+    service.create_organisation("PHAKA", "Phakalane Fuel", Environment::Staging, act()).await.unwrap();
+    let other = service.create_client("PHAKA", "pumps", act()).await.unwrap();
     let pump = UserDetails { username: "pump".into(), ..till() };
-    desk.create_user("PHAKA", pump, act()).await.unwrap();
+    service.create_user("PHAKA", pump, act()).await.unwrap();
     let right = || office.credentials();
     let live = office.client.secret.expose().replace("vg_test_", "vg_live_");
     let mut bent = office.client.secret.expose().to_owned();
@@ -58,7 +58,7 @@ async fn wrongs(office: &Office) -> Vec<(&'static str, LoginCredentials)> {
         ("wrong secret", LoginCredentials { client_secret: bent.into(), ..right() }),
         ("no secret", LoginCredentials { client_secret: "".into(), ..right() }),
         ("another's secret", LoginCredentials { client_secret: other.secret.expose().into(), ..right() }),
-        ("secret of the other world", LoginCredentials { client_secret: live.into(), ..right() }),
+        ("other environment's secret", LoginCredentials { client_secret: live.into(), ..right() }),
         ("unknown organisation", LoginCredentials { organisation_code: "KGALE2".into(), ..right() }),
         ("another organisation", LoginCredentials { organisation_code: "PHAKA".into(), ..right() }),
         ("organisation in small letters", LoginCredentials { organisation_code: "kgale".into(), ..right() }),
@@ -98,21 +98,21 @@ async fn every_refusal_waits_for_the_same_floor() {
 }
 
 #[tokio::test]
-async fn whoever_has_no_client_secret_makes_nobody_hash_a_password() {
+async fn a_caller_without_a_client_secret_causes_no_password_hash() {
     let office = Office::open().await;
     let mut narrow = settings(Environment::Staging);
     (narrow.password_checks_at_once, narrow.password_queue_max) = (1, 0);
     let identity = office.deployment(&narrow);
     let unproven =
-        ["unknown client", "wrong secret", "no secret", "another's secret", "secret of the other world"];
+        ["unknown client", "wrong secret", "no secret", "another's secret", "other environment's secret"];
     let wrongs = wrongs(&office).await;
     let flood = wrongs.iter().filter(|(what, _)| unproven.contains(what)).cycle().take(50);
     let outcomes = flood.map(|(_, credentials)| identity.login(credentials.clone()));
     let (outcomes, right) = tokio::join!(join_all(outcomes), identity.login(office.credentials()));
     for outcome in outcomes {
-        assert!(wrong(&outcome), "told without a place in the queue, which has one: {outcome:?}");
+        assert!(wrong(&outcome), "refused without the only place in the queue: {outcome:?}");
     }
-    assert!(right.is_ok(), "in the midst of them: {right:?}");
+    assert!(right.is_ok(), "a login among the refused ones: {right:?}");
 
     let proven = office.credentials();
     let several = join_all((0..5).map(|_| identity.login(proven.clone()))).await;
@@ -121,12 +121,12 @@ async fn whoever_has_no_client_secret_makes_nobody_hash_a_password() {
 }
 
 #[tokio::test]
-async fn credentials_of_one_world_are_worth_nothing_in_the_other() {
+async fn credentials_of_one_environment_are_refused_in_the_other() {
     let office = Office::open().await;
-    let desk = &office.onboarding;
-    desk.create_organisation("KGALE-LIVE", "Kgale Stores", Environment::Production, act()).await.unwrap();
-    let client = desk.create_client("KGALE-LIVE", "tills", act()).await.unwrap();
-    desk.create_user("KGALE-LIVE", till(), act()).await.unwrap();
+    let service = &office.onboarding;
+    service.create_organisation("KGALE-LIVE", "Kgale Stores", Environment::Production, act()).await.unwrap();
+    let client = service.create_client("KGALE-LIVE", "tills", act()).await.unwrap();
+    service.create_user("KGALE-LIVE", till(), act()).await.unwrap();
     assert!(client.client_id.starts_with("vg_live_"));
     assert!(client.secret.expose().starts_with("vg_live_cs_"));
     let live = LoginCredentials {
@@ -148,8 +148,8 @@ async fn credentials_of_one_world_are_worth_nothing_in_the_other() {
 async fn a_secret_is_replaced_without_an_interruption() {
     let office = Office::open().await;
     let before = office.logs_in().await;
-    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
-    let rotated = desk.rotate_secret(client_id, Duration::from_hours(72), act()).await.unwrap();
+    let (service, client_id) = (&office.onboarding, &office.client.client_id);
+    let rotated = service.rotate_secret(client_id, Duration::from_hours(72), act()).await.unwrap();
     assert_eq!(rotated.ending, [office.client.secret_id]);
     assert_eq!(rotated.old_end_at, office.passes(TimeDelta::zero()) + TimeDelta::hours(72));
     let new = LoginCredentials { client_secret: rotated.secret.expose().into(), ..office.credentials() };
@@ -162,14 +162,14 @@ async fn a_secret_is_replaced_without_an_interruption() {
     office.identity.login(new.clone()).await.unwrap();
 
     let with_new = refresh_by(&office.client.client_id, rotated.secret.expose(), &before);
-    office.identity.refresh(with_new).await.expect("what the old secret opened goes on under the new one");
+    office.identity.refresh(with_new).await.expect("a session of the old secret continues with the new one");
 }
 
 #[tokio::test]
 async fn a_revoked_secret_ends_with_every_token_that_was_obtained_with_it() {
     let office = Office::open().await;
-    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
-    let rotated = desk.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
+    let (service, client_id) = (&office.onboarding, &office.client.client_id);
+    let rotated = service.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
     let new = LoginCredentials { client_secret: rotated.secret.expose().into(), ..office.credentials() };
     let (stolen, own) = (office.logs_in().await, office.identity.login(new).await.unwrap());
 
@@ -181,11 +181,11 @@ async fn a_revoked_secret_ends_with_every_token_that_was_obtained_with_it() {
     assert!(wrong(&office.identity.refresh(with_new).await));
 
     let twice = office.onboarding.revoke_secret(office.client.secret_id, act()).await;
-    assert!(twice.is_err(), "what is revoked cannot be revoked again at another time");
+    assert!(twice.is_err(), "a revoked secret cannot be revoked again");
 }
 
 #[tokio::test]
-async fn whoever_is_suspended_cannot_log_in_until_readmitted() {
+async fn a_suspended_party_cannot_log_in_until_it_is_readmitted() {
     let office = Office::open().await;
     let tokens = office.logs_in().await;
     let caller = office.identity.authenticate(tokens.access_token.expose()).await.unwrap();
@@ -197,7 +197,7 @@ async fn whoever_is_suspended_cannot_log_in_until_readmitted() {
             Party::Organisation(_) => {
                 assert!(matches!(refused, Err(LoginError::OrganisationSuspended)), "{refused:?}");
                 let wrong_too = LoginCredentials { password: "wrong".into(), ..office.credentials() };
-                assert!(wrong(&office.identity.login(wrong_too).await), "only those who belong are told");
+                assert!(wrong(&office.identity.login(wrong_too).await), "only a right login is told");
             }
             Party::Client(_) | Party::User(_) => assert!(wrong(&refused), "{party:?}: {refused:?}"),
         }

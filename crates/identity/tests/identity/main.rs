@@ -1,4 +1,4 @@
-//! Identity on a real database, seen from outside, through the roles that the servers and the operator have.
+//! Tests of the crate's public API on a real database, with the roles of the servers and of the operator.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what a test prepares may fail loudly")]
 

@@ -1,4 +1,4 @@
-//! What is changed between the moment when credentials are found right and the moment when a session is opened.
+//! Changes between the moment when credentials are found right and the moment when the session is opened.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -17,9 +17,9 @@ use crate::office::{Office, act, settings, wrong};
 const ALIVE: &str = "token_families WHERE revoked_at IS NULL";
 const SLEEPING: &str = "pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
 
-/// What an operator may do to a login that is under way.
+/// What an operator may do while a login is under way.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum OperatorStep {
     ReplacePassword,
     RevokeSecret,
     RotateSecret,
@@ -28,18 +28,18 @@ enum Deed {
     SuspendOrganisation,
 }
 
-impl Deed {
-    async fn is_done(self, desk: &Onboarding, client_id: &str) {
-        let client = desk.client(client_id).await.unwrap();
-        let user = desk.user("KGALE", "till").await.unwrap();
-        let suspend = |party| desk.set_status(party, Status::Suspended, act());
+impl OperatorStep {
+    async fn is_done(self, service: &Onboarding, client_id: &str) {
+        let client = service.client(client_id).await.unwrap();
+        let user = service.user("KGALE", "till").await.unwrap();
+        let suspend = |party| service.set_status(party, Status::Suspended, act());
         match self {
             Self::ReplacePassword => {
-                desk.replace_password(user.id, "another horse battery".into(), act()).await.unwrap();
+                service.replace_password(user.id, "another horse battery".into(), act()).await.unwrap();
             }
-            Self::RevokeSecret => desk.revoke_secret(client.secrets[0].id, act()).await.unwrap(),
+            Self::RevokeSecret => service.revoke_secret(client.secrets[0].id, act()).await.unwrap(),
             Self::RotateSecret => {
-                desk.rotate_secret(client_id, Duration::ZERO, act()).await.unwrap();
+                service.rotate_secret(client_id, Duration::ZERO, act()).await.unwrap();
             }
             Self::SuspendUser => suspend(Party::User(user.id)).await.unwrap(),
             Self::SuspendClient => suspend(Party::Client(client.id)).await.unwrap(),
@@ -48,78 +48,79 @@ impl Deed {
     }
 }
 
-/// Randomness is first asked for when the credentials have been found right. This says so, and keeps the login
-/// there until whoever holds the other end lets go.
+/// Random bytes are first requested when the credentials have been found right. This source signals that moment. It
+/// blocks the login there until the holder of the other end resumes it.
 #[derive(Debug)]
 struct Held {
     found_right: Arc<Notify>,
-    let_go: Mutex<mpsc::Receiver<()>>,
+    resume: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Entropy for Held {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), EntropyError> {
         self.found_right.notify_one();
-        let _let_go = self.let_go.lock().unwrap().recv();
+        let _resumed = self.resume.lock().unwrap().recv();
         SystemEntropy.fill(bytes)
     }
 }
 
-/// A login that is held where its credentials have been found right, while `deed` is done.
-async fn login_during(deed: Deed, office: &Office) -> Result<IssuedTokens, LoginError> {
-    let (found_right, (holder, let_go)) = (Arc::new(Notify::new()), mpsc::channel());
-    let held = Held { found_right: Arc::clone(&found_right), let_go: Mutex::new(let_go) };
+/// A login that is blocked after its credentials have been found right, while `step` is done.
+async fn login_during(step: OperatorStep, office: &Office) -> Result<IssuedTokens, LoginError> {
+    let (found_right, (holder, resume)) = (Arc::new(Notify::new()), mpsc::channel());
+    let held = Held { found_right: Arc::clone(&found_right), resume: Mutex::new(resume) };
     let identity = office.deployment_with(&settings(Environment::Staging), Arc::new(held));
     let credentials = office.credentials();
     let login = tokio::spawn(async move { identity.login(credentials).await });
     found_right.notified().await;
-    deed.is_done(&office.onboarding, &office.client.client_id).await;
+    step.is_done(&office.onboarding, &office.client.client_id).await;
     drop(holder);
     login.await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_was_right_when_it_was_looked_up_and_is_not_any_more_opens_nothing() {
-    for deed in [
-        Deed::ReplacePassword,
-        Deed::RevokeSecret,
-        Deed::RotateSecret,
-        Deed::SuspendUser,
-        Deed::SuspendClient,
-        Deed::SuspendOrganisation,
+    for step in [
+        OperatorStep::ReplacePassword,
+        OperatorStep::RevokeSecret,
+        OperatorStep::RotateSecret,
+        OperatorStep::SuspendUser,
+        OperatorStep::SuspendClient,
+        OperatorStep::SuspendOrganisation,
     ] {
         let office = Office::open().await;
-        let refused = login_during(deed, &office).await;
-        assert!(wrong(&refused), "{deed:?}: {refused:?}");
+        let refused = login_during(step, &office).await;
+        assert!(wrong(&refused), "{step:?}: {refused:?}");
         for table in ["token_families", "access_tokens", "refresh_tokens"] {
-            assert_eq!(office.count(table), 0, "{deed:?}: {table}");
+            assert_eq!(office.count(table), 0, "{step:?}: {table}");
         }
     }
 }
 
-/// A deployment where a crowd may wait for its passwords to be checked.
-fn roomy(office: &Office) -> Arc<Identity> {
+/// A deployment in which many logins may wait for their password check.
+fn with_long_queue(office: &Office) -> Arc<Identity> {
     let mut settings = settings(Environment::Staging);
     settings.password_queue_max = 200;
     Arc::new(office.deployment(&settings))
 }
 
-/// So many logins with what was right in the beginning, around the deed: how many were opened, how many refused.
-async fn crowd_around(deed: Deed, office: &Office) -> (usize, usize) {
-    let (identity, mut crowd) = (roomy(office), JoinSet::new());
+/// Many logins with credentials that are right at first, while `step` is done: how many were opened, and how many
+/// refused.
+async fn crowd_around(step: OperatorStep, office: &Office) -> (usize, usize) {
+    let (identity, mut crowd) = (with_long_queue(office), JoinSet::new());
     for _ in 0..60 {
         let (identity, credentials) = (Arc::clone(&identity), office.credentials());
         crowd.spawn(async move { identity.login(credentials).await });
     }
     let mut outcomes = vec![crowd.join_next().await.unwrap().unwrap()];
-    deed.is_done(&office.onboarding, &office.client.client_id).await;
+    step.is_done(&office.onboarding, &office.client.client_id).await;
     while let Some(outcome) = crowd.join_next().await {
         outcomes.push(outcome.unwrap());
     }
     for outcome in &outcomes {
-        assert!(outcome.is_ok() || wrong(outcome), "{deed:?}: {outcome:?}");
+        assert!(outcome.is_ok() || wrong(outcome), "{step:?}: {outcome:?}");
         if let Ok(tokens) = outcome {
-            assert!(!office.knows(tokens).await, "{deed:?}");
-            assert!(wrong(&office.refreshes(tokens).await), "{deed:?}");
+            assert!(!office.knows(tokens).await, "{step:?}");
+            assert!(wrong(&office.refreshes(tokens).await), "{step:?}");
         }
     }
     let opened = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
@@ -128,19 +129,19 @@ async fn crowd_around(deed: Deed, office: &Office) -> (usize, usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_logins_around_a_new_password_or_a_revoked_secret_none_lives_on() {
-    for deed in [Deed::ReplacePassword, Deed::RevokeSecret] {
+    for step in [OperatorStep::ReplacePassword, OperatorStep::RevokeSecret] {
         let office = Office::open().await;
-        let (opened, refused) = crowd_around(deed, &office).await;
-        assert!(opened > 0 && refused > 0, "{deed:?}: {opened} opened and {refused} refused is no race");
-        assert_eq!(office.count(ALIVE), 0, "{deed:?}: of {opened} that were opened");
+        let (opened, refused) = crowd_around(step, &office).await;
+        assert!(opened > 0 && refused > 0, "{step:?}: {opened} opened and {refused} refused is no race");
+        assert_eq!(office.count(ALIVE), 0, "{step:?}: of {opened} that were opened");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_many_refreshes_around_a_new_password_or_a_revoked_secret_none_lives_on() {
-    for deed in [Deed::ReplacePassword, Deed::RevokeSecret] {
+    for step in [OperatorStep::ReplacePassword, OperatorStep::RevokeSecret] {
         let office = Office::open().await;
-        let (identity, mut crowd) = (roomy(&office), JoinSet::new());
+        let (identity, mut crowd) = (with_long_queue(&office), JoinSet::new());
         for _ in 0..8 {
             let (identity, mut refresh) =
                 (Arc::clone(&identity), office.refresh_with(&office.logs_in().await));
@@ -161,13 +162,13 @@ async fn of_many_refreshes_around_a_new_password_or_a_revoked_secret_none_lives_
         while office.count("refresh_tokens") < 40 {
             tokio::task::yield_now().await;
         }
-        deed.is_done(&office.onboarding, &office.client.client_id).await;
+        step.is_done(&office.onboarding, &office.client.client_id).await;
         while let Some(ended) = crowd.join_next().await {
             let (last, end) = ended.unwrap();
-            assert!(matches!(end, LoginError::InvalidCredentials), "{deed:?}: {end:?}");
-            assert!(!office.knows(&last.unwrap()).await, "{deed:?}");
+            assert!(matches!(end, LoginError::InvalidCredentials), "{step:?}: {end:?}");
+            assert!(!office.knows(&last.unwrap()).await, "{step:?}");
         }
-        assert_eq!(office.count(ALIVE), 0, "{deed:?}");
+        assert_eq!(office.count(ALIVE), 0, "{step:?}");
     }
 }
 
@@ -192,7 +193,7 @@ async fn a_login_that_meets_a_change_under_way_waits_for_it_and_believes_it() {
 #[tokio::test]
 async fn logins_do_not_wait_for_each_other() {
     let office = Office::open().await;
-    // What another login holds in the middle of its transaction.
+    // The locks that another login holds in the middle of its transaction.
     let shared = "BEGIN;
                   SET ROLE vendgate_api;
                   SELECT FROM users, client_secrets, oauth_clients, organisations FOR SHARE;

@@ -1,12 +1,13 @@
-//! A deployment for one test: its database, its clock, and an organisation that was let in.
+//! A deployment for one test: its database, its clock, and a registered organisation.
 
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clock::ManualClock;
 use identity::{
-    Act, ClientCredentials, ClientProof, Entropy, Environment, Identity, IdentitySettings, IssuedTokens,
-    LoginCredentials, LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy, UserDetails,
+    AuditContext, ClientCredentials, ClientProof, Entropy, Environment, Identity, IdentitySettings,
+    IssuedTokens, LoginCredentials, LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy,
+    UserDetails,
 };
 use local_postgres::{Database, LocalPostgres};
 use store::{SealingKey, SealingKeys, Store, StoreSettings, migrate};
@@ -53,7 +54,7 @@ impl Office {
         self.deployment_with(settings, Arc::new(SystemEntropy))
     }
 
-    /// Another deployment on the same database, whose randomness comes from elsewhere.
+    /// Another deployment on the same database, with another source of random bytes.
     pub fn deployment_with(&self, settings: &IdentitySettings, entropy: Arc<dyn Entropy>) -> Identity {
         deployment(&self.server, &self.clock, settings, entropy)
     }
@@ -110,21 +111,21 @@ impl Office {
     }
 }
 
-/// What a client of this name presents that knows this secret.
+/// The refresh request of a client with this id and this secret.
 pub fn refresh_by(client_id: &str, client_secret: &str, tokens: &IssuedTokens) -> RefreshCredentials {
     let client = ClientProof::Secret { client_id: client_id.to_owned(), client_secret: client_secret.into() };
     RefreshCredentials { client, refresh_token: tokens.refresh_token.expose().into() }
 }
 
-/// The settings of a deployment that refuses at once, which most tests cannot wait for otherwise.
+/// The settings of a deployment that refuses at once, because most tests cannot wait for a floor.
 pub fn settings(environment: Environment) -> IdentitySettings {
     let mut settings = IdentitySettings::new(environment, "a1".repeat(32).into());
     settings.refusal_floor_ms = 0;
     settings
 }
 
-pub fn act() -> Act {
-    Act { actor: "naledi".into(), reason: "contract 17".into() }
+pub fn act() -> AuditContext {
+    AuditContext { actor: "naledi".into(), reason: "contract 17".into() }
 }
 
 pub fn till() -> UserDetails {
@@ -142,7 +143,7 @@ pub fn wrong(outcome: &Result<IssuedTokens, LoginError>) -> bool {
     matches!(outcome, Err(LoginError::InvalidCredentials))
 }
 
-/// What can be read of a pair of tokens.
+/// The texts of a pair of tokens.
 pub fn texts(tokens: &IssuedTokens) -> (&str, &str) {
     (tokens.access_token.expose(), tokens.refresh_token.expose())
 }
@@ -156,7 +157,7 @@ fn deployment(
     Identity::try_new(settings.clone(), store.clone(), Arc::new(clock.clone()), entropy).unwrap()
 }
 
-#[expect(clippy::default_trait_access, reason = "the timing of purchases is another room's affair")]
+#[expect(clippy::default_trait_access, reason = "the timing of purchases belongs to another crate")]
 async fn store(database: &Database, role: &str) -> Store {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
     let mut settings = StoreSettings::for_database(database.url_as(role, role));

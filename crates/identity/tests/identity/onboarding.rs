@@ -1,4 +1,4 @@
-//! Letting in and keeping out, and what is written down about it.
+//! Registration and suspension, and their audit log.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use store::StoreError;
 use crate::office::{Office, act, till, wrong};
 
 #[tokio::test]
-async fn every_deed_leaves_a_line_that_says_who_what_and_why() {
+async fn every_action_has_an_audit_line_with_actor_subject_and_reason() {
     let office = Office::open().await;
-    let (desk, client) = (&office.onboarding, &office.client);
-    let rotated = desk.rotate_secret(&client.client_id, Duration::ZERO, act()).await.unwrap();
-    desk.revoke_secret(rotated.secret_id, act()).await.unwrap();
-    desk.set_status(Party::Client(client.id), Status::Suspended, act()).await.unwrap();
+    let (service, client) = (&office.onboarding, &office.client);
+    let rotated = service.rotate_secret(&client.client_id, Duration::ZERO, act()).await.unwrap();
+    service.revoke_secret(rotated.secret_id, act()).await.unwrap();
+    service.set_status(Party::Client(client.id), Status::Suspended, act()).await.unwrap();
 
     let log = "SELECT action, subject FROM audit_log WHERE actor = 'naledi' AND reason = 'contract 17'
                AND organisation_id = 1 ORDER BY id";
@@ -31,17 +31,18 @@ async fn every_deed_leaves_a_line_that_says_who_what_and_why() {
 #[tokio::test]
 async fn what_failed_is_not_recorded_as_done() {
     let office = Office::open().await;
-    let (desk, before) = (&office.onboarding, office.count("audit_log"));
-    let taken = desk.create_organisation("KGALE", "Other", Environment::Staging, act()).await.unwrap_err();
+    let (service, before) = (&office.onboarding, office.count("audit_log"));
+    let taken = service.create_organisation("KGALE", "Other", Environment::Staging, act()).await.unwrap_err();
     assert!(matches!(&taken, OnboardingError::Store(StoreError::Duplicate { constraint })
         if constraint == "organisations_code_key"));
-    let twice = desk.create_user("KGALE", till(), act()).await.unwrap_err();
+    let twice = service.create_user("KGALE", till(), act()).await.unwrap_err();
     assert!(matches!(twice, OnboardingError::Store(StoreError::Duplicate { .. })));
-    let malformed = desk.create_organisation("a b", "Other", Environment::Staging, act()).await.unwrap_err();
+    let malformed =
+        service.create_organisation("a b", "Other", Environment::Staging, act()).await.unwrap_err();
     assert!(matches!(malformed, OnboardingError::Store(StoreError::Rejected { .. })));
-    let nobody = desk.set_status(Party::User(99), Status::Suspended, act()).await.unwrap_err();
-    assert!(matches!(nobody, OnboardingError::Store(StoreError::Absent { what: "user", .. })));
-    let nameless = desk.create_client("KGALE", "", act()).await.unwrap_err();
+    let absent = service.set_status(Party::User(99), Status::Suspended, act()).await.unwrap_err();
+    assert!(matches!(absent, OnboardingError::Store(StoreError::Absent { what: "user", .. })));
+    let nameless = service.create_client("KGALE", "", act()).await.unwrap_err();
     assert!(matches!(nameless, OnboardingError::Store(StoreError::Rejected { .. })));
     assert_eq!(office.count("audit_log"), before);
     assert_eq!(office.count("oauth_clients"), 1);
@@ -62,9 +63,9 @@ async fn what_is_not_there_or_not_safe_is_refused_in_words() {
 #[tokio::test]
 async fn what_may_be_seen_of_a_client_is_all_but_its_secrets() {
     let office = Office::open().await;
-    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
-    let rotated = desk.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
-    let seen = desk.client(client_id).await.unwrap();
+    let (service, client_id) = (&office.onboarding, &office.client.client_id);
+    let rotated = service.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
+    let seen = service.client(client_id).await.unwrap();
     let ids: Vec<_> = seen.secrets.iter().map(|secret| secret.id).collect();
     assert_eq!((seen.id, ids), (office.client.id, vec![office.client.secret_id, rotated.secret_id]));
     for shown in [format!("{seen:?}"), format!("{:?}", office.client), format!("{rotated:?}")] {
@@ -76,9 +77,9 @@ async fn what_may_be_seen_of_a_client_is_all_but_its_secrets() {
 #[tokio::test]
 async fn the_database_itself_keeps_organisations_apart() {
     let office = Office::open().await;
-    let desk = &office.onboarding;
-    desk.create_organisation("PHAKA", "Phakalane Fuel", Environment::Staging, act()).await.unwrap();
-    desk.create_user("PHAKA", till(), act()).await.unwrap();
+    let service = &office.onboarding;
+    service.create_organisation("PHAKA", "Phakalane Fuel", Environment::Staging, act()).await.unwrap();
+    service.create_user("PHAKA", till(), act()).await.unwrap();
     for (organisation, client, user) in [(1, 1, 2), (2, 1, 2), (2, 1, 1)] {
         let mixed = format!(
             "INSERT INTO token_families
@@ -93,17 +94,17 @@ async fn the_database_itself_keeps_organisations_apart() {
 #[tokio::test]
 async fn a_rotation_ends_no_secret_later_than_it_was_to_end() {
     let office = Office::open().await;
-    let (desk, client_id) = (&office.onboarding, &office.client.client_id);
-    let first = desk.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
-    let second = desk.rotate_secret(client_id, Duration::from_hours(24), act()).await.unwrap();
+    let (service, client_id) = (&office.onboarding, &office.client.client_id);
+    let first = service.rotate_secret(client_id, Duration::from_hours(1), act()).await.unwrap();
+    let second = service.rotate_secret(client_id, Duration::from_hours(24), act()).await.unwrap();
     assert_eq!(second.ending, [first.secret_id]);
-    let secrets = desk.client(client_id).await.unwrap().secrets;
+    let secrets = service.client(client_id).await.unwrap().secrets;
     let ends: Vec<_> = secrets.iter().map(|secret| secret.expires_at).collect();
     assert_eq!(ends, [Some(first.old_end_at), Some(second.old_end_at), None]);
 }
 
 #[tokio::test]
-async fn a_replaced_password_ends_what_the_old_one_opened_and_lets_nobody_in_with_it() {
+async fn a_replaced_password_ends_its_sessions_and_is_refused_at_login() {
     let office = Office::open().await;
     let tokens = office.logs_in().await;
     let user = office.onboarding.user("KGALE", "till").await.unwrap();

@@ -1,4 +1,4 @@
-//! Refreshing: once, once more when the answer was lost, and never when the token is in two hands.
+//! Refresh: once, again if the answer was lost, and never if two parties have the token.
 
 use chrono::TimeDelta;
 use identity::{Environment, LoginError, Party, Status};
@@ -65,7 +65,7 @@ async fn a_token_that_comes_back_too_late_revokes_everything_from_the_same_login
 }
 
 #[tokio::test]
-async fn a_token_that_comes_back_after_its_successor_was_used_revokes_even_within_the_minute() {
+async fn a_token_that_comes_back_after_its_successor_revokes_even_within_the_minute() {
     let office = Office::open().await;
     let first = office.logs_in().await;
     let second = office.refreshes(&first).await.unwrap();
@@ -76,7 +76,7 @@ async fn a_token_that_comes_back_after_its_successor_was_used_revokes_even_withi
 }
 
 #[tokio::test]
-async fn nobody_without_the_clients_secret_can_use_a_token_or_get_it_revoked() {
+async fn a_caller_without_the_clients_secret_cannot_use_or_revoke_a_token() {
     let office = Office::open().await;
     let first = office.logs_in().await;
     let next = office.refreshes(&first).await.unwrap();
@@ -134,7 +134,7 @@ async fn an_access_token_that_has_ended_or_is_of_another_session_proves_nothing(
 }
 
 #[tokio::test]
-async fn whoever_shows_a_token_that_comes_back_too_late_ends_the_session_by_any_proof() {
+async fn a_token_that_comes_back_too_late_ends_the_session_with_any_proof() {
     let office = Office::open().await;
     let first = office.logs_in().await;
     let next = office.refreshes_by_token(&first, &first, None).await.unwrap();
@@ -184,7 +184,7 @@ async fn a_changed_server_key_refuses_a_repetition_and_revokes_nothing() {
 }
 
 #[tokio::test]
-async fn whoever_is_suspended_cannot_refresh_until_readmitted() {
+async fn a_suspended_party_cannot_refresh_until_it_is_readmitted() {
     let office = Office::open().await;
     let mut tokens = office.logs_in().await;
     let caller = office.identity.authenticate(tokens.access_token.expose()).await.unwrap();

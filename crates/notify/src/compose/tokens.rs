@@ -1,14 +1,14 @@
-//! Tokens as they are read off a phone and typed into a meter: in order, grouped, and each called what it is.
+//! Tokens in the form in which a customer types them into a meter: in order, in groups of digits, each with a label.
 
 use messages::{Numbered, Phrase};
 use meter_token::TokenSet;
 
 use crate::plain::plain;
 
-/// Longest word of a provider for a token, in letters.
+/// Longest label of a provider for a token, in characters.
 const DESCRIPTION_MAX: usize = 20;
 
-/// The lines that tell the tokens, said by `say`.
+/// The lines that list the tokens. `say` translates a phrase.
 pub(super) fn lines(tokens: &TokenSet, say: impl Fn(&Phrase<'_>) -> String) -> Vec<String> {
     let described = tokens.described();
     if let [(_, token)] = described.as_slice() {
@@ -27,7 +27,7 @@ pub(super) fn lines(tokens: &TokenSet, say: impl Fn(&Phrase<'_>) -> String) -> V
     lines
 }
 
-/// What a token is for, by the provider's word for it.
+/// The use of a token, from the provider's label.
 enum Kind {
     KeyChange,
     Credit,
@@ -35,7 +35,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The words of the specification, section 2.2, are ours to translate. Others are repeated.
+    /// The labels of the specification, section 2.2, are translated. Others are quoted.
     fn of(description: &str) -> Self {
         if description.starts_with("KeyChange Token") {
             Self::KeyChange

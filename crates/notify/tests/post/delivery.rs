@@ -1,4 +1,4 @@
-//! What becomes of messages: sent once, tried again, given up, and repeated only where nobody can know better.
+//! The outcomes of messages: sent once, retried, given up, and repeated only when the outcome of an attempt is unknown.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use notify::{Delivered, NotifySettings};
 use tokio::time::timeout;
 
 use crate::doubles::{Inbox, Mood};
+use crate::env::TOKEN;
 use crate::outbox::Outbox;
-use crate::town::TOKEN;
 
 const TOKEN_SMS: (&str, &str) = ("BENEFICIARY", "SMS");
 const RECEIPT_SMS: (&str, &str) = ("REQUESTER", "SMS");
 const RECEIPT_EMAIL: (&str, &str) = ("REQUESTER", "EMAIL");
-const FATES: &str = "SELECT attempts, sent_at IS NOT NULL, given_up_because FROM outbox ORDER BY purchase_id";
+const ROWS: &str = "SELECT attempts, sent_at IS NOT NULL, given_up_because FROM outbox ORDER BY purchase_id";
 
 fn settings() -> NotifySettings {
     NotifySettings { poll_ms: 10, ..NotifySettings::default() }
@@ -43,10 +43,10 @@ async fn everything_that_is_due_is_sent_once_each_on_its_channel() {
 }
 
 #[tokio::test]
-async fn who_dies_between_sending_and_ticking_off_causes_one_repeat_under_the_same_name() {
+async fn a_crash_between_sending_and_recording_causes_one_repeat_under_the_same_id() {
     let outbox = Outbox::open().await;
     outbox.owes(1..2, &[TOKEN_SMS]);
-    let dying = Inbox::that([Mood::TakesAndFallsSilent]);
+    let dying = Inbox::that([Mood::AcceptsAndHangs]);
     let doomed = outbox.notifier(Some(&dying), None, settings());
     let dead = timeout(Duration::from_millis(500), doomed.deliver_due()).await;
     assert!(dead.is_err());
@@ -54,23 +54,23 @@ async fn who_dies_between_sending_and_ticking_off_causes_one_repeat_under_the_sa
 
     let other = Inbox::default();
     let living = outbox.notifier(Some(&other), None, settings());
-    assert_eq!(living.deliver_due().await.unwrap(), delivered(0, 0, 0), "its lease is live");
+    assert_eq!(living.deliver_due().await.unwrap(), delivered(0, 0, 0), "the lease has not ended");
     outbox.time_passes();
     for sent in [1, 0, 0] {
         assert_eq!(living.deliver_due().await.unwrap(), delivered(sent, 0, 0));
         outbox.time_passes();
     }
-    assert_eq!(other.letters(), dying.letters(), "the very same letter");
+    assert_eq!(other.letters(), dying.letters(), "the same message");
 }
 
 #[tokio::test]
-async fn two_notifiers_share_an_outbox_and_nobody_is_told_twice() {
+async fn two_notifiers_share_an_outbox_and_send_no_message_twice() {
     let outbox = Outbox::open().await;
     outbox.owes(1..61, &[TOKEN_SMS]);
     let inbox = Inbox::default();
-    let hands = NotifySettings { at_once: 5, ..settings() };
+    let batch = NotifySettings { at_once: 5, ..settings() };
     let (one, other) =
-        (outbox.notifier(Some(&inbox), None, hands.clone()), outbox.notifier(Some(&inbox), None, hands));
+        (outbox.notifier(Some(&inbox), None, batch.clone()), outbox.notifier(Some(&inbox), None, batch));
     let (one, other) = tokio::join!(one.deliver_due(), other.deliver_due());
     assert_eq!(one.unwrap().sent + other.unwrap().sent, 60);
     let expected: Vec<String> = (1..61).map(|id| format!("{id}.issued.beneficiary.sms")).collect();
@@ -90,14 +90,14 @@ async fn a_busy_gateway_is_tried_again_later_and_later_until_it_is_often_enough(
         outbox.time_passes();
     }
     assert_eq!(notifier.deliver_due().await.unwrap(), delivered(0, 0, 1));
-    assert_eq!(outbox.sql(FATES), "4|f|TOO_OFTEN");
+    assert_eq!(outbox.sql(ROWS), "4|f|TOO_OFTEN");
 
     outbox.owes(2..3, &[TOKEN_SMS]);
     assert_eq!(notifier.deliver_due().await.unwrap(), delivered(1, 0, 0));
 }
 
 #[tokio::test]
-async fn what_nobody_takes_or_nobody_could_use_is_given_up_and_says_why() {
+async fn a_message_that_cannot_be_sent_or_used_is_given_up_with_a_reason() {
     let outbox = Outbox::open().await;
     outbox.owes(1..2, &[TOKEN_SMS]);
     let refusing = outbox.notifier(Some(&Inbox::that([Mood::Refuses])), None, settings());
@@ -117,7 +117,7 @@ async fn what_nobody_takes_or_nobody_could_use_is_given_up_and_says_why() {
     outbox.sql("UPDATE outbox SET written_at = now() - interval '25 hours' WHERE purchase_id = 4");
     assert_eq!(notifier.deliver_due().await.unwrap(), delivered(0, 0, 1));
 
-    assert_eq!(outbox.sql(FATES), "1|f|REFUSED\n1|f|NO_CHANNEL\n1|f|NOBODY\n1|f|TOO_OLD");
+    assert_eq!(outbox.sql(ROWS), "1|f|REFUSED\n1|f|NO_CHANNEL\n1|f|NOBODY\n1|f|TOO_OLD");
     assert_eq!(inbox.names(), Vec::<String>::new());
 }
 
@@ -128,7 +128,7 @@ async fn a_worker_without_a_gateway_leaves_its_messages_to_the_workers_that_have
     outbox.sql("UPDATE outbox SET due_at = now() - purchase_id * interval '29 minutes'");
     let without = outbox.notifier(Some(&Inbox::default()), None, settings());
     assert_eq!(without.deliver_due().await.unwrap(), delivered(0, 0, 1), "87 minutes overdue");
-    assert_eq!(outbox.sql(FATES), "0|f|\n0|f|\n1|f|NO_CHANNEL");
+    assert_eq!(outbox.sql(ROWS), "0|f|\n0|f|\n1|f|NO_CHANNEL");
 
     let email = Inbox::default();
     let with = outbox.notifier(None, Some(&email), settings());
@@ -142,11 +142,11 @@ async fn a_channel_that_is_off_on_purpose_gives_up_at_once_if_told_so() {
     outbox.owes(1..2, &[RECEIPT_EMAIL]);
     let nowhere = outbox.notifier(None, None, NotifySettings { unserved_for_ms: 0, ..settings() });
     assert_eq!(nowhere.deliver_due().await.unwrap(), delivered(0, 0, 1));
-    assert_eq!(outbox.sql(FATES), "1|f|NO_CHANNEL");
+    assert_eq!(outbox.sql(ROWS), "1|f|NO_CHANNEL");
 }
 
 #[tokio::test]
-async fn a_token_that_cannot_be_opened_now_is_tried_again_and_holds_up_nobody() {
+async fn a_token_that_cannot_be_unsealed_now_is_retried_and_delays_no_other_message() {
     let outbox = Outbox::open().await;
     outbox.owes(1..3, &[TOKEN_SMS]);
     let sealed_with = |key: u32| {
@@ -165,11 +165,11 @@ async fn a_token_that_cannot_be_opened_now_is_tried_again_and_holds_up_nobody() 
 }
 
 #[tokio::test]
-async fn a_channel_that_hangs_holds_up_its_own_messages_only_and_stopping_lets_the_other_end() {
+async fn a_channel_that_hangs_delays_only_its_own_messages_and_a_stop_waits_for_them() {
     let outbox = Outbox::open().await;
     outbox.owes(1..2, &[RECEIPT_EMAIL]);
     outbox.owes(2..30, &[TOKEN_SMS]);
-    let (sms, email) = (Inbox::default(), Inbox::that([Mood::TakesAndFallsSilent]));
+    let (sms, email) = (Inbox::default(), Inbox::that([Mood::AcceptsAndHangs]));
     let notifier = outbox.notifier(Some(&sms), Some(&email), settings());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let running = tokio::spawn(async move { notifier.run(async { drop(stopped.await) }).await });
@@ -200,5 +200,5 @@ async fn a_notifier_that_has_nothing_under_way_stops_when_it_is_told_to() {
     assert!(sent.await.is_ok());
     stop.send(()).unwrap();
     assert!(timeout(Duration::from_secs(20), running).await.is_ok());
-    assert_eq!(outbox.sql(FATES), "1|t|", "what was sent is on record");
+    assert_eq!(outbox.sql(ROWS), "1|t|", "the sent message is recorded");
 }

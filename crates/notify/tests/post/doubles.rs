@@ -1,4 +1,4 @@
-//! Gateways of our own: one in memory, and servers that say what a test tells them to.
+//! Test gateways: one in memory, and servers whose replies the test chooses.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,20 +10,20 @@ use notify::{Gateway, Letter, Undelivered};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What an inbox does with the next letter.
+/// What an inbox does with the next message.
 #[derive(Clone, Copy, Debug)]
 pub enum Mood {
-    /// Takes it.
+    /// Accepts it.
     Takes,
-    /// Takes it and never says so.
-    TakesAndFallsSilent,
-    /// Will never take it.
+    /// Accepts it and never answers.
+    AcceptsAndHangs,
+    /// Refuses it for good.
     Refuses,
-    /// Does not take it now.
+    /// Refuses it for now.
     IsBusy,
 }
 
-/// A gateway that keeps what it is given.
+/// A gateway that stores what it receives.
 #[derive(Clone, Default)]
 pub struct Inbox {
     letters: Arc<Mutex<Vec<Letter>>>,
@@ -31,7 +31,7 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// One that goes through these moods, and then takes everything.
+    /// An inbox with these reactions in turn, which then accepts everything.
     pub fn that(moods: impl IntoIterator<Item = Mood>) -> Self {
         Self { letters: Arc::default(), moods: Arc::new(Mutex::new(moods.into_iter().collect())) }
     }
@@ -40,7 +40,7 @@ impl Inbox {
         self.letters.lock().unwrap().clone()
     }
 
-    /// The names of what it was given, in the order of their purchases.
+    /// The ids of the stored messages, ordered by purchase.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = self.letters().iter().map(|letter| letter.id).collect();
         names.sort_unstable();
@@ -56,10 +56,10 @@ impl Gateway for Inbox {
         match mood {
             Mood::Refuses => return Err(Undelivered::Refused { said }),
             Mood::IsBusy => return Err(Undelivered::Later { said }),
-            Mood::Takes | Mood::TakesAndFallsSilent => {}
+            Mood::Takes | Mood::AcceptsAndHangs => {}
         }
         self.letters.lock().unwrap().push(letter.clone());
-        if matches!(mood, Mood::TakesAndFallsSilent) {
+        if matches!(mood, Mood::AcceptsAndHangs) {
             std::future::pending::<()>().await;
         }
         Ok(())
@@ -72,7 +72,7 @@ impl fmt::Debug for Inbox {
     }
 }
 
-/// A server on loopback, and what it heard.
+/// A server on loopback that records what it receives.
 pub struct Server {
     pub address: SocketAddr,
     heard: Arc<Mutex<Vec<String>>>,
@@ -83,7 +83,8 @@ impl Server {
         self.heard.lock().unwrap().clone()
     }
 
-    /// Answers each HTTP request, head and body, with the next of these, as they are; to the last it says nothing more.
+    /// Answers each HTTP request, head and body, with the next of these texts. It does not answer the requests after
+    /// the last text.
     pub async fn http(answers: &[&str]) -> Self {
         let answers: Vec<String> = answers.iter().map(|answer| (*answer).to_owned()).collect();
         Self::serve(move |stream, heard| {

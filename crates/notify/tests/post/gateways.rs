@@ -1,4 +1,4 @@
-//! The real senders against servers that say what they are told to: what goes over the wire, and what each answer means.
+//! The real senders against test servers: what is sent on the wire, and how each answer is treated.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -65,7 +65,7 @@ fn answer(status: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-/// What the sender makes of this answer.
+/// The result of a send that is answered with `reply`.
 async fn verdict(reply: &str) -> Result<(), Undelivered> {
     let server = Server::http(&[reply]).await;
     kannel(&server).send(&letter(Channel::Sms, "26771234567", "Token: 1234")).await
@@ -83,7 +83,7 @@ async fn a_text_message_is_posted_as_kannel_documents_it() {
         let request = server.heard().pop().unwrap();
         let (head, body) = request.split_once("\r\n\r\n").unwrap();
         let mut head = head.lines();
-        assert_eq!(head.next(), Some("POST /cgi-bin/sendsms HTTP/1.1"), "nothing stands in the address");
+        assert_eq!(head.next(), Some("POST /cgi-bin/sendsms HTTP/1.1"), "the URL has no parameters");
         let head: Vec<&str> = head.collect();
         for field in [
             "content-type: text/plain; charset=UTF-8",
@@ -253,7 +253,7 @@ async fn a_worker_says_when_it_begins_which_channel_is_off() {
 }
 
 #[tokio::test]
-async fn nothing_that_goes_wrong_writes_a_token_a_number_an_address_or_a_password_into_the_log() {
+async fn no_failure_logs_a_token_a_number_an_address_or_a_password() {
     let log = Log::default();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();

@@ -1,10 +1,10 @@
-//! Messages from the outbox to whoever takes them: what they say, what becomes of them, and what gateways see and do.
+//! Messages from the outbox to the gateways: their texts, their outcomes, and the traffic with the gateways.
 
-#![expect(clippy::unwrap_used, reason = "what a test prepares may fail loudly")]
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 mod delivery;
 mod doubles;
+mod env;
 mod gateways;
 mod outbox;
 mod texts;
-mod town;

@@ -1,4 +1,4 @@
-//! An outbox in a database of its own, with purchases that owe messages.
+//! An outbox in its own database, with purchases for which messages are queued.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use store::{Aad, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migr
 use tokio::runtime::{Builder, Handle};
 
 use crate::doubles::Inbox;
-use crate::town::TOKEN;
+use crate::env::TOKEN;
 
 pub struct Outbox {
     database: Database,
@@ -22,7 +22,7 @@ const WORKER: &str = "
         CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
 
-const SOMEBODY: &str = "
+const USER: &str = "
     INSERT INTO organisations (code, name, environment) VALUES ('S1', 'Shop', 'STAGING');
     INSERT INTO users (organisation_id, username, password_hash, full_name, role, phone_number, email)
     SELECT id, 'till', '$argon2id$', 'Till', 'INTEGRATOR', '26772000000', 'till@shop.example' FROM organisations;
@@ -38,13 +38,14 @@ impl Outbox {
     pub async fn open() -> Self {
         let database = LocalPostgres::shared().database_from_template("notify", prepare).unwrap();
         database.run_sql(WORKER).unwrap();
-        database.run_sql(SOMEBODY).unwrap();
+        database.run_sql(USER).unwrap();
         let settings = StoreSettings::for_database(database.url_as("test_worker", "test_worker"));
         let store = Store::connect(settings, keys(), Timing::default(), Handle::current()).await.unwrap();
         Self { database, store }
     }
 
-    /// Successful purchases with these numbers, each of which owes what `notices` lists: recipients and channels.
+    /// Inserts successful purchases with these numbers. For each, the messages of `notices` are queued: recipients and
+    /// channels.
     pub fn owes(&self, numbers: std::ops::Range<i64>, notices: &[(&str, &str)]) {
         let owed = notices.iter().map(|(recipient, channel)| {
             format!(
@@ -55,13 +56,13 @@ impl Outbox {
                 numbers.end - 1
             )
         });
-        // Past the triggers that would move the money of a purchase: nothing here is about it.
+        // Without the triggers that would post the money of a purchase: these tests do not need it.
         let past = std::iter::once("SET session_replication_role = replica;".to_owned());
         let statements: Vec<String> = past.chain(numbers.clone().map(purchase)).chain(owed).collect();
         self.sql(&statements.join("\n"));
     }
 
-    /// A worker's notifier with these gateways.
+    /// A notifier of a worker, with these gateways.
     pub fn notifier(&self, sms: Option<&Inbox>, email: Option<&Inbox>, settings: NotifySettings) -> Notifier {
         let gateway = |inbox: &Inbox| -> Arc<dyn Gateway> { Arc::new(inbox.clone()) };
         let gateways = Gateways { sms: sms.map(gateway), email: email.map(gateway) };
@@ -73,7 +74,7 @@ impl Outbox {
         Notifier::new(self.store.clone(), Messages::new(), gateways, settings)
     }
 
-    /// Lets every lease and pause end.
+    /// Ends every lease and every pause.
     pub fn time_passes(&self) {
         self.sql("UPDATE outbox SET due_at = now() WHERE sent_at IS NULL");
     }

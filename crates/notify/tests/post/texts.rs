@@ -1,4 +1,4 @@
-//! What messages say, in every language, and what they cost.
+//! The texts of messages in every language, and their number of parts.
 
 use chrono::{DateTime, TimeZone, Utc};
 use chrono_tz::Tz;
@@ -9,7 +9,7 @@ use purchase::{Channel, Notice, NoticeKind, Recipient};
 use store::{ClaimedMessage, Contents, MessageId};
 use vend::{Product, SubscriberIdentifier};
 
-use crate::town::{self, KEY_CHANGE, contents};
+use crate::env::{self, KEY_CHANGE, contents};
 
 const LANGUAGES: [&str; 3] = ["en-BW", "fr-CM", "pt-MZ"];
 const TOKEN_SMS: Notice =
@@ -66,7 +66,7 @@ fn a_token_is_told_grouped_for_reading_in_the_language_of_the_request() {
         assert_eq!((letter.to.as_str(), letter.subject.as_str()), ("26771234567", ""));
         assert_eq!(SmsText::new(&letter.text).parts(), 1, "{language}");
     }
-    assert_eq!(said(&in_language("tn-BW"), TOKEN_SMS), expected[0], "a language that is not spoken here");
+    assert_eq!(said(&in_language("tn-BW"), TOKEN_SMS), expected[0], "a language that is not supported");
     assert_eq!(said(&in_language("no tag"), TOKEN_SMS), expected[0]);
 }
 
@@ -107,7 +107,7 @@ fn the_longest_that_an_integrator_can_send_stays_cheap() {
     for language in LANGUAGES {
         let mut contents = with_tokens(language, KEY_CHANGE);
         contents.record.subscriber = SubscriberIdentifier::parse(&"9".repeat(40)).unwrap();
-        contents.record.price = town::price(999_999_999_999);
+        contents.record.price = env::price(999_999_999_999);
         contents.product_names = vec![(language[..2].to_owned(), "x".repeat(100))];
         for notice in [TOKEN_SMS, RECEIPT_SMS, REFUND_TO_BENEFICIARY, REFUND_TO_REQUESTER] {
             let text = SmsText::new(&said(&contents, notice));
@@ -123,7 +123,7 @@ fn a_receipt_carries_no_token() {
             let letter = letter_about(&with_tokens(language, KEY_CHANGE), notice).unwrap();
             let digits: String =
                 format!("{}{}", letter.subject, letter.text).chars().filter(char::is_ascii_digit).collect();
-            for token in ["10293847561029384756", "56473829105647382910", town::TOKEN] {
+            for token in ["10293847561029384756", "56473829105647382910", env::TOKEN] {
                 assert!(!digits.contains(token), "{}", letter.text);
             }
         }
@@ -205,7 +205,7 @@ fn what_others_wrote_cannot_forge_a_line_or_a_link() {
 }
 
 #[test]
-fn whoever_has_no_number_or_address_is_not_written_to() {
+fn a_recipient_without_number_or_address_gets_no_message() {
     let mut contents = contents();
     (contents.requester_phone_number, contents.requester_email) = (None, None);
     for notice in [RECEIPT_SMS, RECEIPT_EMAIL, REFUND_TO_REQUESTER] {

@@ -1,4 +1,4 @@
-//! What counts as proof, case by case.
+//! Tests of what counts as proof.
 
 use chrono::{TimeZone, Utc};
 use money::{Currency, Money};
@@ -57,7 +57,7 @@ fn top_up() -> Value {
     })
 }
 
-/// The success with one field changed; taken out, if it is told to be null.
+/// The success with one field changed to this value.
 fn with(field: &str, value: Value) -> Value {
     let mut changed = top_up();
     assert!(changed.get(field).is_some(), "a top-up has no {field}");
@@ -65,7 +65,7 @@ fn with(field: &str, value: Value) -> Value {
     changed
 }
 
-/// Whatever a body can be written as.
+/// A value that can be written as a body.
 trait Body {
     fn bytes(self) -> Vec<u8>;
 }
@@ -89,7 +89,7 @@ fn judged_by(status: u16, body: impl Body, rules: &Rules) -> VendOutcome {
     }
 }
 
-/// The doubt; what the vendor said is with it as it came.
+/// The doubt. Asserts that the vendor's reply is kept with it unchanged.
 fn kept(unclear: Unclear, reply: &HttpReply) -> Doubt {
     assert_eq!(unclear.raw_reply.unwrap().0, reply.body);
     unclear.doubt
@@ -237,7 +237,7 @@ fn what_failed_or_was_refunded_is_refused_if_it_is_ours() {
     }
 }
 
-/// Every code that the table knows, and some that it does not, with what we expect of each.
+/// Codes that the table knows and some that it does not know, with the expected result.
 const CODES: [(&str, Result<RefusalReason, Doubt>); 20] = [
     ("INVALID_RECIPIENT_PHONE", Ok(RefusalReason::UnknownSubscriber)),
     ("INVALID_PHONE_NUMBER", Ok(RefusalReason::UnknownSubscriber)),
@@ -334,7 +334,7 @@ fn a_report_with_our_one_top_up_tells_what_became_of_it() {
     let failed = page(&[with("status", json!("FAILED"))]);
     assert_eq!(asked_by(200, failed), Enquiry::Refused(refusal(RefusalReason::Other, None)));
     let other_network = page(&[with("operatorId", json!(119))]);
-    assert!(matches!(asked_by(200, other_network), Enquiry::Vended(_)), "nobody knows whom we named then");
+    assert!(matches!(asked_by(200, other_network), Enquiry::Vended(_)), "an enquiry knows no network");
 }
 
 #[test]

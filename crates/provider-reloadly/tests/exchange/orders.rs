@@ -1,4 +1,4 @@
-//! An order: what it needs before, what it says, what is refused without it.
+//! Orders: what they need before, what they contain, and what is refused without a request.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use provider::Provider;
 use serde_json::{Value, json};
 use vend::{Product, Refusal, RefusalReason, VendOutcome};
 
-use crate::counter::{Does, Door, error, network};
-use crate::{Shop, open, order, order_for, refused};
+use crate::counter::{Does, Endpoint, error, network};
+use crate::{Merchant, open, order, order_for, refused};
 
 #[tokio::test]
 async fn an_order_is_one_post_in_the_phones_own_money_under_our_reference() {
-    let shop = Shop::open().await;
-    let VendOutcome::Vended(vend) = shop.vends().await else { panic!("not vended") };
+    let merchant = Merchant::open().await;
+    let VendOutcome::Vended(vend) = merchant.vends().await else { panic!("not vended") };
     assert_eq!(vend.provider_transaction, "77120");
-    let seen = shop.counter.saw();
-    assert_eq!(shop.counter.doors(), [Door::Access, Door::Operator, Door::Order]);
+    let seen = merchant.vendor.saw();
+    assert_eq!(merchant.vendor.endpoints(), [Endpoint::Access, Endpoint::Operator, Endpoint::Order]);
     let path = "/reloadly/topups/operators/auto-detect/phone/26771234567/countries/BW";
     assert_eq!(seen[1].line, format!("GET {path} HTTP/1.1"));
     assert_eq!(seen[2].line, "POST /reloadly/topups/topups HTTP/1.1");
@@ -35,31 +35,31 @@ async fn an_order_is_one_post_in_the_phones_own_money_under_our_reference() {
 
 #[tokio::test]
 async fn a_network_is_asked_for_once_in_a_while() {
-    let shop = Shop::open().await;
-    shop.checks().await.unwrap();
-    shop.quotes().await.unwrap();
-    shop.vends().await;
-    assert_eq!(shop.counter.knocks(Door::Operator), 1);
-    shop.clock.advance(Duration::from_mins(15));
-    shop.vends().await;
-    assert_eq!(shop.counter.knocks(Door::Operator), 2);
-    shop.checks().await.unwrap();
-    assert_eq!(shop.counter.knocks(Door::Operator), 3, "a check asks afresh");
+    let merchant = Merchant::open().await;
+    merchant.checks().await.unwrap();
+    merchant.quotes().await.unwrap();
+    merchant.vends().await;
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Operator), 1);
+    merchant.clock.advance(Duration::from_mins(15));
+    merchant.vends().await;
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Operator), 2);
+    merchant.checks().await.unwrap();
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Operator), 3, "a check always asks the vendor");
 }
 
 #[tokio::test]
 async fn a_refused_order_has_its_network_asked_for_again() {
-    let shop = Shop::open().await;
-    shop.counter.will(Door::Order, [error(400, "INVALID_RECIPIENT_PHONE")]);
+    let merchant = Merchant::open().await;
+    merchant.vendor.will(Endpoint::Order, [error(400, "INVALID_RECIPIENT_PHONE")]);
     let unknown = Refusal { reason: RefusalReason::UnknownSubscriber, wording: Some("no".to_owned()) };
-    assert_eq!(shop.vends().await, VendOutcome::Refused(unknown));
-    shop.counter.will(Door::Operator, [network(&json!({"operatorId": 119}))]);
-    assert!(matches!(shop.vends().await, VendOutcome::Vended(_)));
-    assert!(shop.counter.saw()[4].body.contains("\"operatorId\":119"));
+    assert_eq!(merchant.vends().await, VendOutcome::Refused(unknown));
+    merchant.vendor.will(Endpoint::Operator, [network(&json!({"operatorId": 119}))]);
+    assert!(matches!(merchant.vends().await, VendOutcome::Vended(_)));
+    assert!(merchant.vendor.saw()[4].body.contains("\"operatorId\":119"));
 }
 
 #[tokio::test]
-async fn what_no_network_can_be_asked_for_never_leaves() {
+async fn an_order_without_a_network_is_never_sent() {
     for (does, reason) in [
         (error(500, "X"), RefusalReason::NeverSent),
         (Does::Closes, RefusalReason::NeverSent),
@@ -70,57 +70,57 @@ async fn what_no_network_can_be_asked_for_never_leaves() {
         (network(&json!({"destinationCurrencyCode": "ZAR"})), RefusalReason::Misconfigured),
         (Does::Answers(404, "gone".to_owned()), RefusalReason::UnknownSubscriber),
     ] {
-        let shop = Shop::open().await;
-        shop.counter.will(Door::Operator, [does.clone()]);
-        assert_eq!(shop.vends().await, refused(reason), "{does:?}");
-        assert_eq!(shop.counter.knocks(Door::Order), 0, "{does:?}");
+        let merchant = Merchant::open().await;
+        merchant.vendor.will(Endpoint::Operator, [does.clone()]);
+        assert_eq!(merchant.vends().await, refused(reason), "{does:?}");
+        assert_eq!(merchant.vendor.requests_to(Endpoint::Order), 0, "{does:?}");
     }
 }
 
 #[tokio::test]
 async fn a_network_of_fixed_amounts_sells_those_alone() {
-    let shop = Shop::open().await;
+    let merchant = Merchant::open().await;
     let fixed = json!({"denominationType": "FIXED", "localFixedAmounts": [10.5, 20]});
-    shop.counter.will(Door::Operator, [network(&fixed)]);
-    assert!(matches!(shop.vends().await, VendOutcome::Vended(_)));
+    merchant.vendor.will(Endpoint::Operator, [network(&fixed)]);
+    assert!(matches!(merchant.vends().await, VendOutcome::Vended(_)));
     let VendOutcome::Refused(refusal) =
-        shop.provider.vend(&order_for("26771234567", "BWP 15.00"), &open()).await
+        merchant.provider.vend(&order_for("26771234567", "BWP 15.00"), &open()).await
     else {
         panic!("not refused")
     };
     assert_eq!(refusal.reason, RefusalReason::Other);
     assert_eq!(refusal.wording.as_deref(), Some("the network sells only BWP 10.50, BWP 20.00"));
-    assert_eq!(shop.counter.knocks(Door::Order), 1);
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Order), 1);
 }
 
 #[tokio::test]
 async fn what_cannot_be_sold_here_is_refused_before_anything_is_opened() {
-    let shop = Shop::open().await;
-    // The last three are numbers of this country, but not as a purchase spells them.
+    let merchant = Merchant::open().await;
+    // The last three are numbers of this country, but not in the form that a purchase must use.
     let others =
         ["27821234567", "7123", "04257670465", "a-number", "71234567", "+26771234567", "0026771234567"];
     for phone in others {
-        let outcome = shop.provider.vend(&order_for(phone, "BWP 10.00"), &open()).await;
+        let outcome = merchant.provider.vend(&order_for(phone, "BWP 10.00"), &open()).await;
         assert_eq!(outcome, refused(RefusalReason::UnknownSubscriber), "{phone}");
     }
     for product in [Product::Electricity, Product::Water] {
         let mut other = order();
         other.sale.product = product;
-        let outcome = shop.provider.vend(&other, &open()).await;
+        let outcome = merchant.provider.vend(&other, &open()).await;
         assert_eq!(outcome, refused(RefusalReason::Misconfigured), "{product}");
     }
-    assert_eq!(shop.counter.doors(), []);
-    let rand = shop.provider.vend(&order_for("26771234567", "ZAR 10.00"), &open()).await;
+    assert_eq!(merchant.vendor.endpoints(), []);
+    let rand = merchant.provider.vend(&order_for("26771234567", "ZAR 10.00"), &open()).await;
     assert_eq!(rand, refused(RefusalReason::Misconfigured));
-    assert_eq!(shop.counter.knocks(Door::Order), 0);
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Order), 0);
 }
 
 #[tokio::test]
 async fn the_network_of_a_number_is_asked_for_once() {
-    let shop = Shop::open().await;
+    let merchant = Merchant::open().await;
     for _ in 0..3 {
-        let outcome = shop.provider.vend(&order_for("26771234567", "BWP 10.00"), &open()).await;
+        let outcome = merchant.provider.vend(&order_for("26771234567", "BWP 10.00"), &open()).await;
         assert!(matches!(outcome, VendOutcome::Vended(_)), "{outcome:?}");
     }
-    assert_eq!(shop.counter.knocks(Door::Operator), 1);
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Operator), 1);
 }

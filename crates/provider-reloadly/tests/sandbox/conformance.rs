@@ -1,4 +1,4 @@
-//! The adapter keeps the port's laws against the simulated aggregator, however that behaves.
+//! The adapter meets the requirements of the port against the simulated aggregator, in all its modes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use async_trait::async_trait;
 use clock::SystemClock;
 use money::Money;
 use provider::Provider;
-use provider::conformance::{Law, Made, Mishap, Operation, Request, Wire, World, judge};
+use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
 use provider_reloadly::{Reloadly, ReloadlySettings};
 use serde_json::{Value, json};
 use utility_sim::{OnRepeat, Remembers, SimulatorSettings};
 use vend::{CallId, Capabilities, Product, Sale};
 
 use crate::connection::adapter;
-use crate::town::{Town, connection_to, sale_for};
+use crate::env::{TestEnv, connection_to, sale_for};
 
 struct Aggregator {
-    town: Town,
+    env: TestEnv,
     settings: SimulatorSettings,
     wire: Wire,
     provider: Reloadly,
@@ -25,14 +25,14 @@ struct Aggregator {
 
 impl Aggregator {
     fn open(settings: SimulatorSettings) -> Self {
-        let town = Town::open(&settings);
-        let wire = Wire::to(town.simulator.address(), is).unwrap();
+        let env = TestEnv::open(&settings);
+        let wire = Wire::to(env.simulator.address(), is).unwrap();
         let provider = connected(&wire.url(), &settings);
-        Self { town, settings, wire, provider }
+        Self { env, settings, wire, provider }
     }
 }
 
-/// A check and a quote ask whose the number is; there is no trial.
+/// A check and a quote send the same request, for the network of the number. There is no trial.
 fn is(request: &Request<'_>, operation: Operation) -> bool {
     match operation {
         Operation::Check | Operation::Quote => request.line.contains("/operators/auto-detect/"),
@@ -60,7 +60,7 @@ fn with_other_reference(answer: &str) -> String {
     answer.replace("\"customIdentifier\":\"", "\"customIdentifier\":\"another-")
 }
 
-/// The vendor's errors carry no reference, but its failed top-ups do.
+/// The answer as a failed top-up. The vendor's errors have no reference, but its failed top-ups have one.
 fn failed(answer: &str) -> String {
     answer.replace("\"status\":\"SUCCESSFUL\"", "\"status\":\"FAILED\"")
 }
@@ -94,7 +94,7 @@ impl World for Aggregator {
     }
 
     fn fresh_call(&self) -> CallId {
-        self.town.call()
+        self.env.call()
     }
 
     fn fresh_sale(&self) -> Sale {
@@ -109,7 +109,7 @@ impl World for Aggregator {
         Some(Sale { amount: Money::parse_wire("ZAR 10.50").unwrap(), ..self.fresh_sale() })
     }
 
-    /// Whose a number is names neither number nor amount. Airtime owes no token and has no trials.
+    /// The answer about a number's network has neither number nor amount. Airtime has no tokens and no trials.
     async fn arrange(&self, operation: Operation, mishap: Mishap) -> bool {
         let name = match operation {
             Operation::Vend => "vend",
@@ -152,56 +152,58 @@ impl World for Aggregator {
             | Mishap::Redirected => return false,
         };
         line.as_object_mut().unwrap().insert("operation".to_owned(), json!(name));
-        self.town.script(line).await;
+        self.env.script(line).await;
         true
     }
 
     async fn forget_mishaps(&self) {
-        let script = format!("{}/faults", self.town.simulator.url());
-        assert_eq!(self.town.web.delete(script).send().await.unwrap().status(), 204);
+        let script = format!("{}/faults", self.env.simulator.url());
+        assert_eq!(self.env.web.delete(script).send().await.unwrap().status(), 204);
     }
 
     async fn vends(&self) -> Vec<Made> {
         let reference = |line: &Value| line["reference"].as_str().unwrap().to_owned();
-        let log = self.town.vends().await;
+        let log = self.env.vends().await;
         log.iter().map(|line| Made { reference: reference(line), tokens: Vec::new() }).collect()
     }
 }
 
-/// Airtime has no tokens, no split and no trial; a check names no subscriber, and "no record" no question.
-const NOT_OF_AIRTIME: [Law; 11] = [
-    Law::TokensAsIssued,
-    Law::SplitAddsUp,
-    Law::RefusedTrialIsRefused,
-    Law::CheckIsForTheSubscriber,
-    Law::QuoteIsForTheSale,
-    Law::TokenMissing,
-    Law::TokenIsDummy,
-    Law::EnquiryTokenMissing,
-    Law::EnquiryTokenIsDummy,
-    Law::EnquiryNoRecordOfAnother,
-    Law::TokensStaySealed,
+/// Airtime has no tokens, no split and no trial. The answer to a check names no subscriber, and "no record" names no
+/// question.
+const NOT_OF_AIRTIME: [Requirement; 11] = [
+    Requirement::TokensAsIssued,
+    Requirement::SplitAddsUp,
+    Requirement::RefusedTrialIsRefused,
+    Requirement::CheckIsForTheSubscriber,
+    Requirement::QuoteIsForTheSale,
+    Requirement::TokenMissing,
+    Requirement::TokenIsDummy,
+    Requirement::EnquiryTokenMissing,
+    Requirement::EnquiryTokenIsDummy,
+    Requirement::EnquiryNoRecordOfAnother,
+    Requirement::TokensStaySealed,
 ];
 
 #[tokio::test]
-async fn no_law_of_airtime_is_broken_and_none_is_left_untested() {
+async fn airtime_meets_every_requirement_and_none_is_untested() {
     judge(&Aggregator::open(SimulatorSettings::default())).await.assert_kept_all_but(&NOT_OF_AIRTIME);
 }
 
 #[tokio::test]
-async fn no_law_is_broken_where_repeats_are_replayed() {
+async fn an_aggregator_that_replays_repeats_violates_no_requirement() {
     let settings = SimulatorSettings { on_repeat: OnRepeat::Replay, ..SimulatorSettings::default() };
     judge(&Aggregator::open(settings)).await.assert_kept_all_but(&NOT_OF_AIRTIME);
 }
 
 #[tokio::test]
-async fn an_aggregator_that_remembers_sales_alone_leaves_untested_what_it_does_not_declare() {
+async fn undeclared_capabilities_of_the_aggregator_stay_untested() {
     let settings = SimulatorSettings {
         remembers: Remembers::Vends,
         on_repeat: OnRepeat::VendAgain,
         ..SimulatorSettings::default()
     };
     let judgement = judge(&Aggregator::open(settings)).await;
-    let undeclared = [Law::RefusalIsRemembered, Law::Repeat, Law::EnquiryRefusalOfAnother];
+    let undeclared =
+        [Requirement::RefusalIsRemembered, Requirement::Repeat, Requirement::EnquiryRefusalOfAnother];
     judgement.assert_kept_all_but(&[NOT_OF_AIRTIME.as_slice(), &undeclared].concat());
 }

@@ -1,4 +1,4 @@
-//! An adapter, pointed anywhere.
+//! An adapter that is connected to a given host.
 
 use clock::SharedClock;
 use provider_reloadly::{Reloadly, ReloadlySettings};
@@ -25,5 +25,5 @@ pub fn settings(host: &str) -> ReloadlySettings {
 
 pub fn adapter(settings: &ReloadlySettings, clock: SharedClock) -> Reloadly {
     let _already = rustls::crypto::ring::default_provider().install_default();
-    Reloadly::new(settings, clock).expect("the settings are good")
+    Reloadly::new(settings, clock).expect("the settings are valid")
 }

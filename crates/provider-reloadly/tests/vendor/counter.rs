@@ -1,4 +1,4 @@
-//! The vendor's side of the wire: it writes down what it is asked, and answers as a test wants.
+//! A stub of the vendor's HTTP API: it records the requests and sends scripted answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -8,23 +8,23 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The four doors of the vendor.
+/// The four endpoints of the vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Door {
+pub enum Endpoint {
     Access,
     Operator,
     Order,
     Report,
 }
 
-/// What becomes of one request.
+/// What the stub does with one request.
 #[derive(Clone, Debug)]
 pub enum Does {
     /// Answers with this status and body.
     Answers(u16, String),
-    /// The same, later.
+    /// Answers with this status and body after this time.
     AnswersLate(Duration, u16, String),
-    /// Says exactly this, and closes.
+    /// Sends exactly these bytes, and closes.
     Says(Vec<u8>),
     /// Closes without an answer.
     Closes,
@@ -32,58 +32,58 @@ pub enum Does {
     IsSilent,
 }
 
-/// A request as it came.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    pub door: Door,
+    pub endpoint: Endpoint,
     /// Method, path and query.
     pub line: String,
-    /// Lower case, one per line.
+    /// The headers in lower case, one per line.
     pub head: String,
     pub body: String,
 }
 
 #[derive(Default)]
-struct Book {
-    script: HashMap<Door, VecDeque<Does>>,
+struct State {
+    script: HashMap<Endpoint, VecDeque<Does>>,
     seen: Vec<Seen>,
 }
 
-pub struct Counter {
+pub struct VendorStub {
     pub host: String,
-    book: Arc<Mutex<Book>>,
+    state: Arc<Mutex<State>>,
 }
 
-impl Counter {
+impl VendorStub {
     pub async fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let host = format!("http://{}", listener.local_addr().unwrap());
-        let book = Arc::<Mutex<Book>>::default();
-        let shared = Arc::clone(&book);
+        let state = Arc::<Mutex<State>>::default();
+        let shared = Arc::clone(&state);
         tokio::spawn(async move {
             while let Ok((stream, _peer)) = listener.accept().await {
-                tokio::spawn(attend(BufReader::new(stream), Arc::clone(&shared)));
+                tokio::spawn(serve(BufReader::new(stream), Arc::clone(&shared)));
             }
         });
-        Self { host, book }
+        Self { host, state }
     }
 
-    /// What becomes of the next requests at this door; then they are answered as usual.
-    pub fn will(&self, door: Door, does: impl IntoIterator<Item = Does>) {
-        self.book.lock().unwrap().script.entry(door).or_default().extend(does);
+    /// Scripts the next requests to this endpoint. Later requests get the default answer.
+    pub fn will(&self, endpoint: Endpoint, does: impl IntoIterator<Item = Does>) {
+        self.state.lock().unwrap().script.entry(endpoint).or_default().extend(does);
     }
 
     pub fn saw(&self) -> Vec<Seen> {
-        self.book.lock().unwrap().seen.clone()
+        self.state.lock().unwrap().seen.clone()
     }
 
-    /// The doors, in the order in which they were knocked at.
-    pub fn doors(&self) -> Vec<Door> {
-        self.saw().into_iter().map(|seen| seen.door).collect()
+    /// The endpoints of all requests, in order.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        self.saw().into_iter().map(|seen| seen.endpoint).collect()
     }
 
-    pub fn knocks(&self, door: Door) -> usize {
-        self.doors().into_iter().filter(|knocked| *knocked == door).count()
+    pub fn requests_to(&self, endpoint: Endpoint) -> usize {
+        self.endpoints().into_iter().filter(|requested| *requested == endpoint).count()
     }
 }
 
@@ -107,7 +107,7 @@ pub fn error(status: u16, code: &str) -> Does {
     Does::Answers(status, json!({"errorCode": code, "message": "no"}).to_string())
 }
 
-/// A success that repeats what was ordered.
+/// A success that repeats the order.
 pub fn success(order: &str) -> Value {
     let order: Value = serde_json::from_str(order).unwrap();
     let amount: Value = serde_json::from_str(order["amount"].as_str().unwrap()).unwrap();
@@ -119,13 +119,13 @@ pub fn success(order: &str) -> Value {
     })
 }
 
-async fn attend(mut stream: BufReader<TcpStream>, book: Arc<Mutex<Book>>) {
+async fn serve(mut stream: BufReader<TcpStream>, state: Arc<Mutex<State>>) {
     while let Some(seen) = read_request(&mut stream).await {
         let does = {
-            let mut book = book.lock().unwrap();
-            book.seen.push(seen.clone());
-            let scripted = book.script.get_mut(&seen.door).and_then(VecDeque::pop_front);
-            scripted.unwrap_or_else(|| usual(&seen, &book.seen))
+            let mut state = state.lock().unwrap();
+            state.seen.push(seen.clone());
+            let scripted = state.script.get_mut(&seen.endpoint).and_then(VecDeque::pop_front);
+            scripted.unwrap_or_else(|| usual(&seen, &state.seen))
         };
         let (status, body) = match does {
             Does::Answers(status, body) => (status, body),
@@ -153,26 +153,26 @@ async fn attend(mut stream: BufReader<TcpStream>, book: Arc<Mutex<Book>>) {
     }
 }
 
-fn usual(seen: &Seen, book: &[Seen]) -> Does {
-    match seen.door {
-        Door::Access => {
-            let number = book.iter().filter(|seen| seen.door == Door::Access).count();
+fn usual(seen: &Seen, earlier: &[Seen]) -> Does {
+    match seen.endpoint {
+        Endpoint::Access => {
+            let number = earlier.iter().filter(|seen| seen.endpoint == Endpoint::Access).count();
             grant(&format!("pass-{number}"), 3_600)
         }
-        Door::Operator => network(&json!({})),
-        Door::Order => Does::Answers(200, success(&seen.body).to_string()),
-        Door::Report => {
+        Endpoint::Operator => network(&json!({})),
+        Endpoint::Order => Does::Answers(200, success(&seen.body).to_string()),
+        Endpoint::Report => {
             let ordered = |order: &&Seen| {
                 let order: Value = serde_json::from_str(&order.body).unwrap_or_default();
                 order["customIdentifier"].as_str().is_some_and(|name| seen.line.contains(name))
             };
-            let rows: Vec<Value> = book.iter().filter(ordered).map(|order| success(&order.body)).collect();
+            let rows: Vec<Value> = earlier.iter().filter(ordered).map(|order| success(&order.body)).collect();
             Does::Answers(200, json!({"content": rows}).to_string())
         }
     }
 }
 
-/// Reads a whole request; none once the connection is closed.
+/// Reads a complete request. `None` after the connection was closed.
 async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
@@ -185,14 +185,14 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Seen> {
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     stream.read_exact(&mut body).await.ok()?;
-    let door = if line.contains("/oauth/token") {
-        Door::Access
+    let endpoint = if line.contains("/oauth/token") {
+        Endpoint::Access
     } else if line.contains("/operators/") {
-        Door::Operator
+        Endpoint::Operator
     } else if line.starts_with("POST") {
-        Door::Order
+        Endpoint::Order
     } else {
-        Door::Report
+        Endpoint::Report
     };
-    Some(Seen { door, line, head, body: String::from_utf8(body).ok()? })
+    Some(Seen { endpoint, line, head, body: String::from_utf8(body).ok()? })
 }

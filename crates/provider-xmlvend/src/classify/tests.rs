@@ -1,4 +1,4 @@
-//! What counts as proof, case by case.
+//! Tests of what counts as proof.
 
 mod faults;
 mod questions;
@@ -38,7 +38,7 @@ fn call(minute: u32, number: u32) -> CallId {
     CallId::new(number, Utc.with_ymd_and_hms(2026, 11, 20, 9, minute, 0).unwrap()).unwrap()
 }
 
-/// The call that questions are put under, and the other one that enquiries are.
+/// The call id of questions and enquiries.
 fn question() -> CallId {
     call(29, 41)
 }
@@ -69,13 +69,13 @@ fn judged_by(order: &VendOrder, reply: &str, rules: &Rules) -> Result<VendOutcom
     })
 }
 
-/// The doubt; what the gateway said is with it as it came.
+/// The doubt. Asserts that the gateway's reply is kept with it unchanged.
 fn kept(unclear: Unclear, reply: &str) -> Doubt {
     assert_eq!(unclear.raw_reply.unwrap().0, reply.as_bytes());
     unclear.doubt
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "expectations have the shape of what is judged")]
+#[expect(clippy::unnecessary_wraps, reason = "expected values have the type of the judged values")]
 fn unknown(doubt: Doubt) -> Result<VendOutcome, Malformed> {
     Ok(VendOutcome::Unknown(doubt.into()))
 }
@@ -91,7 +91,7 @@ fn proven_by(reply: &str) -> Vend {
     }
 }
 
-/// Replaces what must be there.
+/// Replaces a text that the fixture must contain.
 fn with(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "the fixture has no {from:?}");
     text.replace(from, to)
@@ -124,7 +124,7 @@ fn a_matching_reply_proves_the_vend() {
 }
 
 #[test]
-fn a_reply_may_drift_in_order_prefixes_envelope_symbols_and_lines_and_still_say_the_same() {
+fn a_reply_with_other_order_prefixes_or_envelope_is_read_the_same() {
     let straight = proven_by(VEND_REPLY);
     let drifting = proven_by(DRIFTING_VEND_REPLY);
     assert_eq!(drifting.tokens, straight.tokens);
@@ -192,7 +192,7 @@ fn tax_beside_the_amount_is_added_where_the_deployment_says_so() {
 }
 
 #[test]
-fn a_receipt_that_does_not_add_up_is_a_vend_without_a_split_if_the_tender_is_what_was_asked() {
+fn a_wrong_receipt_with_the_right_tender_is_a_vend_without_a_split() {
     for (what, reply) in [
         ("a line too many", with(VEND_REPLY, "value=\"12.50\"", "value=\"12.51\"")),
         ("a fraction of a thebe", with(VEND_REPLY, "value=\"12.50\"", "value=\"12.501\"")),

@@ -1,15 +1,15 @@
-//! How a trial ends without proof.
+//! The reasons why a trial proves nothing.
 
 use vend::{Doubt, Unanswered};
 
 /// Why a trial proves nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Untried {
-    /// It was refused or not answered.
+    /// The trial was refused or not answered.
     Unanswered(Unanswered),
-    /// It was answered with a token that might open a meter, so it may have been taken for a vend.
+    /// The answer has a token that a meter might accept. So the gateway may have vended.
     RealToken,
-    /// It was answered with fewer tokens than a vend owes.
+    /// The answer has fewer tokens than a vend requires.
     TokenMissing,
 }
 

@@ -1,4 +1,4 @@
-//! The answer to the question who a subscriber is.
+//! The answer to a customer check.
 
 use vend::one_line;
 
@@ -6,7 +6,7 @@ use crate::amount::Amount;
 use crate::reply::MessageId;
 use crate::tree::{Element, Malformed};
 
-/// `confirmCustomerResp`: usually one result.
+/// `confirmCustomerResp`. It usually has one result.
 pub(crate) struct CustomerReply {
     pub(crate) request: Option<MessageId>,
     pub(crate) results: Vec<CustomerResult>,
@@ -16,7 +16,7 @@ pub(crate) struct CustomerReply {
 pub(crate) struct CustomerResult {
     pub(crate) name: Option<String>,
     pub(crate) meter: Option<String>,
-    /// Absent where the gateway does not say.
+    /// `None` if the gateway does not state it.
     pub(crate) can_vend: Option<bool>,
     pub(crate) minimum: Option<Amount>,
     pub(crate) maximum: Option<Amount>,
@@ -43,7 +43,7 @@ impl CustomerResult {
     }
 }
 
-/// The name in `custVendDetail`, where it is not blank.
+/// The name in `custVendDetail`. `None` if it is blank.
 pub(super) fn customer_name(message: &Element) -> Result<Option<String>, Malformed> {
     let detail = message.only("custVendDetail")?;
     Ok(detail.and_then(|detail| detail.attribute("name")).and_then(one_line))

@@ -1,23 +1,23 @@
-//! A fault: the gateway's no, or its own failure.
+//! A fault: a refusal by the gateway, or its own failure.
 
 use vend::one_line;
 
 use crate::reply::MessageId;
 use crate::tree::{Element, Malformed, Vocabulary};
 
-/// What a fault says. Which of these say anything definite is for the classifier.
+/// The content of a fault. `classify` decides whether it is definite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FaultReply {
-    /// The message that it refuses, where it says so.
+    /// The id of the message that it refuses, if it states one.
     pub(crate) request: Option<MessageId>,
     /// The local part of its type, such as `UnknownMeterEx`.
     pub(crate) kind: Option<String>,
-    /// Every text in it, the one fit for customers first.
+    /// Every text in it. The text for customers comes first.
     texts: Vec<String>,
 }
 
 impl FaultReply {
-    /// Whether this element is a fault message; one vendor writes it capitalised and without namespace.
+    /// Whether this element is a fault message. One vendor writes its name capitalised and without a namespace.
     pub(super) fn is(message: &Element) -> bool {
         message.name().eq_ignore_ascii_case("xmlvendFaultResp")
             && matches!(message.vocabulary(), Vocabulary::XmlVend | Vocabulary::Unqualified)
@@ -39,8 +39,7 @@ impl FaultReply {
         })
     }
 
-    /// Reads a SOAP fault of either version. Without a message of the protocol in its detail, nothing
-    /// but its text is known.
+    /// Reads a SOAP fault of either version. If its detail has no message of the protocol, only its text is known.
     pub(super) fn from_soap(fault: &Element) -> Result<Self, Malformed> {
         if let Some(message) = find(fault, &Self::is) {
             return Self::read(message);
@@ -50,17 +49,17 @@ impl FaultReply {
         Ok(Self { texts: texts.into_iter().collect(), ..Self::default() })
     }
 
-    /// The provider's wording, as it may be passed on.
+    /// The provider's wording, in a form that may be shown to others.
     pub(crate) fn wording(&self) -> Option<String> {
         self.texts.first().cloned()
     }
 
-    /// Everything that it says.
+    /// All texts of the fault.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }
 
-    /// Whether any of its texts contains this one, without regard to case.
+    /// Whether one of its texts contains this text. Upper and lower case are equal.
     pub(crate) fn says(&self, lower_case_text: &str) -> bool {
         self.texts.iter().any(|text| text.to_lowercase().contains(lower_case_text))
     }

@@ -1,4 +1,4 @@
-//! The answer to a vend or a trial vend: lines of a receipt, one of which holds the token.
+//! The answer to a vend or a trial vend: a receipt with lines. One of the lines has the token.
 
 use meter_token::MeterToken;
 use rust_decimal::Decimal;
@@ -26,15 +26,15 @@ pub(crate) struct Transaction {
     pub(crate) line: Line,
 }
 
-/// What the line is for.
+/// The purpose of a line.
 pub(crate) enum Line {
-    /// The part that bought units.
+    /// The part that paid for units.
     Credit { issue: CreditIssue, key_change: Option<Box<KeyChange>> },
     /// A charge, a debt, a tax.
     Other { description: Option<String> },
 }
 
-/// What was issued for the part that bought units.
+/// What was issued for the part that paid for units.
 #[derive(Default)]
 pub(crate) struct CreditIssue {
     /// The gateway's description of the token.
@@ -43,11 +43,11 @@ pub(crate) struct CreditIssue {
     pub(crate) token: Option<MeterToken>,
     pub(crate) quantity: Option<Decimal>,
     pub(crate) unit: Option<String>,
-    /// The local part of the resource's type, where the gateway names it.
+    /// The local part of the resource's type, if the gateway states it.
     pub(crate) resource: Option<String>,
 }
 
-/// The two tokens that give the meter a new key; both are entered before the credit token.
+/// The two tokens that give the meter a new key. Both are entered before the credit token.
 pub(crate) struct KeyChange {
     /// The gateway's description of both tokens.
     pub(crate) description: Option<String>,
@@ -70,7 +70,7 @@ impl SaleReply {
         })
     }
 
-    /// What was issued, line by line.
+    /// The issues of all lines.
     pub(crate) fn issues(&self) -> impl Iterator<Item = (&CreditIssue, Option<&KeyChange>)> {
         self.transactions.iter().filter_map(|transaction| match &transaction.line {
             Line::Credit { issue, key_change } => Some((issue, key_change.as_deref())),
@@ -118,8 +118,7 @@ impl CreditIssue {
 impl KeyChange {
     fn read(issue: &Element) -> Result<Self, Malformed> {
         let token = issue.only("token")?.ok_or(Malformed::Missing("key-change token"))?;
-        // The standard has two slots. Meters exist that need more tokens, and to leave one out would cost
-        // the customer the meter.
+        // The standard has two elements. Some meters need more tokens, and the meter is unusable if one is missing.
         if token.children().len() > 2 {
             return Err(Malformed::BadValue("key change"));
         }
@@ -133,7 +132,7 @@ impl KeyChange {
     }
 }
 
-/// The first one that says anything. No oddity of a description may cost the token.
+/// The first description that is not blank. An unusual description never causes an error, so the token is not lost.
 fn description(issue: &Element) -> Option<String> {
     issue.all("desc").find_map(Element::text).map(str::to_owned)
 }
@@ -147,7 +146,7 @@ fn tax(tax: &Element) -> Result<Amount, Malformed> {
     Amount::read(tax.only("amt")?.ok_or(Malformed::Missing("tax amount"))?)
 }
 
-/// On the receipt as the standard has it, else on the first line that has one.
+/// The receipt number: of the receipt, as in the standard, or else of the first line that has one.
 fn receipt_number(receipt: &Element, lines: &Element) -> Option<String> {
     let on_lines = || lines.all("tx").find_map(|tx| tx.attribute("receiptNo"));
     receipt.attribute("receiptNo").or_else(on_lines).and_then(one_line)

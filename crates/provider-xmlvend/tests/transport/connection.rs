@@ -1,4 +1,4 @@
-//! An adapter, pointed anywhere.
+//! An adapter that is connected to a given endpoint.
 
 use std::sync::Arc;
 
@@ -28,5 +28,5 @@ pub fn settings(endpoint: &str) -> XmlVendSettings {
 
 pub fn adapter(settings: XmlVendSettings) -> XmlVend {
     let _already = rustls::crypto::ring::default_provider().install_default();
-    XmlVend::new(settings, Arc::new(SystemClock)).expect("the settings are good")
+    XmlVend::new(settings, Arc::new(SystemClock)).expect("the settings are valid")
 }

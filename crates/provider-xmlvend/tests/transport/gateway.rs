@@ -1,4 +1,4 @@
-//! A gateway of bytes: it accepts connections and does exactly what a test wants.
+//! A scripted gateway: it accepts connections and sends exactly the bytes that a test needs.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,13 +17,13 @@ pub enum Does {
     Closes,
     /// Reads one request and closes.
     ReadsAndCloses,
-    /// Reads one request, says this, and closes.
+    /// Reads one request, sends this, and closes.
     Answers(Vec<u8>),
-    /// Reads one request and is silent.
+    /// Reads one request and never answers.
     IsSilent,
-    /// Reads one request, then says this byte by byte, for ever slowly.
+    /// Reads one request, then sends this slowly, byte by byte.
     Drips(Vec<u8>),
-    /// Says this before reading anything, then reads.
+    /// Sends this before it reads anything, then reads.
     AnswersUnasked(Vec<u8>),
     /// Answers every request on the connection, and keeps it open.
     Serves(Vec<u8>),
@@ -44,7 +44,7 @@ impl Gateway {
         tokio::spawn(async move {
             while let Ok((stream, _peer)) = listener.accept().await {
                 connections.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(treat(stream, does.clone(), Arc::clone(&received)));
+                tokio::spawn(handle(stream, does.clone(), Arc::clone(&received)));
             }
         });
         gateway
@@ -59,7 +59,7 @@ impl Gateway {
     }
 }
 
-/// An HTTP answer of this status line's number and words, with a length.
+/// An HTTP answer with this status, such as `200 OK`, and a `Content-Length`.
 pub fn http(status: &str, body: &[u8]) -> Vec<u8> {
     let head =
         format!("HTTP/1.1 {status}\r\nContent-Type: text/xml\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -72,7 +72,7 @@ pub fn compressed(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-async fn treat(mut stream: TcpStream, does: Does, received: Arc<Mutex<Vec<u8>>>) {
+async fn handle(mut stream: TcpStream, does: Does, received: Arc<Mutex<Vec<u8>>>) {
     match does {
         Does::Closes => {}
         Does::ReadsAndCloses => read_request(&mut stream, &received).await,
@@ -108,7 +108,7 @@ async fn treat(mut stream: TcpStream, does: Does, received: Arc<Mutex<Vec<u8>>>)
     }
 }
 
-/// Reads to the end of the envelope, or of the connection.
+/// Reads to the end of the envelope or of the connection.
 async fn read_request(stream: &mut TcpStream, received: &Mutex<Vec<u8>>) {
     let mut buffer = vec![0; 4096];
     loop {

@@ -1,20 +1,20 @@
-//! The adapter keeps the port's laws against the simulated utility, however that behaves.
+//! The adapter meets the requirements of the port against the simulated utility, in all its modes.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use provider::Provider;
-use provider::conformance::{Judgement, Law, Made, Mishap, Operation, Request, Wire, World, judge};
+use provider::conformance::{Judgement, Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
 use provider_xmlvend::{SoapVersion, XmlVend, XmlVendSettings};
 use serde_json::{Value, json};
 use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario, water_scenarios};
 use vend::{CallId, Capabilities, Product, Sale};
 
 use crate::connection::adapter;
-use crate::town::{Town, connection_to, sale_for};
+use crate::env::{TestEnv, connection_to, sale_for};
 
 struct Utility {
-    town: Town,
+    env: TestEnv,
     settings: SimulatorSettings,
     soap: SoapVersion,
     sells: Product,
@@ -28,10 +28,10 @@ impl Utility {
     }
 
     fn speaking(soap: SoapVersion, settings: SimulatorSettings) -> Self {
-        let town = Town::open(&settings, soap);
-        let wire = Wire::to(town.simulator.address(), is).unwrap();
+        let env = TestEnv::open(&settings, soap);
+        let wire = Wire::to(env.simulator.address(), is).unwrap();
         let provider = connected(&wire.url(), &settings, soap);
-        Self { town, settings, soap, sells: Product::Electricity, wire, provider }
+        Self { env, settings, soap, sells: Product::Electricity, wire, provider }
     }
 
     async fn judged(self) -> Judgement {
@@ -46,11 +46,11 @@ impl Utility {
             Operation::Enquiry => "enquiry",
         };
         line.as_object_mut().unwrap().insert("operation".to_owned(), json!(name));
-        self.town.script(line).await;
+        self.env.script(line).await;
     }
 }
 
-/// One message is both a quote and a trial.
+/// Quotes and trials use the same message.
 fn is(request: &Request<'_>, operation: Operation) -> bool {
     let message = match operation {
         Operation::Check => "<r:confirmCustomerReq>",
@@ -71,14 +71,14 @@ fn connected(host: &str, settings: &SimulatorSettings, soap: SoapVersion) -> Xml
     })
 }
 
-/// The reference of a message, or of what an enquiry has found, is the last but for that of the enquiry itself.
+/// Removes the last reference. This is the one of the message, or of the message that an enquiry has found.
 fn without_reference(answer: &str) -> String {
     let Some((before, id)) = answer.rsplit_once("<b:reqMsgID ") else { return answer.to_owned() };
     let after = id.split_once("/>").unwrap().1;
     format!("{before}{after}")
 }
 
-/// All references, and those of other messages with them.
+/// Changes all references.
 fn with_other_references(answer: &str) -> String {
     answer.replace("uniqueNumber=\"", "uniqueNumber=\"77")
 }
@@ -123,7 +123,7 @@ impl World for Utility {
     }
 
     fn fresh_call(&self) -> CallId {
-        self.town.call()
+        self.env.call()
     }
 
     fn fresh_sale(&self) -> Sale {
@@ -150,11 +150,11 @@ impl World for Utility {
             Mishap::AnswersAnotherSubscriber => json!({"fault": "wrong_meter"}),
             Mishap::AnswersAnotherAmount => json!({"fault": "wrong_amount"}),
             Mishap::AnswersAnotherCurrency => json!({"fault": "wrong_currency"}),
-            // Water owes none.
+            // Water does not require a token.
             Mishap::TokenLeftOut if self.sells == Product::Water => return false,
             Mishap::TokenLeftOut => json!({"fault": "no_token"}),
             Mishap::UnlistedFault => json!({"fault": "system_ex_after"}),
-            // It is remembered as what it is written as, a fault.
+            // The simulator scripts it as a fault, so it must remember faults.
             Mishap::StillUnderWay if self.settings.remembers != Remembers::Everything => return false,
             Mishap::StillUnderWay => {
                 let text = "The transaction is still being processed";
@@ -198,8 +198,8 @@ impl World for Utility {
     }
 
     async fn forget_mishaps(&self) {
-        let script = format!("{}/faults", self.town.simulator.url());
-        assert_eq!(self.town.web.delete(script).send().await.unwrap().status(), 204);
+        let script = format!("{}/faults", self.env.simulator.url());
+        assert_eq!(self.env.web.delete(script).send().await.unwrap().status(), 204);
     }
 
     async fn vends(&self) -> Vec<Made> {
@@ -208,12 +208,12 @@ impl World for Utility {
             reference: text(&line["reference"]),
             tokens: line["tokens"].as_array().unwrap().iter().map(text).collect(),
         };
-        self.town.vends().await.iter().map(made).collect()
+        self.env.vends().await.iter().map(made).collect()
     }
 }
 
 #[tokio::test]
-async fn no_law_is_broken_and_none_is_left_untested() {
+async fn electricity_meets_every_requirement_and_none_is_untested() {
     let (on_repeat, gzip) = (OnRepeat::Reject, false);
     let judgement =
         Utility::open(SimulatorSettings { on_repeat, gzip, ..SimulatorSettings::default() }).judged().await;
@@ -221,20 +221,20 @@ async fn no_law_is_broken_and_none_is_left_untested() {
 }
 
 #[tokio::test]
-async fn no_law_is_broken_over_compressed_soap_1_2_where_repeats_are_replayed() {
+async fn compressed_soap_1_2_with_replayed_repeats_meets_every_requirement() {
     let (on_repeat, gzip) = (OnRepeat::Replay, true);
     let settings = SimulatorSettings { on_repeat, gzip, ..SimulatorSettings::default() };
     Utility::speaking(SoapVersion::V1_2, settings).judged().await.assert_kept_all_but(&[]);
 }
 
 #[tokio::test]
-async fn no_law_of_water_is_broken_and_none_that_water_has_is_left_untested() {
+async fn water_meets_every_requirement_that_applies_to_it() {
     let world = Utility { sells: Product::Water, ..Utility::open(SimulatorSettings::default()) };
-    world.judged().await.assert_kept_all_but(&[Law::TokenMissing, Law::EnquiryTokenMissing]);
+    world.judged().await.assert_kept_all_but(&[Requirement::TokenMissing, Requirement::EnquiryTokenMissing]);
 }
 
 #[tokio::test]
-async fn a_utility_that_remembers_vends_alone_leaves_untested_what_it_does_not_declare() {
+async fn undeclared_capabilities_of_the_utility_stay_untested() {
     let settings = SimulatorSettings {
         remembers: Remembers::Vends,
         on_repeat: OnRepeat::VendAgain,
@@ -242,10 +242,10 @@ async fn a_utility_that_remembers_vends_alone_leaves_untested_what_it_does_not_d
     };
     let judgement = Utility::open(settings).judged().await;
     judgement.assert_kept_all_but(&[
-        Law::UnderWay,
-        Law::RefusalIsRemembered,
-        Law::Repeat,
-        Law::EnquiryRefusalOfAnother,
-        Law::EnquiryUnderWay,
+        Requirement::UnderWay,
+        Requirement::RefusalIsRemembered,
+        Requirement::Repeat,
+        Requirement::EnquiryRefusalOfAnother,
+        Requirement::EnquiryUnderWay,
     ]);
 }

@@ -1,4 +1,4 @@
-//! Every staging scenario of the specification, section 8, as the adapter sees it.
+//! The adapter in every staging scenario of the specification, section 8.
 
 use money::Money;
 use provider::Provider;
@@ -7,18 +7,18 @@ use serde_json::json;
 use utility_sim::{SimulatorSettings, scenario};
 use vend::{Doubt, Enquiry, RefusalReason, Unanswered, Vend, VendOutcome};
 
-use crate::town::{Town, open, sale_for};
+use crate::env::{TestEnv, open, sale_for};
 
-fn open_town() -> Town {
+fn open_env() -> TestEnv {
     let settings = SimulatorSettings { delayed_ms: 50, ..SimulatorSettings::default() };
-    Town::open(&settings, SoapVersion::V1_1)
+    TestEnv::open(&settings, SoapVersion::V1_1)
 }
 
 fn number(name: &str) -> &'static str {
     scenario(name).unwrap().number
 }
 
-/// Where a purchase for this meter ends, and how.
+/// The step at which a purchase for this meter ends, and its result.
 #[derive(Debug, PartialEq, Eq)]
 enum Fate {
     RefusedAtCheck(RefusalReason),
@@ -29,9 +29,9 @@ enum Fate {
     Vended,
 }
 
-async fn fate_of(town: &Town, meter: &str, amount: &str) -> Fate {
+async fn fate_of(env: &TestEnv, meter: &str, amount: &str) -> Fate {
     let sale = sale_for(meter, amount);
-    match town.provider.check(town.call(), sale.product, &sale.subscriber).await {
+    match env.provider.check(env.call(), sale.product, &sale.subscriber).await {
         Ok(customer) => {
             if let Some(refusal) = customer.barred {
                 return Fate::Barred(refusal.reason);
@@ -40,12 +40,12 @@ async fn fate_of(town: &Town, meter: &str, amount: &str) -> Fate {
         Err(Unanswered::Refused(refusal)) => return Fate::RefusedAtCheck(refusal.reason),
         Err(other) => panic!("{other:?}"),
     }
-    match town.provider.quote(town.call(), &sale).await {
+    match env.provider.quote(env.call(), &sale).await {
         Ok(quotation) => assert!(quotation.units.is_some() && quotation.breakdown.is_some()),
         Err(Unanswered::Refused(refusal)) => return Fate::RefusedAtQuote(refusal.reason),
         Err(other) => panic!("{other:?}"),
     }
-    match town.provider.vend(&town.order_for(meter, amount), &open()).await {
+    match env.provider.vend(&env.order_for(meter, amount), &open()).await {
         VendOutcome::Vended(_) => Fate::Vended,
         VendOutcome::Refused(refusal) => Fate::RefusedAtVend(refusal.reason),
         VendOutcome::Unknown(unclear) => Fate::InDoubt(unclear.doubt),
@@ -54,7 +54,7 @@ async fn fate_of(town: &Town, meter: &str, amount: &str) -> Fate {
 
 #[tokio::test]
 async fn every_scenario_ends_as_the_specification_says() {
-    let town = open_town();
+    let env = open_env();
     for (name, amount, fate) in [
         ("active_11_digit", "BWP 100.00", Fate::Vended),
         ("active_13_digit", "BWP 100.00", Fate::Vended),
@@ -82,18 +82,18 @@ async fn every_scenario_ends_as_the_specification_says() {
         ("credit_exhausted", "BWP 100.00", Fate::RefusedAtVend(RefusalReason::FloatExhausted)),
         ("duplicate", "BWP 100.00", Fate::RefusedAtVend(RefusalReason::DuplicateSale)),
     ] {
-        assert_eq!(fate_of(&town, number(name), amount).await, fate, "{name} {amount}");
+        assert_eq!(fate_of(&env, number(name), amount).await, fate, "{name} {amount}");
     }
-    let wrong_check_digit = fate_of(&town, "07000010013", "BWP 100.00").await;
+    let wrong_check_digit = fate_of(&env, "07000010013", "BWP 100.00").await;
     assert_eq!(wrong_check_digit, Fate::RefusedAtCheck(RefusalReason::WrongCheckDigit));
 }
 
 #[tokio::test]
 async fn limits_come_with_the_customer() {
-    let town = open_town();
+    let env = open_env();
     let limits = async |name| {
         let sale = sale_for(number(name), "BWP 1.00");
-        let customer = town.provider.check(town.call(), sale.product, &sale.subscriber).await.unwrap();
+        let customer = env.provider.check(env.call(), sale.product, &sale.subscriber).await.unwrap();
         assert!(customer.name.is_some());
         (customer.minimum.map(Money::minor), customer.maximum.map(Money::minor))
     };
@@ -102,8 +102,8 @@ async fn limits_come_with_the_customer() {
     assert_eq!(limits("maximum_vend").await, (None, Some(10_000_000)));
 }
 
-async fn vend(town: &Town, name: &str, amount: &str) -> Vend {
-    match town.provider.vend(&town.order_for(number(name), amount), &open()).await {
+async fn vend(env: &TestEnv, name: &str, amount: &str) -> Vend {
+    match env.provider.vend(&env.order_for(number(name), amount), &open()).await {
         VendOutcome::Vended(vend) => *vend,
         other @ (VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => panic!("{other:?}"),
     }
@@ -111,9 +111,9 @@ async fn vend(town: &Town, name: &str, amount: &str) -> Vend {
 
 #[tokio::test]
 async fn a_key_change_meter_gets_three_tokens_in_the_order_of_the_log() {
-    let town = open_town();
-    let wire = vend(&town, "key_change", "BWP 1500.00").await.tokens.unwrap().wire_form();
-    let log = town.vends().await;
+    let env = open_env();
+    let wire = vend(&env, "key_change", "BWP 1500.00").await.tokens.unwrap().wire_form();
+    let log = env.vends().await;
     let tokens: Vec<&str> = log[0]["tokens"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
     let [first, second, credit] = tokens[..] else { panic!("{} tokens", tokens.len()) };
     assert_eq!(wire, format!("Key Change: {first}|Key Change: {second}|Normal Sale: {credit}"));
@@ -121,10 +121,10 @@ async fn a_key_change_meter_gets_three_tokens_in_the_order_of_the_log() {
 
 #[tokio::test]
 async fn a_description_with_separators_in_it_costs_no_token() {
-    let town = open_town();
-    town.script(json!({"fault": "odd_descriptions"})).await;
-    let wire = vend(&town, "key_change", "BWP 1500.00").await.tokens.unwrap().wire_form();
-    let log = town.vends().await;
+    let env = open_env();
+    env.script(json!({"fault": "odd_descriptions"})).await;
+    let wire = vend(&env, "key_change", "BWP 1500.00").await.tokens.unwrap().wire_form();
+    let log = env.vends().await;
     let tokens: Vec<&str> = log[0]["tokens"].as_array().unwrap().iter().filter_map(|t| t.as_str()).collect();
     let [first, second, credit] = tokens[..] else { panic!("{} tokens", tokens.len()) };
     let key = "Key change; 1/2";
@@ -133,11 +133,11 @@ async fn a_description_with_separators_in_it_costs_no_token() {
 
 #[tokio::test]
 async fn the_split_of_a_sub_account_meter_is_exact() {
-    let town = open_town();
-    let vend = vend(&town, "tariff_charge_sub_account", "BWP 100.00").await;
+    let env = open_env();
+    let vend = vend(&env, "tariff_charge_sub_account", "BWP 100.00").await;
     let parts = vend.breakdown.unwrap();
-    // 5.00 fixed charge, then a tenth of 95.00 for the debt; of 85.50, 2% is a levy and 1% the regulator's fee; of the
-    // other 82.94, 14/114 is tax.
+    // 5.00 is the fixed charge, and a tenth of the other 95.00 goes to the debt. Of 85.50, 2% is the levy and 1% the
+    // regulator's fee. Of the other 82.94, 14/114 is tax.
     assert_eq!(parts.charge.minor(), 1_450);
     assert_eq!((parts.levy.minor(), parts.regulatory_fee.minor()), (171, 85));
     assert_eq!((parts.vat.minor(), parts.cost.minor()), (1_019, 7_275));
@@ -145,7 +145,7 @@ async fn the_split_of_a_sub_account_meter_is_exact() {
 
 #[tokio::test]
 async fn every_scripted_mishap_after_vending_is_doubt_and_the_enquiry_finds_the_vend() {
-    let town = open_town();
+    let env = open_env();
     for (fault, doubt) in [
         ("drop_after", Doubt::ConnectionLost),
         ("truncated", Doubt::ConnectionLost),
@@ -159,36 +159,36 @@ async fn every_scripted_mishap_after_vending_is_doubt_and_the_enquiry_finds_the_
         ("wrong_reference", Doubt::Mismatched),
         ("no_token", Doubt::Mismatched),
     ] {
-        town.script(json!({"fault": fault})).await;
-        let order = town.order_for(number("active_11_digit"), "BWP 100.00");
-        assert_eq!(town.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
-        let found = town.provider.enquire(town.call(), &order).await;
+        env.script(json!({"fault": fault})).await;
+        let order = env.order_for(number("active_11_digit"), "BWP 100.00");
+        assert_eq!(env.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
+        let found = env.provider.enquire(env.call(), &order).await;
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
     }
-    assert_eq!(town.vends().await.len(), 11);
+    assert_eq!(env.vends().await.len(), 11);
 }
 
 #[tokio::test]
 async fn an_enquiry_may_miss_what_a_later_one_finds() {
-    let town = open_town();
-    let order = town.order_for(number("lost_reply"), "BWP 100.00");
+    let env = open_env();
+    let order = env.order_for(number("lost_reply"), "BWP 100.00");
     let lost = VendOutcome::Unknown(Doubt::ConnectionLost.into());
-    assert_eq!(town.provider.vend(&order, &open()).await, lost);
-    town.script(json!({"fault": "missing_then_present"})).await;
-    assert_eq!(town.provider.enquire(town.call(), &order).await, Enquiry::NoRecord);
-    assert!(matches!(town.provider.enquire(town.call(), &order).await, Enquiry::Vended(_)));
+    assert_eq!(env.provider.vend(&order, &open()).await, lost);
+    env.script(json!({"fault": "missing_then_present"})).await;
+    assert_eq!(env.provider.enquire(env.call(), &order).await, Enquiry::NoRecord);
+    assert!(matches!(env.provider.enquire(env.call(), &order).await, Enquiry::Vended(_)));
 }
 
 #[tokio::test]
 async fn swapped_replies_are_doubt_for_both() {
-    let town = open_town();
-    town.script(json!({"fault": "swapped", "times": 2, "delay_ms": 5_000})).await;
+    let env = open_env();
+    env.script(json!({"fault": "swapped", "times": 2, "delay_ms": 5_000})).await;
     let (one, other) = (
-        town.order_for(number("active_11_digit"), "BWP 100.00"),
-        town.order_for(number("active_13_digit"), "BWP 100.00"),
+        env.order_for(number("active_11_digit"), "BWP 100.00"),
+        env.order_for(number("active_13_digit"), "BWP 100.00"),
     );
     let gate = open();
-    let outcomes = tokio::join!(town.provider.vend(&one, &gate), town.provider.vend(&other, &gate));
+    let outcomes = tokio::join!(env.provider.vend(&one, &gate), env.provider.vend(&other, &gate));
     let mismatched = Some(Doubt::Mismatched);
     assert_eq!((outcomes.0.doubt(), outcomes.1.doubt()), (mismatched, mismatched));
 }
@@ -196,10 +196,10 @@ async fn swapped_replies_are_doubt_for_both() {
 #[tokio::test]
 async fn replies_that_drift_are_read_and_faults_without_detail_prove_nothing() {
     for soap in [SoapVersion::V1_1, SoapVersion::V1_2] {
-        let town = Town::open(&SimulatorSettings::default(), soap);
+        let env = TestEnv::open(&SimulatorSettings::default(), soap);
         let vend = async |name, fault: &str| {
-            town.script(json!({"fault": fault})).await;
-            let outcome = town.provider.vend(&town.order_for(number(name), "BWP 100.00"), &open()).await;
+            env.script(json!({"fault": fault})).await;
+            let outcome = env.provider.vend(&env.order_for(number(name), "BWP 100.00"), &open()).await;
             match outcome {
                 VendOutcome::Vended(_) => Fate::Vended,
                 VendOutcome::Refused(refusal) => Fate::RefusedAtVend(refusal.reason),

@@ -1,4 +1,4 @@
-//! The whole sale without money: what it proves at every meter, and that it leaves no trace.
+//! Trials: what they prove for each meter, and that they vend nothing.
 
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
@@ -6,10 +6,10 @@ use serde_json::json;
 use utility_sim::{SimulatorSettings, scenario, water_scenarios};
 use vend::{Doubt, Product, Quotation, RefusalReason, Sale, Unanswered};
 
-use crate::town::{Town, sale_for};
+use crate::env::{TestEnv, sale_for};
 
-fn open_town() -> Town {
-    Town::open(&SimulatorSettings::default(), SoapVersion::V1_1)
+fn open_env() -> TestEnv {
+    TestEnv::open(&SimulatorSettings::default(), SoapVersion::V1_1)
 }
 
 fn electricity(name: &str, amount: &str) -> Sale {
@@ -21,13 +21,13 @@ fn water(name: &str) -> Sale {
     Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") }
 }
 
-async fn tries(town: &Town, sale: &Sale) -> Result<Quotation, Unanswered> {
-    town.provider.trial(town.call(), sale).await
+async fn tries(env: &TestEnv, sale: &Sale) -> Result<Quotation, Unanswered> {
+    env.provider.trial(env.call(), sale).await
 }
 
 #[tokio::test]
 async fn a_trial_yields_what_a_quote_does_and_vends_nothing() {
-    let town = open_town();
+    let env = open_env();
     for sale in [
         electricity("active_11_digit", "BWP 100.00"),
         electricity("tariff_charge_sub_account", "BWP 100.00"),
@@ -36,16 +36,16 @@ async fn a_trial_yields_what_a_quote_does_and_vends_nothing() {
         water("active"),
         water("no_token"),
     ] {
-        let tried = tries(&town, &sale).await.unwrap();
+        let tried = tries(&env, &sale).await.unwrap();
         assert!(tried.units.is_some() && tried.breakdown.is_some(), "{sale:?}");
-        assert_eq!(town.provider.quote(town.call(), &sale).await, Ok(tried), "{sale:?}");
+        assert_eq!(env.provider.quote(env.call(), &sale).await, Ok(tried), "{sale:?}");
     }
-    assert!(town.vends().await.is_empty());
+    assert!(env.vends().await.is_empty());
 }
 
 #[tokio::test]
 async fn a_trial_is_refused_as_the_sale_would_be() {
-    let town = open_town();
+    let env = open_env();
     for (name, amount, reason) in [
         ("blocked_customer", "BWP 100.00", RefusalReason::Blocked),
         ("purchases_blocked", "BWP 100.00", RefusalReason::Blocked),
@@ -55,17 +55,17 @@ async fn a_trial_is_refused_as_the_sale_would_be() {
         ("fixed_charge", "BWP 1000.00", RefusalReason::BelowMinimum),
         ("maximum_vend", "BWP 100000.01", RefusalReason::AboveMaximum),
     ] {
-        let Err(Unanswered::Refused(refusal)) = tries(&town, &electricity(name, amount)).await else {
+        let Err(Unanswered::Refused(refusal)) = tries(&env, &electricity(name, amount)).await else {
             panic!("{name} was not refused")
         };
         assert_eq!(refusal.reason, reason, "{name}");
     }
-    assert!(town.vends().await.is_empty());
+    assert!(env.vends().await.is_empty());
 }
 
 #[tokio::test]
 async fn a_trial_whose_answer_is_wrong_or_lost_proves_nothing() {
-    let town = open_town();
+    let env = open_env();
     let sale = electricity("active_11_digit", "BWP 100.00");
     for (fault, doubt) in [
         ("wrong_meter", Doubt::Mismatched),
@@ -77,10 +77,10 @@ async fn a_trial_whose_answer_is_wrong_or_lost_proves_nothing() {
         ("drop_after", Doubt::ConnectionLost),
         ("system_ex_after", Doubt::UnlistedFault),
     ] {
-        town.script(json!({"fault": fault, "operation": "quote"})).await;
-        assert_eq!(tries(&town, &sale).await, Err(Unanswered::NoAnswer(doubt)), "{fault}");
+        env.script(json!({"fault": fault, "operation": "quote"})).await;
+        assert_eq!(tries(&env, &sale).await, Err(Unanswered::NoAnswer(doubt)), "{fault}");
     }
-    town.script(json!({"fault": "no_token", "operation": "quote"})).await;
-    assert!(town.provider.quote(town.call(), &sale).await.is_ok(), "a quote needs no token");
-    assert!(town.vends().await.is_empty());
+    env.script(json!({"fault": "no_token", "operation": "quote"})).await;
+    assert!(env.provider.quote(env.call(), &sale).await.is_ok(), "a quote needs no token");
+    assert!(env.vends().await.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Water, as the adapter sees it: in litres, with a token or without.
+//! Water: in litres, with or without a token.
 
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
@@ -6,10 +6,10 @@ use serde_json::json;
 use utility_sim::{SimulatorSettings, scenario, water_scenarios};
 use vend::{Doubt, Enquiry, Product, RefusalReason, Sale, Unanswered, Vend, VendOrder, VendOutcome};
 
-use crate::town::{Town, open, sale_for};
+use crate::env::{TestEnv, open, sale_for};
 
-fn open_town(soap: SoapVersion) -> Town {
-    Town::open(&SimulatorSettings::default(), soap)
+fn open_env(soap: SoapVersion) -> TestEnv {
+    TestEnv::open(&SimulatorSettings::default(), soap)
 }
 
 fn water(name: &str) -> Sale {
@@ -17,12 +17,12 @@ fn water(name: &str) -> Sale {
     Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") }
 }
 
-fn order(town: &Town, sale: Sale) -> VendOrder {
-    VendOrder { sale, ..town.order_for("1", "BWP 1.00") }
+fn order(env: &TestEnv, sale: Sale) -> VendOrder {
+    VendOrder { sale, ..env.order_for("1", "BWP 1.00") }
 }
 
-async fn vended(town: &Town, order: &VendOrder) -> Vend {
-    match town.provider.vend(order, &open()).await {
+async fn vended(env: &TestEnv, order: &VendOrder) -> Vend {
+    match env.provider.vend(order, &open()).await {
         VendOutcome::Vended(vend) => *vend,
         other @ (VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => panic!("{other:?}"),
     }
@@ -31,20 +31,20 @@ async fn vended(town: &Town, order: &VendOrder) -> Vend {
 #[tokio::test]
 async fn water_is_quoted_and_vended_in_litres_and_found_again() {
     for soap in [SoapVersion::V1_1, SoapVersion::V1_2] {
-        let town = open_town(soap);
+        let env = open_env(soap);
         let sale = water("active");
-        let customer = town.provider.check(town.call(), sale.product, &sale.subscriber).await.unwrap();
+        let customer = env.provider.check(env.call(), sale.product, &sale.subscriber).await.unwrap();
         assert_eq!((customer.barred, customer.name.is_some()), (None, true));
-        let quotation = town.provider.quote(town.call(), &sale).await.unwrap();
-        let order = order(&town, sale);
-        let vend = vended(&town, &order).await;
-        // At 25.00 a cubic metre, tax included, 100.00 buys four of them.
+        let quotation = env.provider.quote(env.call(), &sale).await.unwrap();
+        let order = order(&env, sale);
+        let vend = vended(&env, &order).await;
+        // The price is 25.00 per cubic metre with tax, so 100.00 buys four cubic metres.
         assert_eq!(vend.units.as_ref().unwrap().to_string(), "4000 L");
         assert_eq!((&quotation.units, quotation.breakdown), (&vend.units, vend.breakdown));
-        let log = town.vends().await;
+        let log = env.vends().await;
         assert_eq!((log.len(), &log[0]["product_type"]), (1, &json!("WATER")));
         assert_eq!(log[0]["tokens"], json!([vend.tokens.as_ref().unwrap().wire_form()]));
-        let Enquiry::Vended(found) = town.provider.enquire(town.call(), &order).await else {
+        let Enquiry::Vended(found) = env.provider.enquire(env.call(), &order).await else {
             panic!("not found")
         };
         assert_eq!((found.tokens, found.units, found.breakdown), (vend.tokens, vend.units, vend.breakdown));
@@ -53,27 +53,27 @@ async fn water_is_quoted_and_vended_in_litres_and_found_again() {
 
 #[tokio::test]
 async fn water_without_a_token_is_a_clean_success() {
-    let town = open_town(SoapVersion::V1_1);
-    let order = order(&town, water("no_token"));
-    let vend = vended(&town, &order).await;
+    let env = open_env(SoapVersion::V1_1);
+    let order = order(&env, water("no_token"));
+    let vend = vended(&env, &order).await;
     assert_eq!(vend.tokens, None);
     assert!(vend.units.is_some() && vend.breakdown.is_some());
-    assert!(matches!(town.provider.enquire(town.call(), &order).await, Enquiry::Vended(_)));
-    assert_eq!(town.vends().await.len(), 1);
+    assert!(matches!(env.provider.enquire(env.call(), &order).await, Enquiry::Vended(_)));
+    assert_eq!(env.vends().await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_blocked_water_customer_is_refused_at_the_check() {
-    let town = open_town(SoapVersion::V1_1);
+    let env = open_env(SoapVersion::V1_1);
     let sale = water("blocked");
-    let checked = town.provider.check(town.call(), sale.product, &sale.subscriber).await;
+    let checked = env.provider.check(env.call(), sale.product, &sale.subscriber).await;
     let Err(Unanswered::Refused(refusal)) = checked else { panic!("{checked:?}") };
     assert_eq!(refusal.reason, RefusalReason::Blocked);
 }
 
 #[tokio::test]
 async fn a_water_vend_whose_answer_is_wrong_or_lost_is_doubt_until_it_is_found() {
-    let town = open_town(SoapVersion::V1_1);
+    let env = open_env(SoapVersion::V1_1);
     for (fault, doubt) in [
         ("drop_after", Doubt::ConnectionLost),
         ("wrong_meter", Doubt::Mismatched),
@@ -81,28 +81,28 @@ async fn a_water_vend_whose_answer_is_wrong_or_lost_is_doubt_until_it_is_found()
         ("wrong_reference", Doubt::Mismatched),
         ("system_ex_after", Doubt::UnlistedFault),
     ] {
-        town.script(json!({"fault": fault})).await;
-        let order = order(&town, water("active"));
-        assert_eq!(town.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
-        let found = town.provider.enquire(town.call(), &order).await;
+        env.script(json!({"fault": fault})).await;
+        let order = order(&env, water("active"));
+        assert_eq!(env.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
+        let found = env.provider.enquire(env.call(), &order).await;
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
     }
-    assert_eq!(town.vends().await.len(), 5);
+    assert_eq!(env.vends().await.len(), 5);
 }
 
 #[tokio::test]
 async fn a_meter_of_one_product_sells_nothing_of_the_other() {
-    let town = open_town(SoapVersion::V1_1);
+    let env = open_env(SoapVersion::V1_1);
     let electricity = scenario("active_11_digit").unwrap().number;
     for sale in [
         Sale { product: Product::Water, ..sale_for(electricity, "BWP 100.00") },
         Sale { product: Product::Electricity, ..water("active") },
     ] {
-        let quoted = town.provider.quote(town.call(), &sale).await;
+        let quoted = env.provider.quote(env.call(), &sale).await;
         assert!(matches!(quoted, Err(Unanswered::Refused(_))), "{quoted:?}");
-        let order = order(&town, sale);
-        let outcome = town.provider.vend(&order, &open()).await;
+        let order = order(&env, sale);
+        let outcome = env.provider.vend(&order, &open()).await;
         assert!(matches!(outcome, VendOutcome::Refused(_)), "{outcome:?}");
     }
-    assert_eq!(town.vends().await.len(), 0);
+    assert_eq!(env.vends().await.len(), 0);
 }

@@ -1,4 +1,4 @@
-//! One adapter before all laws: every call goes through here, so that what holds of every call is seen at every call.
+//! The examination of one adapter. All calls go through it, because some requirements apply to every call.
 
 use std::{
     collections::BTreeMap,
@@ -13,33 +13,37 @@ use vend::{
     CallId, Customer, Enquiry, ProviderReference, Quotation, Sale, Unanswered, VendOrder, VendOutcome,
 };
 
-use super::{Broken, Judgement, Law, Made, Mishap, Operation, World};
+use super::{Broken, Judgement, Made, Mishap, Operation, Requirement, World};
 use crate::{Gate, Provider};
 
 /// Why a scenario did not reach its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The law is broken; what the adapter did.
+    /// The requirement is violated. The text says what the adapter did.
     Broken(String),
-    /// This world cannot do what the law is about, or another law is broken that hides this one.
+    /// The world cannot arrange the scenario, or the violation of another requirement hides the result.
     Untested,
 }
 
 /// How a scenario ended.
 pub(super) type Verdict = Result<(), End>;
 
-/// The laws about every call. They are broken wherever that is seen.
-const OF_EVERY_CALL: [Law; 4] =
-    [Law::SendsOnce, Law::KeepsDeadlines, Law::TokensStaySealed, Law::NeverPanics];
+/// The requirements that apply to every call. Any scenario can show a violation of them.
+const OF_EVERY_CALL: [Requirement; 4] = [
+    Requirement::SendsOnce,
+    Requirement::KeepsDeadlines,
+    Requirement::TokensStaySealed,
+    Requirement::NeverPanics,
+];
 
 pub(super) struct Examination<'a> {
     pub(super) world: &'a dyn World,
-    kept: Vec<Law>,
-    broken: BTreeMap<Law, Broken>,
-    untested: Vec<Law>,
-    /// What the world was told to do in this scenario.
+    kept: Vec<Requirement>,
+    broken: BTreeMap<Requirement, Broken>,
+    untested: Vec<Requirement>,
+    /// The mishaps that were arranged in this scenario.
     scripted: Vec<String>,
-    /// What every call returned, as a log would show it, with what was scripted then.
+    /// The `Debug` form of what every call returned, with what was scripted at that time.
     said: Vec<(String, String)>,
 }
 
@@ -55,39 +59,40 @@ impl<'a> Examination<'a> {
         }
     }
 
-    pub(super) async fn begin(&mut self, _law: Law) {
+    pub(super) async fn begin(&mut self, _law: Requirement) {
         self.scripted.clear();
         self.forget_mishaps().await;
     }
 
-    pub(super) fn end(&mut self, law: Law, verdict: Verdict) {
-        if OF_EVERY_CALL.contains(&law) {
-            // These are decided when everything has been seen.
+    pub(super) fn end(&mut self, requirement: Requirement, verdict: Verdict) {
+        if OF_EVERY_CALL.contains(&requirement) {
+            // These are decided after all scenarios.
             if verdict == Err(End::Untested) {
-                self.untested.push(law);
+                self.untested.push(requirement);
             }
             return;
         }
         match verdict {
-            Ok(()) => self.kept.push(law),
-            Err(End::Untested) => self.untested.push(law),
-            Err(End::Broken(seen)) => self.convict(law, seen),
+            Ok(()) => self.kept.push(requirement),
+            Err(End::Untested) => self.untested.push(requirement),
+            Err(End::Broken(seen)) => self.report(requirement, seen),
         }
     }
 
     pub(super) async fn judgement(mut self) -> Judgement {
         self.look_for_tokens().await;
-        for law in OF_EVERY_CALL {
-            self.untested.retain(|untested| *untested != law || !self.broken.contains_key(&law));
-            if !self.broken.contains_key(&law) && !self.untested.contains(&law) {
-                self.kept.push(law);
+        for requirement in OF_EVERY_CALL {
+            self.untested
+                .retain(|untested| *untested != requirement || !self.broken.contains_key(&requirement));
+            if !self.broken.contains_key(&requirement) && !self.untested.contains(&requirement) {
+                self.kept.push(requirement);
             }
         }
         let broken = self.broken.into_values().collect();
         Judgement { kept: self.kept, broken, untested: self.untested }
     }
 
-    /// Has something go wrong with the next call of an operation.
+    /// Arranges a mishap for the next call of an operation.
     pub(super) async fn arrange(&mut self, operation: Operation, mishap: Mishap) -> Result<(), End> {
         let by_the_wire = self.world.wire().is_some_and(|wire| wire.arrange(operation, mishap));
         if !by_the_wire && !self.world.arrange(operation, mishap).await {
@@ -97,12 +102,12 @@ impl<'a> Examination<'a> {
         Ok(())
     }
 
-    /// Says in words what else was done to the adapter.
+    /// Adds a description of another action to the report.
     pub(super) fn note(&mut self, what: &str) {
         self.scripted.push(what.to_owned());
     }
 
-    /// Begins another part of the same scenario.
+    /// Drops what was arranged, and begins another part of the same scenario.
     pub(super) async fn forget_mishaps(&mut self) {
         self.scripted.clear();
         if let Some(wire) = self.world.wire() {
@@ -111,7 +116,7 @@ impl<'a> Examination<'a> {
         self.world.forget_mishaps().await;
     }
 
-    /// Whether what was arranged on the wire has happened; else the adapter did not ask, and nothing was shown.
+    /// Fails as untested if a mishap that was arranged on the wire has not happened. Then the adapter sent no request.
     pub(super) fn happened(&self) -> Result<(), End> {
         if self.world.wire().is_some_and(super::Wire::is_pending) { Err(End::Untested) } else { Ok(()) }
     }
@@ -132,7 +137,7 @@ impl<'a> Examination<'a> {
         if let (Some(before), Some(after)) = (before, self.orders_received()) {
             let sent = after.saturating_sub(before);
             if sent > 1 {
-                self.convict(Law::SendsOnce, format!("one call sent the order {sent} times"));
+                self.report(Requirement::SendsOnce, format!("one call sent the order {sent} times"));
             }
         }
         outcome
@@ -175,27 +180,27 @@ impl<'a> Examination<'a> {
         self.call("trial", world.provider().trial(call, sale)).await
     }
 
-    /// How many orders have reached this world; none where nothing is counted.
+    /// The number of orders that reached this world. `None` without a wire, because nothing is counted then.
     pub(super) fn orders_received(&self) -> Option<usize> {
         self.world.wire().map(|wire| wire.received(Operation::Vend))
     }
 
-    /// The vends that this world made under a reference.
+    /// The vends that this world made under the reference of this order.
     pub(super) async fn made(&self, order: &VendOrder) -> Vec<Made> {
         let reference = order.reference.to_string();
         self.world.vends().await.into_iter().filter(|made| made.reference == reference).collect()
     }
 
-    pub(super) fn convict(&mut self, law: Law, seen: String) {
+    pub(super) fn report(&mut self, requirement: Requirement, seen: String) {
         let scripted = self.scripted();
-        self.broken.entry(law).or_insert(Broken { law, scripted, seen });
+        self.broken.entry(requirement).or_insert(Broken { requirement, scripted, seen });
     }
 
     fn scripted(&self) -> String {
         if self.scripted.is_empty() { "nothing went wrong".to_owned() } else { self.scripted.join("; ") }
     }
 
-    /// Makes a call, bounded in time, and survives its panic. What it says is kept.
+    /// Makes a call within the deadline and catches its panic. The answer is kept for the search for tokens.
     async fn call<T: Debug>(&mut self, what: &str, call: impl Future<Output = T>) -> Result<T, End> {
         match tokio::time::timeout(self.world.deadline(), unwinding(call)).await {
             Ok(Some(answer)) => {
@@ -203,18 +208,21 @@ impl<'a> Examination<'a> {
                 Ok(answer)
             }
             Ok(None) => {
-                self.convict(Law::NeverPanics, format!("the {what} panicked"));
+                self.report(Requirement::NeverPanics, format!("the {what} panicked"));
                 Err(End::Untested)
             }
             Err(_elapsed) => {
                 let deadline = self.world.deadline();
-                self.convict(Law::KeepsDeadlines, format!("the {what} had not ended after {deadline:?}"));
+                self.report(
+                    Requirement::KeepsDeadlines,
+                    format!("the {what} had not ended after {deadline:?}"),
+                );
                 Err(End::Untested)
             }
         }
     }
 
-    /// Whether anything that was said holds a token that was issued, however that is grouped.
+    /// Reports a violation if any answer shows an issued token, in any grouping.
     async fn look_for_tokens(&mut self) {
         let digits = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '-')).collect::<String>();
         let issued = self.world.vends().await.into_iter().flat_map(|made| made.tokens);
@@ -225,9 +233,9 @@ impl<'a> Examination<'a> {
             issued.iter().any(|token| said.contains(token.as_str()))
         };
         if let Some((scripted, said)) = self.said.iter().find(tells).cloned() {
-            let seen = format!("this was said, with a token in it: {said}");
-            self.broken.entry(Law::TokensStaySealed).or_insert(Broken {
-                law: Law::TokensStaySealed,
+            let seen = format!("this answer shows a token: {said}");
+            self.broken.entry(Requirement::TokensStaySealed).or_insert(Broken {
+                requirement: Requirement::TokensStaySealed,
                 scripted,
                 seen,
             });
@@ -235,7 +243,7 @@ impl<'a> Examination<'a> {
     }
 }
 
-/// What the future yields; none if it panics.
+/// The output of the future. `None` if it panics.
 async fn unwinding<T>(call: impl Future<Output = T>) -> Option<T> {
     let mut call = pin!(call);
     future::poll_fn(|context| {

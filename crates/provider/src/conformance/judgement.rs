@@ -1,63 +1,63 @@
-//! What came of examining an adapter.
+//! The result of examining an adapter.
 
 use std::{collections::BTreeSet, fmt};
 
-use super::Law;
+use super::Requirement;
 
-/// A law that an adapter broke.
+/// A requirement that an adapter violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The law.
-    pub law: Law,
+    /// The requirement.
+    pub requirement: Requirement,
     /// What the world did.
     pub scripted: String,
-    /// What the adapter made of it.
+    /// What the adapter did.
     pub seen: String,
 }
 
-/// What came of examining an adapter.
+/// The result of examining an adapter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// The laws that were kept.
-    pub kept: Vec<Law>,
-    /// The laws that were broken; empty for an adapter that may handle money.
+    /// The requirements that are met.
+    pub kept: Vec<Requirement>,
+    /// The requirements that are violated. This list is empty for an adapter that may handle money.
     pub broken: Vec<Broken>,
-    /// The laws that this world could not put to the test, or that another broken law hid.
-    pub untested: Vec<Law>,
+    /// The requirements that this world could not test, or that the violation of another requirement hid.
+    pub untested: Vec<Requirement>,
 }
 
 impl Judgement {
-    /// Asserts that no law is broken, and that these and no others are untested: those of which nothing is known must be
-    /// shown in another way, so a test names them.
+    /// Asserts that no requirement is violated, and that exactly these are untested. A test must name the untested
+    /// ones, because they must be shown in another way.
     ///
     /// # Panics
-    /// When that is not so, with everything that there is to say about it.
+    /// If a requirement is violated, or if the untested ones are not exactly these. The message has the details.
     #[track_caller]
-    pub fn assert_kept_all_but(&self, untested: &[Law]) {
+    pub fn assert_kept_all_but(&self, untested: &[Requirement]) {
         assert!(self.broken.is_empty(), "{self}");
-        let expected: BTreeSet<Law> = untested.iter().copied().collect();
-        let found: BTreeSet<Law> = self.untested.iter().copied().collect();
-        let surplus: Vec<&Law> = found.difference(&expected).collect();
-        assert!(surplus.is_empty(), "these laws were not put to the test: {surplus:?}");
-        let tested: Vec<&Law> = expected.difference(&found).collect();
-        assert!(tested.is_empty(), "these laws are said not to be testable, and were kept: {tested:?}");
+        let expected: BTreeSet<Requirement> = untested.iter().copied().collect();
+        let found: BTreeSet<Requirement> = self.untested.iter().copied().collect();
+        let surplus: Vec<&Requirement> = found.difference(&expected).collect();
+        assert!(surplus.is_empty(), "these requirements were not tested: {surplus:?}");
+        let tested: Vec<&Requirement> = expected.difference(&found).collect();
+        assert!(tested.is_empty(), "these requirements are listed as untested, but are met: {tested:?}");
     }
 }
 
 impl fmt::Display for Broken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { law, scripted, seen } = self;
-        writeln!(out, "The adapter breaks the law {law:?}: {law}.")?;
+        let Self { requirement, scripted, seen } = self;
+        writeln!(out, "The adapter violates the requirement {requirement:?}: {requirement}.")?;
         writeln!(out, "  What happened:  {scripted}")?;
         writeln!(out, "  What it did:    {seen}")?;
-        write!(out, "  The danger:     {}", law.danger())
+        write!(out, "  The danger:     {}", requirement.danger())
     }
 }
 
 impl fmt::Display for Judgement {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kept, broken, untested) = (self.kept.len(), self.broken.len(), self.untested.len());
-        write!(out, "{kept} laws kept, {broken} broken, {untested} not put to the test")?;
+        write!(out, "{kept} requirements met, {broken} violated, {untested} not tested")?;
         self.broken.iter().try_for_each(|broken| write!(out, "\n\n{broken}"))
     }
 }

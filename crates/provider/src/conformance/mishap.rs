@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Which of the adapter's calls a mishap happens to.
+/// The call of the adapter that a mishap happens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// [`check`](crate::Provider::check).
@@ -17,83 +17,83 @@ pub enum Operation {
     Enquiry,
 }
 
-/// What goes wrong with the next call of one operation, and with no other.
+/// What goes wrong with the next call of one operation, and with no other call.
 ///
-/// The first group happens on the wire: a [`Wire`](super::Wire) does these by itself, and a world that has one is not
-/// asked for them. The second group is something that the provider does.
+/// The first group happens on the wire. A [`Wire`](super::Wire) does these by itself, and a world with a wire is not
+/// asked for them. The second group is caused by the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mishap {
-    /// The connection is cut when the request has been read, before the provider sees it.
+    /// The connection is cut after the request was read, before the provider sees it.
     RequestLost,
-    /// It is carried out; the connection is cut before the answer.
+    /// The request is carried out. The connection is cut before the answer.
     ReplyLost,
-    /// It is carried out; nothing is ever answered, and the connection stays.
+    /// The request is carried out. No answer is ever sent, and the connection stays open.
     Silence,
-    /// It is carried out; the answer comes byte by byte, and not in time.
+    /// The request is carried out. The answer comes byte by byte, and not in time.
     ReplyDrips,
-    /// It is carried out; half of the answer comes, and the connection is cut.
+    /// The request is carried out. Half of the answer comes, and then the connection is cut.
     ReplyHalved,
-    /// It is carried out; the answer is this instead.
+    /// The request is carried out. The answer is replaced by this.
     ReplyGarbled(Garbage),
-    /// It is carried out; the answer is empty.
+    /// The request is carried out. The answer is empty.
     ReplyEmpty,
-    /// It is carried out; the answer is larger than any of the protocol's.
+    /// The request is carried out. The answer is larger than any answer of the protocol.
     ReplyEndless,
-    /// It is carried out; the answer is a page that says that something broke inside (HTTP 500).
+    /// The request is carried out. The answer is an error page of the server (HTTP 500).
     ServerError,
-    /// It is carried out; the true answer comes under a status of failure (HTTP 500).
+    /// The request is carried out. The correct answer comes with a failure status (HTTP 500).
     FailingStatus,
-    /// It is not carried out; the answer points elsewhere (HTTP 307).
+    /// The request is not carried out. The answer is a redirect to another address (HTTP 307).
     Redirected,
 
-    /// It is carried out; the answer carries the reference of another request.
+    /// The request is carried out. The answer has the reference of another request.
     AnswersAnotherReference,
-    /// It is carried out; the answer carries no reference.
+    /// The request is carried out. The answer has no reference.
     ReferenceLeftOut,
-    /// It is carried out; the answer names another subscriber.
+    /// The request is carried out. The answer names another subscriber.
     AnswersAnotherSubscriber,
-    /// It is carried out; the answer is about another amount.
+    /// The request is carried out. The answer has another amount.
     AnswersAnotherAmount,
-    /// It is carried out; the answer is in another currency.
+    /// The request is carried out. The answer has another currency.
     AnswersAnotherCurrency,
-    /// It is carried out; the answer lacks the token that it owes.
+    /// The request is carried out. The answer lacks the required token.
     TokenLeftOut,
-    /// It is carried out; the answer holds the dummy token of a trial.
+    /// The request is carried out. The answer has the dummy token of a trial.
     TokenDummy,
-    /// It is taken, and an enquiry finds it under way for a while; then it is carried out.
+    /// The request is accepted. For a while an enquiry finds it in progress. Then it is carried out.
     StillUnderWay,
-    /// It is refused, definitely, by a refusal that carries our reference where the provider's refusals carry one. An
-    /// enquiry that is refused says no to the question, not to the order.
+    /// The request is definitely refused. The refusal has our reference if the provider's refusals have one. The
+    /// refusal of an enquiry refuses the question, not the order.
     Refused,
-    /// It is refused, or said to be, under the reference of another request.
+    /// A refusal is answered with the reference of another request.
     RefusedForAnother,
-    /// It is refused, or said to be, without any reference.
+    /// A refusal is answered without a reference.
     RefusedWithoutReference,
-    /// It is answered with a fault that is no definite refusal.
+    /// A fault is answered that is not a definite refusal.
     UnlistedFault,
-    /// Of an enquiry about an order that never was: that there is no record, said in answer to another question.
+    /// For an enquiry about an order that was never sent: "no record" is answered, but to another question.
     NoRecordForAnother,
 }
 
-/// Bytes that are no answer in any protocol.
+/// Bytes that are not an answer in any protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Garbage {
     /// A sentence.
     Prose,
     /// Bytes that are not text.
     Binary,
-    /// XML that is opened a hundred thousand times and never closed.
+    /// An XML element that is opened 100,000 times and never closed.
     NestedXml,
-    /// JSON of the same kind.
+    /// A JSON array that is opened 100,000 times and never closed.
     NestedJson,
-    /// JSON that says nothing.
+    /// A JSON object without fields.
     EmptyJson,
-    /// XML that says nothing.
+    /// An XML element without content.
     EmptyXml,
 }
 
 impl Garbage {
-    /// All of it.
+    /// Every kind of garbage.
     pub const ALL: [Self; 6] =
         [Self::Prose, Self::Binary, Self::NestedXml, Self::NestedJson, Self::EmptyJson, Self::EmptyXml];
 
@@ -136,23 +136,23 @@ impl fmt::Display for Mishap {
                 return write!(out, "it is carried out, and the answer is garbage ({garbage:?})");
             }
             Self::ReplyEmpty => "it is carried out, and the answer is empty",
-            Self::ReplyEndless => "it is carried out, and the answer is larger than any of the protocol's",
-            Self::ServerError => "it is carried out, and the answer is HTTP 500 with a page for people",
-            Self::FailingStatus => "it is carried out, and the true answer comes as HTTP 500",
+            Self::ReplyEndless => "it is carried out, and the answer is larger than the protocol allows",
+            Self::ServerError => "it is carried out, and the answer is HTTP 500 with an error page",
+            Self::FailingStatus => "it is carried out, and the correct answer comes as HTTP 500",
             Self::Redirected => "it is not carried out, and the answer is HTTP 307 to another address",
-            Self::AnswersAnotherReference => "it is carried out, and the answer carries another reference",
-            Self::ReferenceLeftOut => "it is carried out, and the answer carries no reference",
+            Self::AnswersAnotherReference => "it is carried out, and the answer has another reference",
+            Self::ReferenceLeftOut => "it is carried out, and the answer has no reference",
             Self::AnswersAnotherSubscriber => "it is carried out, and the answer names another subscriber",
-            Self::AnswersAnotherAmount => "it is carried out, and the answer is about another amount",
-            Self::AnswersAnotherCurrency => "it is carried out, and the answer is in another currency",
-            Self::TokenLeftOut => "it is carried out, and the answer lacks its token",
-            Self::TokenDummy => "it is carried out, and the answer holds the dummy token of a trial",
-            Self::StillUnderWay => "it is taken, and is under way for a while",
+            Self::AnswersAnotherAmount => "it is carried out, and the answer has another amount",
+            Self::AnswersAnotherCurrency => "it is carried out, and the answer has another currency",
+            Self::TokenLeftOut => "it is carried out, and the answer lacks the required token",
+            Self::TokenDummy => "it is carried out, and the answer has the dummy token of a trial",
+            Self::StillUnderWay => "it is accepted, and is in progress for a while",
             Self::Refused => "it is refused under its own reference",
             Self::RefusedForAnother => "it is refused under another reference",
             Self::RefusedWithoutReference => "it is refused without a reference",
-            Self::UnlistedFault => "it is answered with a fault that is no definite refusal",
-            Self::NoRecordForAnother => "another question is answered: that there is no record",
+            Self::UnlistedFault => "it is answered with a fault that is not a definite refusal",
+            Self::NoRecordForAnother => "\"no record\" is answered to another question",
         })
     }
 }

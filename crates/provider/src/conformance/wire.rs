@@ -1,8 +1,8 @@
-//! A wire between an adapter over HTTP and its provider's simulator, which breaks as it is told.
+//! A proxy between an HTTP adapter and its provider's simulator. It injects network faults.
 //!
-//! What goes wrong between two machines is the same for every protocol over HTTP. So a world whose simulator speaks plain
-//! HTTP puts a [`Wire`] before it and hands it to the kit, which then cuts, silences, garbles and redirects by itself, and
-//! counts what arrives.
+//! Network faults are the same for every protocol over HTTP. So a world whose simulator speaks plain HTTP puts a
+//! [`Wire`] in front of it and gives it to the kit. The kit then cuts, silences, garbles and redirects answers, and
+//! counts the requests that arrive.
 
 mod http;
 mod serving;
@@ -25,23 +25,23 @@ use serving::Breakage;
 
 pub use http::{Answer, Request};
 
-/// Somewhere to send an adapter to instead of its provider. Every answer ends its connection.
+/// A proxy that the adapter connects to instead of its provider. Every answer ends its connection.
 pub struct Wire {
     shared: Arc<Shared>,
     address: SocketAddr,
     elsewhere: SocketAddr,
 }
 
-/// Whether a request is the one that the adapter puts for an operation.
+/// Whether a request is the one that the adapter sends for an operation.
 type Recognise = Box<dyn Fn(&Request<'_>, Operation) -> bool + Send + Sync>;
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
     upstream: Upstream,
     is: Recognise,
     elsewhere: SocketAddr,
     state: Mutex<State>,
-    /// Told whenever a connection is made or ends.
+    /// Notified when a connection is opened.
     changed: Condvar,
     closed: AtomicBool,
 }
@@ -56,12 +56,12 @@ struct State {
     scripts: VecDeque<(Operation, Script)>,
     received: Vec<Operation>,
     strayed: usize,
-    /// How many connections were ever made, and which of them stand.
+    /// How many connections were opened so far, and which of them are still open.
     made: u64,
     standing: BTreeSet<u64>,
 }
 
-/// What is to happen to one request.
+/// What happens to one request.
 enum Script {
     Break(Breakage),
     Rewrite(Box<dyn FnOnce(&str) -> String + Send>),
@@ -71,11 +71,11 @@ const OPERATIONS: [Operation; 5] =
     [Operation::Check, Operation::Quote, Operation::Trial, Operation::Vend, Operation::Enquiry];
 
 impl Wire {
-    /// To a simulator that listens at an address. `is` tells whether a request is the one that the adapter puts for an
-    /// operation; one request may be that of several.
+    /// A wire to a simulator that listens at an address. `is` returns whether a request is the one that the adapter
+    /// sends for an operation. One request may belong to several operations.
     ///
     /// # Errors
-    /// When no port can be opened on loopback.
+    /// If no port can be opened on loopback.
     pub fn to(
         server: SocketAddr,
         is: impl Fn(&Request<'_>, Operation) -> bool + Send + Sync + 'static,
@@ -83,10 +83,10 @@ impl Wire {
         Self::open(Upstream::Server(server), Box::new(is))
     }
 
-    /// To a simulator in this very process, which is called with every request that gets through.
+    /// A wire to a simulator in the same process. It is called with every request that is forwarded.
     ///
     /// # Errors
-    /// When no port can be opened on loopback.
+    /// If no port can be opened on loopback.
     pub fn to_function(
         answers: impl Fn(&Request<'_>) -> Answer + Send + Sync + 'static,
         is: impl Fn(&Request<'_>, Operation) -> bool + Send + Sync + 'static,
@@ -115,12 +115,12 @@ impl Wire {
         Ok(Self { shared, address: addresses.0, elsewhere: addresses.1 })
     }
 
-    /// Where the adapter is to be sent: `http://127.0.0.1:4711`.
+    /// The URL that the adapter must use, such as `http://127.0.0.1:4711`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Has this happen to the next request of an operation; false if it is nothing that happens on a wire.
+    /// Arranges this mishap for the next request of an operation. Returns false if it is not a network fault.
     pub fn arrange(&self, operation: Operation, mishap: Mishap) -> bool {
         let breakage = Breakage::of(mishap);
         let script = breakage.map(|breakage| (operation, Script::Break(breakage)));
@@ -128,45 +128,45 @@ impl Wire {
         breakage.is_some()
     }
 
-    /// Rewrites the body of the next answer to an operation, which is asked for without compression.
+    /// Rewrites the body of the next answer to an operation. The simulator is asked for an uncompressed answer.
     pub fn rewrite(&self, operation: Operation, change: impl FnOnce(&str) -> String + Send + 'static) {
         self.shared.state().scripts.push_back((operation, Script::Rewrite(Box::new(change))));
     }
 
-    /// Whether something that was arranged has not happened yet.
+    /// Whether an arranged mishap has not happened yet.
     pub fn is_pending(&self) -> bool {
         !self.shared.state().scripts.is_empty()
     }
 
-    /// Forgets what was arranged and has not happened yet.
+    /// Drops every arranged mishap that has not happened yet.
     pub fn clear(&self) {
         self.shared.state().scripts.clear();
     }
 
-    /// How many requests of an operation have arrived, whole, since the beginning.
+    /// The number of complete requests of an operation that have arrived.
     pub fn received(&self, operation: Operation) -> usize {
         self.shared.state().received.iter().filter(|received| **received == operation).count()
     }
 
-    /// How many requests have followed a redirect.
+    /// The number of requests that have followed a redirect.
     pub fn strayed(&self) -> usize {
         self.shared.state().strayed
     }
 
-    /// Tells, wherever it is, whether a connection stands that was made from now on.
+    /// A probe for connections that are opened from now on. It can be moved to another thread.
     pub(super) fn probe(&self) -> Probe {
         Probe { shared: Arc::clone(&self.shared), since: self.shared.state().made }
     }
 }
 
-/// Looks at the connections of a wire.
+/// Observes the connections of a wire.
 pub(super) struct Probe {
     shared: Arc<Shared>,
     since: u64,
 }
 
 impl Probe {
-    /// Whether such a connection stands, or is made within this time. Blocks this thread meanwhile.
+    /// Whether such a connection is open or is opened within this time. Blocks this thread meanwhile.
     pub(super) fn is_connected_within(&self, patience: Duration) -> bool {
         let none = |state: &mut State| state.standing.range(self.since..).next().is_none();
         let waited = self.shared.changed.wait_timeout_while(self.shared.state(), patience, none);
@@ -180,7 +180,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a request, and takes what is to happen to it.
+    /// Counts a request, and takes the script for it.
     fn take(&self, request: &Request<'_>) -> Option<Script> {
         let mut state = self.state();
         let operations = OPERATIONS.into_iter().filter(|operation| (self.is)(request, *operation));
@@ -194,8 +194,8 @@ impl Drop for Wire {
     fn drop(&mut self) {
         self.shared.closed.store(true, Ordering::Release);
         for address in [self.address, self.elsewhere] {
-            // The thread that waits for a connection wakes up by one.
-            let _nobody_waits = TcpStream::connect(address);
+            // A connection wakes the thread that waits in `accept`, so that it can end.
+            let _not_listening = TcpStream::connect(address);
         }
     }
 }

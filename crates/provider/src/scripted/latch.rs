@@ -1,8 +1,8 @@
-//! Something that a test opens once.
+//! A latch that a test opens once.
 
 use tokio::sync::watch;
 
-/// Closed until opened, then open for ever. Clones are handles on the same latch.
+/// A latch is closed until it is opened, and then stays open. All clones share one state.
 #[derive(Clone, Debug)]
 pub struct Latch(watch::Sender<bool>);
 

@@ -1,11 +1,11 @@
-//! An adapter to the small vendor that keeps every law, and that can be told to break one: then it is a mutant.
+//! An adapter to the small vendor. It meets every requirement. As a mutant it violates exactly one.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use meter_token::{DescribedToken, TokenSet};
 use money::Money;
-use provider::conformance::Law;
+use provider::conformance::Requirement;
 use provider::{Gate, Provider};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -23,7 +23,7 @@ const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
 pub struct Adapter {
     address: String,
-    pub breaks: Option<Law>,
+    pub breaks: Option<Requirement>,
 }
 
 /// Why there is no reply.
@@ -42,35 +42,35 @@ struct Reply {
     body: Vec<u8>,
 }
 
-/// The laws about a success, of the answer to a vend or of one that an enquiry found.
+/// The requirements about a success, either in the answer to a vend or in the answer to an enquiry.
 struct Strictness {
-    reference: Law,
-    no_reference: Law,
-    subscriber: Law,
-    amount: Law,
-    currency: Law,
-    token: Law,
-    dummy: Law,
+    reference: Requirement,
+    no_reference: Requirement,
+    subscriber: Requirement,
+    amount: Requirement,
+    currency: Requirement,
+    token: Requirement,
+    dummy: Requirement,
 }
 
 const OF_A_VEND: Strictness = Strictness {
-    reference: Law::ReferenceOfAnother,
-    no_reference: Law::ReferenceMissing,
-    subscriber: Law::SubscriberOfAnother,
-    amount: Law::AmountOfAnother,
-    currency: Law::CurrencyOfAnother,
-    token: Law::TokenMissing,
-    dummy: Law::TokenIsDummy,
+    reference: Requirement::ReferenceOfAnother,
+    no_reference: Requirement::ReferenceMissing,
+    subscriber: Requirement::SubscriberOfAnother,
+    amount: Requirement::AmountOfAnother,
+    currency: Requirement::CurrencyOfAnother,
+    token: Requirement::TokenMissing,
+    dummy: Requirement::TokenIsDummy,
 };
 
 const OF_AN_ENQUIRY: Strictness = Strictness {
-    reference: Law::EnquiryReferenceOfAnother,
-    no_reference: Law::EnquiryReferenceMissing,
-    subscriber: Law::EnquirySubscriberOfAnother,
-    amount: Law::EnquiryAmountOfAnother,
-    currency: Law::EnquiryCurrencyOfAnother,
-    token: Law::EnquiryTokenMissing,
-    dummy: Law::EnquiryTokenIsDummy,
+    reference: Requirement::EnquiryReferenceOfAnother,
+    no_reference: Requirement::EnquiryReferenceMissing,
+    subscriber: Requirement::EnquirySubscriberOfAnother,
+    amount: Requirement::EnquiryAmountOfAnother,
+    currency: Requirement::EnquiryCurrencyOfAnother,
+    token: Requirement::EnquiryTokenMissing,
+    dummy: Requirement::EnquiryTokenIsDummy,
 };
 
 fn open() -> Gate {
@@ -82,18 +82,22 @@ fn refused(reason: RefusalReason) -> VendOutcome {
 }
 
 impl Adapter {
-    pub fn at(url: &str, breaks: Option<Law>) -> Self {
+    pub fn at(url: &str, breaks: Option<Requirement>) -> Self {
         Self { address: url.strip_prefix("http://").unwrap().to_owned(), breaks }
     }
 
-    /// Whether this is the mutant that breaks this law.
-    fn breaks(&self, law: Law) -> bool {
-        self.breaks == Some(law)
+    /// Whether this is the mutant that violates this requirement.
+    fn breaks(&self, requirement: Requirement) -> bool {
+        self.breaks == Some(requirement)
     }
 
-    /// A refusal by the mutant of this law, and doubt by every other adapter.
-    fn doubt(&self, law: Law, doubt: impl Into<Unclear>) -> VendOutcome {
-        if self.breaks(law) { refused(RefusalReason::Other) } else { VendOutcome::Unknown(doubt.into()) }
+    /// A refusal if this is the mutant of this requirement, else doubt.
+    fn doubt(&self, requirement: Requirement, doubt: impl Into<Unclear>) -> VendOutcome {
+        if self.breaks(requirement) {
+            refused(RefusalReason::Other)
+        } else {
+            VendOutcome::Unknown(doubt.into())
+        }
     }
 
     async fn exchange(
@@ -104,12 +108,12 @@ impl Adapter {
         within: Duration,
     ) -> Result<Reply, Lost> {
         let exchange = async {
-            let looks_early = self.breaks(Law::GateIsLookedAtLast);
+            let looks_early = self.breaks(Requirement::GateIsLookedAtLast);
             if looks_early && !gate.is_open() {
                 return Err(Lost::GateClosed);
             }
             let mut stream = TcpStream::connect(address).await.map_err(|_refused| Lost::NeverSent)?;
-            if !looks_early && !self.breaks(Law::ClosedGate) && !gate.is_open() {
+            if !looks_early && !self.breaks(Requirement::ClosedGate) && !gate.is_open() {
                 return Err(Lost::GateClosed);
             }
             let body = message.to_bytes();
@@ -126,9 +130,9 @@ impl Adapter {
             .with("reference", &order.reference)
             .with("subscriber", &order.sale.subscriber)
             .with("amount", &order.sale.amount);
-        let within = if self.breaks(Law::KeepsDeadlines) { NEVER } else { VEND_TIMEOUT };
+        let within = if self.breaks(Requirement::KeepsDeadlines) { NEVER } else { VEND_TIMEOUT };
         let reply = self.exchange((&self.address, "/vend"), &message, gate, within).await?;
-        if !(300..400).contains(&reply.status) || !self.breaks(Law::Redirect) {
+        if !(300..400).contains(&reply.status) || !self.breaks(Requirement::Redirect) {
             return Ok(reply);
         }
         let location = reply.head.split("http://").nth(1).and_then(|rest| rest.split('/').next());
@@ -142,31 +146,39 @@ impl Adapter {
     /// What an answer to an order proves.
     fn judged(&self, reply: &Reply, order: &VendOrder) -> VendOutcome {
         let unclear = |doubt: Doubt| -> Unclear {
-            if self.breaks(Law::UnclearIsKept) { doubt.into() } else { Unclear::said(doubt, &reply.body) }
+            if self.breaks(Requirement::UnclearIsKept) {
+                doubt.into()
+            } else {
+                Unclear::said(doubt, &reply.body)
+            }
         };
         let Some(message) = Message::read(&reply.body) else { return self.unreadable(reply) };
         match message.kind() {
             "vended" => match self.proven(&message, order, &OF_A_VEND, &reply.body) {
-                Some(_) if reply.status >= 500 && self.breaks(Law::SuccessUnderError) => {
+                Some(_) if reply.status >= 500 && self.breaks(Requirement::SuccessUnderError) => {
                     refused(RefusalReason::Other)
                 }
-                Some(_) if self.breaks(Law::VendIsTold) => VendOutcome::Unknown(unclear(Doubt::Mismatched)),
+                Some(_) if self.breaks(Requirement::VendIsTold) => {
+                    VendOutcome::Unknown(unclear(Doubt::Mismatched))
+                }
                 Some(vend) => VendOutcome::Vended(Box::new(vend)),
                 None => VendOutcome::Unknown(unclear(Doubt::Mismatched)),
             },
             "refused" => match message.get("reference") {
-                Some(ours) if ours == order.reference.to_string() && !self.breaks(Law::RefusalIsTold) => {
+                Some(ours)
+                    if ours == order.reference.to_string() && !self.breaks(Requirement::RefusalIsTold) =>
+                {
                     refused(RefusalReason::Blocked)
                 }
                 Some(ours) if ours == order.reference.to_string() => {
                     VendOutcome::Unknown(unclear(Doubt::UnlistedFault))
                 }
-                Some(_) => self.doubt(Law::RefusalOfAnother, unclear(Doubt::Mismatched)),
-                None => self.doubt(Law::RefusalWithoutReference, unclear(Doubt::Mismatched)),
+                Some(_) => self.doubt(Requirement::RefusalOfAnother, unclear(Doubt::Mismatched)),
+                None => self.doubt(Requirement::RefusalWithoutReference, unclear(Doubt::Mismatched)),
             },
-            "repeated" => self.doubt(Law::Repeat, unclear(Doubt::RepeatedReference)),
-            "processing" => self.doubt(Law::UnderWay, unclear(Doubt::StillOpen)),
-            _ => self.doubt(Law::UnlistedFault, unclear(Doubt::UnlistedFault)),
+            "repeated" => self.doubt(Requirement::Repeat, unclear(Doubt::RepeatedReference)),
+            "processing" => self.doubt(Requirement::UnderWay, unclear(Doubt::StillOpen)),
+            _ => self.doubt(Requirement::UnlistedFault, unclear(Doubt::UnlistedFault)),
         }
     }
 
@@ -174,42 +186,48 @@ impl Adapter {
         let unclear = Unclear::said(Doubt::Unreadable, &reply.body);
         match reply.status {
             300..400 => VendOutcome::Unknown(unclear),
-            500.. => self.doubt(Law::ServerError, unclear),
-            _ if reply.body.is_empty() => self.doubt(Law::EmptyReply, unclear),
+            500.. => self.doubt(Requirement::ServerError, unclear),
+            _ if reply.body.is_empty() => self.doubt(Requirement::EmptyReply, unclear),
             _ => {
                 let is_text = std::str::from_utf8(&reply.body).is_ok();
-                assert!(is_text || !self.breaks(Law::NeverPanics), "this mutant expects text");
-                self.doubt(Law::Garbage, unclear)
+                assert!(is_text || !self.breaks(Requirement::NeverPanics), "this mutant panics on bytes");
+                self.doubt(Requirement::Garbage, unclear)
             }
         }
     }
 
     /// The vend, if the message proves it.
-    fn proven(&self, message: &Message, order: &VendOrder, laws: &Strictness, raw: &[u8]) -> Option<Vend> {
+    fn proven(
+        &self,
+        message: &Message,
+        order: &VendOrder,
+        requirements: &Strictness,
+        raw: &[u8],
+    ) -> Option<Vend> {
         let sale = &order.sale;
-        let holds = |is_so: bool, law: Law| (is_so || self.breaks(law)).then_some(());
+        let holds = |is_so: bool, requirement: Requirement| (is_so || self.breaks(requirement)).then_some(());
         match message.get("reference") {
-            Some(reference) => holds(reference == order.reference.to_string(), laws.reference)?,
-            None => holds(false, laws.no_reference)?,
+            Some(reference) => holds(reference == order.reference.to_string(), requirements.reference)?,
+            None => holds(false, requirements.no_reference)?,
         }
-        holds(message.get("subscriber") == Some(sale.subscriber.as_str()), laws.subscriber)?;
+        holds(message.get("subscriber") == Some(sale.subscriber.as_str()), requirements.subscriber)?;
         let amount = Money::parse_wire(message.get("amount")?).ok()?;
-        holds(amount.currency() == sale.amount.currency(), laws.currency)?;
-        holds(amount.minor() == sale.amount.minor(), laws.amount)?;
+        holds(amount.currency() == sale.amount.currency(), requirements.currency)?;
+        holds(amount.minor() == sale.amount.minor(), requirements.amount)?;
         let tokens: Vec<&str> = message.get("tokens").into_iter().flat_map(|all| all.split(',')).collect();
-        holds(!tokens.is_empty(), laws.token)?;
-        holds(tokens.iter().all(|token| token.contains(|digit| digit != '0')), laws.dummy)?;
+        holds(!tokens.is_empty(), requirements.token)?;
+        holds(tokens.iter().all(|token| token.contains(|digit| digit != '0')), requirements.dummy)?;
         let mut described: Vec<DescribedToken> =
             tokens.iter().map(|token| DescribedToken::parse("Credit Token", token).unwrap()).collect();
-        if self.breaks(Law::TokensAsIssued) {
+        if self.breaks(Requirement::TokensAsIssued) {
             described.reverse();
         }
         let nothing = Money::zero(sale.amount.currency());
-        let too_much = i64::from(self.breaks(Law::SplitAddsUp));
+        let too_much = i64::from(self.breaks(Requirement::SplitAddsUp));
         let cost = Money::from_minor(sale.amount.minor() + too_much, sale.amount.currency());
         let breakdown =
             Breakdown { cost, vat: nothing, levy: nothing, regulatory_fee: nothing, charge: nothing };
-        let leaked = tokens.first().filter(|_token| self.breaks(Law::TokensStaySealed));
+        let leaked = tokens.first().filter(|_token| self.breaks(Requirement::TokensStaySealed));
         Some(Vend {
             tokens: TokenSet::in_order(described).ok(),
             units: None,
@@ -222,24 +240,29 @@ impl Adapter {
 
     async fn found(&self, call: CallId, order: &VendOrder, reply: &Reply) -> Enquiry {
         let unanswered = |doubt| Enquiry::Unanswered(Unclear::said(doubt, &reply.body));
-        let nothing_unless =
-            |law| if self.breaks(law) { Enquiry::NoRecord } else { unanswered(Doubt::Unreadable) };
+        let nothing_unless = |requirement| {
+            if self.breaks(requirement) { Enquiry::NoRecord } else { unanswered(Doubt::Unreadable) }
+        };
         let Some(message) = Message::read(&reply.body) else {
-            let law = if reply.status >= 300 { Law::EnquiryServerError } else { Law::EnquiryGarbled };
-            return nothing_unless(law);
+            let requirement = if reply.status >= 300 {
+                Requirement::EnquiryServerError
+            } else {
+                Requirement::EnquiryGarbled
+            };
+            return nothing_unless(requirement);
         };
         match message.kind() {
             "no_record" if message.get("call") != Some(call.to_string().as_str()) => {
-                nothing_unless(Law::EnquiryNoRecordOfAnother)
+                nothing_unless(Requirement::EnquiryNoRecordOfAnother)
             }
-            "no_record" if self.breaks(Law::EnquiryFindsNothing) => unanswered(Doubt::UnlistedFault),
+            "no_record" if self.breaks(Requirement::EnquiryFindsNothing) => unanswered(Doubt::UnlistedFault),
             "no_record" => {
-                if self.breaks(Law::EnquiryVendsNothing) {
+                if self.breaks(Requirement::EnquiryVendsNothing) {
                     let _sent = self.send(order, &open()).await;
                 }
                 Enquiry::NoRecord
             }
-            "refused" if self.breaks(Law::EnquiryRefused) => {
+            "refused" if self.breaks(Requirement::EnquiryRefused) => {
                 Enquiry::Refused(Refusal::because(RefusalReason::Blocked))
             }
             "record" => self.remembered(call, order, &message.inner("was."), &reply.body),
@@ -251,9 +274,9 @@ impl Adapter {
         let unanswered = |doubt| Enquiry::Unanswered(Unclear::said(doubt, raw));
         match was.kind() {
             "vended" => match self.proven(was, order, &OF_AN_ENQUIRY, raw) {
-                Some(_) if self.breaks(Law::EnquiryFindsTheVend) => unanswered(Doubt::Mismatched),
+                Some(_) if self.breaks(Requirement::EnquiryFindsTheVend) => unanswered(Doubt::Mismatched),
                 Some(mut vend) => {
-                    if self.breaks(Law::EnquiryTellsTheSame) {
+                    if self.breaks(Requirement::EnquiryTellsTheSame) {
                         vend.provider_transaction = call.to_string();
                     }
                     Enquiry::Vended(Box::new(vend))
@@ -262,23 +285,32 @@ impl Adapter {
             },
             "refused" => {
                 let is_ours = was.get("reference") == Some(order.reference.to_string().as_str());
-                let is_told = if is_ours {
-                    !self.breaks(Law::RefusalIsRemembered)
+                let is_reported = if is_ours {
+                    !self.breaks(Requirement::RefusalIsRemembered)
                 } else {
-                    self.breaks(Law::EnquiryRefusalOfAnother)
+                    self.breaks(Requirement::EnquiryRefusalOfAnother)
                 };
                 let refusal = Enquiry::Refused(Refusal::because(RefusalReason::Blocked));
-                if is_told { refusal } else { unanswered(Doubt::Mismatched) }
+                if is_reported { refusal } else { unanswered(Doubt::Mismatched) }
             }
-            _ if self.breaks(Law::EnquiryUnderWay) => Enquiry::NoRecord,
+            _ if self.breaks(Requirement::EnquiryUnderWay) => Enquiry::NoRecord,
             _ => Enquiry::StillOpen,
         }
     }
 
-    /// Whether the answer to a question is one, and about what was asked.
-    async fn answered(&self, path: &str, question: &Message, law: Law) -> Result<(), Unanswered> {
+    /// Succeeds if the question got a usable answer about the subject of the question.
+    async fn answered(
+        &self,
+        path: &str,
+        question: &Message,
+        requirement: Requirement,
+    ) -> Result<(), Unanswered> {
         let usable = |doubt| {
-            if self.breaks(Law::UnansweredQuestion) { Ok(()) } else { Err(Unanswered::NoAnswer(doubt)) }
+            if self.breaks(Requirement::UnansweredQuestion) {
+                Ok(())
+            } else {
+                Err(Unanswered::NoAnswer(doubt))
+            }
         };
         let reply = match self.ask(path, question).await {
             Ok(reply) => reply,
@@ -288,12 +320,12 @@ impl Adapter {
             }
         };
         let Some(answer) = Message::read(&reply.body) else { return usable(Doubt::Unreadable) };
-        if answer.kind() == "refused" && !self.breaks(Law::RefusedTrialIsRefused) {
+        if answer.kind() == "refused" && !self.breaks(Requirement::RefusedTrialIsRefused) {
             return Err(Unanswered::Refused(Refusal::because(RefusalReason::Blocked)));
         }
         let same = |name| answer.get(name) == question.get(name);
         let is_asked_for = same("subscriber") && (path == "/check" || same("amount"));
-        if is_asked_for || self.breaks(law) || answer.kind() == "refused" {
+        if is_asked_for || self.breaks(requirement) || answer.kind() == "refused" {
             Ok(())
         } else {
             Err(Unanswered::NoAnswer(Doubt::Mismatched))
@@ -305,20 +337,20 @@ impl Adapter {
         path: &str,
         call: CallId,
         sale: &Sale,
-        vends: Law,
+        vends: Requirement,
     ) -> Result<Quotation, Unanswered> {
         self.vends_if(vends, call, sale).await;
         let question = Message::of("question")
             .with("call", &call)
             .with("subscriber", &sale.subscriber)
             .with("amount", &sale.amount);
-        self.answered(path, &question, Law::QuoteIsForTheSale).await?;
+        self.answered(path, &question, Requirement::QuoteIsForTheSale).await?;
         Ok(Quotation { units: None, breakdown: None, subscriber_details: None })
     }
 
-    /// What the mutant of this law does beside its work.
-    async fn vends_if(&self, law: Law, call: CallId, sale: &Sale) {
-        if self.breaks(law) {
+    /// Sends an order if this is the mutant of this requirement.
+    async fn vends_if(&self, requirement: Requirement, call: CallId, sale: &Sale) {
+        if self.breaks(requirement) {
             let order = VendOrder { reference: ProviderReference::new(call), sale: sale.clone() };
             let _sent = self.send(&order, &open()).await;
         }
@@ -335,54 +367,58 @@ impl Provider for Adapter {
     ) -> Result<Customer, Unanswered> {
         let amount = Money::parse_wire("BWP 100.00").unwrap();
         let sale = Sale { product, subscriber: subscriber.clone(), amount };
-        self.vends_if(Law::CheckVendsNothing, call, &sale).await;
+        self.vends_if(Requirement::CheckVendsNothing, call, &sale).await;
         let question = Message::of("question").with("call", &call).with("subscriber", &subscriber);
-        self.answered("/check", &question, Law::CheckIsForTheSubscriber).await?;
+        self.answered("/check", &question, Requirement::CheckIsForTheSubscriber).await?;
         Ok(Customer { name: None, barred: None, minimum: None, maximum: None })
     }
 
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        self.rehearsed("/quote", call, sale, Law::QuoteVendsNothing).await
+        self.rehearsed("/quote", call, sale, Requirement::QuoteVendsNothing).await
     }
 
     async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
-        self.rehearsed("/trial", call, sale, Law::TrialVendsNothing).await
+        self.rehearsed("/trial", call, sale, Requirement::TrialVendsNothing).await
     }
 
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let sale = &order.sale;
-        let is_sold = sale.product == Product::Electricity || self.breaks(Law::AnotherProduct);
-        let is_ours = sale.amount.currency().as_str() == "BWP" || self.breaks(Law::AnotherCurrency);
+        let is_sold = sale.product == Product::Electricity || self.breaks(Requirement::AnotherProduct);
+        let is_ours = sale.amount.currency().as_str() == "BWP" || self.breaks(Requirement::AnotherCurrency);
         if !is_sold || !is_ours {
             return refused(RefusalReason::Misconfigured);
         }
         match self.send(order, gate).await {
             Ok(reply) => self.judged(&reply, order),
-            Err(Lost::NeverSent) if self.breaks(Law::Unreachable) => {
+            Err(Lost::NeverSent) if self.breaks(Requirement::Unreachable) => {
                 VendOutcome::Unknown(Doubt::ConnectionLost.into())
             }
             Err(Lost::NeverSent | Lost::GateClosed) => refused(RefusalReason::NeverSent),
             Err(Lost::Cut) => {
-                if self.breaks(Law::SendsOnce) {
+                if self.breaks(Requirement::SendsOnce) {
                     let _again = self.send(order, gate).await;
                 }
-                self.doubt(Law::ConnectionCut, Doubt::ConnectionLost)
+                self.doubt(Requirement::ConnectionCut, Doubt::ConnectionLost)
             }
-            Err(Lost::Halved) => self.doubt(Law::HalfReply, Doubt::ConnectionLost),
-            Err(Lost::TimedOut) => self.doubt(Law::Silence, Doubt::TimedOut),
-            Err(Lost::TooLarge) => self.doubt(Law::EndlessReply, Doubt::Unreadable),
+            Err(Lost::Halved) => self.doubt(Requirement::HalfReply, Doubt::ConnectionLost),
+            Err(Lost::TimedOut) => self.doubt(Requirement::Silence, Doubt::TimedOut),
+            Err(Lost::TooLarge) => self.doubt(Requirement::EndlessReply, Doubt::Unreadable),
         }
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
         let question = Message::of("question").with("call", &call).with("about", &order.reference);
-        let law = match self.ask("/enquiry", &question).await {
+        let requirement = match self.ask("/enquiry", &question).await {
             Ok(reply) => return self.found(call, order, &reply).await,
-            Err(Lost::NeverSent | Lost::GateClosed) => Law::EnquiryUnreachable,
-            Err(Lost::Cut | Lost::Halved | Lost::TimedOut) => Law::EnquiryUnanswered,
-            Err(Lost::TooLarge) => Law::EnquiryGarbled,
+            Err(Lost::NeverSent | Lost::GateClosed) => Requirement::EnquiryUnreachable,
+            Err(Lost::Cut | Lost::Halved | Lost::TimedOut) => Requirement::EnquiryUnanswered,
+            Err(Lost::TooLarge) => Requirement::EnquiryGarbled,
         };
-        if self.breaks(law) { Enquiry::NoRecord } else { Enquiry::Unanswered(Doubt::ConnectionLost.into()) }
+        if self.breaks(requirement) {
+            Enquiry::NoRecord
+        } else {
+            Enquiry::Unanswered(Doubt::ConnectionLost.into())
+        }
     }
 }
 

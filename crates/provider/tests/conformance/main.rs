@@ -1,5 +1,4 @@
-//! The kit itself: an honest adapter keeps every law, and for every law there is a mutant that breaks that one and no
-//! other.
+//! Tests of the kit: a correct adapter meets every requirement, and each mutant violates exactly one.
 #![expect(clippy::unwrap_used, reason = "helpers of tests; the values are literals")]
 
 mod adapter;
@@ -7,60 +6,65 @@ mod message;
 mod vendor;
 mod world;
 
-use provider::conformance::{Broken, Law, Mishap, Operation, World, judge};
+use provider::conformance::{Broken, Mishap, Operation, Requirement, World, judge};
 
 use world::VendorWorld;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_honest_adapter_breaks_no_law_and_none_is_left_untested() {
+async fn a_correct_adapter_meets_every_requirement_and_none_is_untested() {
     let judgement = judge(&VendorWorld::of(None)).await;
     judgement.assert_kept_all_but(&[]);
-    assert_eq!(judgement.kept.len(), Law::ALL.len());
+    assert_eq!(judgement.kept.len(), Requirement::ALL.len());
 }
 
-/// A law that no adapter can break convicts none: the list of mutants is the list of laws, and a mutant that was never
-/// written keeps them all.
+/// The list of mutants is the list of requirements. A mutant that is not implemented violates nothing, and fails here.
 #[tokio::test(flavor = "multi_thread")]
-async fn for_every_law_there_is_a_mutant_that_is_convicted_of_it_and_of_nothing_else() {
-    let trials = Law::ALL.iter().map(|law| {
+async fn each_mutant_is_reported_for_its_own_requirement_and_for_no_other() {
+    let trials = Requirement::ALL.iter().map(|requirement| {
         tokio::spawn(async move {
-            let judgement = judge(&VendorWorld::of(Some(*law))).await;
-            let broken: Vec<Law> = judgement.broken.iter().map(|broken| broken.law).collect();
-            (*law, broken, judgement)
+            let judgement = judge(&VendorWorld::of(Some(*requirement))).await;
+            let broken: Vec<Requirement> = judgement.broken.iter().map(|broken| broken.requirement).collect();
+            (*requirement, broken, judgement)
         })
     });
     let mut wrong = Vec::new();
     for trial in trials.collect::<Vec<_>>() {
-        let (law, broken, judgement) = trial.await.unwrap();
-        if broken != [law] {
-            wrong.push(format!("The mutant that breaks {law:?} was convicted of {broken:?}. {judgement}"));
+        let (requirement, broken, judgement) = trial.await.unwrap();
+        if broken != [requirement] {
+            wrong.push(format!("The mutant of {requirement:?} was reported for {broken:?}. {judgement}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conviction_says_what_happened_what_was_made_of_it_and_the_danger() {
-    let judgement = judge(&VendorWorld::of(Some(Law::Silence))).await;
+async fn a_violation_report_says_what_happened_what_the_adapter_did_and_the_danger() {
+    let judgement = judge(&VendorWorld::of(Some(Requirement::Silence))).await;
     let [broken] = judgement.broken.as_slice() else { panic!("{judgement}") };
     assert_eq!(
         broken.to_string(),
-        "The adapter breaks the law Silence: an answer that does not come in time is doubt.\n\
+        "The adapter violates the requirement Silence: an answer that does not come in time is doubt.\n\
          \x20 What happened:  the next vend: it is carried out, and nothing is ever answered\n\
          \x20 What it did:    the vend got Refused(Refusal { reason: Other, wording: None })\n\
          \x20 The danger:     what is vended a moment later is refunded"
     );
 }
 
-/// Without a wire the world is asked for everything, and what is not counted stays untested.
+/// Without a wire the world must arrange every mishap, and requirements that need counts stay untested.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_world_without_a_wire_leaves_untested_what_it_cannot_do() {
     let world = VendorWorld::without_a_wire();
     assert!(!world.arrange(Operation::Vend, Mishap::Silence).await);
     let judgement = judge(&world).await;
     assert_eq!(judgement.broken, Vec::<Broken>::new());
-    for law in [Law::Silence, Law::SendsOnce, Law::GateIsLookedAtLast, Law::Redirect, Law::KeepsDeadlines] {
-        assert!(judgement.untested.contains(&law), "{law:?}");
+    for requirement in [
+        Requirement::Silence,
+        Requirement::SendsOnce,
+        Requirement::GateIsLookedAtLast,
+        Requirement::Redirect,
+        Requirement::KeepsDeadlines,
+    ] {
+        assert!(judgement.untested.contains(&requirement), "{requirement:?}");
     }
-    assert!(judgement.kept.contains(&Law::ReferenceOfAnother));
+    assert!(judgement.kept.contains(&Requirement::ReferenceOfAnother));
 }

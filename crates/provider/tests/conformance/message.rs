@@ -1,6 +1,6 @@
 //! The protocol of a small vendor: lines of `name=value`.
 
-/// A message, in the order in which it was written.
+/// A message: its pairs, in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message(Vec<(String, String)>);
 
@@ -34,13 +34,13 @@ impl Message {
         self.get("kind").unwrap_or_default()
     }
 
-    /// The same, within another message.
+    /// Puts this message into another one, with a prefix before each name.
     pub fn within(self, outer: Self, prefix: &str) -> Self {
         let inner = self.0.into_iter().map(|(name, value)| (format!("{prefix}{name}"), value));
         Self(outer.0.into_iter().chain(inner).collect())
     }
 
-    /// What is within, if anything.
+    /// The inner message: the pairs whose names have this prefix.
     pub fn inner(&self, prefix: &str) -> Self {
         let named = |(name, value): &(String, String)| {
             name.strip_prefix(prefix).map(|name| (name.to_owned(), value.clone()))

@@ -1,4 +1,4 @@
-//! A small vendor that keeps a log of its vends, remembers every reply, rejects repeats, and does as it is told.
+//! A small scripted vendor. It logs its vends, remembers every reply and rejects repeats.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -10,10 +10,10 @@ use provider::conformance::{Answer, Made, Mishap, Operation, Request};
 use crate::message::Message;
 
 #[derive(Default)]
-pub struct Vendor(Mutex<Books>);
+pub struct Vendor(Mutex<State>);
 
 #[derive(Default)]
-struct Books {
+struct State {
     vends: Vec<Made>,
     replies: BTreeMap<String, Message>,
     script: VecDeque<(Operation, Mishap)>,
@@ -34,15 +34,15 @@ pub fn operation_of(line: &str) -> Option<Operation> {
 
 impl Vendor {
     pub fn arrange(&self, operation: Operation, mishap: Mishap) {
-        self.books().script.push_back((operation, mishap));
+        self.state().script.push_back((operation, mishap));
     }
 
     pub fn forget_script(&self) {
-        self.books().script.clear();
+        self.state().script.clear();
     }
 
     pub fn vends(&self) -> Vec<Made> {
-        self.books().vends.clone()
+        self.state().vends.clone()
     }
 
     pub fn answer(&self, request: &Request<'_>) -> Answer {
@@ -50,24 +50,24 @@ impl Vendor {
         let Some((operation, message)) = asked else {
             return Answer { status: 400, body: Message::of("fault").to_bytes() };
         };
-        let mut books = self.books();
-        let due = books.script.iter().position(|(due, _mishap)| *due == operation);
-        let mishap = due.and_then(|index| books.script.remove(index)).map(|(_operation, mishap)| mishap);
+        let mut state = self.state();
+        let due = state.script.iter().position(|(due, _mishap)| *due == operation);
+        let mishap = due.and_then(|index| state.script.remove(index)).map(|(_operation, mishap)| mishap);
         let reply = match operation {
-            Operation::Vend => books.vend(&message, mishap),
-            Operation::Enquiry => books.recall(&message, mishap),
+            Operation::Vend => state.vend(&message, mishap),
+            Operation::Enquiry => state.recall(&message, mishap),
             Operation::Check | Operation::Quote | Operation::Trial => ask(&message, mishap),
         };
         let status = if matches!(reply.kind(), "refused" | "fault" | "repeated") { 409 } else { 200 };
         Answer { status, body: reply.to_bytes() }
     }
 
-    fn books(&self) -> MutexGuard<'_, Books> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Books {
+impl State {
     fn vend(&mut self, order: &Message, mishap: Option<Mishap>) -> Message {
         let reference = order.get("reference").unwrap_or_default().to_owned();
         if self.replies.contains_key(&reference) {

@@ -1,4 +1,4 @@
-//! The vendor, a wire to it, and an adapter of which one law may be asked to be broken.
+//! The vendor, a wire to it, and an adapter that may violate one requirement.
 
 use std::sync::{
     Arc,
@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use chrono::DateTime;
 use money::Money;
 use provider::Provider;
-use provider::conformance::{Law, Made, Mishap, Operation, Wire, World};
+use provider::conformance::{Made, Mishap, Operation, Requirement, Wire, World};
 use vend::{CallId, Capabilities, Product, Sale, SubscriberIdentifier};
 
 use crate::adapter::Adapter;
@@ -25,8 +25,8 @@ pub struct VendorWorld {
 }
 
 impl VendorWorld {
-    /// With an adapter that breaks this law, or none.
-    pub fn of(breaks: Option<Law>) -> Self {
+    /// With an adapter that violates this requirement, or none.
+    pub fn of(breaks: Option<Requirement>) -> Self {
         let vendor = Arc::new(Vendor::default());
         let answers = Arc::clone(&vendor);
         let wire = Wire::to_function(

@@ -5,36 +5,36 @@ use std::str::Chars;
 
 use super::Pattern;
 
-/// What a pattern has that is not shared; places are counted in characters, from 1.
+/// Why a pattern is not shared. Positions are counted in characters, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unshared {
-    /// More characters, or more repetitions of repetitions, than a pattern needs.
+    /// The pattern has more characters, or more repetitions of repetitions, than a pattern needs.
     #[error("it is too long")]
     TooLong,
-    /// A character that stands for nothing here.
+    /// The character has no meaning here.
     #[error("at character {0}: this character is not shared here")]
     Character(usize),
-    /// A backslash before something else than listed.
+    /// The character after a backslash is not in the list.
     #[error("at character {0}: this escape is not shared")]
     Escape(usize),
-    /// A range that does not run upwards among digits, small letters or capitals.
+    /// The range does not ascend among digits, small letters or capital letters.
     #[error("at character {0}: this range is not one of digits or letters")]
     Range(usize),
-    /// Nothing to repeat, or a number of repetitions that cannot be.
+    /// There is nothing to repeat, or the number of repetitions is not valid.
     #[error("at character {0}: this repetition is not shared")]
     Repetition(usize),
-    /// Nothing where something must be.
+    /// Something is missing.
     #[error("at character {0}: something is missing")]
     Missing(usize),
-    /// A repeated group whose content is not of one fixed form.
+    /// The content of a repeated group can match in several ways.
     #[error("at character {0}: what is repeated can match in several ways")]
     Ambiguous(usize),
 }
 
-/// Most repetitions that a number may ask for: no identifier is longer.
+/// The maximum number of repetitions. No identifier is longer.
 const REPETITIONS_MAX: u8 = 40;
 
-/// Whether every engine reads this text alike.
+/// Checks that every engine reads this text in the same way.
 pub(super) fn check(text: &str) -> Result<(), Unshared> {
     if text.chars().count() > Pattern::LENGTH_MAX {
         return Err(Unshared::TooLong);
@@ -47,20 +47,20 @@ pub(super) fn check(text: &str) -> Result<(), Unshared> {
     }
 }
 
-/// What was just read.
+/// The kind of the term that was read last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Term {
-    /// An end of the identifier: takes no repetition.
+    /// An end of the identifier. It takes no repetition.
     Anchor,
-    /// Can match in one way only, if at all.
+    /// It can match in one way only.
     Plain,
-    /// Varies in length, or has alternatives.
+    /// It varies in length, or has alternatives.
     Various,
 }
 
 struct Reader<'text> {
     rest: Peekable<Chars<'text>>,
-    /// The place of the character that was read last.
+    /// The position of the character that was read last.
     at: usize,
 }
 
@@ -181,7 +181,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands in braces: whether it is one number, and whether that may be more than one.
+    /// Reads the content of braces. Returns whether it is one fixed number, and whether it allows more than one
+    /// repetition.
     fn count(&mut self, at: usize) -> Result<(bool, bool), Unshared> {
         let least = self.number(at)?;
         if self.takes('}') {

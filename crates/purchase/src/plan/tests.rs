@@ -1,4 +1,4 @@
-//! What the plan has due, and when.
+//! Tests of the retry plan: what is due, and when.
 
 use vend::Capabilities;
 
@@ -15,8 +15,8 @@ fn seconds(at: DateTime<Utc>) -> i64 {
     at.timestamp() - FIRST_SENT
 }
 
-fn life(handling: Handling, state: State, requests: u8) -> Life {
-    Life {
+fn lifecycle(handling: Handling, state: State, requests: u8) -> Lifecycle {
+    Lifecycle {
         handling,
         state,
         fence: Fence(3),
@@ -35,29 +35,29 @@ fn declared(repeat_is_safe: bool, not_found_counts: bool) -> Rules {
 }
 
 /// When the worker looks next at a purchase that it has just looked at, in seconds since its first send.
-fn next(life: &Life, at: i64) -> Option<i64> {
+fn next(lifecycle: &Lifecycle, at: i64) -> Option<i64> {
     let rules = declared(false, true);
-    let looked_at = Life { claimed_at: Some(second(at)), ..life.clone() };
+    let looked_at = Lifecycle { claimed_at: Some(second(at)), ..lifecycle.clone() };
     rules.timing.plan.due_at(&looked_at, second(at), &rules).map(seconds)
 }
 
-/// When an integrator may ask again for which an enquiry was just made.
-fn ask_again(life: &Life, at: i64, rules: &Rules) -> Option<i64> {
-    let asked = Life { asked_at: Some(second(at)), ..life.clone() };
+/// When an integrator may ask again if an enquiry was just made for it.
+fn ask_again(lifecycle: &Lifecycle, at: i64, rules: &Rules) -> Option<i64> {
+    let asked = Lifecycle { asked_at: Some(second(at)), ..lifecycle.clone() };
     rules.timing.plan.ask_again_at(&asked, second(at), rules).map(seconds)
 }
 
-/// From when on the next order may leave.
-fn next_send(life: &Life, at: i64, rules: &Rules) -> Option<i64> {
-    rules.timing.plan.next_send_at(life, second(at), rules).map(seconds)
+/// From when on the next order may be sent.
+fn next_send(lifecycle: &Lifecycle, at: i64, rules: &Rules) -> Option<i64> {
+    rules.timing.plan.next_send_at(lifecycle, second(at), rules).map(seconds)
 }
 
 fn doubt(last_sent: i64) -> Sending {
     Sending { ended_at: Some(second(last_sent)), ..Sending::first(second(last_sent)) }
 }
 
-fn self_managed(state: State) -> Life {
-    life(Handling::SelfManaged, state, 0)
+fn self_managed(state: State) -> Lifecycle {
+    lifecycle(Handling::SelfManaged, state, 0)
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_holder_is_left_alone_until_its_lease_ends() {
     let states =
         [State::InFlight(doubt(0)), State::InDoubt(doubt(0)), State::RetryDue, State::Review(doubt(0))];
     for state in states {
-        let held = Life { lease_until: Some(second(6)), ..life(Handling::Managed, state, 0) };
+        let held = Lifecycle { lease_until: Some(second(6)), ..lifecycle(Handling::Managed, state, 0) };
         assert_eq!((next(&held, 0), next(&held, 600)), (Some(6), Some(6)));
     }
 }
@@ -111,8 +111,9 @@ fn no_moment_that_changes_what_an_answer_proves_is_slept_through() {
 fn a_moment_that_passed_during_an_enquiry_is_looked_at_at_once() {
     let rules = declared(false, true);
     let looked = |began: i64, at: i64| {
-        let life = Life { claimed_at: Some(second(began)), ..self_managed(State::InDoubt(doubt(0))) };
-        rules.timing.plan.due_at(&life, second(at), &rules).map(seconds)
+        let lifecycle =
+            Lifecycle { claimed_at: Some(second(began)), ..self_managed(State::InDoubt(doubt(0))) };
+        rules.timing.plan.due_at(&lifecycle, second(at), &rules).map(seconds)
     };
     assert_eq!(looked(601, 608), Some(608), "asked before the end of the quarantine, answered after it");
     assert_eq!(looked(602, 608), Some(912));
@@ -132,10 +133,10 @@ fn a_sender_that_never_reported_is_waited_for_until_its_deadline() {
 
 #[test]
 fn an_attempt_is_due_at_its_moment_after_the_first_send() {
-    let due = |requests| next(&life(Handling::Managed, State::RetryDue, requests), 30);
+    let due = |requests| next(&lifecycle(Handling::Managed, State::RetryDue, requests), 30);
     assert_eq!([0, 1, 2, 3, 4].map(due), [60, 180, 420, 840, 1_500].map(Some));
-    assert_eq!(due(5), Some(1_800), "nothing is left to do but to close it");
-    let late = |at| next(&life(Handling::Managed, State::RetryDue, 0), at);
+    assert_eq!(due(5), Some(1_800), "only the close of the window is left");
+    let late = |at| next(&lifecycle(Handling::Managed, State::RetryDue, 0), at);
     assert_eq!([59, 60, 300, 1_800].map(late), [60, 65, 305, 1_805].map(Some));
     assert_eq!(Timing::default().plan.attempts.len(), usize::from(Timing::MANAGED_REQUESTS_MAX));
 }
@@ -149,8 +150,8 @@ fn an_order_is_repeated_once_after_each_moment_of_the_plan() {
         [0, 2, 20, 60, 300, 900].map(|last| sent(last, last)),
         [Some(2), Some(20), Some(60), Some(300), Some(900), None]
     );
-    assert_eq!(sent(0, 1_200), Some(2), "who asks late causes one send");
-    assert_eq!(sent(1_200, 1_201), None, "and no second one");
+    assert_eq!(sent(0, 1_200), Some(2), "a late question causes one send");
+    assert_eq!(sent(1_200, 1_201), None, "but no second one");
     assert_eq!(sent(0, 1_800), None, "the window has closed");
 }
 
@@ -172,15 +173,16 @@ fn nothing_is_repeated_undeclared_in_flight_or_in_review() {
     for state in [State::InFlight(doubt(0)), State::Review(doubt(0)), State::RetryDue] {
         assert_eq!(next_send(&self_managed(state), 10, &rules).filter(|due| *due < 10), None);
     }
-    let spent = life(Handling::Managed, State::InDoubt(doubt(0)), Timing::MANAGED_REQUESTS_MAX);
+    let spent = lifecycle(Handling::Managed, State::InDoubt(doubt(0)), Timing::MANAGED_REQUESTS_MAX);
     assert_eq!(next_send(&spent, 10, &rules), None, "its requests are spent");
 }
 
 #[test]
 fn the_worker_looks_when_a_managed_purchase_may_be_sent_again() {
     let rules = declared(true, false);
-    let look = |life: &Life, at| rules.timing.plan.due_at(life, second(at), &rules).map(seconds);
-    let managed = |state| life(Handling::Managed, state, 0);
+    let look =
+        |lifecycle: &Lifecycle, at| rules.timing.plan.due_at(lifecycle, second(at), &rules).map(seconds);
+    let managed = |state| lifecycle(Handling::Managed, state, 0);
     assert_eq!(look(&managed(State::InDoubt(doubt(20))), 55), Some(60));
     assert_eq!(look(&managed(State::Review(doubt(20))), 55), Some(72));
     assert_eq!(look(&self_managed(State::InDoubt(doubt(20))), 55), Some(72));
@@ -191,21 +193,21 @@ fn an_integrator_is_told_when_asking_again_may_bring_something_new() {
     let rules = declared(true, true);
     let in_flight = |at| ask_again(&self_managed(State::InFlight(doubt(0))), at, &rules);
     assert_eq!([0, 1, 8, 100].map(in_flight), [1, 2, 12, 105].map(Some));
-    let held = Life { lease_until: Some(second(9)), ..self_managed(State::InFlight(doubt(0))) };
+    let held = Lifecycle { lease_until: Some(second(9)), ..self_managed(State::InFlight(doubt(0))) };
     assert_eq!(ask_again(&held, 8, &rules), Some(9), "the holder may be dead: its lease ends");
     let in_doubt = |last, at| ask_again(&self_managed(State::InDoubt(doubt(last))), at, &rules);
     assert_eq!(in_doubt(0, 1), Some(2), "no sooner than the next enquiry");
     let looked_at =
-        |until| Life { lease_until: Some(second(until)), ..self_managed(State::InDoubt(doubt(60))) };
+        |until| Lifecycle { lease_until: Some(second(until)), ..self_managed(State::InDoubt(doubt(60))) };
     assert_eq!(ask_again(&looked_at(403), 400, &rules), Some(403), "the worker is asking");
-    assert_eq!(ask_again(&looked_at(400), 400, &rules), Some(570), "and is dead");
-    let due = Life { asked_at: Some(second(30)), ..self_managed(State::InDoubt(doubt(5))) };
+    assert_eq!(ask_again(&looked_at(400), 400, &rules), Some(570), "the worker is dead");
+    let due = Lifecycle { asked_at: Some(second(30)), ..self_managed(State::InDoubt(doubt(5))) };
     let ask_again_at = rules.timing.plan.ask_again_at(&due, second(31), &rules).map(seconds);
-    assert_eq!(ask_again_at, Some(31), "a send is due, whoever looked at it without sending");
+    assert_eq!(ask_again_at, Some(31), "a send is due, although a look has sent nothing");
     assert_eq!((in_doubt(5, 17), in_doubt(5, 19)), (Some(20), Some(20)), "the next send");
     assert_eq!(in_doubt(60, 400), Some(570));
     assert_eq!(in_doubt(60, 600), Some(661), "the quarantine ends");
-    assert_eq!(ask_again(&life(Handling::Managed, State::RetryDue, 1), 70, &rules), Some(181));
+    assert_eq!(ask_again(&lifecycle(Handling::Managed, State::RetryDue, 1), 70, &rules), Some(181));
     assert_eq!(ask_again(&self_managed(State::Review(doubt(0))), 9_000, &rules), Some(9_900));
 }
 

@@ -1,65 +1,65 @@
-//! What a resolve is told, and what it says.
+//! The inputs, the commands and the answers of a resolve.
 
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use vend::{Enquiry, VendOutcome};
 
-use crate::{Fact, Fence, Life};
+use crate::{Event, Fence, Lifecycle};
 
-/// Who wants to know.
+/// The side that asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
     /// An integrator, through the retry endpoint.
     Integrator,
-    /// The worker. On self-managed accounts it asks and sends nothing.
+    /// The worker. On self-managed accounts it makes enquiries and sends nothing.
     Worker,
 }
 
-/// What happened. Instants are the database's.
+/// The result of a command. Times are by the database's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ResolveEvent {
-    /// The purchase is claimed; this is how it stands now.
+pub enum ResolveInput {
+    /// The purchase is claimed.
     Claimed {
-        /// Under the new fence.
-        life: Life,
-        /// When.
+        /// The purchase under the new fence.
+        lifecycle: Lifecycle,
+        /// When it was claimed.
         at: DateTime<Utc>,
     },
-    /// Somebody else holds it, or it has ended meanwhile.
+    /// Another process holds it, or it has ended meanwhile.
     NotClaimed,
-    /// The turn is taken: no other integrator took one a moment ago.
+    /// The turn is taken: no other integrator took one within the last `enquiry_gap`.
     MayAsk,
-    /// Another integrator took a turn a moment ago, or the purchase has moved on.
+    /// Another integrator took a turn within the last `enquiry_gap`, or the purchase has ended or has another fence.
     MayNotAsk,
     /// The enquiry is over.
     Enquired {
-        /// What it brought.
+        /// The result of the enquiry.
         enquiry: Enquiry,
-        /// When it began.
+        /// The time of the claim before it. It began no earlier.
         asked_at: DateTime<Utc>,
     },
-    /// The next send is on record; it may leave if the gate is open.
+    /// The next send is recorded. The order may be sent if the gate is open.
     SendRecorded {
-        /// The fence under which it leaves.
+        /// The fence under which the order is sent.
         fence: Fence,
-        /// Monotonic time since before it was put on record.
+        /// Monotonic time since before the send was recorded.
         since_record: Duration,
     },
-    /// The next send has no place any more; it must not leave.
+    /// The purchase does not accept the next send any more. The order must not be sent.
     SendRefused,
-    /// Nobody knows whether the next send is on record; it must not leave.
+    /// It is unknown whether the next send is recorded. The order must not be sent.
     SendUnacknowledged,
-    /// The one request is over.
+    /// The one request to the provider is over.
     Answered(VendOutcome),
-    /// The fact is on record, or had no place there any more; this is how the purchase stands.
+    /// The event is recorded, or the purchase did not accept it any more.
     Recorded {
-        /// Afterwards.
-        life: Life,
-        /// When.
+        /// The purchase afterwards.
+        lifecycle: Lifecycle,
+        /// When the purchase was in this state.
         at: DateTime<Utc>,
     },
-    /// Nobody knows whether the fact was committed.
+    /// It is unknown whether the event was committed.
     RecordUnacknowledged,
 }
 
@@ -68,19 +68,19 @@ pub enum ResolveEvent {
 pub enum ResolveCommand {
     /// Take the purchase over, under the next fence.
     Claim,
-    /// Take the next turn to have an enquiry made for an integrator, if the purchase still stands under this fence.
+    /// Take the next turn for an enquiry on behalf of an integrator, if the purchase still has this fence.
     TakeTurn(Fence),
     /// Ask the provider what became of the current attempt.
     Enquire,
-    /// Put another copy of the same order on record before it leaves: [`Fact::SentAgain`].
+    /// Record another copy of the same order before it is sent: [`Event::SentAgain`].
     RecordRepeat(Fence),
-    /// Put an attempt under a fresh reference on record before it leaves: [`Fact::AttemptStarted`].
+    /// Record an attempt under a fresh reference before its order is sent: [`Event::AttemptStarted`].
     RecordAttempt(Fence),
     /// Send the order of the current attempt, once.
     Send,
-    /// Put this on record; again, if it ran before.
-    Record(Fact),
-    /// It is over.
+    /// Record this event, also if the same record ran before.
+    Record(Event),
+    /// The resolve is over.
     Answer(ResolveAnswer),
 }
 

@@ -1,8 +1,8 @@
-//! Mistakes that somebody might make. Each is a variant of the shipped rules that the model must find out.
+//! Flaws that an implementation might have. Each is a variant of the shipped rules that the model must detect.
 
 use std::time::Duration;
 
-use purchase::{Effect, Event, Fact, Illegal, Life, Next, Rules, State, Told, step};
+use purchase::{Effect, Event, Illegal, Lifecycle, Next, RefusalSource, Rules, State, TimedEvent, step};
 use vend::{Doubt, Refusal, RefusalReason};
 
 use crate::values::vend;
@@ -14,29 +14,34 @@ pub enum Flaw {
     RefundsOnFirstNoRecord,
     ForgetsTheQuarantine,
     ForgetsTheFence,
-    /// What was read is written back, whatever was written in between.
+    /// It writes back what it has read, whatever was written in between.
     ForgetsToCompare,
     SettlesTwice,
-    /// The next copy leaves without having been put on record.
+    /// The next copy is sent before it is recorded.
     SendsOffTheRecord,
-    /// However long it slept.
+    /// A copy is sent no matter how long its sender slept.
     SendsBehindTheGate,
     BelievesARefusalOfOneCopy,
-    /// What nobody can find out stays with the worker, and never comes before a person.
+    /// A purchase whose outcome cannot be found out stays with the worker and never goes to review.
     LeavesTheWindowOpen,
-    /// "No record" counts although a request may still be under way whose sender never reported its end.
+    /// "No record" counts although a request may still be in progress whose sender never reported its end.
     ForgetsUnreportedSends,
-    /// A request's age counts from when it was read, and not from when it arrived.
+    /// The age of a request counts from when it was read, not from when it arrived.
     AgesFromReading,
-    /// "Not found" turns away what has arrived, and not what is still on its way.
+    /// "Not found" refuses what has arrived, but not what is still in transit.
     ForgetsTheRest,
 }
 
-/// What a fact does to a life, as the mistaken see it.
-pub fn mistaken_step(flaw: Option<Flaw>, life: &Life, event: &Event, rules: &Rules) -> Result<Next, Illegal> {
-    let Some(flaw) = flaw else { return step(life, event, rules) };
-    let event = Event { at: event.at, fact: misread(flaw, life, &event.fact) };
-    let misjudged = misjudge(flaw, life, &event);
+/// What an event does to a purchase in a flawed implementation.
+pub fn flawed_step(
+    flaw: Option<Flaw>,
+    lifecycle: &Lifecycle,
+    event: &TimedEvent,
+    rules: &Rules,
+) -> Result<Next, Illegal> {
+    let Some(flaw) = flaw else { return step(lifecycle, event, rules) };
+    let event = TimedEvent { at: event.at, event: misread(flaw, lifecycle, &event.event) };
+    let misjudged = misjudge(flaw, lifecycle, &event);
     let mut mistaken = *rules;
     if flaw == Flaw::ForgetsTheQuarantine {
         (mistaken.declared.settles_within, mistaken.timing.gate) = (Duration::ZERO, Duration::ZERO);
@@ -45,42 +50,42 @@ pub fn mistaken_step(flaw: Option<Flaw>, life: &Life, event: &Event, rules: &Rul
         mistaken.timing.provider_timeout = Duration::ZERO;
     }
     let next = step(&misjudged, &event, &mistaken);
-    match (flaw, &event.fact, next) {
-        (Flaw::SettlesTwice, Fact::Vended { .. }, Ok(Next::AlreadyThere)) => {
-            Ok(Next::Moved(life.clone(), vec![Effect::CaptureHold]))
+    match (flaw, &event.event, next) {
+        (Flaw::SettlesTwice, Event::Vended { .. }, Ok(Next::AlreadyThere)) => {
+            Ok(Next::Moved(lifecycle.clone(), vec![Effect::CaptureHold]))
         }
         (_, _, next) => next,
     }
 }
 
-fn misread(flaw: Flaw, life: &Life, fact: &Fact) -> Fact {
+fn misread(flaw: Flaw, lifecycle: &Lifecycle, event: &Event) -> Event {
     let refused = |told| {
         let refusal = Refusal::because(RefusalReason::Other);
-        Fact::Refused { fence: life.fence, refusal, told }
+        Event::Refused { fence: lifecycle.fence, refusal, told }
     };
-    match (flaw, fact) {
-        (Flaw::RefundsOnTimeout, Fact::Lost { .. }) => refused(Told::InAnswer),
-        (Flaw::PaysOnTimeout, Fact::Lost { .. }) => Fact::Vended { vend: vend("T1") },
-        (Flaw::RefundsOnFirstNoRecord, Fact::NoRecord { .. }) => refused(Told::WhenAsked),
-        (Flaw::ForgetsTheFence, Fact::Refused { refusal, told, .. }) => {
-            Fact::Refused { fence: life.fence, refusal: refusal.clone(), told: *told }
+    match (flaw, event) {
+        (Flaw::RefundsOnTimeout, Event::Lost { .. }) => refused(RefusalSource::Answer),
+        (Flaw::PaysOnTimeout, Event::Lost { .. }) => Event::Vended { vend: vend("T1") },
+        (Flaw::RefundsOnFirstNoRecord, Event::NoRecord { .. }) => refused(RefusalSource::Enquiry),
+        (Flaw::ForgetsTheFence, Event::Refused { refusal, told, .. }) => {
+            Event::Refused { fence: lifecycle.fence, refusal: refusal.clone(), told: *told }
         }
-        (Flaw::LeavesTheWindowOpen, Fact::WindowClosed { fence }) => {
-            Fact::LetGo { fence: *fence, why: Doubt::NeverReported.into() }
+        (Flaw::LeavesTheWindowOpen, Event::WindowClosed { fence }) => {
+            Event::LeaseReleased { fence: *fence, why: Doubt::NeverReported.into() }
         }
-        (_, fact) => fact.clone(),
+        (_, event) => event.clone(),
     }
 }
 
-fn misjudge(flaw: Flaw, life: &Life, event: &Event) -> Life {
-    if flaw != Flaw::BelievesARefusalOfOneCopy || !matches!(event.fact, Fact::Refused { .. }) {
-        return life.clone();
+fn misjudge(flaw: Flaw, lifecycle: &Lifecycle, event: &TimedEvent) -> Lifecycle {
+    if flaw != Flaw::BelievesARefusalOfOneCopy || !matches!(event.event, Event::Refused { .. }) {
+        return lifecycle.clone();
     }
-    let state = match life.state.clone() {
+    let state = match lifecycle.state.clone() {
         State::InFlight(sending) => State::InFlight(purchase::Sending { copies: 1, ..sending }),
         State::InDoubt(sending) => State::InDoubt(purchase::Sending { copies: 1, ..sending }),
         State::Review(sending) => State::Review(purchase::Sending { copies: 1, ..sending }),
         state @ (State::RetryDue | State::Successful { .. } | State::Failed) => state,
     };
-    Life { state, ..life.clone() }
+    Lifecycle { state, ..lifecycle.clone() }
 }

@@ -1,31 +1,31 @@
-//! A state of the model: the world, everybody who is at work on the purchase, what was said for ever, and
-//! how much may still go wrong.
+//! A state of the model: the world, every driver that works on the purchase, the final answers given so far, and how
+//! much may still go wrong.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use purchase::{Fact, StateName};
+use purchase::{Event, StateName};
 use vend::RefusalReason;
 
-use crate::desk::{Desk, Final, Luck};
+use crate::driver::{Driver, Final, Luck};
 use crate::flaw::Flaw;
 use crate::provider::Verdict;
-use crate::world::{LONG, Law, SHORT, TIMING, World, ticks};
+use crate::world::{LONG, SHORT, Setup, TIMING, World, ticks};
 
-/// How much may happen. What is left of it is a part of the state, so every search ends.
+/// How much may happen. The rest of it is a part of the state, so every search ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
-    /// Acknowledgements lost, writes that come late or not at all, a provider out of reach.
+    /// Acknowledgements lost, writes that are late or lost, and a provider that cannot be reached.
     pub slips: u8,
     pub crashes: u8,
-    /// How often somebody sits down to resolve.
-    pub visits: u8,
+    /// How often a driver begins to resolve.
+    pub resolves: u8,
     pub short_pauses: u8,
     pub long_pauses: u8,
     pub copies: usize,
 }
 
-/// Who sits where. The workers are alike, so they are kept in order.
+/// The place of a driver. The workers are identical, so they are kept in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seat {
     Confirm,
@@ -36,9 +36,9 @@ pub enum Seat {
 /// Where the request of the confirm is before a server has read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Request {
-    /// With a proxy, or in the network.
+    /// At a proxy, or in the network.
     InTransit,
-    /// In the buffer of its socket, since this moment.
+    /// In the buffer of its socket, since this time.
     Unread(u8),
     Read,
 }
@@ -49,7 +49,7 @@ pub enum Move {
     RequestArrives,
     /// The server reads it.
     RequestIsRead,
-    /// Whoever holds the purchase renews the lease.
+    /// The holder of the purchase renews the lease.
     Renews(Seat),
     GoesOn(Seat, Luck),
     Slips(Seat, Luck),
@@ -57,7 +57,7 @@ pub enum Move {
     Retries,
     /// A batch claims it for a worker.
     IsClaimed,
-    /// A batch claims it, and its acknowledgement is lost: nobody works on it.
+    /// A batch claims it, and the acknowledgement is lost: no worker works on it.
     IsClaimedUnheard,
     Arrives(usize, Verdict),
     StragglerIsCommitted,
@@ -66,29 +66,29 @@ pub enum Move {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Floor {
+pub struct System {
     pub world: World,
     request: Request,
-    confirm: Option<Arc<Desk>>,
-    integrator: Option<Arc<Desk>>,
-    workers: Vec<Arc<Desk>>,
+    confirm: Option<Arc<Driver>>,
+    integrator: Option<Arc<Driver>>,
+    workers: Vec<Arc<Driver>>,
     pub told: Option<Final>,
     pub contradicted: bool,
     left: Bounds,
 }
 
-impl Hash for Floor {
+impl Hash for System {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { world, request, confirm, integrator, workers, told, contradicted, left } = self;
         (world, request, confirm, integrator, workers, told, contradicted, left).hash(hasher);
     }
 }
 
-impl Floor {
+impl System {
     /// The confirm has just been sent, or has just been read.
     pub fn opens(bounds: Bounds, request: Request) -> Self {
         let world = World::default();
-        let confirm = (request == Request::Read).then(|| Arc::new(Desk::confirms(&world, world.now)));
+        let confirm = (request == Request::Read).then(|| Arc::new(Driver::confirms(&world, world.now)));
         Self {
             confirm,
             world,
@@ -101,9 +101,9 @@ impl Floor {
         }
     }
 
-    pub fn moves(&self, law: &Law, moves: &mut Vec<Move>) {
-        for (seat, desk) in self.seats() {
-            let (fortunes, slips) = desk.fortunes(&self.world, law);
+    pub fn moves(&self, setup: &Setup, moves: &mut Vec<Move>) {
+        for (seat, driver) in self.seats() {
+            let (fortunes, slips) = driver.fortunes(&self.world, setup);
             moves.extend(fortunes.into_iter().map(|luck| Move::GoesOn(seat, luck)));
             if self.left.slips > 0 {
                 moves.extend(slips.into_iter().map(|luck| Move::Slips(seat, luck)));
@@ -111,9 +111,9 @@ impl Floor {
             if self.left.crashes > 0 {
                 moves.push(Move::Crashes(seat));
             }
-            moves.extend(desk.holds().map(|_fence| Move::Renews(seat)));
+            moves.extend(driver.holds().map(|_fence| Move::Renews(seat)));
         }
-        if self.world.filed.is_none() {
+        if self.world.stored.is_none() {
             self.moves_before_the_reserve(moves);
             return;
         }
@@ -121,7 +121,7 @@ impl Floor {
         moves.extend((self.workers.len() < 2).then_some(Move::IsClaimed));
         moves.extend((self.left.slips > 0).then_some(Move::IsClaimedUnheard));
         for copy in self.world.provider.may_arrive(self.world.now) {
-            let verdicts = self.world.provider.verdicts(copy, law.nature, reasons(law));
+            let verdicts = self.world.provider.verdicts(copy, setup.nature, reasons(setup));
             moves.extend(verdicts.into_iter().map(|verdict| Move::Arrives(copy, verdict)));
         }
         moves.extend(self.world.straggler.is_some().then_some(Move::StragglerIsCommitted));
@@ -132,7 +132,7 @@ impl Floor {
         }
     }
 
-    /// No request stays in transit for longer than the reference rests: beyond that is the limit of the promise.
+    /// No request stays in transit for longer than the reference rests. Beyond that the promise does not hold.
     fn moves_before_the_reserve(&self, moves: &mut Vec<Move>) {
         let may_arrive = self.world.now <= ticks(TIMING.reference_rest);
         match self.request {
@@ -146,60 +146,61 @@ impl Floor {
         moves.extend((self.left.long_pauses > 0).then_some(Move::Passes(LONG)));
     }
 
-    /// What comes of a move; nothing, if it changes nothing.
-    pub fn after(&self, one_move: Move, law: &Law) -> Option<Self> {
-        let mut floor = self.clone();
+    /// The state after a move. `None` if the move changes nothing.
+    pub fn after(&self, one_move: Move, setup: &Setup) -> Option<Self> {
+        let mut system = self.clone();
         match one_move {
-            Move::RequestArrives => floor.request = Request::Unread(floor.world.now),
-            Move::RequestIsRead => floor.is_read(law)?,
+            Move::RequestArrives => system.request = Request::Unread(system.world.now),
+            Move::RequestIsRead => system.is_read(setup)?,
             Move::Renews(seat) => {
-                let fence = floor.seats().find(|(at, _)| *at == seat).and_then(|(_, desk)| desk.holds())?;
-                floor.world.renews(fence).then_some(())?;
+                let fence =
+                    system.seats().find(|(at, _)| *at == seat).and_then(|(_, driver)| driver.holds())?;
+                system.world.renews(fence).then_some(())?;
             }
-            Move::GoesOn(seat, luck) => floor.goes_on(seat, luck, law)?,
+            Move::GoesOn(seat, luck) => system.goes_on(seat, luck, setup)?,
             Move::Slips(seat, luck) => {
-                floor.left.slips -= 1;
-                floor.goes_on(seat, luck, law)?;
+                system.left.slips -= 1;
+                system.goes_on(seat, luck, setup)?;
             }
             Move::Crashes(seat) => {
-                floor.left.crashes -= 1;
-                let desk = floor.rises(seat)?;
-                floor.forget_what_was_awaited(&desk);
+                system.left.crashes -= 1;
+                let driver = system.rises(seat)?;
+                system.forget_what_was_awaited(&driver);
             }
-            Move::Retries => floor.retries(law)?,
-            Move::IsClaimed => floor.is_claimed(law)?,
+            Move::Retries => system.retries(setup)?,
+            Move::IsClaimed => system.is_claimed(setup)?,
             Move::IsClaimedUnheard => {
-                floor.left.slips -= 1;
-                floor.world.record(Fact::Claimed, law).then_some(())?;
+                system.left.slips -= 1;
+                system.world.record(Event::Claimed, setup).then_some(())?;
             }
-            Move::Arrives(copy, verdict) => floor.world.provider.receives(copy, verdict, law.nature),
+            Move::Arrives(copy, verdict) => system.world.provider.receives(copy, verdict, setup.nature),
             Move::StragglerIsCommitted => {
-                let fact = floor.world.straggler.take()?;
-                floor.world.record(fact, law);
+                let event = system.world.straggler.take()?;
+                system.world.record(event, setup);
             }
             Move::OperatorDecides => {
-                if !floor.world.operator_decides(law) {
+                if !system.world.operator_decides(setup) {
                     return None;
                 }
             }
             Move::Passes(ticks) => {
                 let left =
-                    if ticks == SHORT { &mut floor.left.short_pauses } else { &mut floor.left.long_pauses };
+                    if ticks == SHORT { &mut system.left.short_pauses } else { &mut system.left.long_pauses };
                 *left -= 1;
-                floor.world.now += ticks;
+                system.world.now += ticks;
             }
         }
-        (floor.world.provider.copies() <= self.left.copies).then_some(floor)
+        (system.world.provider.copies() <= self.left.copies).then_some(system)
     }
 
-    fn seats(&self) -> impl Iterator<Item = (Seat, &Arc<Desk>)> {
-        let confirm = self.confirm.iter().map(|desk| (Seat::Confirm, desk));
-        let integrator = self.integrator.iter().map(|desk| (Seat::Integrator, desk));
-        let workers = self.workers.iter().enumerate().map(|(place, desk)| (Seat::Worker(place), desk));
+    fn seats(&self) -> impl Iterator<Item = (Seat, &Arc<Driver>)> {
+        let confirm = self.confirm.iter().map(|driver| (Seat::Confirm, driver));
+        let integrator = self.integrator.iter().map(|driver| (Seat::Integrator, driver));
+        let workers = self.workers.iter().enumerate().map(|(place, driver)| (Seat::Worker(place), driver));
         confirm.chain(integrator).chain(workers)
     }
 
-    fn rises(&mut self, seat: Seat) -> Option<Arc<Desk>> {
+    fn rises(&mut self, seat: Seat) -> Option<Arc<Driver>> {
         match seat {
             Seat::Confirm => self.confirm.take(),
             Seat::Integrator => self.integrator.take(),
@@ -207,95 +208,95 @@ impl Floor {
         }
     }
 
-    fn goes_on(&mut self, seat: Seat, luck: Luck, law: &Law) -> Option<()> {
-        let mut desk = self.rises(seat)?;
-        Arc::make_mut(&mut desk).turn(&mut self.world, law, luck);
-        if desk.is_over() {
-            self.hears_out(&desk);
+    fn goes_on(&mut self, seat: Seat, luck: Luck, setup: &Setup) -> Option<()> {
+        let mut driver = self.rises(seat)?;
+        Arc::make_mut(&mut driver).turn(&mut self.world, setup, luck);
+        if driver.is_over() {
+            self.hears_out(&driver);
             return Some(());
         }
         match seat {
-            Seat::Confirm => self.confirm = Some(desk),
-            Seat::Integrator => self.integrator = Some(desk),
-            Seat::Worker(_) => self.works(desk),
+            Seat::Confirm => self.confirm = Some(driver),
+            Seat::Integrator => self.integrator = Some(driver),
+            Seat::Worker(_) => self.works(driver),
         }
         Some(())
     }
 
-    fn is_read(&mut self, law: &Law) -> Option<()> {
+    fn is_read(&mut self, setup: &Setup) -> Option<()> {
         let Request::Unread(arrived_at) = self.request else { return None };
-        let counts_from = if law.flaw == Some(Flaw::AgesFromReading) { self.world.now } else { arrived_at };
-        self.confirm = Some(Arc::new(Desk::confirms(&self.world, counts_from)));
+        let counts_from = if setup.flaw == Some(Flaw::AgesFromReading) { self.world.now } else { arrived_at };
+        self.confirm = Some(Arc::new(Driver::confirms(&self.world, counts_from)));
         self.request = Request::Read;
         Some(())
     }
 
-    /// The integrator is told that nothing was bought, and may buy under a new reference.
-    fn finds_nothing(&mut self, law: &Law) -> Option<()> {
+    /// The integrator is answered that nothing was bought, and may buy under a new reference.
+    fn finds_nothing(&mut self, setup: &Setup) -> Option<()> {
         let before = (self.told, self.world.reference_rests_until);
-        self.world.finds_nothing(law);
+        self.world.finds_nothing(setup);
         self.contradicted |= self.told.is_some_and(|told| told != Final::NothingReserved);
         self.told = Some(Final::NothingReserved);
         (before != (self.told, self.world.reference_rests_until)).then_some(())
     }
 
-    fn retries(&mut self, law: &Law) -> Option<()> {
-        if self.world.filed.is_none() {
-            return self.finds_nothing(law);
+    fn retries(&mut self, setup: &Setup) -> Option<()> {
+        if self.world.stored.is_none() {
+            return self.finds_nothing(setup);
         }
-        let desk = Desk::retries(&self.world, law)?;
-        if desk.is_over() {
+        let driver = Driver::retries(&self.world, setup)?;
+        if driver.is_over() {
             let told_before = self.told;
-            self.hears_out(&desk);
+            self.hears_out(&driver);
             return (self.told != told_before || self.contradicted).then_some(());
         }
-        self.left.visits = self.left.visits.checked_sub(1)?;
-        self.integrator = Some(Arc::new(desk));
+        self.left.resolves = self.left.resolves.checked_sub(1)?;
+        self.integrator = Some(Arc::new(driver));
         Some(())
     }
 
-    fn is_claimed(&mut self, law: &Law) -> Option<()> {
-        self.left.visits = self.left.visits.checked_sub(1)?;
-        let desk = Desk::takes_up(&mut self.world, law)?;
-        self.works(Arc::new(desk));
+    fn is_claimed(&mut self, setup: &Setup) -> Option<()> {
+        self.left.resolves = self.left.resolves.checked_sub(1)?;
+        let driver = Driver::takes_up(&mut self.world, setup)?;
+        self.works(Arc::new(driver));
         Some(())
     }
 
-    fn works(&mut self, desk: Arc<Desk>) {
-        self.workers.push(desk);
-        self.workers.sort_by_key(|desk| desk.key());
+    fn works(&mut self, driver: Arc<Driver>) {
+        self.workers.push(driver);
+        self.workers.sort_by_key(|driver| driver.key());
     }
 
-    fn hears_out(&mut self, desk: &Desk) {
-        let Some(word) = desk.tells(&self.world) else { return };
+    fn hears_out(&mut self, driver: &Driver) {
+        let Some(word) = driver.tells(&self.world) else { return };
         self.contradicted |= self.told.is_some_and(|before| before != word);
         self.told = Some(word);
     }
 
-    fn forget_what_was_awaited(&mut self, desk: &Desk) {
-        if let Some(copy) = desk.awaits() {
+    fn forget_what_was_awaited(&mut self, driver: &Driver) {
+        if let Some(copy) = driver.awaits() {
             self.world.provider.stops_listening(copy);
         }
     }
 }
 
-/// Whether a worker, alone and undisturbed, brings the purchase to its end or before a person. Whatever is
-/// on the way is lost; what the worker itself sends is vended.
-pub fn has_a_way_out(world: &World, law: &Law) -> bool {
+/// Whether one worker without faults brings the purchase to its end or to review. Every copy in transit is lost, and
+/// every copy that this worker sends is vended.
+pub fn has_a_way_out(world: &World, setup: &Setup) -> bool {
     let mut world = World { straggler: None, ..world.clone() };
     let lost = world.provider.copies();
-    for _visit in 0..8 {
+    for _resolve in 0..8 {
         if !world.is_open() || world.state() == Some(StateName::Review) {
             return true;
         }
         world.now += LONG;
-        let Some(mut worker) = Desk::takes_up(&mut world, law) else { return true };
+        let Some(mut worker) = Driver::takes_up(&mut world, setup) else { return true };
         for _turn in 0..12 {
-            let Some(luck) = worker.fortunes(&world, law).0.first().copied() else { break };
-            worker.turn(&mut world, law, luck);
+            let Some(luck) = worker.fortunes(&world, setup).0.first().copied() else { break };
+            worker.turn(&mut world, setup, luck);
             for copy in world.provider.may_arrive(world.now) {
                 if copy >= lost {
-                    world.provider.receives(copy, Verdict::Vends, law.nature);
+                    world.provider.receives(copy, Verdict::Vends, setup.nature);
                 }
             }
         }
@@ -303,9 +304,9 @@ pub fn has_a_way_out(world: &World, law: &Law) -> bool {
     !world.is_open() || world.state() == Some(StateName::Review)
 }
 
-/// Only where attempts are made anew does it matter whether a refusal is for now or for good.
-fn reasons(law: &Law) -> &'static [RefusalReason] {
-    match law.handling {
+/// Whether a refusal is transient matters only where new attempts are made.
+fn reasons(setup: &Setup) -> &'static [RefusalReason] {
+    match setup.handling {
         purchase::Handling::SelfManaged => &[RefusalReason::Blocked],
         purchase::Handling::Managed => &[RefusalReason::Blocked, RefusalReason::Busy],
     }

@@ -1,50 +1,50 @@
-//! The provider of the model and the road to it: what became of every copy of every order. Small, and
-//! hashed as a whole.
+//! The provider of the model and the network to it: the outcome of every copy of every order. It is small and hashed
+//! as a whole.
 
 use vend::{Capabilities, Doubt, Enquiry, Refusal, RefusalReason, VendOutcome};
 
 use crate::values::vend;
 use crate::world::{TIMING, ticks};
 
-/// How a provider that takes repeats safely answers one.
+/// How a provider that takes repeats safely answers a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     FromMemory,
     Rejected,
 }
 
-/// What is declared nowhere, and differs between providers and roads all the same.
+/// Behaviour that is not declared, but differs between providers and networks.
 #[derive(Clone, Copy, Debug)]
 pub struct Habits {
     pub repeats: Repeats,
-    /// Busy at the front door, it turns a copy away without a look into its memory.
+    /// When it is busy, it turns a copy away without a check of its memory.
     pub turns_away: bool,
-    /// The road may deliver a copy twice.
-    pub doubles: bool,
+    /// The network may deliver a copy twice.
+    pub duplicates: bool,
 }
 
-/// What a provider really does, whatever its connection is declared to do.
+/// What a provider really does, whatever is declared for its connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Nature {
     pub does: Capabilities,
     pub habits: Habits,
-    /// Where not-found counts: every copy arrives, and is told of when asked, this long after it left; and no copy later
-    /// than its request is over.
+    /// If not-found counts: every copy arrives, and an enquiry finds it, within this time after it was sent. No copy
+    /// arrives after its request is over.
     pub settles_within: u8,
 }
 
-/// What becomes of a copy that arrives.
+/// What happens to a copy that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// Unless the order is remembered.
+    /// Vends, unless the order is remembered.
     Vends,
-    /// Unless the order is remembered.
+    /// Refuses, unless the order is remembered.
     Refuses(RefusalReason),
-    /// Nobody looks into the memory, and nothing is remembered.
+    /// The provider does not check its memory and remembers nothing.
     IsTurnedAway,
 }
 
-/// What it answers when it is asked.
+/// The answer to an enquiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Word {
     Vended,
@@ -65,12 +65,12 @@ enum Answer {
 struct OrderCopy {
     attempt: u16,
     left_at: u8,
-    /// After this it arrives no more, where there is such a promise.
+    /// After this time it cannot arrive any more, if that is promised.
     arrives_by: Option<u8>,
     /// How often it may still arrive.
     arrivals: u8,
     answer: Option<Answer>,
-    somebody_listens: bool,
+    is_awaited: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,19 +83,19 @@ enum Memory {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Provider {
     copies: Vec<OrderCopy>,
-    /// Of every attempt, the first in the first place.
+    /// The memory of every attempt, beginning with the first.
     memory: Vec<Memory>,
     pub vends: u8,
 }
 
 impl Provider {
-    /// A copy of an attempt's order leaves us; its number.
+    /// Sends a copy of an attempt's order. Returns the number of the copy.
     pub fn takes_off(&mut self, attempt: u16, now: u8, nature: Nature) -> usize {
         let under_way = ticks(TIMING.provider_timeout).max(nature.settles_within);
         let arrives_by = nature.does.not_found_counts.then(|| now + under_way);
-        let arrivals = if nature.habits.doubles { 2 } else { 1 };
+        let arrivals = if nature.habits.duplicates { 2 } else { 1 };
         let left_at = now;
-        let copy = OrderCopy { attempt, left_at, arrives_by, arrivals, answer: None, somebody_listens: true };
+        let copy = OrderCopy { attempt, left_at, arrives_by, arrivals, answer: None, is_awaited: true };
         self.copies.push(copy);
         self.copies.len() - 1
     }
@@ -109,7 +109,7 @@ impl Provider {
         (0..self.copies.len()).filter(|number| self.copies.get(*number).is_some_and(in_time)).collect()
     }
 
-    /// What may become of a copy: where the order is remembered, its verdict matters no more.
+    /// What may happen to a copy. If the order is remembered, the verdict does not matter any more.
     pub fn verdicts(&self, number: usize, nature: Nature, reasons: &[RefusalReason]) -> Vec<Verdict> {
         let Some(copy) = self.copies.get(number) else { return Vec::new() };
         let mut verdicts = vec![Verdict::Vends];
@@ -125,14 +125,14 @@ impl Provider {
         let answer = self.decides(&copy, verdict, nature);
         if let Some(copy) = self.copies.get_mut(number) {
             copy.arrivals -= 1;
-            copy.answer = copy.somebody_listens.then_some(answer);
+            copy.answer = copy.is_awaited.then_some(answer);
         }
     }
 
-    /// What the sender hears of a copy, once; from then on it listens no more, and its request is over.
+    /// What the sender of a copy receives, once. After that it does not listen any more, and its request is over.
     pub fn is_heard(&mut self, number: usize, answered: bool, now: u8, nature: Nature) -> VendOutcome {
         let answer = self.copies.get_mut(number).and_then(|copy| {
-            copy.somebody_listens = false;
+            copy.is_awaited = false;
             let settled = (copy.left_at + nature.settles_within).max(now);
             copy.arrives_by = copy.arrives_by.map(|by| by.min(settled));
             copy.answer.take()
@@ -145,10 +145,10 @@ impl Provider {
         }
     }
 
-    /// The sender has crashed: it listens no more, and nothing says that its request is over.
+    /// The sender has crashed. It does not listen any more, and no report says that its request is over.
     pub fn stops_listening(&mut self, number: usize) {
         if let Some(copy) = self.copies.get_mut(number) {
-            copy.somebody_listens = false;
+            copy.is_awaited = false;
             copy.answer = None;
         }
     }
@@ -157,7 +157,7 @@ impl Provider {
         self.copies.get(number).is_some_and(|copy| copy.answer.is_some())
     }
 
-    /// Everything that it may say of an attempt.
+    /// Every answer that it may give to an enquiry about an attempt.
     pub fn words(&self, attempt: u16, now: u8, nature: Nature) -> Vec<Word> {
         let mut words = match self.recalls(attempt) {
             Memory::Nothing => vec![Word::NoRecord],
@@ -184,12 +184,12 @@ impl Provider {
         }
     }
 
-    /// The name of the latest vend.
+    /// The identifier of the latest vend.
     pub fn latest_vend(&self) -> Option<String> {
         (self.vends > 0).then(|| transaction(self.vends))
     }
 
-    /// Whether a copy may still arrive that it would vend for.
+    /// Whether a copy may still arrive for which it would vend.
     pub fn may_still_vend(&self, now: u8, nature: Nature) -> bool {
         let is_unsettled = |copy: &OrderCopy| !self.is_settled(copy.attempt, nature);
         self.may_arrive(now).into_iter().filter_map(|number| self.copies.get(number)).any(is_unsettled)
@@ -199,7 +199,7 @@ impl Provider {
         self.memory.get(place(attempt)).copied().unwrap_or(Memory::Nothing)
     }
 
-    /// Whether it would take any further copy of this attempt for a repeat.
+    /// Whether it would treat any further copy of this attempt as a repeat.
     fn is_settled(&self, attempt: u16, nature: Nature) -> bool {
         nature.does.repeat_is_safe
             && match self.recalls(attempt) {

@@ -1,21 +1,22 @@
-//! What there is besides the people: the purchase on file, its hold, the clock, the provider. The row is
-//! changed by the shipped `step` alone, one fact at a time.
+//! Everything but the drivers: the stored purchase, its hold, the clock and the provider. Only the shipped `step`
+//! changes the row, one event at a time.
 
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use purchase::{
-    Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, RetryPlan, Rules, Sending, State, StateName,
-    Timing,
+    Effect, Event, Fence, Handling, Illegal, Lifecycle, Next, RetryPlan, Rules, Sending, State, StateName,
+    TimedEvent, Timing,
 };
 use vend::{CallId, ProviderReference};
 
-use crate::flaw::{Flaw, mistaken_step};
+use crate::flaw::{Flaw, flawed_step};
 use crate::provider::{Nature, Provider};
 use crate::values::{OPENING, vend};
 
-/// A time chain of few ticks. A short pause outlasts the gate and a lease, a long one a request; two outlast the window.
+/// A time chain of few ticks. A short pause is longer than the gate and a lease. A long pause is longer than a
+/// request. Two long pauses are longer than the window.
 pub const TIMING: Timing = Timing {
     gate: Duration::from_secs(1),
     intake: Duration::from_secs(2),
@@ -48,10 +49,9 @@ pub const TIMING: Timing = Timing {
 pub const SHORT: u8 = 2;
 pub const LONG: u8 = 5;
 
-/// The rules of one town: what its connection is declared to do, what the provider really does, and the
-/// mistake that is made in it, if any.
+/// The rules of one model: what is declared for its connection, what the provider really does, and its flaw, if any.
 #[derive(Clone, Copy, Debug)]
-pub struct Law {
+pub struct Setup {
     pub handling: Handling,
     pub rules: Rules,
     pub nature: Nature,
@@ -61,17 +61,17 @@ pub struct Law {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct World {
     pub now: u8,
-    /// The purchase as it is on file, once it is reserved.
-    pub filed: Option<Life>,
+    /// The stored purchase, once it is reserved.
+    pub stored: Option<Lifecycle>,
     pub is_held: bool,
     pub captured: u8,
     pub released: u8,
     pub incidents: u8,
     /// Something changed after the end.
     pub end_was_undone: bool,
-    /// A write that was given up for lost, and may be committed all the same.
-    pub straggler: Option<Fact>,
-    /// Since a retry has answered "not found": no confirm that arrived before this moment buys.
+    /// A write that was given up as lost, and may still be committed.
+    pub straggler: Option<Event>,
+    /// A retry has answered "not found": no confirm that arrived before this time buys.
     pub reference_rests_until: Option<u8>,
     pub provider: Provider,
 }
@@ -82,81 +82,82 @@ impl World {
     }
 
     pub fn state(&self) -> Option<StateName> {
-        self.filed.as_ref().map(|life| life.state.name())
+        self.stored.as_ref().map(|lifecycle| lifecycle.state.name())
     }
 
     pub fn is_open(&self) -> bool {
         self.state().is_some_and(StateName::is_open)
     }
 
-    /// Whether the plan has the worker look at it again.
-    pub fn is_due_some_time(&self, law: &Law) -> bool {
-        let due_at = |life| TIMING.plan.due_at(life, self.at(), &law.rules);
-        self.filed.as_ref().and_then(due_at).is_some()
+    /// Whether the plan has another look of the worker due.
+    pub fn is_due_some_time(&self, setup: &Setup) -> bool {
+        let due_at = |lifecycle| TIMING.plan.due_at(lifecycle, self.at(), &setup.rules);
+        self.stored.as_ref().and_then(due_at).is_some()
     }
 
-    /// The reserve of a request that arrived at this moment; none if it is refused. Run again with the same keys it finds
-    /// itself and changes nothing.
-    pub fn reserve(&mut self, arrived_at: u8, law: &Law) -> Option<Fence> {
-        if self.filed.is_none() {
+    /// The reserve of a request that arrived at this time. `None` if it is refused. If it runs again with the same
+    /// keys, it finds the purchase and changes nothing.
+    pub fn reserve(&mut self, arrived_at: u8, setup: &Setup) -> Option<Fence> {
+        if self.stored.is_none() {
             let is_too_old = self.now - arrived_at > ticks(TIMING.intake);
             let is_resting = self.reference_rests_until.is_some_and(|until| arrived_at <= until);
             if is_too_old || is_resting {
                 return None;
             }
-            self.filed = Some(Life::reserved(law.handling, self.at(), &law.rules.timing));
+            self.stored = Some(Lifecycle::reserved(setup.handling, self.at(), &setup.rules.timing));
             self.is_held = true;
         }
         Some(Fence::FIRST)
     }
 
-    /// A retry finds no purchase: the reference rests from now on.
-    pub fn finds_nothing(&mut self, law: &Law) {
-        let rest = if law.flaw == Some(Flaw::ForgetsTheRest) { 0 } else { ticks(TIMING.reference_rest) };
+    /// A retry finds no purchase. The reference rests from now on.
+    pub fn finds_nothing(&mut self, setup: &Setup) {
+        let rest = if setup.flaw == Some(Flaw::ForgetsTheRest) { 0 } else { ticks(TIMING.reference_rest) };
         self.reference_rests_until = Some(self.now + rest);
     }
 
-    /// An enquiry begins without a claim, if none began a moment ago.
+    /// An enquiry begins without a claim, unless another one began a moment ago.
     pub fn takes_turn(&mut self, fence: Fence) -> bool {
-        let asked = self.filed.as_ref().and_then(|life| life.asked_about(fence, self.at(), &TIMING));
+        let asked =
+            self.stored.as_ref().and_then(|lifecycle| lifecycle.asked_about(fence, self.at(), &TIMING));
         let may_ask = asked.is_some();
-        self.filed = asked.or(self.filed.take());
+        self.stored = asked.or(self.stored.take());
         may_ask
     }
 
-    /// The holder of this fence renews its lease. Whether that changes anything.
+    /// The holder of this fence renews its lease. Returns whether that changes anything.
     pub fn renews(&mut self, fence: Fence) -> bool {
-        let renewed = self.filed.as_ref().and_then(|life| life.renewed(fence, self.at(), &TIMING));
-        let changes = renewed.is_some() && renewed != self.filed;
-        self.filed = renewed.or(self.filed.take());
+        let renewed = self.stored.as_ref().and_then(|lifecycle| lifecycle.renewed(fence, self.at(), &TIMING));
+        let changes = renewed.is_some() && renewed != self.stored;
+        self.stored = renewed.or(self.stored.take());
         changes
     }
 
-    /// One transaction: read, decide, write. Whether the fact moved the purchase.
-    pub fn record(&mut self, fact: Fact, law: &Law) -> bool {
-        let Some(life) = self.filed.clone() else { return false };
-        self.write_over(&life, fact, law)
+    /// One transaction: read, decide, write. Returns whether the event moved the purchase.
+    pub fn record(&mut self, event: Event, setup: &Setup) -> bool {
+        let Some(lifecycle) = self.stored.clone() else { return false };
+        self.write_over(&lifecycle, event, setup)
     }
 
-    /// As if the row still were as it was `read`.
-    pub fn write_over(&mut self, read: &Life, fact: Fact, law: &Law) -> bool {
-        match self.decide(read, fact, law) {
-            Ok(Next::Moved(life, effects)) => {
-                self.keep(life, &effects);
+    /// Decides and writes as if the row still were as it was `read`.
+    pub fn write_over(&mut self, read: &Lifecycle, event: Event, setup: &Setup) -> bool {
+        match self.decide(read, event, setup) {
+            Ok(Next::Moved(lifecycle, effects)) => {
+                self.keep(lifecycle, &effects);
                 true
             }
             Ok(Next::AlreadyThere) | Err(_) => false,
         }
     }
 
-    fn decide(&self, read: &Life, fact: Fact, law: &Law) -> Result<Next, Illegal> {
-        mistaken_step(law.flaw, read, &Event { at: self.at(), fact }, &law.rules)
+    fn decide(&self, read: &Lifecycle, event: Event, setup: &Setup) -> Result<Next, Illegal> {
+        flawed_step(setup.flaw, read, &TimedEvent { at: self.at(), event }, &setup.rules)
     }
 
-    fn keep(&mut self, life: Life, effects: &[Effect]) {
-        let had_ended = self.filed.as_ref().is_some_and(|before| !before.state.name().is_open());
-        self.end_was_undone |= had_ended && self.filed.as_ref() != Some(&life);
-        self.filed = Some(life);
+    fn keep(&mut self, lifecycle: Lifecycle, effects: &[Effect]) {
+        let had_ended = self.stored.as_ref().is_some_and(|before| !before.state.name().is_open());
+        self.end_was_undone |= had_ended && self.stored.as_ref() != Some(&lifecycle);
+        self.stored = Some(lifecycle);
         for effect in effects {
             match effect {
                 Effect::CaptureHold => {
@@ -172,24 +173,24 @@ impl World {
         }
     }
 
-    /// An operator who has seen the provider's statement decides, under a claimed fence; keeps silent as
-    /// long as a copy may still be vended for.
-    pub fn operator_decides(&mut self, law: &Law) -> bool {
-        let knows = self.provider.vends > 0 || !self.provider.may_still_vend(self.now, law.nature);
-        if self.state() != Some(StateName::Review) || !knows || !self.record(Fact::Claimed, law) {
+    /// An operator who has seen the provider's statement decides, under a claimed fence. The operator does not decide
+    /// while a copy may still be vended.
+    pub fn operator_decides(&mut self, setup: &Setup) -> bool {
+        let knows = self.provider.vends > 0 || !self.provider.may_still_vend(self.now, setup.nature);
+        if self.state() != Some(StateName::Review) || !knows || !self.record(Event::Claimed, setup) {
             return false;
         }
-        let Some(fence) = self.filed.as_ref().map(|life| life.fence) else { return false };
+        let Some(fence) = self.stored.as_ref().map(|lifecycle| lifecycle.fence) else { return false };
         let word = match self.provider.latest_vend() {
-            Some(transaction) => Fact::OperatorVended { fence, vend: vend(&transaction) },
-            None => Fact::OperatorNotVended { fence },
+            Some(transaction) => Event::OperatorVended { fence, vend: vend(&transaction) },
+            None => Event::OperatorNotVended { fence },
         };
-        self.record(word, law)
+        self.record(word, setup)
     }
 
-    /// A name that no attempt had before.
+    /// A reference that no attempt had before.
     pub fn fresh_reference(&self) -> ProviderReference {
-        let attempt = self.filed.as_ref().map_or(1, |life| life.attempt);
+        let attempt = self.stored.as_ref().map_or(1, |lifecycle| lifecycle.attempt);
         let call = CallId::new(u32::from(attempt) + 1, OPENING).expect("attempts are few");
         ProviderReference::new(call)
     }
@@ -199,7 +200,7 @@ impl Hash for World {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self {
             now,
-            filed,
+            stored,
             is_held,
             captured,
             released,
@@ -211,11 +212,11 @@ impl Hash for World {
         } = self;
         (now, is_held, captured, released, incidents, end_was_undone, reference_rests_until).hash(hasher);
         provider.hash(hasher);
-        if let Some(life) = filed {
-            hash_life(life, hasher);
+        if let Some(lifecycle) = stored {
+            hash_lifecycle(lifecycle, hasher);
         }
-        if let Some(fact) = straggler {
-            crate::desk::key_of(fact).hash(hasher);
+        if let Some(event) = straggler {
+            crate::driver::key_of(event).hash(hasher);
         }
     }
 }
@@ -225,9 +226,9 @@ pub fn ticks(length: Duration) -> u8 {
     u8::try_from(length.as_secs()).expect("the chain is short")
 }
 
-/// Everything that a life holds; a new field does not compile until it is hashed too.
-pub fn hash_life<H: Hasher>(life: &Life, hasher: &mut H) {
-    let Life {
+/// Hashes all fields of a lifecycle. A new field does not compile until it is hashed too.
+pub fn hash_lifecycle<H: Hasher>(lifecycle: &Lifecycle, hasher: &mut H) {
+    let Lifecycle {
         handling,
         state,
         fence,
@@ -237,10 +238,10 @@ pub fn hash_life<H: Hasher>(life: &Life, hasher: &mut H) {
         attempt,
         requests,
         window_closes_at,
-    } = life;
+    } = lifecycle;
     let second = |at: &DateTime<Utc>| at.timestamp();
     (handling, state.name(), fence, attempt, requests, second(window_closes_at)).hash(hasher);
-    // When to look and to ask again depends on when it was last claimed, and the model has both done at any time.
+    // When to look and when to ask again depends on the last claim, and the model does both at any time.
     (lease_until.as_ref().map(second), claimed_at.is_some(), asked_at.as_ref().map(second)).hash(hasher);
     match state {
         State::InFlight(sending) | State::InDoubt(sending) | State::Review(sending) => {

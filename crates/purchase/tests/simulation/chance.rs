@@ -1,4 +1,4 @@
-//! All the chance there is in a simulation: one number decides everything.
+//! All the randomness of a simulation: one number decides everything.
 
 use std::ops::RangeInclusive;
 
@@ -24,7 +24,7 @@ impl Chance {
         low + self.draw() % (high - low + 1)
     }
 
-    /// So many times in a hundred.
+    /// True with this probability in percent.
     pub fn happens(&mut self, in_a_hundred: u64) -> bool {
         in_a_hundred > 0 && self.draw() % 100 < in_a_hundred
     }
@@ -39,7 +39,7 @@ impl Chance {
         *choices.get(place).expect("below the length")
     }
 
-    /// Mostly nothing; else so many in a hundred. A fault that is always on hides the others.
+    /// Mostly zero, otherwise a percentage of this range. A fault that is always on hides the others.
     pub fn sometimes(&mut self, in_a_hundred: RangeInclusive<u64>) -> u64 {
         if self.happens(60) { 0 } else { self.within(in_a_hundred) }
     }

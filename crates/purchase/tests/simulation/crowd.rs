@@ -1,5 +1,5 @@
-//! The integrators of a simulated town. Some follow the guide: whatever is not final is asked about again, and
-//! only a definite no is followed by another confirm. Some confirm again and again. Some never come back.
+//! The integrators of a simulation. Some follow the guide: they ask again about an answer that is not final, and
+//! confirm again only after a definite no. Some confirm again and again. Some never ask again.
 
 use ledger::AccountId;
 use money::Rate;
@@ -7,17 +7,17 @@ use purchase::{FeeSchedule, Price, Terms};
 
 use crate::chance::Chance;
 use crate::database::{Key, Rejection, pula};
-use crate::desk::{Desk, Request, Seat, Work};
+use crate::driver::{Driver, Request, Seat, Work};
 use crate::flaw::Flaw;
 use crate::options::{MINUTE, SECOND};
-use crate::town::{Happening, Town, WALLETS};
+use crate::run::{Happening, Simulation, WALLETS};
 use crate::values::OPENING;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     FollowsTheGuide,
     IsCareless,
-    /// Asks again at a pace of its own, whatever it is told.
+    /// Asks again at a pace of its own, whatever the answer is.
     IsImpatient,
     Vanishes,
 }
@@ -41,11 +41,11 @@ pub struct Intent {
     is_waiting: bool,
     confirms: u32,
     patience: u64,
-    /// How long it waits before it asks again, where it does not follow the guide.
+    /// How long it waits before it asks again, if it does not follow the guide.
     pace: u64,
 }
 
-/// What an integrator is told.
+/// The answer to an integrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Rejected(Rejection),
@@ -92,7 +92,7 @@ impl Intent {
         }
     }
 
-    /// What follows from an answer, or from none, and how long it waits before.
+    /// The next step after an answer, or after none, and how long the integrator waits before it.
     fn hears(&mut self, answer: Option<Answer>, chance: &mut Chance) -> Option<(Step, u64)> {
         let pause = match self.manner {
             Manner::IsImpatient => self.pace..=self.pace + self.pace / 4,
@@ -152,7 +152,7 @@ impl Intent {
     }
 }
 
-impl Town {
+impl Simulation {
     pub fn gathers_crowd(&mut self) {
         let connections = u64::try_from(self.options.connections.len()).expect("few");
         let last = self.options.faults_end;
@@ -205,14 +205,14 @@ impl Town {
         self.after(transit, Happening::RequestArrives { request, step, sent_at, server });
     }
 
-    /// A machine takes a request whether or not its server reads it; one whose server is down refuses it.
+    /// A machine accepts a request even if its server does not read it. A machine whose server is down refuses it.
     pub fn request_arrives(&mut self, request: Request, step: Step, sent_at: u64, server: usize) {
         let process = *self.processes.get(server).expect("the servers come first");
         if process.up_from > self.now {
             return;
         }
         let order = self.order(request.intent, sent_at);
-        let desk = Desk {
+        let driver = Driver {
             seat: Seat { process: server, incarnation: process.incarnation },
             turn: 0,
             work: Work::Finding,
@@ -224,16 +224,16 @@ impl Town {
             name: order.name,
             rejection: Rejection::Overloaded,
         };
-        let desk = self.sits_down(desk);
-        self.after(1, Happening::RequestIsRead { desk, step });
+        let driver = self.adds_driver(driver);
+        self.after(1, Happening::RequestIsRead { driver, step });
     }
 
     pub fn request_is_read(&mut self, number: u64, step: Step) {
         let now = self.now;
         let ages_from_reading = self.options.flaw == Some(Flaw::AgesFromReading);
-        let Some(desk) = self.desks.get_mut(&number) else { return };
+        let Some(driver) = self.drivers.get_mut(&number) else { return };
         if ages_from_reading {
-            desk.order.arrived_at = now;
+            driver.order.arrived_at = now;
         }
         match step {
             Step::Confirms => {
@@ -242,13 +242,13 @@ impl Town {
                 } else {
                     self.chance.within(5..=SECOND)
                 };
-                self.after(wait, Happening::Begins { desk: number });
+                self.after(wait, Happening::Begins { driver: number });
             }
             Step::Retries => self.goes_on(number),
         }
     }
 
-    /// Whether the caller of a request waits for it no more, as far as a server can see that.
+    /// Whether the caller of a request does not wait for it any more, as far as a server can see that.
     pub fn is_hung_up(&self, request: Request) -> bool {
         let waits = |intent: &Intent| intent.asked == request.nth && intent.is_waiting;
         !self.options.hang_ups_are_hidden && !self.intents.get(request.intent).is_some_and(waits)
@@ -267,7 +267,7 @@ impl Town {
     fn goes_on_after(&mut self, request: Request, next: Option<(Step, u64)>) {
         let Some(intent) = self.intents.get_mut(request.intent) else { return };
         intent.step = next.map(|(step, _)| step);
-        // What was waited for is not waited for any more.
+        // The earlier answer is not awaited any more.
         intent.asked += 1;
         let next_turn = Request { nth: intent.asked, ..request };
         if let Some((_, wait)) = next {

@@ -1,5 +1,5 @@
-//! The database of a simulated town: purchases, wallets, the journal, closed references. Each function is one
-//! transaction. A purchase is changed by the shipped `step` alone, money by the rules of `ledger`.
+//! The database of a simulation: purchases, wallets, the journal, closed references. Each function is one
+//! transaction. Only the shipped `step` changes a purchase, and only the rules of `ledger` change money.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -8,17 +8,17 @@ use chrono::{DateTime, TimeDelta, Utc};
 use ledger::{AccountId, LedgerError, Settlement, SettlementAccounts, Wallet};
 use money::{Currency, Money};
 use purchase::{
-    Channel, Effect, Event, Fact, Fence, Handling, Life, Next, NoticeKind, NotificationFlags, Price,
-    Recipient, Rules, State, StateName, Timing, notices,
+    Channel, Effect, Event, Fence, Handling, Lifecycle, Next, NoticeKind, NotificationFlags, Price,
+    Recipient, Rules, State, StateName, TimedEvent, Timing, notices,
 };
 use vend::Vend;
 
-use crate::flaw::{Flaw, mistaken_step};
+use crate::flaw::{Flaw, flawed_step};
 use crate::values::OPENING;
 
-/// What a confirm wants, under its own number.
+/// The request of a confirm, with its own number.
 #[derive(Clone, Copy, Debug)]
-pub struct Order {
+pub struct ConfirmRequest {
     pub id: usize,
     pub intent: usize,
     pub key: Key,
@@ -32,10 +32,10 @@ pub struct Order {
     pub arrived_at: u64,
 }
 
-/// How the request of a reserve stands as its transaction begins.
+/// The state of the request of a reserve when its transaction begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
-    /// Since it reached this machine.
+    /// Time since it reached this machine.
     pub age: Duration,
     /// Its connection is closed.
     pub has_hung_up: bool,
@@ -48,30 +48,30 @@ pub struct Key {
     pub reference: u64,
 }
 
-/// A purchase on file.
+/// A stored purchase.
 #[derive(Clone, Debug)]
 pub struct Row {
-    pub order: Order,
-    pub life: Life,
+    pub order: ConfirmRequest,
+    pub lifecycle: Lifecycle,
     pub due_at: Option<DateTime<Utc>>,
-    /// Of the current attempt.
+    /// The reference of the current attempt.
     pub name: u32,
     pub bought: Option<Box<Vend>>,
     pub captured: u8,
     pub released: u8,
     pub incidents: Vec<String>,
-    /// When each send was put on record, and whether it repeats the one before.
+    /// When each send was recorded, and whether it repeats the one before.
     pub sends: Vec<RecordedSend>,
-    /// When integrators took a turn to have an enquiry made.
+    /// When integrators took a turn for an enquiry.
     pub turns: Vec<DateTime<Utc>>,
     /// The order in which they were reserved.
     pub place: usize,
     pub reserved_at: u64,
-    /// What is told to whom, and how often, once it has ended.
+    /// The messages about its end, with their recipients, as often as they were sent.
     pub notices: Vec<(NoticeKind, Recipient, Channel)>,
 }
 
-/// An order that may leave.
+/// A recorded send, whose order may leave.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedSend {
     pub at: DateTime<Utc>,
@@ -89,18 +89,18 @@ pub struct Purse {
 pub enum Rejection {
     Pending,
     ReferenceClosed,
-    /// It has waited too long for its order to leave.
+    /// It has waited too long for its order to be sent.
     TooLate,
-    /// Its caller has hung up before anything was held.
+    /// Its caller has disconnected before anything was held.
     CallerGone,
     Insufficient,
     Overloaded,
 }
 
-/// What a record came to.
+/// The result of recording an event.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    pub life: Life,
+    pub lifecycle: Lifecycle,
     pub at: DateTime<Utc>,
     pub moved: bool,
     pub name: u32,
@@ -111,15 +111,15 @@ pub struct Database {
     pub rules: Vec<Rules>,
     pub rows: BTreeMap<usize, Row>,
     pub purses: BTreeMap<AccountId, Purse>,
-    /// What all postings made of every account.
+    /// The sum of all postings for each account.
     pub journal: BTreeMap<AccountId, i64>,
-    /// No confirm that arrived before this moment buys.
+    /// No confirm that arrived before this time buys.
     rests_until: BTreeMap<Key, DateTime<Utc>>,
     pub ahead: TimeDelta,
     pub flaw: Option<Flaw>,
 }
 
-const HOUSE: [AccountId; 4] = [AccountId(91), AccountId(92), AccountId(93), AccountId(94)];
+const SYSTEM_ACCOUNTS: [AccountId; 4] = [AccountId(91), AccountId(92), AccountId(93), AccountId(94)];
 
 pub fn pula(minor: i64) -> Money {
     Money::from_minor(minor, Currency::parse("BWP").expect("a currency"))
@@ -144,9 +144,9 @@ impl Database {
         self.journal.insert(id, minor);
     }
 
-    /// What its clock shows.
+    /// The time of its clock.
     pub fn at(&self, now: u64) -> DateTime<Utc> {
-        let now = i64::try_from(now).expect("no town lives that long");
+        let now = i64::try_from(now).expect("no simulation lasts that long");
         OPENING + TimeDelta::milliseconds(now) + self.ahead
     }
 
@@ -154,14 +154,14 @@ impl Database {
         self.rows.get(&id).expect("a purchase that was reserved stays on file")
     }
 
-    /// The reserve. Run again with the same keys it finds itself and changes nothing.
-    pub fn reserve(&mut self, now: u64, order: &Order, caller: Caller) -> Result<Fence, Rejection> {
+    /// The reserve. If it runs again with the same keys, it finds the purchase and changes nothing.
+    pub fn reserve(&mut self, now: u64, order: &ConfirmRequest, caller: Caller) -> Result<Fence, Rejection> {
         let at = self.at(now);
         if self.rows.contains_key(&order.id) {
             return Ok(Fence::FIRST);
         }
         let is_same = |row: &&Row| row.order.key.subscriber == order.key.subscriber;
-        if self.rows.values().filter(is_same).any(|row| row.life.state.name().is_open()) {
+        if self.rows.values().filter(is_same).any(|row| row.lifecycle.state.name().is_open()) {
             return Err(Rejection::Pending);
         }
         let timing = self.rules_of(order.connection).timing;
@@ -176,11 +176,11 @@ impl Database {
             return Err(Rejection::ReferenceClosed);
         }
         let handling = self.place_hold(order)?;
-        let life = Life::reserved(handling, at, &timing);
+        let lifecycle = Lifecycle::reserved(handling, at, &timing);
         let row = Row {
             order: *order,
             due_at: None,
-            life: life.clone(),
+            lifecycle: lifecycle.clone(),
             name: order.name,
             bought: None,
             captured: 0,
@@ -193,11 +193,11 @@ impl Database {
             notices: Vec::new(),
         };
         self.rows.insert(order.id, row);
-        self.keeps(order.id, life, at);
+        self.keeps(order.id, lifecycle, at);
         Ok(Fence::FIRST)
     }
 
-    fn place_hold(&mut self, order: &Order) -> Result<Handling, Rejection> {
+    fn place_hold(&mut self, order: &ConfirmRequest) -> Result<Handling, Rejection> {
         let purse = self.purses.get_mut(&order.wallet).expect("every wallet was opened");
         match purse.wallet.place_hold(order.price.total) {
             Ok(wallet) => {
@@ -220,39 +220,39 @@ impl Database {
         let at = self.at(now);
         let timing = self.rules_of(self.row(id).order.connection).timing;
         let row = self.row_mut(id);
-        if let Some(life) = row.life.renewed(fence, at, &timing) {
-            (row.due_at, row.life) = (life.lease_until, life);
+        if let Some(lifecycle) = row.lifecycle.renewed(fence, at, &timing) {
+            (row.due_at, row.lifecycle) = (lifecycle.lease_until, lifecycle);
         }
     }
 
-    /// An integrator takes the next turn to have an enquiry made.
+    /// An integrator takes the next turn for an enquiry.
     pub fn take_turn(&mut self, now: u64, id: usize, fence: Fence) -> bool {
         let at = self.at(now);
         let timing = self.rules_of(self.row(id).order.connection).timing;
         let row = self.row_mut(id);
-        let Some(life) = row.life.asked_about(fence, at, &timing) else { return false };
-        row.life = life;
+        let Some(lifecycle) = row.lifecycle.asked_about(fence, at, &timing) else { return false };
+        row.lifecycle = lifecycle;
         row.turns.push(at);
         true
     }
 
-    /// One fact, one transaction: read, decide, write. `name` is that of a new attempt. Who forgets to compare
-    /// decides on what was `read` before.
-    pub fn record(&mut self, now: u64, id: usize, fact: &Fact, read: Option<Life>) -> Recorded {
+    /// One event, one transaction: read, decide, write. `name` is the reference of a new attempt. The flaw that
+    /// forgets to compare decides on what was `read` before.
+    pub fn record(&mut self, now: u64, id: usize, event: &Event, read: Option<Lifecycle>) -> Recorded {
         let at = self.at(now);
         let row = self.row(id);
-        let before = read.unwrap_or_else(|| row.life.clone());
+        let before = read.unwrap_or_else(|| row.lifecycle.clone());
         let rules = self.rules_of(row.order.connection);
-        let event = Event { at, fact: fact.clone() };
-        let next = mistaken_step(self.flaw, &before, &event, &rules);
+        let timed = TimedEvent { at, event: event.clone() };
+        let next = flawed_step(self.flaw, &before, &timed, &rules);
         let moved = match next {
-            Ok(Next::Moved(_, effects)) if self.is_known(id, fact, &effects) => false,
-            Ok(Next::Moved(life, effects)) => {
+            Ok(Next::Moved(_, effects)) if self.is_known(id, event, &effects) => false,
+            Ok(Next::Moved(lifecycle, effects)) => {
                 for effect in effects {
-                    self.performs(id, effect, fact);
+                    self.performs(id, effect, event);
                 }
-                self.note(id, fact, &life, at);
-                self.keeps(id, life, at);
+                self.note(id, event, &lifecycle, at);
+                self.keeps(id, lifecycle, at);
                 true
             }
             Ok(Next::AlreadyThere) | Err(_) => false,
@@ -260,30 +260,30 @@ impl Database {
         Recorded { moved, ..self.read(now, id) }
     }
 
-    /// How a purchase stands.
+    /// The current state of a purchase.
     pub fn read(&self, now: u64, id: usize) -> Recorded {
         let row = self.row(id);
-        Recorded { life: row.life.clone(), at: self.at(now), moved: false, name: row.name }
+        Recorded { lifecycle: row.lifecycle.clone(), at: self.at(now), moved: false, name: row.name }
     }
 
-    fn is_known(&self, id: usize, fact: &Fact, effects: &[Effect]) -> bool {
+    fn is_known(&self, id: usize, event: &Event, effects: &[Effect]) -> bool {
         let opens_incident = effects.iter().any(|effect| matches!(effect, Effect::OpenIncident(_)));
         opens_incident
-            && fact.vend().is_some_and(|vend| self.row(id).incidents.contains(&vend.provider_transaction))
+            && event.vend().is_some_and(|vend| self.row(id).incidents.contains(&vend.provider_transaction))
     }
 
-    fn performs(&mut self, id: usize, effect: Effect, fact: &Fact) {
+    fn performs(&mut self, id: usize, effect: Effect, event: &Event) {
         match effect {
             Effect::CaptureHold => self.settles(id),
             Effect::ReleaseHold => {
                 let order = self.row(id).order;
                 let purse = self.purses.get_mut(&order.wallet).expect("every wallet was opened");
-                // A hold that ends twice is found out by the laws, not here.
+                // The invariants find a hold that ends twice, not this code.
                 purse.wallet = purse.wallet.release_hold(order.price.total).unwrap_or(purse.wallet);
                 self.row_mut(id).released += 1;
             }
             Effect::OpenIncident(_) => {
-                let transaction = fact.vend().map(|vend| vend.provider_transaction.clone());
+                let transaction = event.vend().map(|vend| vend.provider_transaction.clone());
                 self.row_mut(id).incidents.extend(transaction);
             }
         }
@@ -293,7 +293,7 @@ impl Database {
         let order = self.row(id).order;
         let purse = self.purses.get_mut(&order.wallet).expect("every wallet was opened");
         purse.wallet = purse.wallet.capture_hold(order.price.total).unwrap_or(purse.wallet);
-        let [commission, provider_payable, fee_income, commission_expense] = HOUSE;
+        let [commission, provider_payable, fee_income, commission_expense] = SYSTEM_ACCOUNTS;
         let accounts = SettlementAccounts {
             wallet: order.wallet,
             commission,
@@ -310,44 +310,44 @@ impl Database {
         self.row_mut(id).captured += 1;
     }
 
-    /// What else a move writes into the row.
-    fn note(&mut self, id: usize, fact: &Fact, life: &Life, at: DateTime<Utc>) {
+    /// Writes the other effects of an event into the row.
+    fn note(&mut self, id: usize, event: &Event, lifecycle: &Lifecycle, at: DateTime<Utc>) {
         let row = self.row_mut(id);
-        match fact {
-            Fact::SentAgain { .. } => row.sends.push(RecordedSend { at, is_repeat: true }),
-            Fact::AttemptStarted { reference, .. } => {
+        match event {
+            Event::SentAgain { .. } => row.sends.push(RecordedSend { at, is_repeat: true }),
+            Event::AttemptStarted { reference, .. } => {
                 row.sends.push(RecordedSend { at, is_repeat: false });
                 row.name = reference.call().number();
             }
-            Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => {
-                if matches!(&life.state, State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction)
+            Event::Vended { vend } | Event::OperatorVended { vend, .. } => {
+                if matches!(&lifecycle.state, State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction)
                 {
                     row.bought.get_or_insert_with(|| vend.clone());
                 }
             }
-            Fact::Refused { .. }
-            | Fact::NeverSent { .. }
-            | Fact::Lost { .. }
-            | Fact::Claimed
-            | Fact::NoRecord { .. }
-            | Fact::LetGo { .. }
-            | Fact::WindowClosed { .. }
-            | Fact::OperatorNotVended { .. } => {}
+            Event::Refused { .. }
+            | Event::NeverSent { .. }
+            | Event::Lost { .. }
+            | Event::Claimed
+            | Event::NoRecord { .. }
+            | Event::LeaseReleased { .. }
+            | Event::WindowClosed { .. }
+            | Event::OperatorNotVended { .. } => {}
         }
     }
 
-    fn keeps(&mut self, id: usize, life: Life, at: DateTime<Utc>) {
+    fn keeps(&mut self, id: usize, lifecycle: Lifecycle, at: DateTime<Utc>) {
         let rules = self.rules_of(self.row(id).order.connection);
         let timing = rules.timing;
-        let due_at = timing.plan.due_at(&life, at, &rules);
+        let due_at = timing.plan.due_at(&lifecycle, at, &rules);
         let row = self.row_mut(id);
-        let told = notices(&row.life, &life, at, &timing, &NotificationFlags::default());
+        let told = notices(&row.lifecycle, &lifecycle, at, &timing, &NotificationFlags::default());
         row.notices.extend(told.into_iter().map(|notice| (notice.kind, notice.recipient, notice.channel)));
-        row.life = life;
+        row.lifecycle = lifecycle;
         row.due_at = due_at;
     }
 
-    /// What is due, claimed for one worker: the oldest first, and nothing that another claims in the same moment.
+    /// Claims what is due for one worker: the oldest first, and nothing that another worker claims at the same time.
     pub fn claim_due(&mut self, now: u64, connection: usize, slots: usize) -> Vec<(usize, Recorded)> {
         let at = self.at(now);
         let is_due =
@@ -356,11 +356,11 @@ impl Database {
             self.rows.values().filter(is_due).map(|row| (row.due_at, row.order.id)).collect();
         due.sort_unstable();
         due.truncate(slots);
-        let claims = due.into_iter().map(|(_, id)| (id, self.record(now, id, &Fact::Claimed, None)));
+        let claims = due.into_iter().map(|(_, id)| (id, self.record(now, id, &Event::Claimed, None)));
         claims.filter(|(_, claimed)| claimed.moved).collect()
     }
 
-    /// The newest purchase of a key. Where there is none, the key rests from now on.
+    /// The newest purchase of a key. If there is none, the key rests from now on.
     pub fn find(&mut self, now: u64, key: Key) -> Option<usize> {
         let newest = self.newest(key);
         if newest.is_none() {
@@ -369,11 +369,12 @@ impl Database {
         newest
     }
 
-    /// Closes a key whose newest purchase is `known`, for as long as an answer about that needs; else the newer one.
+    /// Closes a key whose newest purchase is `known`, for as long as an answer about that needs. Otherwise returns
+    /// the newer one.
     pub fn close(&mut self, now: u64, key: Key, known: usize) -> Option<usize> {
         let newer = self.newest(key).filter(|newest| *newest != known);
         if newer.is_none() {
-            let is_bought = self.row(known).life.state.name() == StateName::Successful;
+            let is_bought = self.row(known).lifecycle.state.name() == StateName::Successful;
             self.rest(now, key, if is_bought { Duration::ZERO } else { Timing::default().reference_rest });
         }
         newer
@@ -392,25 +393,25 @@ impl Database {
     }
 
     pub fn open(&self) -> impl Iterator<Item = &Row> {
-        self.rows.values().filter(|row| row.life.state.name().is_open())
+        self.rows.values().filter(|row| row.lifecycle.state.name().is_open())
     }
 
     pub fn in_review(&self) -> Vec<usize> {
-        let in_review = self.rows.values().filter(|row| row.life.state.name() == StateName::Review);
+        let in_review = self.rows.values().filter(|row| row.lifecycle.state.name() == StateName::Review);
         in_review.map(|row| row.order.id).collect()
     }
 
-    /// Whoever is told of an end is told once, and of the end that it was.
-    pub fn tells_rightly(row: &Row) -> bool {
+    /// Each recipient gets one message about the end, and it is the right one.
+    pub fn messages_are_right(row: &Row) -> bool {
         let recipients: BTreeSet<_> =
             row.notices.iter().map(|(_, recipient, channel)| (recipient, channel)).collect();
         let is_right = |(kind, _, _): &(NoticeKind, Recipient, Channel)| match kind {
-            NoticeKind::Issued => row.life.state.name() == StateName::Successful,
+            NoticeKind::Issued => row.lifecycle.state.name() == StateName::Successful,
             NoticeKind::Refunded => {
-                row.life.state.name() == StateName::Failed && row.life.handling == Handling::Managed
+                row.lifecycle.state.name() == StateName::Failed && row.lifecycle.handling == Handling::Managed
             }
         };
-        let is_issued = row.life.state.name() != StateName::Successful || !row.notices.is_empty();
+        let is_issued = row.lifecycle.state.name() != StateName::Successful || !row.notices.is_empty();
         recipients.len() == row.notices.len() && row.notices.iter().all(is_right) && is_issued
     }
 

@@ -1,5 +1,5 @@
-//! What a seed makes of its town: who lives there, and what may go wrong. Every fault is drawn on or off, for
-//! a town with all faults at once never gets to the rare ones.
+//! The options that a seed draws for its simulation: its size, and what may go wrong. Every fault is drawn on or off,
+//! because a simulation with all faults at once never gets to the rare ones.
 
 use std::time::Duration;
 
@@ -23,38 +23,38 @@ pub struct Options {
     pub slots: u16,
     pub subscribers: u64,
     pub intents: u64,
-    /// All wallets together can pay for only some of it.
+    /// All wallets together can pay for only some of the purchases.
     pub is_poor: bool,
     pub connections: Vec<Connection>,
-    /// Until then things go wrong.
+    /// Faults happen until this time.
     pub faults_end: u64,
     /// In a hundred transactions: the acknowledgement is lost.
     pub acknowledgements_lost: u64,
-    /// In a hundred transactions: it is not committed, and nobody says so.
+    /// In a hundred transactions: it is not committed, and no answer says so.
     pub commits_lost: u64,
-    /// In a hundred transactions: it is given up for lost, and committed later.
+    /// In a hundred transactions: it is given up as lost, and committed later.
     pub commits_late: u64,
     pub database_is_slow: bool,
     pub database_outages: u64,
-    /// The database's clock leaps forward.
+    /// How often the database's clock jumps forward.
     pub clock_jumps: u64,
-    /// At any time; and in a thousand turns, of whoever has the turn.
+    /// At any time. `kills_at_work` and `pauses_at_work` count in a thousand turns, for the process whose turn it is.
     pub kills: u64,
     pub kills_at_work: u64,
     pub pauses: u64,
     pub pauses_at_work: u64,
-    /// In a hundred answers to integrators: it never gets there.
+    /// In a hundred answers to integrators: it never arrives.
     pub answers_lost: u64,
     /// In a hundred requests: a proxy holds it, for up to a minute.
     pub requests_held: u64,
-    /// A proxy stays connected to us when its own client has hung up.
+    /// A proxy stays connected to us after its own client has disconnected.
     pub hang_ups_are_hidden: bool,
     pub operator_looks: bool,
-    /// The mistake that is made in this town, if any.
+    /// The flaw of this simulation, if any.
     pub flaw: Option<Flaw>,
 }
 
-/// What is declared, and what is so.
+/// What is declared for a connection, and what its provider really does.
 #[derive(Clone, Debug)]
 pub struct Connection {
     pub declared: Capabilities,
@@ -68,7 +68,7 @@ impl Options {
         let faults_end = chance.within(10..=80) * MINUTE;
         let connections: Vec<_> =
             (0..chance.within(1..=3)).map(|_nth| Connection::drawn(chance, faults_end)).collect();
-        // Where not-found counts, safety rests on the database's clock.
+        // If not-found counts, safety depends on the database's clock.
         let rests_on_clock = connections.iter().any(|connection| connection.declared.not_found_counts);
         Self {
             seed,
@@ -111,16 +111,17 @@ impl Connection {
     }
 }
 
-/// A provider that does what its connection is declared to do, and not a bit more.
+/// A provider that does what is declared for its connection, and no more.
 fn nature(chance: &mut Chance, does: Capabilities, faults_end: u64) -> Nature {
     let outages = (0..chance.sometimes(1..=3)).map(|_nth| outage(chance, faults_end)).collect();
-    // Only who remembers everything, and looks, can stand a road that doubles orders.
-    let doubles = does.repeat_is_safe && does.remembers_refusals && chance.happens(30);
+    // Only a provider that remembers everything, and checks its memory, is safe with a network that duplicates
+    // orders.
+    let duplicates = does.repeat_is_safe && does.remembers_refusals && chance.happens(30);
     Nature {
         does,
         repeats: chance.one_of(&[Repeats::FromMemory, Repeats::Rejected]),
-        doubles: if doubles { chance.within(5..=50) } else { 0 },
-        turns_away: if doubles { 0 } else { chance.sometimes(5..=60) },
+        duplicates: if duplicates { chance.within(5..=50) } else { 0 },
+        turns_away: if duplicates { 0 } else { chance.sometimes(5..=60) },
         is_busy: chance.sometimes(5..=60),
         refuses: chance.sometimes(5..=40),
         is_late: chance.sometimes(2..=30),

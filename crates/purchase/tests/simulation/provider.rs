@@ -1,5 +1,5 @@
-//! The provider as it really is, and the road to it: what became of every copy of every order. Town after
-//! town it misbehaves in other ways, but it never does less than its connection is declared to do.
+//! The true behaviour of the provider and of the network to it: the outcome of every copy of every order. It
+//! misbehaves in other ways in each simulation, but it never does less than is declared for its connection.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use vend::{Capabilities, Doubt, Enquiry, RawReply, Refusal, RefusalReason, Vend,
 use crate::chance::Chance;
 use crate::options::{MINUTE, SECOND};
 
-/// How a provider that takes repeats safely answers one.
+/// How a provider that takes repeats safely answers a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     FromMemory,
@@ -21,21 +21,21 @@ pub enum Repeats {
 pub struct Nature {
     pub does: Capabilities,
     pub repeats: Repeats,
-    /// The road delivers an order twice.
-    pub doubles: u64,
-    /// Busy at the front door: nobody looks into the memory, and nothing is remembered.
+    /// The network delivers an order twice.
+    pub duplicates: u64,
+    /// Turned away as busy: the provider does not check its memory and remembers nothing.
     pub turns_away: u64,
     pub is_busy: u64,
     pub refuses: u64,
-    /// An order arrives minutes or hours after it left; minutes, where not-found counts.
+    /// An order arrives minutes or hours after it was sent. It is minutes if not-found counts.
     pub is_late: u64,
     pub takes_95_seconds: u64,
     pub loses_requests: u64,
     pub loses_replies: u64,
     pub garbles_replies: u64,
-    /// The replies to two orders change places.
+    /// The replies to two orders are exchanged.
     pub swaps_replies: u64,
-    /// Asked, it has no record yet of what it has done.
+    /// An enquiry finds no record yet of what the provider has done.
     pub misses_its_own: u64,
     pub is_silent: u64,
     pub outages: Vec<Outage>,
@@ -45,7 +45,7 @@ pub struct Nature {
 pub struct Outage {
     pub from: u64,
     pub until: u64,
-    /// Else it takes connections, and never answers.
+    /// Otherwise it accepts connections, and never answers.
     pub refuses_connections: bool,
 }
 
@@ -53,13 +53,13 @@ pub struct Outage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WireOrder {
     pub purchase: usize,
-    /// Our name for the attempt.
+    /// Our reference of the attempt.
     pub name: u32,
     pub subscriber: u64,
     pub amount: i64,
 }
 
-/// A copy of an order that has left us.
+/// A copy of an order that was sent.
 #[derive(Clone, Debug)]
 struct OrderCopy {
     order: WireOrder,
@@ -72,7 +72,7 @@ struct OrderCopy {
 #[derive(Clone, Debug)]
 pub struct LoggedVend {
     pub order: WireOrder,
-    /// When the copy that it vended for left us.
+    /// When the copy for which it vended was sent.
     pub left_at: u64,
     pub transaction: String,
     pub token: String,
@@ -84,7 +84,7 @@ enum Memory {
     Refused(RefusalReason),
 }
 
-/// What the provider writes back: about which order, and what.
+/// A reply of the provider: the order that it names, and the outcome.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub name: u32,
@@ -97,7 +97,7 @@ pub struct Provider {
     copies: Vec<OrderCopy>,
     memory: BTreeMap<u32, Memory>,
     pub log: Vec<LoggedVend>,
-    /// From then on it tells all that it knows.
+    /// From then on an enquiry returns all that the provider knows.
     reformed: bool,
 }
 
@@ -106,13 +106,13 @@ impl Provider {
         Self { nature, copies: Vec::new(), memory: BTreeMap::new(), log: Vec::new(), reformed: false }
     }
 
-    /// A copy leaves us; its number, and when it arrives, as often as it does.
+    /// Sends a copy. Returns its number and the times at which it arrives.
     pub fn takes_off(&mut self, order: WireOrder, now: u64, chance: &mut Chance) -> (usize, Vec<u64>) {
         let mut arrivals = Vec::new();
         if !chance.happens(self.nature.loses_requests) && self.outage(now).is_none() {
-            arrivals.push(self.road(now, chance));
-            if chance.happens(self.nature.doubles) {
-                arrivals.push(self.road(now, chance));
+            arrivals.push(self.transit(now, chance));
+            if chance.happens(self.nature.duplicates) {
+                arrivals.push(self.transit(now, chance));
             }
         }
         let count = u8::try_from(arrivals.len()).expect("at most two");
@@ -120,7 +120,7 @@ impl Provider {
         (self.copies.len() - 1, arrivals)
     }
 
-    fn road(&self, now: u64, chance: &mut Chance) -> u64 {
+    fn transit(&self, now: u64, chance: &mut Chance) -> u64 {
         let is_late = !self.reformed && chance.happens(self.nature.is_late);
         let takes = match (is_late, self.nature.does.not_found_counts) {
             (false, _) => chance.within(20..=2 * SECOND),
@@ -130,7 +130,7 @@ impl Provider {
         now + takes
     }
 
-    /// Where not-found counts, every copy has arrived and is told of by then.
+    /// If not-found counts, every copy has arrived and an enquiry finds it by then.
     fn settles_within(&self) -> u64 {
         u64::try_from(self.nature.does.settles_within.as_millis()).expect("a declaration is short")
     }
@@ -139,14 +139,14 @@ impl Provider {
         self.nature.outages.iter().find(|outage| (outage.from..outage.until).contains(&now)).copied()
     }
 
-    /// Where not-found counts, nothing of a request arrives after it is over, but for what the provider may still act on.
+    /// If not-found counts, nothing of a request arrives after it is over, except what the provider may still act on.
     pub fn arrives_no_more(&self, number: usize, now: u64) -> bool {
         let copy = self.copies.get(number);
         self.nature.does.not_found_counts
             && copy.is_some_and(|copy| now > copy.left_at + self.settles_within())
     }
 
-    /// A copy arrives, with whatever the provider makes of it. Nothing, if it was lost after all.
+    /// A copy arrives. Returns the reply of the provider, or `None` if the copy was lost after all.
     pub fn receives(&mut self, number: usize, chance: &mut Chance) -> Option<(WireOrder, Reply)> {
         let copy = self.copies.get_mut(number).filter(|copy| copy.arrivals > 0)?;
         copy.arrivals -= 1;
@@ -209,7 +209,7 @@ impl Provider {
         VendOutcome::Vended(vend)
     }
 
-    /// Its answer to the question what became of an attempt.
+    /// The answer to an enquiry about an attempt.
     pub fn is_asked(&self, name: u32, now: u64, chance: &mut Chance) -> Enquiry {
         match self.memory.get(&name) {
             Some(Memory::Vended { place, told_from }) if self.reformed || now >= *told_from => {
@@ -223,7 +223,7 @@ impl Provider {
         }
     }
 
-    /// Nothing goes wrong any more. What is on the way for longer than that has been lost.
+    /// Ends all faults. A copy that stays in transit for longer than that has been lost.
     pub fn reforms(&mut self) {
         self.reformed = true;
         let does = self.nature.does;
@@ -231,7 +231,7 @@ impl Provider {
         self.nature = Nature {
             does,
             repeats,
-            doubles: 0,
+            duplicates: 0,
             turns_away: 0,
             is_busy: 0,
             refuses: 0,
@@ -247,7 +247,7 @@ impl Provider {
         };
     }
 
-    /// A copy that is still on the way never arrives.
+    /// A copy that is still in transit never arrives.
     pub fn never_receives(&mut self, number: usize) {
         if let Some(copy) = self.copies.get_mut(number) {
             copy.arrivals = 0;
@@ -259,12 +259,12 @@ impl Provider {
         self.log.iter().filter(move |logged| logged.order.purchase == purchase)
     }
 
-    /// How many copies have left for a purchase.
+    /// How many copies were sent for a purchase.
     pub fn copies_for(&self, purchase: usize) -> usize {
         self.copies.iter().filter(|copy| copy.order.purchase == purchase).count()
     }
 
-    /// Whether a copy may still arrive that it would vend for.
+    /// Whether a copy may still arrive for which it would vend.
     pub fn may_still_vend_for(&self, purchase: usize) -> bool {
         let may_arrive = |copy: &&OrderCopy| copy.order.purchase == purchase && copy.arrivals > 0;
         self.copies.iter().filter(may_arrive).any(|copy| !self.is_settled(copy.order.name))
@@ -274,7 +274,7 @@ impl Provider {
         self.copies.iter().any(|copy| copy.order.name == name && copy.arrivals > 0)
     }
 
-    /// Whether it would take any further copy of this attempt for a repeat.
+    /// Whether it would treat any further copy of this attempt as a repeat.
     fn is_settled(&self, name: u32) -> bool {
         self.nature.does.repeat_is_safe
             && match self.memory.get(&name) {

@@ -1,17 +1,17 @@
-//! What goes wrong in a simulated town, and when it stops; and the operator, who decides what nobody else can.
+//! What goes wrong in a simulation, and when it stops. Also the operator, who decides what no evidence can settle.
 
 use chrono::TimeDelta;
-use purchase::Fact;
+use purchase::Event;
 
 use crate::chance::Chance;
-use crate::desk::Seat;
+use crate::driver::Seat;
 use crate::options::{MINUTE, SECOND};
-use crate::town::{Happening, Town};
+use crate::run::{Happening, Simulation};
 
-/// Past the gate; past a send; past a lease; past the quarantine; past the window.
+/// Longer than the gate; than a send; than a lease; than the quarantine; than the window.
 const PAUSES: [u64; 5] = [6 * SECOND, 130 * SECOND, 200 * SECOND, 15 * MINUTE, 45 * MINUTE];
 
-impl Town {
+impl Simulation {
     pub fn plans_trouble(&mut self) {
         let end = self.options.faults_end;
         let processes = u64::try_from(self.processes.len()).expect("few");
@@ -52,7 +52,7 @@ impl Town {
         }
     }
 
-    /// Whoever has its turn may be killed or stopped in the middle of it, or a little later.
+    /// The process whose turn it is may be killed or paused in the middle of it, or a little later.
     pub fn troubles(&mut self, process: usize) {
         if self.now >= self.options.faults_end {
             return;
@@ -66,7 +66,7 @@ impl Town {
         }
     }
 
-    /// Whoever worked there is gone, with all that was known to nobody else.
+    /// Every driver of that process is gone, with all that only it knew.
     pub fn kills(&mut self, number: usize) {
         let down = self.chance.within(SECOND..=2 * MINUTE);
         let (now, end) = (self.now, self.options.faults_end);
@@ -74,9 +74,9 @@ impl Town {
         process.incarnation += 1;
         process.up_from = (now + down).min(end.max(now));
         process.goes_on_from = 0;
-        let before = self.desks.len();
-        self.desks.retain(|_, desk| desk.seat.process != number);
-        if self.desks.len() < before {
+        let before = self.drivers.len();
+        self.drivers.retain(|_, driver| driver.seat.process != number);
+        if self.drivers.len() < before {
             self.sees("killed at work");
         }
         self.tells(None, || format!("process {number} is killed"));
@@ -88,7 +88,7 @@ impl Town {
         let Some(process) = self.processes.get_mut(number) else { return };
         process.goes_on_from = (now + wait).min(end.max(now));
         let until = process.goes_on_from;
-        self.tells(None, || format!("process {number} stands still until {}", until / SECOND));
+        self.tells(None, || format!("process {number} is paused until {}", until / SECOND));
     }
 
     pub fn faults_end(&mut self) {
@@ -98,10 +98,11 @@ impl Town {
         for provider in &mut self.providers {
             provider.reforms();
         }
-        self.clears_the_road();
+        self.clears_the_network();
     }
 
-    /// Whoever has seen the provider's statement decides; keeps silent as long as a copy may still be vended for.
+    /// An operator who has seen the provider's statement decides. The operator does not decide while a copy may still
+    /// be vended.
     pub fn operator_looks(&mut self, again: bool) {
         if again && self.now < self.options.faults_end {
             self.after(17 * MINUTE, Happening::OperatorLooks { again });
@@ -116,20 +117,20 @@ impl Town {
 
     fn operator_decides(&mut self, id: usize) {
         let connection = self.database.row(id).order.connection;
-        let provider = self.providers.get(connection).expect("a connection of its town");
+        let provider = self.providers.get(connection).expect("a connection of this simulation");
         let seen = provider.vends_for(id).last().map(crate::provider::LoggedVend::vend);
         if seen.is_none() && provider.may_still_vend_for(id) {
             return;
         }
-        let claimed = self.records(id, &Fact::Claimed, None);
+        let claimed = self.records(id, &Event::Claimed, None);
         let is_interrupted = self.now < self.options.faults_end && self.chance.happens(20);
         if !claimed.moved || is_interrupted {
             return;
         }
-        let fence = claimed.life.fence;
+        let fence = claimed.lifecycle.fence;
         let word = match seen {
-            Some(vend) => Fact::OperatorVended { fence, vend },
-            None => Fact::OperatorNotVended { fence },
+            Some(vend) => Event::OperatorVended { fence, vend },
+            None => Event::OperatorNotVended { fence },
         };
         self.records(id, &word, None);
     }

@@ -1,70 +1,74 @@
-//! What a desk's command comes to: a transaction, a send, a question, an answer. And the worker, who takes up what
-//! is due.
+//! What happens with a driver's command: a transaction, a send, an enquiry, an answer. Also the worker, which claims
+//! what is due.
 
 use std::time::Duration;
 
 use purchase::{
-    Asker, Confirm, ConfirmCommand, Fact, Life, Resolve, ResolveAnswer, ResolveCommand, StateName, Timing,
+    Asker, Confirm, ConfirmCommand, Event, Lifecycle, Resolve, ResolveAnswer, ResolveCommand, StateName,
+    Timing,
 };
 use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, VendOutcome};
 
 use crate::crowd::Answer;
 use crate::database::{Caller, Recorded};
-use crate::desk::{Desk, Found, News, Request, Seat, Work};
+use crate::driver::{Driver, Found, News, Request, Seat, Work};
 use crate::flaw::Flaw;
 use crate::options::SECOND;
 use crate::provider::{Reply, WireOrder};
-use crate::town::{Fate, Happening, Town, Transaction, length};
+use crate::run::{Fate, Happening, Simulation, Transaction, length};
 use crate::values::OPENING;
 
-/// When the caller of a confirm or of a retry is told that nobody knows, though the engine goes on.
+/// When the caller of a confirm or of a retry is answered that the outcome is unknown. The engine goes on.
 const LONGEST_WAIT: u64 = 150 * SECOND;
-/// When somebody who waits for a commit gives it up for lost.
+/// When a driver that waits for a commit gives it up as lost.
 const COMMIT_DEADLINE: u64 = 10 * SECOND;
 const ENQUIRY_DEADLINE: u64 = 10 * SECOND;
 /// How often a holder renews its lease.
 const RENEWAL: u64 = 2 * SECOND;
 
-impl Town {
-    pub fn sits_down(&mut self, desk: Desk) -> u64 {
-        self.next_desk += 1;
-        self.desks.insert(self.next_desk, desk);
-        self.next_desk
+impl Simulation {
+    pub fn adds_driver(&mut self, driver: Driver) -> u64 {
+        self.next_driver += 1;
+        self.drivers.insert(self.next_driver, driver);
+        self.next_driver
     }
 
-    /// What comes before the reserve is over: the purchase has its number, and its protocol begins.
+    /// The steps before the reserve are over: the purchase has its number, and its protocol begins.
     pub fn begins(&mut self, number: u64) {
         self.next_purchase += 1;
         let (id, now) = (self.next_purchase, self.now);
-        let Some(desk) = self.desks.get_mut(&number) else { return };
-        desk.order.id = id;
-        desk.began_at = now;
+        let Some(driver) = self.drivers.get_mut(&number) else { return };
+        driver.order.id = id;
+        driver.began_at = now;
         let (machine, command) = Confirm::begin(Timing::default());
-        desk.work = Work::Confirm(machine, command);
-        let (request, arrived_at) = (desk.request, desk.order.arrived_at);
-        self.tells(Some(id), || format!("desk {number} confirms"));
+        driver.work = Work::Confirm(machine, command);
+        let (request, arrived_at) = (driver.request, driver.order.arrived_at);
+        self.tells(Some(id), || format!("driver {number} confirms"));
         if let Some(request) = request {
-            self.at((arrived_at + LONGEST_WAIT).max(now), Happening::WaitsTooLong { desk: number, request });
+            self.at(
+                (arrived_at + LONGEST_WAIT).max(now),
+                Happening::WaitsTooLong { driver: number, request },
+            );
         }
         self.goes_on(number);
     }
 
-    /// The caller of a confirm is told that nobody knows; the engine goes on.
-    pub fn waits_too_long(&mut self, desk: u64, request: Request) {
-        if let Some(desk) = self.desks.get(&desk) {
+    /// The caller of a confirm is answered that the outcome is unknown. The engine goes on.
+    pub fn waits_too_long(&mut self, driver: u64, request: Request) {
+        if let Some(driver) = self.drivers.get(&driver) {
             let answer = Answer::Unreachable;
             let wait = self.chance.within(1..=200);
-            let id = desk.order.id;
+            let id = driver.order.id;
             self.tells(Some(id), || "its caller has waited too long".to_owned());
             self.after(wait, Happening::Answers { request, answer });
         }
     }
 
-    /// Does what the desk's protocol says next.
+    /// Runs the next command of the driver's protocol.
     pub fn goes_on(&mut self, number: u64) {
-        let Some(desk) = self.desks.get(&number) else { return };
-        let (turn, work) = (desk.turn, desk.work.clone());
-        self.troubles(desk.seat.process);
+        let Some(driver) = self.drivers.get(&number) else { return };
+        let (turn, work) = (driver.turn, driver.work.clone());
+        self.troubles(driver.seat.process);
         match work {
             Work::Confirm(_, command) => self.confirms_on(number, turn, command),
             Work::Resolve(_, command, _) => self.resolves_on(number, turn, command),
@@ -77,75 +81,75 @@ impl Town {
         match command {
             ConfirmCommand::Reserve => self.commit((number, turn), Transaction::Reserve),
             ConfirmCommand::Send => self.connects(number, turn),
-            ConfirmCommand::Record(fact) => self.commit((number, turn), Transaction::Record(fact)),
-            ConfirmCommand::Refuse => self.ends(number, |desk| Some(Answer::Rejected(desk.rejection))),
+            ConfirmCommand::Record(event) => self.commit((number, turn), Transaction::Record(event)),
+            ConfirmCommand::Refuse => self.ends(number, |driver| Some(Answer::Rejected(driver.rejection))),
             ConfirmCommand::Answer => {
-                let id = self.desks.get(&number).map_or(usize::MAX, |desk| desk.order.id);
+                let id = self.drivers.get(&number).map_or(usize::MAX, |driver| driver.order.id);
                 let answer = self.as_it_stands(id);
-                self.ends(number, |_desk| Some(answer));
+                self.ends(number, |_driver| Some(answer));
             }
         }
     }
 
     fn resolves_on(&mut self, number: u64, turn: u32, command: ResolveCommand) {
         match command {
-            ResolveCommand::Claim => self.commit((number, turn), Transaction::Record(Fact::Claimed)),
+            ResolveCommand::Claim => self.commit((number, turn), Transaction::Record(Event::Claimed)),
             ResolveCommand::TakeTurn(fence) => self.commit((number, turn), Transaction::TakeTurn(fence)),
             ResolveCommand::Enquire => {
                 let wait = self.chance.within(5..=400);
-                self.after(wait, Happening::Enquires { desk: number, turn });
+                self.after(wait, Happening::Enquires { driver: number, turn });
             }
             ResolveCommand::RecordRepeat(fence) => {
                 self.is_to_send(number, None);
-                self.commit((number, turn), Transaction::Record(Fact::SentAgain { fence }));
+                self.commit((number, turn), Transaction::Record(Event::SentAgain { fence }));
             }
             ResolveCommand::RecordAttempt(fence) => {
                 let name = self.fresh_name();
                 self.is_to_send(number, Some(name));
                 let reference = reference(name);
-                self.commit((number, turn), Transaction::Record(Fact::AttemptStarted { fence, reference }));
+                self.commit((number, turn), Transaction::Record(Event::AttemptStarted { fence, reference }));
             }
             ResolveCommand::Send => self.connects(number, turn),
-            ResolveCommand::Record(fact) => self.commit((number, turn), Transaction::Record(fact)),
+            ResolveCommand::Record(event) => self.commit((number, turn), Transaction::Record(event)),
             ResolveCommand::Answer(answer) => self.resolved(number, answer),
         }
     }
 
     fn is_to_send(&mut self, number: u64, name: Option<u32>) {
         let now = self.now;
-        if let Some(desk) = self.desks.get_mut(&number) {
-            desk.began_at = now;
-            desk.name = name.unwrap_or(desk.name);
+        if let Some(driver) = self.drivers.get_mut(&number) {
+            driver.began_at = now;
+            driver.name = name.unwrap_or(driver.name);
         }
     }
 
     fn resolved(&mut self, number: u64, answer: ResolveAnswer) {
-        let Some(desk) = self.desks.get_mut(&number) else { return };
-        if desk.asker() == Some(Asker::Worker) {
-            self.desks.remove(&number);
+        let Some(driver) = self.drivers.get_mut(&number) else { return };
+        if driver.asker() == Some(Asker::Worker) {
+            self.drivers.remove(&number);
             self.finished.insert(number);
             return;
         }
         match answer {
-            ResolveAnswer::Pending => self.ends(number, |desk| Some(Answer::Pending(desk.order.id))),
-            ResolveAnswer::Unreachable => self.ends(number, |_desk| Some(Answer::Unreachable)),
+            ResolveAnswer::Pending => self.ends(number, |driver| Some(Answer::Pending(driver.order.id))),
+            ResolveAnswer::Unreachable => self.ends(number, |_driver| Some(Answer::Unreachable)),
             ResolveAnswer::Final => {
-                desk.work = Work::Closing(desk.order.id);
+                driver.work = Work::Closing(driver.order.id);
                 self.goes_on(number);
             }
         }
     }
 
-    /// The desk is cleared, and whoever waits is answered.
-    fn ends(&mut self, number: u64, answer: impl FnOnce(&Desk) -> Option<Answer>) {
-        let Some(desk) = self.desks.remove(&number) else { return };
+    /// Removes the driver, and answers its caller if one waits.
+    fn ends(&mut self, number: u64, answer: impl FnOnce(&Driver) -> Option<Answer>) {
+        let Some(driver) = self.drivers.remove(&number) else { return };
         self.finished.insert(number);
-        let (Some(answer), Some(request)) = (answer(&desk), desk.request) else { return };
-        self.answers(&desk, request, answer);
+        let (Some(answer), Some(request)) = (answer(&driver), driver.request) else { return };
+        self.answers(&driver, request, answer);
     }
 
     fn as_it_stands(&self, id: usize) -> Answer {
-        match self.database.rows.get(&id).map(|row| row.life.state.name()) {
+        match self.database.rows.get(&id).map(|row| row.lifecycle.state.name()) {
             Some(StateName::Successful) => Answer::Successful(id),
             Some(StateName::Failed) => Answer::Failed(id),
             Some(StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review)
@@ -153,48 +157,50 @@ impl Town {
         }
     }
 
-    fn answers(&mut self, desk: &Desk, request: Request, answer: Answer) {
-        self.tells(Some(desk.order.id).filter(|id| *id != usize::MAX), || format!("answer: {answer:?}"));
-        self.is_told(desk, answer);
+    fn answers(&mut self, driver: &Driver, request: Request, answer: Answer) {
+        self.tells(Some(driver.order.id).filter(|id| *id != usize::MAX), || format!("answer: {answer:?}"));
+        self.is_told(driver, answer);
         if !self.chance.happens(self.options.answers_lost) {
             let wait = self.chance.within(1..=200);
             self.after(wait, Happening::Answers { request, answer });
         }
     }
 
-    fn commit(&mut self, (desk, turn): (u64, u32), transaction: Transaction) {
+    fn commit(&mut self, (driver, turn): (u64, u32), transaction: Transaction) {
         let takes = if self.options.database_is_slow {
             self.chance.within(1..=4 * SECOND)
         } else {
             self.chance.within(1..=30)
         };
         let fate = self.fate();
-        let read = self.reads(desk);
+        let read = self.reads(driver);
         let late = match &transaction {
-            Transaction::Record(fact) if self.chance.happens(self.options.commits_late) => Some(fact.clone()),
+            Transaction::Record(event) if self.chance.happens(self.options.commits_late) => {
+                Some(event.clone())
+            }
             Transaction::Record(_)
             | Transaction::Reserve
             | Transaction::TakeTurn(_)
             | Transaction::Find
             | Transaction::Close(_) => None,
         };
-        if let Some(fact) = late {
-            let purchase = self.desks.get(&desk).map_or(usize::MAX, |desk| desk.order.id);
+        if let Some(event) = late {
+            let purchase = self.drivers.get(&driver).map_or(usize::MAX, |driver| driver.order.id);
             let wait = self.chance.within(1..=300 * SECOND);
-            self.after(wait, Happening::CommitsLate { purchase, fact });
-            self.after(COMMIT_DEADLINE, Happening::Hears { desk, turn, news: News::Unacknowledged });
+            self.after(wait, Happening::CommitsLate { purchase, event });
+            self.after(COMMIT_DEADLINE, Happening::Hears { driver, turn, news: News::Unacknowledged });
             return;
         }
-        self.after(takes, Happening::Commits { desk, turn, transaction, fate, read });
+        self.after(takes, Happening::Commits { driver, turn, transaction, fate, read });
     }
 
-    /// Who forgets to compare has read the row before.
-    fn reads(&self, desk: u64) -> Option<Life> {
+    /// The row as a driver with the flaw that forgets to compare has read it before.
+    fn reads(&self, driver: u64) -> Option<Lifecycle> {
         if self.options.flaw != Some(Flaw::ForgetsToCompare) {
             return None;
         }
-        let id = self.desks.get(&desk)?.order.id;
-        self.database.rows.get(&id).map(|row| row.life.clone())
+        let id = self.drivers.get(&driver)?.order.id;
+        self.database.rows.get(&id).map(|row| row.lifecycle.clone())
     }
 
     fn fate(&mut self) -> Fate {
@@ -212,24 +218,24 @@ impl Town {
 
     pub fn commits(
         &mut self,
-        (desk, turn): (u64, u32),
+        (driver, turn): (u64, u32),
         transaction: Transaction,
         fate: Fate,
-        read: Option<Life>,
+        read: Option<Lifecycle>,
     ) {
         let fate = if self.database_is_away() { Fate::NotKept } else { fate };
         // A process that was killed has sent it all the same.
-        let Some(order) = self.desks.get(&desk).map(|desk| desk.order) else { return };
+        let Some(order) = self.drivers.get(&driver).map(|driver| driver.order) else { return };
         let news = match fate {
-            Fate::Well => Some(self.transacts(desk, order.id, transaction, read)),
+            Fate::Well => Some(self.transacts(driver, order.id, transaction, read)),
             Fate::Unheard => {
-                self.transacts(desk, order.id, transaction, read);
+                self.transacts(driver, order.id, transaction, read);
                 None
             }
             Fate::Lost => None,
             Fate::NotKept => {
                 let wait = self.chance.within(50..=3 * SECOND);
-                self.after(wait, Happening::Hears { desk, turn, news: News::NotKept });
+                self.after(wait, Happening::Hears { driver, turn, news: News::NotKept });
                 return;
             }
         };
@@ -237,27 +243,33 @@ impl Town {
             Some(news) => (self.chance.within(1..=20), news),
             None => (COMMIT_DEADLINE, News::Unacknowledged),
         };
-        self.after(wait, Happening::Hears { desk, turn, news });
+        self.after(wait, Happening::Hears { driver, turn, news });
     }
 
-    fn transacts(&mut self, desk: u64, id: usize, transaction: Transaction, read: Option<Life>) -> News {
+    fn transacts(
+        &mut self,
+        driver: u64,
+        id: usize,
+        transaction: Transaction,
+        read: Option<Lifecycle>,
+    ) -> News {
         let now = self.now;
         match transaction {
-            Transaction::Record(Fact::SentAgain { .. })
+            Transaction::Record(Event::SentAgain { .. })
                 if self.options.flaw == Some(Flaw::SendsOffTheRecord) =>
             {
-                let Recorded { life, at, name, .. } = self.database.read(now, id);
-                News::Recorded(Recorded { life, at, name, moved: true })
+                let Recorded { lifecycle, at, name, .. } = self.database.read(now, id);
+                News::Recorded(Recorded { lifecycle, at, name, moved: true })
             }
-            Transaction::Reserve => self.reserves(desk),
+            Transaction::Reserve => self.reserves(driver),
             Transaction::TakeTurn(fence) => {
                 let is_taken = self.database.take_turn(now, id, fence);
                 self.judges_turns(id);
                 News::Turn(is_taken)
             }
-            Transaction::Record(fact) => News::Recorded(self.records(id, &fact, read)),
+            Transaction::Record(event) => News::Recorded(self.records(id, &event, read)),
             Transaction::Find => {
-                let Some(key) = self.desks.get(&desk).map(|desk| desk.order.key) else {
+                let Some(key) = self.drivers.get(&driver).map(|driver| driver.order.key) else {
                     return News::NotKept;
                 };
                 let found = self.database.find(now, key);
@@ -274,8 +286,9 @@ impl Town {
         }
     }
 
-    fn reserves(&mut self, desk: u64) -> News {
-        let Some((order, request)) = self.desks.get(&desk).map(|desk| (desk.order, desk.request)) else {
+    fn reserves(&mut self, driver: u64) -> News {
+        let Some((order, request)) = self.drivers.get(&driver).map(|driver| (driver.order, driver.request))
+        else {
             return News::NotKept;
         };
         let caller = Caller {
@@ -292,125 +305,136 @@ impl Town {
         }
     }
 
-    pub fn records(&mut self, id: usize, fact: &Fact, read: Option<Life>) -> Recorded {
-        let recorded = self.database.record(self.now, id, fact, read);
+    pub fn records(&mut self, id: usize, event: &Event, read: Option<Lifecycle>) -> Recorded {
+        let recorded = self.database.record(self.now, id, event, read);
         if recorded.moved {
-            self.sees(fact.kind().as_str());
-            self.sees(recorded.life.state.name().as_str());
+            self.sees(event.kind().as_str());
+            self.sees(recorded.lifecycle.state.name().as_str());
         }
         self.tells(Some(id), || {
             let verdict = if recorded.moved { "moved" } else { "no place" };
-            format!("{fact:?}: {verdict}, {:?} under {:?}", recorded.life.state.name(), recorded.life.fence)
+            format!(
+                "{event:?}: {verdict}, {:?} under {:?}",
+                recorded.lifecycle.state.name(),
+                recorded.lifecycle.fence
+            )
         });
         self.judges(id);
         recorded
     }
 
-    pub fn commits_late(&mut self, purchase: usize, fact: &Fact) {
+    pub fn commits_late(&mut self, purchase: usize, event: &Event) {
         if self.database.rows.contains_key(&purchase) {
             self.sees("late commit");
-            self.records(purchase, fact, None);
+            self.records(purchase, event, None);
         }
     }
 
     fn found(&self, id: usize) -> Found {
         let row = self.database.row(id);
-        let (order, life, name) = (row.order, row.life.clone(), row.name);
-        Found { order, life, at: self.database.at(self.now), name }
+        let (order, lifecycle, name) = (row.order, row.lifecycle.clone(), row.name);
+        Found { order, lifecycle, at: self.database.at(self.now), name }
     }
 
     pub fn hears(&mut self, number: u64, turn: u32, news: News) {
         let now = self.now;
         let forgets_the_gate = self.options.flaw == Some(Flaw::SendsBehindTheGate);
-        let Some(desk) = self.desks.get_mut(&number).filter(|desk| desk.turn == turn) else { return };
-        desk.turn += 1;
-        match (&desk.work, news) {
+        let Some(driver) = self.drivers.get_mut(&number).filter(|driver| driver.turn == turn) else { return };
+        driver.turn += 1;
+        match (&driver.work, news) {
             (Work::Finding | Work::Closing(_), News::Found(Some(found))) => {
-                let rules =
-                    *self.database.rules.get(found.order.connection).expect("a connection of its town");
-                let protocol = Resolve::begin(Asker::Integrator, &found.life, found.at, &rules);
-                desk.takes(&found, protocol);
+                let rules = *self
+                    .database
+                    .rules
+                    .get(found.order.connection)
+                    .expect("a connection of this simulation");
+                let protocol = Resolve::begin(Asker::Integrator, &found.lifecycle, found.at, &rules);
+                driver.takes(&found, protocol);
                 self.goes_on(number);
             }
-            (Work::Finding, News::Found(None)) => self.ends(number, |_desk| Some(Answer::NotFound)),
+            (Work::Finding, News::Found(None)) => self.ends(number, |_driver| Some(Answer::NotFound)),
             (Work::Closing(id), News::Found(None)) => {
                 let id = *id;
                 let answer = self.as_it_stands(id);
                 let answer = if matches!(answer, Answer::Open(_)) { Answer::Pending(id) } else { answer };
-                self.ends(number, |_desk| Some(answer));
+                self.ends(number, |_driver| Some(answer));
             }
-            // A question that the database does not answer is an internal error, which says nothing.
-            (Work::Finding | Work::Closing(_), _) => self.ends(number, |_desk| None),
+            // A question that the database does not answer is an internal error, which says nothing about the
+            // purchase.
+            (Work::Finding | Work::Closing(_), _) => self.ends(number, |_driver| None),
             (Work::Confirm(..) | Work::Resolve(..), news) => {
-                let held_before = desk.fence;
-                desk.hears(news, if forgets_the_gate { desk.began_at } else { now });
-                if held_before.is_none() && desk.fence.is_some() {
-                    self.after(RENEWAL, Happening::RenewsLease { desk: number });
+                let held_before = driver.fence;
+                driver.hears(news, if forgets_the_gate { driver.began_at } else { now });
+                if held_before.is_none() && driver.fence.is_some() {
+                    self.after(RENEWAL, Happening::RenewsLease { driver: number });
                 }
                 self.goes_on(number);
             }
         }
     }
 
-    /// For as long as it is at work, a holder renews its lease.
+    /// A holder renews its lease for as long as it works.
     pub fn renews_lease(&mut self, number: u64) {
-        let Some(desk) = self.desks.get(&number) else { return };
-        let (id, fence) = (desk.order.id, desk.fence);
+        let Some(driver) = self.drivers.get(&number) else { return };
+        let (id, fence) = (driver.order.id, driver.fence);
         if let Some(fence) = fence.filter(|_| self.database.rows.contains_key(&id))
             && matches!(self.fate(), Fate::Well | Fate::Unheard)
             && !self.database_is_away()
         {
             self.database.renew(self.now, id, fence);
         }
-        self.after(RENEWAL, Happening::RenewsLease { desk: number });
+        self.after(RENEWAL, Happening::RenewsLease { driver: number });
     }
 
-    /// Finds a connection: it takes a moment in which the gate may close.
-    fn connects(&mut self, desk: u64, turn: u32) {
+    /// Opens a connection. This takes a moment in which the gate may close.
+    fn connects(&mut self, driver: u64, turn: u32) {
         let wait = if self.chance.happens(5) {
             self.chance.within(1..=8 * SECOND)
         } else {
             self.chance.within(1..=300)
         };
-        self.after(wait, Happening::Leaves { desk, turn });
+        self.after(wait, Happening::Leaves { driver, turn });
     }
 
-    /// The last look at the gate; then the one request, and its deadline.
+    /// The last check of the gate. Then the one request, and its deadline.
     pub fn leaves(&mut self, number: u64, turn: u32) {
         let timing = Timing::default();
-        let Some(desk) = self.desks.get(&number).filter(|desk| desk.turn == turn) else { return };
-        let (order, name, is_confirm) = (desk.order, desk.name, matches!(desk.work, Work::Confirm(..)));
+        let Some(driver) = self.drivers.get(&number).filter(|driver| driver.turn == turn) else { return };
+        let (order, name, is_confirm) = (driver.order, driver.name, matches!(driver.work, Work::Confirm(..)));
         let since_arrival = if is_confirm { self.now - order.arrived_at } else { 0 };
         let is_open = self.options.flaw == Some(Flaw::SendsBehindTheGate)
-            || (self.now - desk.began_at <= length(timing.gate) && since_arrival <= length(timing.intake));
-        let asker = desk.asker();
+            || (self.now - driver.began_at <= length(timing.gate) && since_arrival <= length(timing.intake));
+        let asker = driver.asker();
         let now = self.now;
         let outage = self.provider(order.connection).outage(now);
         if !is_open || outage.is_some_and(|outage| outage.refuses_connections) {
             let never_sent = VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent));
             self.sees("never left");
-            self.after(1, Happening::Hears { desk: number, turn, news: News::Answered(never_sent) });
+            self.after(1, Happening::Hears { driver: number, turn, news: News::Answered(never_sent) });
             return;
         }
         let amount = order.price.net.minor();
         let wire = WireOrder { purchase: order.id, name, subscriber: order.key.subscriber, amount };
         let connection = order.connection;
-        let provider = self.providers.get_mut(connection).expect("a connection of its town");
+        let provider = self.providers.get_mut(connection).expect("a connection of this simulation");
         let (copy, arrivals) = provider.takes_off(wire, now, &mut self.chance);
         self.tells(Some(order.id), || format!("an order leaves as {name}, arrives at {arrivals:?}"));
         for arrives_at in arrivals {
             self.at(arrives_at, Happening::Arrives { connection, copy, sender: (number, turn) });
         }
         let timed_out = News::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
-        self.after(length(timing.provider_timeout), Happening::Hears { desk: number, turn, news: timed_out });
+        self.after(
+            length(timing.provider_timeout),
+            Happening::Hears { driver: number, turn, news: timed_out },
+        );
         self.judges_a_send(order.id, asker, &timing);
     }
 
     pub fn arrives(&mut self, connection: usize, copy: usize, sender: (u64, u32)) {
-        let is_over = self.desks.get(&sender.0).is_some_and(|desk| desk.turn != sender.1)
+        let is_over = self.drivers.get(&sender.0).is_some_and(|driver| driver.turn != sender.1)
             || self.finished.contains(&sender.0);
         let now = self.now;
-        let provider = self.providers.get_mut(connection).expect("a connection of its town");
+        let provider = self.providers.get_mut(connection).expect("a connection of this simulation");
         if is_over && provider.arrives_no_more(copy, now) {
             provider.never_receives(copy);
             return;
@@ -418,13 +442,13 @@ impl Town {
         let Some((order, reply)) = provider.receives(copy, &mut self.chance) else { return };
         self.tells(Some(order.purchase), || format!("the provider: {:?}", reply.outcome.in_words()));
         self.judges(order.purchase);
-        let nature = &self.providers.get(connection).expect("a connection of its town").nature;
+        let nature = &self.providers.get(connection).expect("a connection of this simulation").nature;
         let (loses, slow) = (nature.loses_replies, nature.takes_95_seconds);
         if self.chance.happens(loses) {
             if self.chance.happens(50) {
                 let wait = self.chance.within(1..=20 * SECOND);
                 let lost = News::Answered(VendOutcome::Unknown(Doubt::ConnectionLost.into()));
-                self.after(wait, Happening::Hears { desk: sender.0, turn: sender.1, news: lost });
+                self.after(wait, Happening::Hears { driver: sender.0, turn: sender.1, news: lost });
             }
             return;
         }
@@ -432,9 +456,9 @@ impl Town {
         self.after(wait, Happening::Replies { connection, sender, reply });
     }
 
-    /// A reply comes back: to its sender, to another, or not as it was.
+    /// A reply comes back: to its sender, to another sender, or changed.
     pub fn replies(&mut self, connection: usize, sender: (u64, u32), reply: Reply) {
-        let nature = &self.providers.get(connection).expect("a connection of its town").nature;
+        let nature = &self.providers.get(connection).expect("a connection of this simulation").nature;
         let (garbles, swaps) = (nature.garbles_replies, nature.swaps_replies);
         if let Some((other, others)) = self.astray.remove(&connection) {
             self.sees("swapped");
@@ -450,18 +474,18 @@ impl Town {
         }
     }
 
-    /// A reply counts only if it names the order that it is taken to answer.
-    fn is_delivered(&mut self, (desk, turn): (u64, u32), reply: Reply) {
-        let Some(name) = self.desks.get(&desk).map(|desk| desk.name) else { return };
+    /// A reply counts only if it names the order that it answers.
+    fn is_delivered(&mut self, (driver, turn): (u64, u32), reply: Reply) {
+        let Some(name) = self.drivers.get(&driver).map(|driver| driver.name) else { return };
         let outcome =
             if name == reply.name { reply.outcome } else { VendOutcome::Unknown(Doubt::Mismatched.into()) };
-        self.after(1, Happening::Hears { desk, turn, news: News::Answered(outcome) });
+        self.after(1, Happening::Hears { driver, turn, news: News::Answered(outcome) });
     }
 
     pub fn enquires(&mut self, number: u64, turn: u32) {
-        let Some(desk) = self.desks.get(&number).filter(|desk| desk.turn == turn) else { return };
-        let (connection, name, id, now) = (desk.order.connection, desk.name, desk.order.id, self.now);
-        let provider = self.providers.get(connection).expect("a connection of its town");
+        let Some(driver) = self.drivers.get(&number).filter(|driver| driver.turn == turn) else { return };
+        let (connection, name, id, now) = (driver.order.connection, driver.name, driver.order.id, self.now);
+        let provider = self.providers.get(connection).expect("a connection of this simulation");
         let is_silent = provider.outage(now).is_some() || self.chance.happens(provider.nature.is_silent);
         let (wait, enquiry) = if is_silent {
             (ENQUIRY_DEADLINE, Enquiry::Unanswered(Doubt::TimedOut.into()))
@@ -470,15 +494,15 @@ impl Town {
         };
         self.tells(Some(id), || format!("asked about {name}: {:?}", enquiry.in_words()));
         self.sees(enquiry.in_words().0);
-        self.after(wait, Happening::Hears { desk: number, turn, news: News::Enquired(enquiry) });
+        self.after(wait, Happening::Hears { driver: number, turn, news: News::Enquired(enquiry) });
     }
 
-    /// Free places are claimed for; one look at a time.
+    /// Claims as many purchases as there are free slots. Only one look runs at a time.
     pub fn worker_looks(&mut self, seat: Seat) {
         let slots = usize::from(self.options.slots);
         let busy = |connection: usize| {
-            let at_work = |desk: &&Desk| desk.seat == seat && desk.order.connection == connection;
-            self.desks.values().filter(at_work).count()
+            let at_work = |driver: &&Driver| driver.seat == seat && driver.order.connection == connection;
+            self.drivers.values().filter(at_work).count()
         };
         let slots: Vec<_> =
             (0..self.providers.len()).map(|connection| slots.saturating_sub(busy(connection))).collect();
@@ -496,7 +520,7 @@ impl Town {
             }
         }
         for (id, recorded) in &claimed {
-            let fence = recorded.life.fence;
+            let fence = recorded.lifecycle.fence;
             self.tells(Some(*id), || format!("claimed by process {} under {fence:?}", seat.process));
             self.judges(*id);
         }
@@ -507,11 +531,11 @@ impl Town {
     }
 
     pub fn takes_up(&mut self, seat: Seat, claimed: Vec<(usize, Recorded)>) {
-        for (id, Recorded { life, at, name, .. }) in claimed {
+        for (id, Recorded { lifecycle, at, name, .. }) in claimed {
             let order = self.database.row(id).order;
-            let rules = *self.database.rules.get(order.connection).expect("a connection of its town");
-            let (machine, command) = Resolve::claimed(Asker::Worker, &life, at, &rules);
-            let desk = Desk {
+            let rules = *self.database.rules.get(order.connection).expect("a connection of this simulation");
+            let (machine, command) = Resolve::claimed(Asker::Worker, &lifecycle, at, &rules);
+            let driver = Driver {
                 seat,
                 turn: 0,
                 work: Work::Resolve(machine, command, Asker::Worker),
@@ -519,12 +543,12 @@ impl Town {
                 request: None,
                 began_at: self.now,
                 claimed_at: at,
-                fence: Some(life.fence),
+                fence: Some(lifecycle.fence),
                 name,
                 rejection: crate::database::Rejection::Overloaded,
             };
-            let number = self.sits_down(desk);
-            self.after(RENEWAL, Happening::RenewsLease { desk: number });
+            let number = self.adds_driver(driver);
+            self.after(RENEWAL, Happening::RenewsLease { driver: number });
             self.goes_on(number);
         }
         let wait = self.chance.within(SECOND..=5 * SECOND);

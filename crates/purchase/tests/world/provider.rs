@@ -1,5 +1,5 @@
-//! The provider as it really is: what became of every copy of every order. It does what it is declared
-//! to do, and not a bit more.
+//! The true behaviour of the provider: the outcome of every copy of every order. It does what it is declared to do,
+//! and no more.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,30 +9,30 @@ use vend::{Capabilities, Doubt, Enquiry, Refusal, RefusalReason, VendOutcome};
 
 use crate::world::values::vend;
 
-/// What becomes of a copy that arrives.
+/// What happens to a copy that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Unless the order is remembered.
+    /// Vends, unless the order is remembered.
     Vends,
-    /// Unless the order is remembered.
+    /// Refuses, unless the order is remembered.
     Refuses(RefusalReason),
-    /// Busy at the front door: nobody looks into the memory, and nothing is remembered.
+    /// Turned away as busy: the provider does not check its memory and remembers nothing.
     IsTurnedAway,
 }
 
-/// How a provider that takes repeats safely answers one.
+/// How a provider that takes repeats safely answers a repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     FromMemory,
     Rejected,
 }
 
-/// How much the provider says when asked.
+/// How much the provider answers to an enquiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candour {
     /// Everything that it knows.
     Full,
-    /// No more than it is declared to: it misses its own vend for a while, and keeps refusals to itself.
+    /// Only what is declared: it does not find its own vend for a while, and does not report refusals.
     AsDeclared,
 }
 
@@ -67,7 +67,7 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Where not-found counts, every copy arrives within `arrives_within` or never.
+    /// If not-found counts, every copy arrives within `arrives_within` or never.
     pub fn new(declared: Capabilities, repeats: Repeats, arrives_within: Duration) -> Self {
         Self {
             declared,
@@ -79,13 +79,13 @@ impl Provider {
         }
     }
 
-    /// A copy of an attempt's order leaves us; its number.
+    /// Sends a copy of an attempt's order. Returns the number of the copy.
     pub fn takes_off(&mut self, attempt: u16, left_at: DateTime<Utc>) -> usize {
         self.copies.push(OrderCopy { attempt, left_at, whereabouts: Whereabouts::OnTheWay });
         self.copies.len() - 1
     }
 
-    /// How many copies have left us.
+    /// How many copies have been sent.
     pub fn copies(&self) -> usize {
         self.copies.len()
     }
@@ -125,7 +125,7 @@ impl Provider {
         }
     }
 
-    /// What is on its way back to the sender of a copy.
+    /// The reply to the sender of a copy.
     pub fn answer_to(&self, number: usize) -> Option<VendOutcome> {
         match &self.copies.get(number)?.whereabouts {
             Whereabouts::Answered(outcome) => Some(outcome.clone()),
@@ -133,7 +133,7 @@ impl Provider {
         }
     }
 
-    /// Its answer to the question what became of an attempt.
+    /// The answer to an enquiry about an attempt.
     pub fn is_asked(&self, attempt: u16, candour: Candour) -> Enquiry {
         let tells_all = candour == Candour::Full;
         match self.memory.get(&attempt) {
@@ -152,12 +152,12 @@ impl Provider {
         self.vends.len()
     }
 
-    /// The name of its latest vend.
+    /// The identifier of its latest vend.
     pub fn latest_vend(&self) -> Option<&str> {
         self.vends.last().map(String::as_str)
     }
 
-    /// Whether a copy may still arrive that it would vend for.
+    /// Whether a copy may still arrive for which it would vend.
     pub fn may_still_vend(&self, now: DateTime<Utc>) -> bool {
         self.on_the_way(now)
             .into_iter()
@@ -165,7 +165,7 @@ impl Provider {
             .any(|copy| !self.is_settled(copy.attempt))
     }
 
-    /// Whether it would take any further copy of this attempt for a repeat.
+    /// Whether it would treat any further copy of this attempt as a repeat.
     fn is_settled(&self, attempt: u16) -> bool {
         self.declared.repeat_is_safe
             && match self.memory.get(&attempt) {

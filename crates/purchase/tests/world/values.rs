@@ -1,4 +1,4 @@
-//! Small values of the trade, with nothing incidental about them.
+//! Small test values with no incidental detail.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use vend::{Capabilities, RawReply, Vend};
@@ -21,8 +21,8 @@ pub fn vend(provider_transaction: &str) -> Box<Vend> {
     })
 }
 
-/// A connection declared to do these of the three things: `r` takes a repeat safely, `m` remembers its
-/// refusals, `n` counts what it does not find.
+/// The capabilities of a connection that is declared with these letters: `r` takes a repeat safely, `m` remembers its
+/// refusals, `n` lets "no record" count.
 pub fn declared(letters: &str) -> Capabilities {
     Capabilities {
         repeat_is_safe: letters.contains('r'),

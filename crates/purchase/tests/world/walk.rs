@@ -1,23 +1,23 @@
-//! The stories that every test tells: a confirm or a resolve from its beginning to its end.
+//! The runs that every test needs: a confirm or a resolve from its beginning to its end.
 
 use purchase::{Asker, StateName};
 
 use super::World;
-use super::desk::{ConfirmDesk, Luck, ResolveDesk};
+use super::driver::{ConfirmDriver, Luck, ResolveDriver};
 use super::provider::Verdict;
 
-/// Resolves to the end; a copy that leaves meets this verdict, or never arrives.
-pub fn resolves(world: &mut World, asker: Asker, luck: Luck, copies_meet: Option<Verdict>) -> ResolveDesk {
-    let mut desk = ResolveDesk::open(asker, world);
+/// Resolves to the end. A copy that is sent meets this verdict, or never arrives.
+pub fn resolves(world: &mut World, asker: Asker, luck: Luck, copies_meet: Option<Verdict>) -> ResolveDriver {
+    let mut driver = ResolveDriver::open(asker, world);
     for _turn in 0..20 {
-        if desk.answer().is_some() {
-            return desk;
+        if driver.answer().is_some() {
+            return driver;
         }
-        desk.turn(world, luck);
+        driver.turn(world, luck);
         every_copy_meets(world, copies_meet);
     }
-    assert!(desk.answer().is_some(), "no end after {}", desk.story());
-    desk
+    assert!(driver.answer().is_some(), "no end after {}", driver.story());
+    driver
 }
 
 pub fn every_copy_meets(world: &mut World, verdict: Option<Verdict>) {
@@ -30,14 +30,14 @@ pub fn every_copy_meets(world: &mut World, verdict: Option<Verdict>) {
 }
 
 pub fn confirms(world: &mut World, copies_meet: Option<Verdict>) {
-    let mut desk = ConfirmDesk::open(world);
-    while !desk.is_done() {
-        desk.turn(world, Luck::Well);
+    let mut driver = ConfirmDriver::open(world);
+    while !driver.is_done() {
+        driver.turn(world, Luck::Well);
         every_copy_meets(world, copies_meet);
     }
 }
 
-/// The worker and, in review, the operator bring it to an end when all faults have stopped.
+/// The worker, and in review the operator, bring it to its end after all faults have stopped.
 pub fn comes_to_an_end(world: &mut World, copies_meet: Option<Verdict>) {
     every_copy_meets(world, copies_meet);
     for _round in 0..20 {

@@ -1,7 +1,7 @@
-//! A little world in memory: one purchase on file, the database's clock, the wallet's hold, and a
-//! provider. Every record goes through the shipped `step`, and every proof is held against the truth.
+//! A small world in memory: one stored purchase, the database's clock, the wallet's hold and a provider. Every event
+//! goes through the shipped `step`, and every proof is checked against the truth.
 
-pub mod desk;
+pub mod driver;
 pub mod provider;
 pub mod values;
 pub mod walk;
@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use purchase::{
-    Effect, Event, Fact, Fence, Handling, Illegal, Life, Next, RetryPlan, Rules, StateName, Timing,
+    Effect, Event, Fence, Handling, Illegal, Lifecycle, Next, RetryPlan, Rules, StateName, TimedEvent, Timing,
 };
 use vend::{CallId, Capabilities, ProviderReference};
 
 use provider::{Provider, Repeats};
 use values::{OPENING, seconds, vend};
 
-/// Whether sends wait for the plan is tested apart; here each is due as soon as it is possible, or a second after the
+/// Other tests check that sends wait for the plan. Here each send is due as soon as possible, or one second after the
 /// last one.
 const AT_ONCE: RetryPlan = RetryPlan {
     first_look: Duration::from_secs(5),
@@ -38,8 +38,8 @@ pub struct World {
     pub now: DateTime<Utc>,
     pub rules: Rules,
     pub handling: Handling,
-    /// The purchase as it is on file, once it is reserved.
-    pub filed: Option<Life>,
+    /// The stored purchase, once it is reserved.
+    pub stored: Option<Lifecycle>,
     pub provider: Provider,
     pub captured: u32,
     pub released: u32,
@@ -54,7 +54,7 @@ impl World {
             now: OPENING,
             rules: Rules { declared, timing },
             handling,
-            filed: None,
+            stored: None,
             provider: Provider::new(declared, repeats, timing.provider_timeout),
             captured: 0,
             released: 0,
@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    /// A purchase whose first copy has left and whose sender is at work.
+    /// A purchase whose first copy was sent and whose sender is at work.
     pub fn in_flight(handling: Handling, declared: Capabilities) -> Self {
         let mut world = Self::open(handling, declared, Repeats::FromMemory);
         world.reserve();
@@ -70,19 +70,19 @@ impl World {
         world
     }
 
-    /// A purchase whose one copy has left, whose sender gave up, and of which nobody knows more; a second later.
+    /// A purchase whose only copy was sent, whose sender gave up, and whose outcome is unknown; one second later.
     pub fn in_doubt(handling: Handling, declared: Capabilities) -> Self {
         let mut world = Self::in_flight(handling, declared);
-        world.knows(Fact::Lost { fence: Fence(1), why: vend::Doubt::TimedOut.into() });
+        world.knows(Event::Lost { fence: Fence(1), why: vend::Doubt::TimedOut.into() });
         world.passes(1);
         world
     }
 
-    /// As in doubt, after the window.
+    /// Like in doubt, but after the window.
     pub fn in_review(handling: Handling, declared: Capabilities) -> Self {
         let mut world = Self::in_doubt(handling, declared);
         world.passes(1_800);
-        world.knows(Fact::WindowClosed { fence: Fence(1) });
+        world.knows(Event::WindowClosed { fence: Fence(1) });
         world
     }
 
@@ -90,46 +90,46 @@ impl World {
         self.now += seconds(count);
     }
 
-    pub fn life(&self) -> &Life {
-        self.filed.as_ref().expect("the purchase of this test is reserved")
+    pub fn lifecycle(&self) -> &Lifecycle {
+        self.stored.as_ref().expect("the purchase of this test is reserved")
     }
 
     pub fn state(&self) -> StateName {
-        self.life().state.name()
+        self.lifecycle().state.name()
     }
 
-    /// The reserve. Run again with the same keys it finds itself and changes nothing.
+    /// The reserve. If it runs again with the same keys, it finds the purchase and changes nothing.
     pub fn reserve(&mut self) -> Fence {
-        if self.filed.is_none() {
-            self.filed = Some(Life::reserved(self.handling, self.now, &self.rules.timing));
+        if self.stored.is_none() {
+            self.stored = Some(Lifecycle::reserved(self.handling, self.now, &self.rules.timing));
         }
         Fence(1)
     }
 
-    /// Puts a fact on record that this test knows to have a place there.
-    pub fn knows(&mut self, fact: Fact) {
-        let next = self.record(fact);
+    /// Records an event that is legal in the current state.
+    pub fn knows(&mut self, event: Event) {
+        let next = self.record(event);
         assert!(matches!(next, Ok(Next::Moved(..))), "{next:?}");
     }
 
-    /// An enquiry begins without a claim, if none began a moment ago.
+    /// An enquiry begins without a claim, unless another one began a moment ago.
     pub fn takes_turn(&mut self, fence: Fence) -> bool {
-        let asked = self.life().asked_about(fence, self.now, &self.rules.timing);
+        let asked = self.lifecycle().asked_about(fence, self.now, &self.rules.timing);
         let may_ask = asked.is_some();
-        self.filed = asked.or(self.filed.take());
+        self.stored = asked.or(self.stored.take());
         may_ask
     }
 
     /// One transaction.
-    pub fn record(&mut self, fact: Fact) -> Result<Next, Illegal> {
-        let event = Event { at: self.now, fact };
-        let next = purchase::step(self.life(), &event, &self.rules)?;
-        if let Next::Moved(life, effects) = &next {
+    pub fn record(&mut self, event: Event) -> Result<Next, Illegal> {
+        let event = TimedEvent { at: self.now, event };
+        let next = purchase::step(self.lifecycle(), &event, &self.rules)?;
+        if let Next::Moved(lifecycle, effects) = &next {
             let was_due = self.state() == StateName::RetryDue;
-            if life.state.name() == StateName::RetryDue && !was_due {
+            if lifecycle.state.name() == StateName::RetryDue && !was_due {
                 self.holds_against_the_truth(&event);
             }
-            self.filed = Some(life.clone());
+            self.stored = Some(lifecycle.clone());
             for effect in effects {
                 self.perform(*effect, &event);
             }
@@ -137,7 +137,7 @@ impl World {
         Ok(next)
     }
 
-    fn perform(&mut self, effect: Effect, event: &Event) {
+    fn perform(&mut self, effect: Effect, event: &TimedEvent) {
         match effect {
             Effect::CaptureHold => self.captured += 1,
             Effect::ReleaseHold => {
@@ -149,40 +149,40 @@ impl World {
         assert!(self.captured + self.released <= 1, "a hold ends once, but then came {event:?}");
     }
 
-    /// Whatever counts as proof that nothing was vended: nothing was, and nothing can be any more.
-    fn holds_against_the_truth(&self, proof: &Event) {
+    /// For every event that counts as proof of "not vended": nothing was vended, and nothing can be vended any more.
+    fn holds_against_the_truth(&self, proof: &TimedEvent) {
         assert_eq!(self.provider.vends(), 0, "vended in spite of {proof:?}");
         assert!(!self.provider.may_still_vend(self.now), "may still be vended in spite of {proof:?}");
     }
 
-    /// An operator who has seen the provider's statement decides, under a claimed fence; keeps silent as
-    /// long as a copy may still be vended for.
+    /// An operator who has seen the provider's statement decides, under a claimed fence. The operator does not decide
+    /// while a copy may still be vended.
     pub fn operator_decides(&mut self) {
         if self.provider.vends() == 0 && self.provider.may_still_vend(self.now) {
             return;
         }
-        let Ok(Next::Moved(claimed, _)) = self.record(Fact::Claimed) else { return };
+        let Ok(Next::Moved(claimed, _)) = self.record(Event::Claimed) else { return };
         let fence = claimed.fence;
         let word = match self.provider.latest_vend() {
-            Some(transaction) => Fact::OperatorVended { fence, vend: vend(transaction) },
-            None => Fact::OperatorNotVended { fence },
+            Some(transaction) => Event::OperatorVended { fence, vend: vend(transaction) },
+            None => Event::OperatorNotVended { fence },
         };
-        // Outside review there is no place for it, and the purchase stays as it was.
+        // Outside review the event is illegal, and the purchase is unchanged.
         let _no_place = self.record(word);
     }
 
     /// What must be true whenever a purchase has ended.
     pub fn ended_in_truth(&self) {
-        assert!(!self.state().is_open(), "still open: {:?}", self.life());
+        assert!(!self.state().is_open(), "still open: {:?}", self.lifecycle());
         assert!(self.provider.vends() <= 1, "vended {} times", self.provider.vends());
         let vended = u32::from(self.provider.vends() == 1);
         assert_eq!((self.captured, self.released), (vended, 1 - vended), "captured, released");
         assert_eq!(self.incidents, 0);
     }
 
-    /// A name that no attempt had before.
+    /// A reference that no attempt had before.
     pub fn fresh_reference(&self) -> ProviderReference {
-        let number = u32::from(self.life().attempt) + 1;
+        let number = u32::from(self.lifecycle().attempt) + 1;
         ProviderReference::new(CallId::new(number, self.now).expect("attempts are few"))
     }
 }

@@ -7,30 +7,30 @@ use purchase::{Handling, OrganisationId};
 use serde_json::{Map, Value};
 
 use super::{absent, log};
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
-/// What is to be different about an account; what is absent stays.
+/// The changes to an account. An absent field stays as it is.
 #[derive(Clone, Debug, Default)]
 pub struct AccountChange {
     /// Its label.
     pub name: Option<String>,
-    /// Who settles doubt about purchases that are made from now on.
+    /// Which side settles doubt about purchases that are made from now on.
     pub handling: Option<Handling>,
-    /// Whether retry may settle them.
+    /// Whether a retry may settle them.
     pub retries_enabled: Option<bool>,
-    /// Its place in a list.
+    /// Its position in a list.
     pub rank: Option<i32>,
 }
 
 impl Store {
-    /// Changes what is to be different about a wallet.
+    /// Applies the changes to a wallet.
     pub async fn change_account(
         &self,
         account: AccountId,
         change: AccountChange,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let work = self.operate(move |transaction| {
             Box::pin(async move {
@@ -43,7 +43,7 @@ impl Store {
                     .load::<OwnerRow>(&mut *transaction);
                 let owner = written.await?.into_iter().next().ok_or_else(|| absent(account))?;
                 let organisation = OrganisationId(owner.organisation_id);
-                log(transaction, "account.changed", account, organisation, change.told(), &act).await
+                log(transaction, "account.changed", account, organisation, change.details(), &act).await
             })
         });
         work.await
@@ -67,7 +67,7 @@ struct OwnerRow {
 }
 
 impl AccountChange {
-    /// Whether everything stays.
+    /// Whether nothing changes.
     pub const fn is_empty(&self) -> bool {
         self.name.is_none()
             && self.handling.is_none()
@@ -75,18 +75,18 @@ impl AccountChange {
             && self.rank.is_none()
     }
 
-    /// What the audit log says about it.
-    fn told(&self) -> Value {
-        let mut told = Map::new();
-        let mut tell = |name: &str, value: Option<Value>| {
+    /// The details for the audit log.
+    fn details(&self) -> Value {
+        let mut details = Map::new();
+        let mut add = |name: &str, value: Option<Value>| {
             if let Some(value) = value {
-                told.insert(name.to_owned(), value);
+                details.insert(name.to_owned(), value);
             }
         };
-        tell("name", self.name.as_deref().map(Value::from));
-        tell("handling", self.handling.map(|handling| handling.as_str().into()));
-        tell("retries_enabled", self.retries_enabled.map(Value::from));
-        tell("rank", self.rank.map(Value::from));
-        Value::Object(told)
+        add("name", self.name.as_deref().map(Value::from));
+        add("handling", self.handling.map(|handling| handling.as_str().into()));
+        add("retries_enabled", self.retries_enabled.map(Value::from));
+        add("rank", self.rank.map(Value::from));
+        Value::Object(details)
     }
 }

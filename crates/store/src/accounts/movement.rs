@@ -1,6 +1,6 @@
-//! Which way an operator moves money, and what becomes of the wallet.
+//! The direction of an operator's payment, and its effect on the wallet.
 
-use ledger::{EntryKind, HouseAccount, LedgerError, Wallet};
+use ledger::{EntryKind, LedgerError, SystemAccount, Wallet};
 use money::Money;
 
 /// Where the money comes from or goes to.
@@ -8,10 +8,10 @@ use money::Money;
 pub enum Movement {
     /// The integrator paid in.
     TopUp,
-    /// A correction in the integrator's favour, out of this account of the house.
-    AdjustUp(HouseAccount),
-    /// A correction at the integrator's cost, into this account of the house.
-    AdjustDown(HouseAccount),
+    /// A correction in the integrator's favour, out of this system account.
+    AdjustUp(SystemAccount),
+    /// A correction at the integrator's cost, into this system account.
+    AdjustDown(SystemAccount),
 }
 
 impl Movement {
@@ -22,10 +22,10 @@ impl Movement {
         }
     }
 
-    pub(super) const fn house(self) -> HouseAccount {
+    pub(super) const fn system_account(self) -> SystemAccount {
         match self {
-            Self::TopUp => HouseAccount::Funding,
-            Self::AdjustUp(house) | Self::AdjustDown(house) => house,
+            Self::TopUp => SystemAccount::Funding,
+            Self::AdjustUp(system_account) | Self::AdjustDown(system_account) => system_account,
         }
     }
 
@@ -36,7 +36,7 @@ impl Movement {
         }
     }
 
-    /// What becomes of the wallet.
+    /// The wallet after the movement.
     pub(super) fn apply(self, wallet: Wallet, amount: Money) -> Result<Wallet, LedgerError> {
         if self.takes() { wallet.place_hold(amount)?.capture_hold(amount) } else { wallet.credit(amount) }
     }

@@ -1,8 +1,8 @@
-//! Opening a wallet, and with it whatever accounts it needs beside it.
+//! Opening a wallet, together with the other accounts that it needs.
 
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Text};
 use diesel_async::RunQueryDsl;
-use ledger::{AccountId, Category, HouseAccount};
+use ledger::{AccountId, Category, SystemAccount};
 use money::{Currency, Money};
 use purchase::{Handling, OrganisationId};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::log;
 use super::movement::Movement;
 use super::payment::{Payment, pay};
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
@@ -18,17 +18,17 @@ use crate::{Store, StoreError};
 /// A wallet to be opened.
 #[derive(Clone, Debug)]
 pub struct NewAccount {
-    /// Whose.
+    /// The organisation that owns it.
     pub organisation: OrganisationId,
     /// Its label.
     pub name: String,
-    /// Of all its amounts.
+    /// The currency of all its amounts.
     pub currency: Currency,
     /// What it is for.
     pub category: Category,
-    /// Who settles doubt about purchases out of it.
+    /// Which side settles doubt about purchases from it.
     pub handling: Handling,
-    /// Its place in a list.
+    /// Its position in a list.
     pub rank: i32,
 }
 
@@ -37,31 +37,36 @@ pub struct NewAccount {
 pub struct OpenedAccount {
     /// Its number.
     pub id: AccountId,
-    /// What it was loaded with, if it was.
+    /// The amount that it was loaded with, if any.
     pub loaded: Option<Money>,
 }
 
-/// What an organisation in staging finds in its first wallet: BWP 1,000,000.00 (specification, section 8).
+/// The initial load of an organisation's first wallet in staging: BWP 1,000,000.00 (specification, section 8).
 pub fn staging_load() -> Money {
     let pula = Currency::parse("BWP").expect("three capital letters are a currency");
     Money::from_minor(100_000_000, pula)
 }
 
 impl Store {
-    /// Opens a wallet, empty. With the first one of a currency come the house's accounts of that
-    /// currency, and with an organisation's first one its commission wallet.
-    pub async fn open_account(&self, account: NewAccount, act: Act) -> Result<AccountId, StoreError> {
+    /// Opens an empty wallet. The first wallet of a currency also opens the system accounts of that currency. An
+    /// organisation's first wallet of a currency also opens its commission wallet.
+    pub async fn open_account(
+        &self,
+        account: NewAccount,
+        act: AuditContext,
+    ) -> Result<AccountId, StoreError> {
         self.operate(move |transaction| Box::pin(async move { open(transaction, &account, &act).await }))
             .await
     }
 
-    /// Opens a wallet, and pays `load`, if that is anything, into it if it is the first of that currency that its
-    /// organisation can buy with, and the organisation is in staging: [`staging_load`], unless a test needs a poorer one.
+    /// Opens a wallet. Pays `load` into it if `load` is positive, the organisation is in staging, and this is its first
+    /// wallet of that currency that it can buy with. Callers pass [`staging_load`], except a test that needs a smaller
+    /// amount.
     pub async fn open_account_for_staging(
         &self,
         account: NewAccount,
         load: Money,
-        act: Act,
+        act: AuditContext,
     ) -> Result<OpenedAccount, StoreError> {
         let work = self.operate(move |transaction| {
             Box::pin(async move {
@@ -88,7 +93,7 @@ struct LockNewcomer;
 
 impl Statement for LockNewcomer {
     const SQL: &str = "-- lock_newcomer
--- The organisation is locked, so that of two first wallets one is the first.
+-- The organisation is locked, so that only one of two concurrent wallets is the first.
 SELECT environment = 'STAGING' AS is_true FROM organisations WHERE id = $1 FOR NO KEY UPDATE";
 }
 
@@ -122,9 +127,9 @@ async fn is_first_in_staging(
     Ok(staging.iter().any(|found| found.is_true) && !wallets.is_true)
 }
 
-struct OpenHouseAccounts;
+struct OpenSystemAccounts;
 
-impl Statement for OpenHouseAccounts {
+impl Statement for OpenSystemAccounts {
     const SQL: &str = "-- open_house_accounts
 INSERT INTO accounts (house, name, currency)
 SELECT role, role, $2 FROM unnest($1) AS role
@@ -158,11 +163,11 @@ struct IdRow {
 async fn open(
     transaction: &mut Transaction,
     account: &NewAccount,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<AccountId, StoreError> {
     let currency = account.currency.as_str();
-    prepared::<OpenHouseAccounts>()
-        .bind::<Array<Text>, _>(HouseAccount::ALL.map(HouseAccount::as_str).to_vec())
+    prepared::<OpenSystemAccounts>()
+        .bind::<Array<Text>, _>(SystemAccount::ALL.map(SystemAccount::as_str).to_vec())
         .bind::<Text, _>(currency)
         .execute(transaction)
         .await?;

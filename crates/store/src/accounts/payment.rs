@@ -1,4 +1,4 @@
-//! Money that an operator moves: paid in, or put right. Posted through the ledger, once per reference.
+//! Payments by an operator: money paid in, and corrections. They are posted through the ledger, once per reference.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
@@ -8,23 +8,23 @@ use money::{Currency, Money};
 
 use super::movement::Movement;
 use super::status::AccountStatus;
-use crate::house;
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
+use crate::system_account;
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
 /// A payment to be posted.
 #[derive(Clone, Debug)]
 pub struct Payment {
-    /// Into which wallet, or out of it.
+    /// The wallet that is credited or debited.
     pub wallet: AccountId,
-    /// Which way, and against what.
+    /// The direction, and the counterpart account.
     pub movement: Movement,
-    /// How much; more than nothing.
+    /// The amount. It must be positive.
     pub amount: Money,
-    /// The operator's own name for it, 1 to 64 visible ASCII characters: whatever bears it is posted once.
+    /// The operator's own reference, 1 to 64 visible ASCII characters. Each reference is posted once.
     pub reference: Option<String>,
 }
 
@@ -35,9 +35,9 @@ pub struct Paid {
     pub entry: i64,
     /// When it was posted.
     pub posted_at: DateTime<Utc>,
-    /// What can be spent out of the wallet now.
+    /// The amount that can be spent from the wallet now.
     pub available: Money,
-    /// Whether it had been posted before under this reference, so that nothing was posted now.
+    /// Whether it had been posted before under this reference. If so, nothing was posted now.
     pub was_there: bool,
 }
 
@@ -47,27 +47,27 @@ pub enum PaymentRefusal {
     /// No wallet has that number.
     #[error("there is no wallet {}", .0.0)]
     Absent(AccountId),
-    /// The wallet takes no such payment any more.
+    /// The wallet no longer accepts such a payment.
     #[error("wallet {} is {}", wallet.0, status.word())]
     NotActive { wallet: AccountId, status: AccountStatus },
-    /// The wallet is one of another currency.
+    /// The wallet has another currency.
     #[error("wallet {} is one of {currency}", wallet.0)]
     OtherCurrency { wallet: AccountId, currency: Currency },
-    /// More would be taken than can be spent: what is held for open purchases stays.
+    /// More would be taken than can be spent. The amount that is held for open purchases cannot be taken.
     #[error("only {available} can be taken out of wallet {}: {held} of what is in it is held", wallet.0)]
     Insufficient { wallet: AccountId, available: Money, held: Money },
-    /// Another payment bears the reference.
+    /// Another payment has this reference.
     #[error("the reference {reference} belongs to another payment, journal entry {entry}")]
     ReferenceTaken { reference: String, entry: i64 },
-    /// The ledger does not admit it.
+    /// The ledger refuses it.
     #[error("the ledger refuses it")]
     Ledger(#[source] LedgerError),
 }
 
-/// Why nothing was posted, or why that is not known.
+/// Why nothing was posted, or why that is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum PaymentError {
-    /// It was looked at and refused: nothing was posted.
+    /// The payment was refused. Nothing was posted.
     #[error(transparent)]
     Refused(#[from] PaymentRefusal),
     /// The database failed.
@@ -76,15 +76,20 @@ pub enum PaymentError {
 }
 
 impl Store {
-    /// Posts a payment. Running it again under its reference posts nothing, and says so.
-    pub async fn pay(&self, payment: Payment, act: Act) -> Result<Paid, PaymentError> {
+    /// Posts a payment. A repeat under the same reference posts nothing and reports that.
+    pub async fn pay(&self, payment: Payment, act: AuditContext) -> Result<Paid, PaymentError> {
         let work =
             self.operate(move |transaction| Box::pin(async move { pay(transaction, &payment, &act).await }));
         Ok(work.await??)
     }
 
-    /// Pays `amount` into an active wallet, under no reference: for whoever cannot ask twice.
-    pub async fn top_up(&self, account: AccountId, amount: Money, act: Act) -> Result<(), StoreError> {
+    /// Pays `amount` into an active wallet, without a reference. For callers that cannot repeat the request.
+    pub async fn top_up(
+        &self,
+        account: AccountId,
+        amount: Money,
+        act: AuditContext,
+    ) -> Result<(), StoreError> {
         let payment = Payment { wallet: account, movement: Movement::TopUp, amount, reference: None };
         match self.pay(payment, act).await {
             Ok(_paid) => Ok(()),
@@ -96,11 +101,11 @@ impl Store {
     }
 }
 
-/// One payment in an open transaction. A refusal has written nothing.
+/// Makes one payment in an open transaction. A refusal has written nothing.
 pub(super) async fn pay(
     transaction: &mut Transaction,
     payment: &Payment,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<Result<Paid, PaymentRefusal>, StoreError> {
     let Some(row) = lock(transaction, payment.wallet).await? else {
         return Ok(Err(PaymentRefusal::Absent(payment.wallet)));
@@ -113,9 +118,10 @@ pub(super) async fn pay(
     let (posted, held) = (Money::from_minor(row.posted, currency), Money::from_minor(row.held, currency));
     let wallet = Wallet::new(payment.wallet, posted, held).map_err(|_contradiction| corrupt())?;
     let available = wallet.available().map_err(|_overflow| corrupt())?;
-    let house = house::find(transaction, payment.movement.house(), currency).await?;
+    let system_account =
+        system_account::find(transaction, payment.movement.system_account(), currency).await?;
     if let Some(before) = find(transaction, payment.reference.as_deref()).await? {
-        return Ok(before.replay(payment, house, available));
+        return Ok(before.replay(payment, system_account, available));
     }
     let status = AccountStatus::read(&row.status, payment.wallet)?;
     if !status.admits(payment.movement) {
@@ -138,7 +144,7 @@ struct LockWallet;
 
 impl Statement for LockWallet {
     const SQL: &str = "-- lock_wallet
--- One row, so there is no order to keep with the lanes.
+-- Only one row is locked, so there is no lock order to keep with the lanes.
 SELECT currency, status, posted, held
 FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR NO KEY UPDATE";
 }
@@ -198,10 +204,18 @@ async fn find(
 }
 
 impl PaymentRow {
-    /// The answer to a payment whose reference is in the journal: the same one again, or another.
-    fn replay(self, payment: &Payment, house: AccountId, available: Money) -> Result<Paid, PaymentRefusal> {
-        let (debit, credit) =
-            if payment.movement.takes() { (payment.wallet, house) } else { (house, payment.wallet) };
+    /// The answer to a payment whose reference is in the journal already: a repeat of that payment, or a conflict.
+    fn replay(
+        self,
+        payment: &Payment,
+        system_account: AccountId,
+        available: Money,
+    ) -> Result<Paid, PaymentRefusal> {
+        let (debit, credit) = if payment.movement.takes() {
+            (payment.wallet, system_account)
+        } else {
+            (system_account, payment.wallet)
+        };
         let is_the_same = self.kind == payment.movement.kind().as_str()
             && (self.debit, self.credit) == (debit.0, credit.0)
             && self.currency == payment.amount.currency().as_str()
@@ -228,11 +242,15 @@ struct Written {
     posted_at: DateTime<Utc>,
 }
 
-async fn write(transaction: &mut Transaction, payment: &Payment, act: &Act) -> Result<Written, StoreError> {
+async fn write(
+    transaction: &mut Transaction,
+    payment: &Payment,
+    act: &AuditContext,
+) -> Result<Written, StoreError> {
     let written = prepared::<WritePayment>()
         .bind::<BigInt, _>(payment.wallet.0)
         .bind::<Text, _>(payment.movement.kind().as_str())
-        .bind::<Text, _>(payment.movement.house().as_str())
+        .bind::<Text, _>(payment.movement.system_account().as_str())
         .bind::<Bool, _>(payment.movement.takes())
         .bind::<BigInt, _>(payment.amount.minor())
         .bind::<Nullable<Text>, _>(payment.reference.as_deref())

@@ -1,4 +1,4 @@
-//! A wallet as the operator looks at it.
+//! An operator's view of a wallet.
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz};
@@ -17,27 +17,27 @@ use crate::{Store, StoreError};
 pub struct AccountRecord {
     /// Its number.
     pub id: AccountId,
-    /// Whose.
+    /// The organisation that owns it.
     pub organisation: OrganisationId,
     /// Its label.
     pub name: String,
-    /// Of all its amounts.
+    /// The currency of all its amounts.
     pub currency: Currency,
     /// What it is for.
     pub category: Category,
-    /// Whether it takes part.
+    /// Whether it is in use.
     pub status: AccountStatus,
-    /// Who settles doubt about purchases out of it.
+    /// Which side settles doubt about purchases from it.
     pub handling: Handling,
-    /// Whether retry may settle them.
+    /// Whether a retry may settle them.
     pub retries_enabled: bool,
-    /// Its place in a list.
+    /// Its position in a list.
     pub rank: i32,
     /// The sum of its postings.
     pub posted: Money,
-    /// What is set aside for open purchases.
+    /// The amount that is held for open purchases.
     pub held: Money,
-    /// What can be spent.
+    /// The amount that can be spent.
     pub available: Money,
     /// When it was opened.
     pub created_at: DateTime<Utc>,
@@ -49,7 +49,7 @@ impl Store {
         self.accounts_where(Some(organisation.0), None).await
     }
 
-    /// The wallet of this number.
+    /// The wallet with this number.
     pub async fn find_account(&self, account: AccountId) -> Result<Option<AccountRecord>, StoreError> {
         Ok(self.accounts_where(None, Some(account.0)).await?.into_iter().next())
     }

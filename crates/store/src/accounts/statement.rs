@@ -10,14 +10,14 @@ use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
-/// Which page is asked for.
+/// The page that is requested.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementQuery {
-    /// Of which wallet.
+    /// The wallet.
     pub account: AccountId,
-    /// Only entries with smaller numbers: the next page begins before the last entry of this one.
+    /// Only entries with smaller numbers. The next page begins before the last entry of this one.
     pub before: Option<i64>,
-    /// At most so many entries, each with all its postings.
+    /// The maximum number of entries, each with all its postings.
     pub limit: u32,
 }
 
@@ -30,15 +30,15 @@ pub struct StatementLine {
     pub posted_at: DateTime<Utc>,
     /// `SETTLE`, `TOP_UP`, `ADJUST` or `INCIDENT`.
     pub kind: String,
-    /// More than nothing where it came in, less where it went out.
+    /// Positive if it was credited to the wallet, negative if it was debited.
     pub amount: Money,
-    /// The other side: a role of the house, or the number of another account.
+    /// The other side: the role of a system account, or the number of another account.
     pub counterpart: String,
     /// The purchase that was settled.
     pub purchase: Option<i64>,
-    /// The operator's own name for a payment.
+    /// The operator's own reference for a payment.
     pub reference: Option<String>,
-    /// Why an operator moved it.
+    /// The operator's reason.
     pub reason: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a wallet takes part, and the operator's word about that.
+//! The status of a wallet, and the operator's changes to it.
 
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
@@ -9,17 +9,17 @@ use serde_json::json;
 use super::movement::Movement;
 use super::record::{AccountRecord, AccountRow};
 use super::{absent, log};
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
-/// Whether an account takes part.
+/// Whether an account is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccountStatus {
-    /// It does.
+    /// It is in use.
     Active,
-    /// Nothing can be bought out of it, until it is readmitted.
+    /// Nothing can be bought from it until it is active again.
     Suspended,
     /// It is empty and out of use.
     Closed,
@@ -28,7 +28,7 @@ pub enum AccountStatus {
 /// Why an account cannot be closed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AccountRefusal {
-    /// There is money in it, or held in it.
+    /// It has money, or money is held in it.
     #[error("account {} still has {posted}, of which {held} is held for open purchases", account.0)]
     NotEmpty { account: AccountId, posted: Money, held: Money },
     /// Commission is credited to it as long as its organisation buys.
@@ -49,7 +49,7 @@ impl AccountStatus {
         }
     }
 
-    /// The same within a sentence.
+    /// The status as a word within a sentence.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -63,7 +63,7 @@ impl AccountStatus {
         found.ok_or_else(|| StoreError::corrupt("accounts", "status", account.0))
     }
 
-    /// A wallet that is suspended takes no money in, but can be put right, and emptied.
+    /// A suspended wallet accepts no top-up. It accepts corrections in both directions, so it can be emptied.
     pub(super) const fn admits(self, movement: Movement) -> bool {
         match (self, movement) {
             (Self::Active, _) | (Self::Suspended, Movement::AdjustUp(_) | Movement::AdjustDown(_)) => true,
@@ -73,12 +73,12 @@ impl AccountStatus {
 }
 
 impl Store {
-    /// Suspends, readmits or closes a wallet. Only an empty one can be closed.
+    /// Suspends, readmits or closes a wallet. Only an empty wallet can be closed.
     pub async fn set_account_status(
         &self,
         account: AccountId,
         status: AccountStatus,
-        act: Act,
+        act: AuditContext,
     ) -> Result<Result<(), AccountRefusal>, StoreError> {
         let work = self.operate(move |transaction| {
             Box::pin(async move { set_status(transaction, account, status, &act).await })
@@ -106,7 +106,7 @@ async fn set_status(
     transaction: &mut Transaction,
     account: AccountId,
     status: AccountStatus,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<Result<(), AccountRefusal>, StoreError> {
     let rows: Vec<AccountRow> =
         prepared::<LockAccount>().bind::<BigInt, _>(account.0).load(&mut *transaction).await?;

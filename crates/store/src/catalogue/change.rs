@@ -1,4 +1,4 @@
-//! How every change to the catalogue is made: one statement, and its line in the audit log.
+//! How every change to the catalogue is made: one statement, and one line in the audit log.
 
 use diesel::pg::Pg;
 use diesel::query_builder::{QueryFragment, QueryId};
@@ -6,10 +6,10 @@ use diesel_async::RunQueryDsl;
 use purchase::OrganisationId;
 use serde_json::Value;
 
-use crate::identity::{Act, AuditEntry, append};
+use crate::identity::{AuditContext, AuditEntry, append};
 use crate::{Store, StoreError};
 
-/// What the audit log says about a change.
+/// The audit line of a change.
 pub(super) struct Line {
     action: &'static str,
     organisation: Option<OrganisationId>,
@@ -18,27 +18,27 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// About everybody's catalogue.
+    /// A change to the catalogue of all organisations.
     pub(super) const fn new(action: &'static str, subject: String, details: Value) -> Self {
         Self { action, organisation: None, subject, details }
     }
 
-    /// About this organisation's.
+    /// A change to the catalogue of this organisation.
     pub(super) fn of(self, organisation: OrganisationId) -> Self {
         Self { organisation: Some(organisation), ..self }
     }
 }
 
 impl Store {
-    /// Runs a statement that must change something.
+    /// Runs a statement that must change at least one row.
     ///
     /// # Errors
-    /// [`StoreError::Absent`] when it did not.
+    /// [`StoreError::Absent`] if it changed no row.
     pub(super) async fn change(
         &self,
         statement: impl QueryFragment<Pg> + QueryId + Send + 'static,
         line: Line,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         self.operate(move |transaction| {
             Box::pin(async move {

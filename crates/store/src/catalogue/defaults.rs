@@ -1,4 +1,4 @@
-//! Whom an organisation buys from when it does not say.
+//! The provider that an organisation buys from if it names none.
 
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
@@ -7,7 +7,7 @@ use serde_json::json;
 use vend::Product;
 
 use super::change::Line;
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
@@ -40,16 +40,17 @@ struct DefaultRow {
 }
 
 impl Store {
-    /// Names the provider that an organisation buys a product from when it does not say.
+    /// Sets the provider that an organisation buys a product from if it names none.
     ///
     /// # Errors
-    /// [`StoreError::Rejected`] by [`Rule::DefaultNeedsOffer`](crate::Rule::DefaultNeedsOffer) when it does not offer the product to it.
+    /// [`StoreError::Rejected`] by [`Rule::DefaultNeedsOffer`](crate::Rule::DefaultNeedsOffer) if the provider does not
+    /// offer the product to the organisation.
     pub async fn put_default_provider(
         &self,
         organisation: OrganisationId,
         product: Product,
         provider_code: String,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let details = json!({ "provider_code": provider_code });
         let line = Line::new("default_provider.changed", subject(product), details).of(organisation);
@@ -60,15 +61,15 @@ impl Store {
         self.change(put, line, act).await
     }
 
-    /// Leaves an organisation without a default provider of a product.
+    /// Removes an organisation's default provider of a product.
     ///
     /// # Errors
-    /// [`StoreError::Absent`] when it had none.
+    /// [`StoreError::Absent`] if it had none.
     pub async fn remove_default_provider(
         &self,
         organisation: OrganisationId,
         product: Product,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let line = Line::new("default_provider.removed", subject(product), json!({})).of(organisation);
         let removal =
@@ -76,7 +77,7 @@ impl Store {
         self.change(removal, line, act).await
     }
 
-    /// Whom an organisation buys a product from when it does not say.
+    /// The provider that an organisation buys a product from if it names none.
     pub async fn find_default_provider(
         &self,
         organisation: OrganisationId,

@@ -1,4 +1,5 @@
-//! What one organisation can buy from whom, and on what terms: entered, changed, listed and taken away.
+//! Offers: what one organisation can buy from which provider, and on what terms. They are entered, changed, listed and
+//! removed here.
 
 use diesel::sql_types::{BigInt, Nullable, Text};
 use money::Money;
@@ -9,28 +10,28 @@ use vend::Product;
 use super::change::Line;
 use super::offers;
 use super::row::OfferRow;
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
 /// An offer to one organisation.
 #[derive(Clone, Debug)]
 pub struct ListedOffer {
-    /// What, from whom, on what terms.
+    /// The product, the provider and the terms.
     pub offer: Offer,
-    /// Whether the organisation buys from this provider when it does not say.
+    /// Whether the organisation buys from this provider if it names none.
     pub is_default: bool,
 }
 
 impl Store {
-    /// Lets an organisation buy a product of a provider, or changes its terms.
+    /// Lets an organisation buy a product from a provider, or changes the terms.
     pub async fn put_offer(
         &self,
         organisation: OrganisationId,
         product: Product,
         provider_code: String,
         terms: Terms,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let fees = terms.fees;
         let details = json!({
@@ -58,7 +59,7 @@ impl Store {
         self.change(put, line, act).await
     }
 
-    /// Everything that an organisation can buy, in the order of product and provider.
+    /// All offers to an organisation, ordered by product and provider.
     pub async fn list_offers(&self, organisation: OrganisationId) -> Result<Vec<ListedOffer>, StoreError> {
         self.read(move |connection| {
             Box::pin(async move {
@@ -71,17 +72,17 @@ impl Store {
         .await
     }
 
-    /// Has an organisation no longer buy a product of a provider. Servers notice within seconds; open purchases go on.
+    /// Ends an offer to an organisation. Servers notice within seconds. Open purchases continue.
     ///
     /// # Errors
-    /// [`StoreError::Absent`] when it could not anyway, [`StoreError::Rejected`] by
+    /// [`StoreError::Absent`] if there is no such offer, and [`StoreError::Rejected`] by
     /// [`Rule::DefaultNeedsOffer`](crate::Rule::DefaultNeedsOffer) while the provider is its default.
     pub async fn remove_offer(
         &self,
         organisation: OrganisationId,
         product: Product,
         provider_code: String,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let line = Line::new("offer.removed", subject(product, &provider_code), json!({})).of(organisation);
         let removal = prepared::<RemoveOffer>()

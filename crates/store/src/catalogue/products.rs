@@ -1,4 +1,4 @@
-//! What is sold, and what its subscriber identifiers look like: entered, changed and listed.
+//! Products and the formats of their subscriber identifiers: entered, changed and listed.
 
 use diesel::QueryableByName;
 use diesel::sql_types::{Nullable, SmallInt, Text};
@@ -10,31 +10,31 @@ use vend::Product;
 use super::change::Line;
 use super::row::{FormatRow, TextRow};
 use super::texts;
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
-/// A product as it is entered.
+/// A product as entered.
 #[derive(Clone, Debug)]
 pub struct ListedProduct {
-    /// What.
+    /// The product.
     pub product: Product,
-    /// What its subscriber identifiers look like.
+    /// The format of its subscriber identifiers.
     pub format: SubscriberFormat,
     /// A hint for people.
     pub hint: Option<String>,
-    /// What it is called in languages in which it is not called as usual.
+    /// Its texts in the languages where they differ from the default.
     pub texts: Vec<ProductText>,
 }
 
 impl Store {
-    /// Enters a product's format, or changes it.
+    /// Enters the format of a product, or changes it.
     pub async fn put_product(
         &self,
         product: Product,
         format: SubscriberFormat,
         hint: Option<String>,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let details = json!({
             "length_min": format.length_min(),
@@ -53,7 +53,7 @@ impl Store {
         self.change(put, line, act).await
     }
 
-    /// Every product that is entered.
+    /// All products.
     pub async fn list_products(&self) -> Result<Vec<ListedProduct>, StoreError> {
         self.read(move |connection| {
             Box::pin(async move {

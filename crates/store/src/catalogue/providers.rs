@@ -1,4 +1,4 @@
-//! Who vends, and what each connection is declared to do in doubt: entered, changed bit by bit, and listed.
+//! Providers, and what each connection is declared to do in doubt: entered, changed field by field, and listed.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use vend::Capabilities;
 
 use super::change::Line;
-use crate::identity::{Act, AuditEntry, append};
+use crate::identity::{AuditContext, AuditEntry, append};
 use crate::row::DeclaredRow;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
@@ -26,10 +26,11 @@ pub struct NewProvider {
     pub declared: Capabilities,
 }
 
-/// What is to be different about a provider; what is absent stays, or begins switched off.
+/// The changes to a provider. An absent field stays as it is. For a new provider, an absent flag is off and an absent
+/// `settles_within` is 600 seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Declaration {
-    /// Its name for people; a new provider needs one.
+    /// Its name for people. A new provider needs one.
     pub name: Option<String>,
     /// [`Capabilities::repeat_is_safe`].
     pub repeat_is_safe: Option<bool>,
@@ -41,7 +42,7 @@ pub struct Declaration {
     pub settles_within: Option<Duration>,
 }
 
-/// A provider as it is entered.
+/// A provider as entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedProvider {
     /// Its code on the wire, and the name of its connection in the settings.
@@ -55,8 +56,8 @@ pub struct ListedProvider {
 }
 
 impl Store {
-    /// Enters a provider, or changes its name and all that its connection is declared to do.
-    pub async fn put_provider(&self, provider: NewProvider, act: Act) -> Result<(), StoreError> {
+    /// Enters a provider, or changes its name and its whole declaration.
+    pub async fn put_provider(&self, provider: NewProvider, act: AuditContext) -> Result<(), StoreError> {
         let declaration = Declaration {
             name: Some(provider.name),
             repeat_is_safe: Some(provider.declared.repeat_is_safe),
@@ -67,16 +68,16 @@ impl Store {
         self.declare_provider(provider.code, declaration, act).await.map(drop)
     }
 
-    /// Enters a provider, or changes what the declaration names and nothing else, so that two operators at once do
-    /// not undo each other's word.
+    /// Enters a provider, or changes only what the declaration names, so that two concurrent operators do not overwrite
+    /// each other's changes.
     ///
     /// # Errors
-    /// [`StoreError::Absent`] when it is not entered and the declaration gives it no name.
+    /// [`StoreError::Absent`] if the provider does not exist and the declaration gives it no name.
     pub async fn declare_provider(
         &self,
         code: String,
         declaration: Declaration,
-        act: Act,
+        act: AuditContext,
     ) -> Result<ListedProvider, StoreError> {
         self.operate(move |transaction| {
             Box::pin(async move { declare(transaction, code, &declaration, &act).await })
@@ -84,15 +85,15 @@ impl Store {
         .await
     }
 
-    /// Switches on or off whether retry may settle what a provider vends.
+    /// Switches on or off whether a retry may settle purchases from a provider.
     ///
     /// # Errors
-    /// [`StoreError::Absent`] when there is no such provider.
+    /// [`StoreError::Absent`] if there is no such provider.
     pub async fn set_provider_retries(
         &self,
         code: String,
         are_enabled: bool,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let details = json!({ "retries_enabled": are_enabled });
         let line = Line::new("provider.retries_set", subject(&code), details);
@@ -100,7 +101,7 @@ impl Store {
         self.change(set, line, act).await
     }
 
-    /// Every provider that is entered.
+    /// All providers.
     pub async fn list_providers(&self) -> Result<Vec<ListedProvider>, StoreError> {
         self.read(move |connection| {
             Box::pin(async move {
@@ -116,7 +117,7 @@ struct DeclareProvider;
 
 impl Statement for DeclareProvider {
     const SQL: &str = "-- declare_provider
--- What is not declared is read where it is written: in the row as it is once nobody else is changing it.
+-- A field that is not declared keeps the value that the row has once no other transaction is changing it.
 INSERT INTO providers (code, name, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s)
 SELECT $1, name, coalesce($3, false), coalesce($4, false), coalesce($5, false), coalesce($6, 600)
 FROM (SELECT coalesce($2, (SELECT known.name FROM providers known WHERE known.code = $1)) AS name) AS named
@@ -160,7 +161,7 @@ async fn declare(
     transaction: &mut Transaction,
     code: String,
     declaration: &Declaration,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<ListedProvider, StoreError> {
     let written = prepared::<DeclareProvider>()
         .bind::<Text, _>(code.as_str())
@@ -191,7 +192,7 @@ async fn declare(
     Ok(provider)
 }
 
-/// Rounded up, since it is waited for. The database refuses what is too long.
+/// Rounds up, because it is a waiting time. The database refuses a value that is too long.
 fn whole_seconds(length: Duration) -> i32 {
     let seconds = length.as_secs().saturating_add(u64::from(length.subsec_nanos() > 0));
     i32::try_from(seconds).unwrap_or(i32::MAX)
@@ -221,12 +222,12 @@ mod tests {
     use vend::Capabilities;
 
     use super::Declaration;
-    use crate::identity::Act;
+    use crate::identity::AuditContext;
     use crate::test_database::store;
     use crate::{Store, StoreError};
 
-    fn act() -> Act {
-        Act { actor: "naledi".to_owned(), reason: "their letter of 12 May".to_owned() }
+    fn act() -> AuditContext {
+        AuditContext { actor: "naledi".to_owned(), reason: "their letter of 12 May".to_owned() }
     }
 
     async fn declared(store: &Store) -> Capabilities {
@@ -239,8 +240,8 @@ mod tests {
                        WHERE datname = current_database() AND wait_event_type = 'Lock'";
         while database.run_sql(waiting).unwrap() != "1" {
             let waited = clock::SystemClock.monotonic().elapsed_since(started);
-            assert!(waited < Duration::from_secs(20), "nobody waits for the other");
-            // The engine of a test is this very thread.
+            assert!(waited < Duration::from_secs(20), "no session waits for the lock");
+            // The engine of a test runs on this thread, so the wait must not block it.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -264,8 +265,8 @@ mod tests {
         let both = Capabilities { repeat_is_safe: true, not_found_counts: true, ..Capabilities::default() };
         assert_eq!(mine.await.unwrap().unwrap().declared, both);
         assert_eq!(declared(&store).await, both);
-        let told = "SELECT details->>'repeat_is_safe' FROM audit_log ORDER BY id DESC LIMIT 1";
-        assert_eq!(database.run_sql(told).unwrap(), "true");
+        let logged = "SELECT details->>'repeat_is_safe' FROM audit_log ORDER BY id DESC LIMIT 1";
+        assert_eq!(database.run_sql(logged).unwrap(), "true");
     }
 
     #[tokio::test]

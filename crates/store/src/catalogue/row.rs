@@ -43,7 +43,7 @@ pub(super) struct OfferRow {
     pub(super) is_default: bool,
 }
 
-/// The columns that say what a product's identifiers look like.
+/// The columns that define the format of a product's identifiers.
 #[derive(QueryableByName)]
 pub(super) struct FormatRow {
     #[diesel(sql_type = Nullable<SmallInt>)]
@@ -123,7 +123,7 @@ impl FormatRow {
 }
 
 impl TextRow {
-    /// Those of one product.
+    /// The texts of one product.
     pub(super) fn of(rows: &[Self], product: Product) -> Vec<ProductText> {
         let own = rows.iter().filter(|row| row.product == product.as_str());
         own.map(|row| ProductText {
@@ -138,7 +138,7 @@ impl TextRow {
 impl LockRow {
     pub(super) fn read(self) -> Result<AllowList, StoreError> {
         if !self.is_locked {
-            return Ok(AllowList::Everybody);
+            return Ok(AllowList::Unrestricted);
         }
         let read = |text: String| {
             SubscriberIdentifier::parse(&text).map_err(|_malformed| {

@@ -1,4 +1,4 @@
-//! What products are called where they are not called as usual.
+//! Product texts: names of products that differ from the default, by language.
 
 use diesel::sql_types::{Nullable, Text};
 use purchase::ProductText;
@@ -6,7 +6,7 @@ use serde_json::json;
 use vend::Product;
 
 use super::change::Line;
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::statement::{Statement, prepared};
 use crate::{Store, StoreError};
 
@@ -27,12 +27,12 @@ DELETE FROM product_texts WHERE product = $1 AND language = $2";
 }
 
 impl Store {
-    /// Has a product called so in a language; what the text leaves open is called as usual.
+    /// Sets the texts of a product in a language. An absent text keeps the default.
     pub async fn put_product_text(
         &self,
         product: Product,
         text: ProductText,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let details =
             json!({ "display_name": text.display_name, "subscriber_id_label": text.subscriber_id_label });
@@ -45,15 +45,15 @@ impl Store {
         self.change(put, line, act).await
     }
 
-    /// Has a product called as usual in a language.
+    /// Removes the texts of a product in a language, so that the default applies.
     ///
     /// # Errors
-    /// [`StoreError::Absent`] when it already was.
+    /// [`StoreError::Absent`] if there were none.
     pub async fn remove_product_text(
         &self,
         product: Product,
         language: String,
-        act: Act,
+        act: AuditContext,
     ) -> Result<(), StoreError> {
         let line = Line::new("product_text.removed", subject(product, &language), json!({}));
         let removal = prepared::<RemoveText>().bind::<Text, _>(product.as_str()).bind::<Text, _>(language);

@@ -1,23 +1,23 @@
-//! The audit log, walked along from its first line to its last, a stretch in each look.
+//! The audit log, checked from its first line to its last, one stretch in each look.
 
-use super::{Breach, Broken, Law};
+use super::{Broken, Invariant, Violation};
 use crate::StoreError;
 use crate::identity::{AuditFault, AuditMark, Walk, head, links_after};
 use crate::transaction::Transaction;
 
-/// Most lines of a look.
+/// The maximum number of lines of a look.
 const LINES_MAX: i64 = 2_000;
 
-/// The way along the log. It begins again when it has come to the end.
+/// The progress along the log. It starts again after the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     walk: Walk,
-    /// The newest line at the end of the last walk: the next one must come by it.
+    /// The newest line at the end of the last walk. The next walk must pass it.
     newest: Option<AuditMark>,
 }
 
 impl Round {
-    /// Goes on along the log.
+    /// Continues along the log.
     pub(super) async fn look(
         &mut self,
         transaction: &mut Transaction,
@@ -30,20 +30,21 @@ impl Round {
         let passed = passed.and_then(|()| if is_end { self.walk.end(&kept) } else { Ok(()) });
         match passed {
             Err(fault) => {
-                broken.replace(Law::AuditLogIsWhole, [(line_of(fault), breach(fault))].into());
+                broken.replace(Invariant::AuditLogIsWhole, [(line_of(fault), violation(fault))].into());
                 self.walk = Walk::default();
             }
             Ok(()) if is_end => {
-                broken.replace(Law::AuditLogIsWhole, [].into());
-                self.keep();
+                broken.replace(Invariant::AuditLogIsWhole, [].into());
+                self.finish();
             }
             Ok(()) => {}
         }
         Ok(())
     }
 
-    /// Says what the newest line is, in a log that is kept elsewhere: from there it can be given to `vendctl audit verify`.
-    fn keep(&mut self) {
+    /// Logs the newest line, and starts the next walk. The logs are stored elsewhere, and the line can be given to
+    /// `vendctl audit verify` from there.
+    fn finish(&mut self) {
         let newest = self.walk.last();
         if let Some(head) = newest.filter(|_| newest != self.newest) {
             tracing::info!(%head, lines = self.walk.lines(), "the audit log is whole");
@@ -58,7 +59,7 @@ const fn line_of(fault: AuditFault) -> i64 {
     }
 }
 
-fn breach(fault: AuditFault) -> Breach {
+fn violation(fault: AuditFault) -> Violation {
     let subject = format!("audit_log:{}", line_of(fault));
-    Breach { law: Law::AuditLogIsWhole, subject, finding: fault.to_string() }
+    Violation { invariant: Invariant::AuditLogIsWhole, subject, finding: fault.to_string() }
 }

@@ -1,5 +1,6 @@
 -- check_holds
--- Both ways: a hold without open purchases, and open purchases of an account that holds nothing or is none.
+-- In both directions: a hold without open purchases, and open purchases of an account that holds nothing or is no
+-- wallet.
 SELECT coalesce(a.id, o.account_id) AS account_id, coalesce(a.currency, o.currency) AS currency,
     coalesce(a.held, 0) AS held, coalesce(o.total, 0) AS open
 FROM (SELECT id, currency, held FROM accounts WHERE house IS NULL) a

@@ -1,6 +1,6 @@
 -- check_payments
--- The function that posts a payment writes its line, and nobody else can write the entry. The line is held by the hash of the
--- next one.
+-- The function that posts a payment also writes its audit line, and nothing else can write the entry. The hash of the
+-- next line protects the line.
 SELECT e.id,
     CASE WHEN l.id IS NULL THEN 'no line of the audit log is about it'
         ELSE 'line ' || l.id || ' of the audit log tells of another payment'

@@ -1,5 +1,5 @@
-//! Purchases that have ended, looked at one by one: what their settlement moved, by the ledger's own rules, and what there is
-//! to show for their end, by the keys that seal what a provider said.
+//! Purchases that have ended, checked one by one: what their settlement moved, by the ledger's own rules, and what
+//! evidence there is for their end, by the keys that seal a provider's replies.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use ledger::{AccountId, JournalEntry, LedgerError, Settlement, SettlementAccounts};
 use money::Money;
-use purchase::{FactKind, StateName};
+use purchase::{EventKind, StateName};
 
 use super::history::Stretches;
-use super::{Breach, Broken, Law};
+use super::{Broken, Invariant, Violation};
 use crate::purchases::{REPLY_COLUMN, TOKEN_COLUMN};
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Aad, Sealed, SealingKeys, StoreError};
 
-/// Purchases that are read at a time.
+/// The number of purchases that are read at a time.
 const PAGE: i64 = 2_000;
 
 struct ReadSettlements;
@@ -34,7 +34,7 @@ impl Statement for ReadEvidence {
     const SQL: &str = include_str!("read_evidence.sql");
 }
 
-/// What one purchase of a page has wrong.
+/// A row of a page that is checked.
 trait Examined {
     fn id(&self) -> i64;
 }
@@ -79,7 +79,7 @@ struct EvidenceRow {
     id: i64,
     #[diesel(sql_type = Text)]
     state: String,
-    /// What history says has ended it.
+    /// The event that ended it, according to its history.
     #[diesel(sql_type = Nullable<Text>)]
     fact: Option<String>,
     #[diesel(sql_type = Nullable<Integer>)]
@@ -96,25 +96,25 @@ struct EvidenceRow {
     has_deed: bool,
 }
 
-/// Looks at the purchases of these stretches.
+/// Checks the purchases of these stretches.
 pub(super) async fn look(
     transaction: &mut Transaction,
     stretches: Stretches,
     sealing: &SealingKeys,
     broken: &mut Broken,
 ) -> Result<(), StoreError> {
-    let suspects = broken.suspects(Law::SuccessesArePaid);
+    let suspects = broken.suspects(Invariant::SuccessesArePaid);
     let paid = |row: &SettlementRow| row.fault();
     let unpaid = walk::<ReadSettlements, _>(transaction, stretches, suspects, paid).await?;
-    broken.replace(Law::SuccessesArePaid, breaches(Law::SuccessesArePaid, unpaid));
-    let suspects = broken.suspects(Law::EndsHaveEvidence);
+    broken.replace(Invariant::SuccessesArePaid, violations(Invariant::SuccessesArePaid, unpaid));
+    let suspects = broken.suspects(Invariant::EndsHaveEvidence);
     let shown = |row: &EvidenceRow| Ok(row.fault(sealing).map(str::to_owned));
     let unproven = walk::<ReadEvidence, _>(transaction, stretches, suspects, shown).await?;
-    broken.replace(Law::EndsHaveEvidence, breaches(Law::EndsHaveEvidence, unproven));
+    broken.replace(Invariant::EndsHaveEvidence, violations(Invariant::EndsHaveEvidence, unproven));
     Ok(())
 }
 
-/// Reads page after page, so that what is held in memory is a page and what is wrong.
+/// Reads page after page, so that memory holds only one page and the findings.
 async fn walk<S, R>(
     transaction: &mut Transaction,
     stretches: Stretches,
@@ -142,16 +142,17 @@ where
     Ok(found)
 }
 
-/// A stretch in pieces of a page.
+/// Splits a stretch into pages.
 fn pages((after, until): (i64, i64)) -> impl Iterator<Item = (i64, i64)> {
     let begin = move |from: &i64| Some(from.saturating_add(PAGE)).filter(|next| *next < until);
     std::iter::successors(Some(after), begin).map(move |from| (from, from.saturating_add(PAGE).min(until)))
 }
 
-fn breaches(law: Law, found: BTreeMap<i64, String>) -> BTreeMap<i64, Breach> {
-    let breach =
-        |(id, finding): (i64, String)| (id, Breach { law, subject: format!("purchase:{id}"), finding });
-    found.into_iter().map(breach).collect()
+fn violations(invariant: Invariant, found: BTreeMap<i64, String>) -> BTreeMap<i64, Violation> {
+    let violation = |(id, finding): (i64, String)| {
+        (id, Violation { invariant, subject: format!("purchase:{id}"), finding })
+    };
+    found.into_iter().map(violation).collect()
 }
 
 impl Examined for SettlementRow {
@@ -167,8 +168,8 @@ impl Examined for EvidenceRow {
 }
 
 impl SettlementRow {
-    /// What is wrong with its settlement. The other way round no purchase can be paid twice: an index admits one
-    /// settlement of each.
+    /// What is wrong with its settlement. The opposite error is impossible: an index allows one settlement per
+    /// purchase, so no purchase is paid twice.
     fn fault(&self) -> Result<Option<String>, StoreError> {
         let Some(entry) = self.entry_id else {
             return Ok(Some("it is successful, and no entry settles it".to_owned()));
@@ -186,33 +187,33 @@ impl SettlementRow {
         Ok((!is_right).then(|| {
             format!(
                 "entry {entry} moves {}, and should move {}",
-                told(&found),
-                told(&expected.unwrap_or_default())
+                in_words(&found),
+                in_words(&expected.unwrap_or_default())
             )
         }))
     }
 
-    /// The entry that its amounts make.
+    /// The entry that its amounts require.
     fn expected(&self) -> Result<Result<JournalEntry, LedgerError>, StoreError> {
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let [net, charge, commission] =
             [self.net, self.charge, self.commission].map(|minor| Money::from_minor(minor, currency));
-        let house = |id: Option<i64>| {
+        let system_account = |id: Option<i64>| {
             id.map(AccountId).ok_or_else(|| StoreError::corrupt("accounts", "house", currency))
         };
         let accounts = SettlementAccounts {
             wallet: AccountId(self.account_id),
-            // Without commission there is no move to it, and without an account there is no commission.
+            // Without commission there is no posting to this account, and without an account there is no commission.
             commission: AccountId(self.commission_account_id.unwrap_or(self.account_id)),
-            provider_payable: house(self.payable)?,
-            fee_income: house(self.income)?,
-            commission_expense: house(self.expense)?,
+            provider_payable: system_account(self.payable)?,
+            fee_income: system_account(self.income)?,
+            commission_expense: system_account(self.expense)?,
         };
         Ok(Settlement { net, charge, commission }.entry(&accounts))
     }
 }
 
-/// Debit, credit and amount of each move, in rising order.
+/// Debit, credit and amount of each move, in ascending order.
 fn moves_of(journal: &JournalEntry) -> Vec<(i64, i64, i64)> {
     let moves = journal.postings().iter();
     let mut moves: Vec<_> =
@@ -221,21 +222,21 @@ fn moves_of(journal: &JournalEntry) -> Vec<(i64, i64, i64)> {
     moves
 }
 
-fn told(moves: &[(i64, i64, i64)]) -> String {
+fn in_words(moves: &[(i64, i64, i64)]) -> String {
     if moves.is_empty() {
         return "nothing".to_owned();
     }
-    let told = moves.iter().map(|(debit, credit, minor)| format!("{minor} from {debit} to {credit}"));
-    told.collect::<Vec<_>>().join(", ")
+    let words = moves.iter().map(|(debit, credit, minor)| format!("{minor} from {debit} to {credit}"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 impl EvidenceRow {
-    /// What is missing of what an end leaves behind.
+    /// What is missing of the evidence for its end.
     fn fault(&self, sealing: &SealingKeys) -> Option<&'static str> {
-        let by_a_person = [FactKind::OperatorVended, FactKind::OperatorNotVended];
+        let by_a_person = [EventKind::OperatorVended, EventKind::OperatorNotVended];
         let Some(fact) = self.fact.as_deref() else { return Some("its history does not tell of its end") };
-        let is_deed = by_a_person.iter().any(|kind| kind.as_str() == fact);
-        if is_deed && !self.has_deed {
+        let is_operator_action = by_a_person.iter().any(|kind| kind.as_str() == fact);
+        if is_operator_action && !self.has_deed {
             return Some("a person decided it, and no line of the audit log says who");
         }
         if self.state != StateName::Successful.as_str() {
@@ -244,16 +245,16 @@ impl EvidenceRow {
         if !self.has_attempt {
             return Some("it is successful, and no attempt of that name is on record");
         }
-        if !is_deed && fact != FactKind::Vended.as_str() {
+        if !is_operator_action && fact != EventKind::Vended.as_str() {
             return Some("it is successful, and its history does not tell of a vend");
         }
-        if self.opens(sealing) || is_deed && self.sealed_token.is_none() {
+        if self.opens(sealing) || is_operator_action && self.sealed_token.is_none() {
             return None;
         }
         Some("it is successful, and nothing that our keys have sealed shows it")
     }
 
-    /// Whether its token opens, or, where it has none, what the provider said as it ended.
+    /// Whether its token opens or, if it has none, the provider's reply at its end.
     fn opens(&self, sealing: &SealingKeys) -> bool {
         let (key_id, bytes, column) = match &self.sealed_token {
             Some(token) => (self.token_key_id, Some(token), TOKEN_COLUMN),
@@ -274,6 +275,6 @@ mod tests {
     fn a_stretch_is_read_in_pages_that_leave_nothing_out() {
         assert_eq!(pages((0, 4_500)).collect::<Vec<_>>(), [(0, 2_000), (2_000, 4_000), (4_000, 4_500)]);
         assert_eq!(pages((7, 2_007)).collect::<Vec<_>>(), [(7, 2_007)]);
-        assert_eq!(pages((7, 7)).collect::<Vec<_>>(), [(7, 7)], "suspects are read in it");
+        assert_eq!(pages((7, 7)).collect::<Vec<_>>(), [(7, 7)], "suspects are read in this page");
     }
 }

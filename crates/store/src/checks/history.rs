@@ -1,33 +1,34 @@
-//! Entries and ended purchases: what is new, a stretch of what is old, and what was broken when last looked at.
+//! Entries and ended purchases: the new rows, a stretch of the old rows, and the rows that were violated at the last
+//! look.
 
 use std::collections::BTreeMap;
 
 use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::RunQueryDsl;
 
-use super::{Breach, Broken, Law, ends};
+use super::{Broken, Invariant, Violation, ends};
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{SealingKeys, StoreError};
 
-/// Most that a look takes of what is new. What it leaves out, the rounds come to.
+/// The maximum number of new rows of a look. Later rounds reach the rows that it leaves out.
 const NEW_MAX: i64 = 20_000;
-/// How far a look goes back beyond what was the newest before: numbers become visible a little out of order, and
-/// purchases end after others that are younger.
+/// How far a look goes back before the newest row of the last look. Numbers become visible slightly out of order, and a
+/// purchase may end after younger ones.
 const OVERLAP: i64 = 5_000;
-/// How much of what is old a look takes.
+/// How many old rows a look takes.
 const STRETCH: i64 = 2_000;
 
-/// The way through one table, by its numbers.
+/// The progress through one table, by its numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
-    /// The newest that was seen.
+    /// The newest number that was seen.
     newest: i64,
-    /// How far the old ones have been gone through.
+    /// The old number up to which the rows have been checked.
     old: i64,
 }
 
-/// Numbers after the first, up to the second of a pair.
+/// Ranges of numbers: each after its first value, up to its second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stretches {
     pub(super) new: (i64, i64),
@@ -35,7 +36,7 @@ pub(super) struct Stretches {
 }
 
 impl Round {
-    /// What to look at now, where `last` is the newest there is.
+    /// What to look at now. `last` is the newest number.
     fn advance(&mut self, last: i64) -> Stretches {
         let since = self.newest.saturating_sub(OVERLAP).max(last.saturating_sub(NEW_MAX)).max(0);
         let old = (self.old, self.old.saturating_add(STRETCH));
@@ -83,7 +84,7 @@ impl Statement for CheckPayments {
     const SQL: &str = include_str!("check_payments.sql");
 }
 
-/// What breaks a law, and how.
+/// A row that violates an invariant, and how.
 #[derive(diesel::QueryableByName)]
 struct FoundRow {
     #[diesel(sql_type = BigInt)]
@@ -92,7 +93,7 @@ struct FoundRow {
     finding: String,
 }
 
-/// Looks at entries and purchases, each as far as its round says.
+/// Checks entries and purchases, each in the ranges of its round.
 pub(super) async fn look(
     transaction: &mut Transaction,
     entries: &mut Round,
@@ -102,10 +103,10 @@ pub(super) async fn look(
 ) -> Result<(), StoreError> {
     let last: LastRow = prepared::<LastNumbers>().get_result(&mut **transaction).await?;
     let (entries, purchases) = (entries.advance(last.entry), purchases.advance(last.purchase));
-    entries.look::<CheckEntries>(transaction, Law::EntriesKeepToOneCurrency, broken).await?;
-    entries.look::<CheckSettlements>(transaction, Law::SettlementsHaveTheirSuccess, broken).await?;
-    entries.look::<CheckIncidents>(transaction, Law::IncidentsAreOwed, broken).await?;
-    entries.look::<CheckPayments>(transaction, Law::PaymentsAreAudited, broken).await?;
+    entries.look::<CheckEntries>(transaction, Invariant::EntriesKeepToOneCurrency, broken).await?;
+    entries.look::<CheckSettlements>(transaction, Invariant::SettlementsHaveTheirSuccess, broken).await?;
+    entries.look::<CheckIncidents>(transaction, Invariant::IncidentsAreOwed, broken).await?;
+    entries.look::<CheckPayments>(transaction, Invariant::PaymentsAreAudited, broken).await?;
     ends::look(transaction, purchases, sealing, broken).await
 }
 
@@ -113,7 +114,7 @@ impl Stretches {
     async fn look<S: Statement>(
         self,
         transaction: &mut Transaction,
-        law: Law,
+        invariant: Invariant,
         broken: &mut Broken,
     ) -> Result<(), StoreError> {
         let rows: Vec<FoundRow> = prepared::<S>()
@@ -121,13 +122,16 @@ impl Stretches {
             .bind::<BigInt, _>(self.new.1)
             .bind::<BigInt, _>(self.old.0)
             .bind::<BigInt, _>(self.old.1)
-            .bind::<Array<BigInt>, _>(broken.suspects(law))
+            .bind::<Array<BigInt>, _>(broken.suspects(invariant))
             .load(&mut **transaction)
             .await?;
-        let breach = |row: FoundRow| {
-            (row.id, Breach { law, subject: format!("journal_entry:{}", row.id), finding: row.finding })
+        let violation = |row: FoundRow| {
+            (
+                row.id,
+                Violation { invariant, subject: format!("journal_entry:{}", row.id), finding: row.finding },
+            )
         };
-        broken.replace(law, rows.into_iter().map(breach).collect::<BTreeMap<_, _>>());
+        broken.replace(invariant, rows.into_iter().map(violation).collect::<BTreeMap<_, _>>());
         Ok(())
     }
 }

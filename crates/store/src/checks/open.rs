@@ -1,10 +1,10 @@
-//! What is open, looked at whole: it is little, and an index of its own holds it.
+//! Open purchases, checked completely at every look. They are few, and have an index of their own.
 
 use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
 use money::Money;
 
-use super::{Breach, Law};
+use super::{Invariant, Violation};
 use crate::StoreError;
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
@@ -40,25 +40,25 @@ struct DueRow {
     id: i64,
     #[diesel(sql_type = Text)]
     state: String,
-    /// By how many seconds it is late; less than nothing where it is not due at all.
+    /// By how many seconds it is late. Negative if it has no due time.
     #[diesel(sql_type = BigInt)]
     late_s: i64,
 }
 
-/// Looks at every hold and every open purchase.
-pub(super) async fn look(transaction: &mut Transaction) -> Result<Vec<Breach>, StoreError> {
+/// Checks every hold and every open purchase.
+pub(super) async fn look(transaction: &mut Transaction) -> Result<Vec<Violation>, StoreError> {
     let holds: Vec<HoldRow> = prepared::<CheckHolds>().load(&mut **transaction).await?;
     let due: Vec<DueRow> = prepared::<CheckDue>().load(&mut **transaction).await?;
-    let holds = holds.into_iter().map(HoldRow::breach).collect::<Result<Vec<_>, _>>()?;
-    Ok(holds.into_iter().chain(due.into_iter().map(DueRow::breach)).collect())
+    let holds = holds.into_iter().map(HoldRow::violation).collect::<Result<Vec<_>, _>>()?;
+    Ok(holds.into_iter().chain(due.into_iter().map(DueRow::violation)).collect())
 }
 
 impl HoldRow {
-    fn breach(self) -> Result<Breach, StoreError> {
+    fn violation(self) -> Result<Violation, StoreError> {
         let currency = read_currency("accounts", self.account_id, &self.currency)?;
         let [held, open] = [self.held, self.open].map(|minor| Money::from_minor(minor, currency));
-        Ok(Breach {
-            law: Law::HoldsEqualOpenPurchases,
+        Ok(Violation {
+            invariant: Invariant::HoldsEqualOpenPurchases,
             subject: format!("account:{}", self.account_id),
             finding: format!("{held} is held, and open purchases come to {open}"),
         })
@@ -66,13 +66,13 @@ impl HoldRow {
 }
 
 impl DueRow {
-    fn breach(self) -> Breach {
+    fn violation(self) -> Violation {
         let Self { id, state, late_s } = self;
-        let (law, finding) = if late_s < 0 {
-            (Law::OpenPurchasesAreDue, format!("it is {state}, and nobody is to look at it"))
+        let (invariant, finding) = if late_s < 0 {
+            (Invariant::OpenPurchasesAreDue, format!("it is {state}, and has no due time"))
         } else {
-            (Law::DuePurchasesAreTakenUp, format!("it is {state}, and due for {late_s} s"))
+            (Invariant::DuePurchasesAreTakenUp, format!("it is {state}, and due for {late_s} s"))
         };
-        Breach { law, subject: format!("purchase:{id}"), finding }
+        Violation { invariant, subject: format!("purchase:{id}"), finding }
     }
 }

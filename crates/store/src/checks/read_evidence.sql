@@ -1,6 +1,7 @@
 -- read_evidence
--- What there is to show for each end: the attempt, the line of history, what the provider said, or what a person vouched for.
--- A reply is read only where no token is there that opens. A copied reply is none: nothing is sealed twice alike.
+-- The evidence for each end: the attempt, the line of history, the provider's reply, or what an operator vouched for. A
+-- reply is read only if there is no sealed token. A copied reply is not evidence, because sealing the same value twice
+-- gives different bytes.
 SELECT p.id, p.state, v.fact, p.token_key_id, p.sealed_token, r.key_id AS reply_key_id, r.sealed_reply,
     EXISTS (
         SELECT FROM attempts t

@@ -1,5 +1,5 @@
 -- read_settlements
--- Successful purchases with what their settlement moved; what it should have moved is worked out by the ledger's own rules.
+-- Successful purchases with the postings of their settlement. The ledger's own rules calculate the expected postings.
 SELECT p.id, p.currency, p.account_id, p.commission_account_id, p.net, p.charge, p.commission, e.id AS entry_id,
     payable.id AS payable, income.id AS income, expense.id AS expense, m.debits, m.credits, m.amounts,
     coalesce(m.currencies <@ ARRAY[p.currency], true) AS is_of_one_currency

@@ -1,8 +1,9 @@
 -- walk_wallet
--- The first wallet at or after $1, and what its postings after entry $2 come to, at most $3 of each side. Where a side was
--- cut off there, its last entry may have been cut apart: it and what follows are left for the next time.
--- One wallet as a range of wallets: so no other index has the order that is asked for, and the planner cannot take the one
--- of entries, in the belief that every wallet is as busy as the busiest, and walk the whole journal for a wallet at rest.
+-- The first wallet at or after $1, and the sum of its postings after entry $2, at most $3 on each side. If a side
+-- reached that limit, its last entry may be incomplete: that entry and what follows are left for the next look. The one
+-- wallet is written as a range of wallets, so that no other index has the requested order. Otherwise the planner could
+-- choose the index of entries, because it assumes that every wallet is as busy as the busiest. It would then read the
+-- whole journal for an idle wallet.
 WITH wallet AS MATERIALIZED (
     SELECT id, currency, posted FROM accounts WHERE house IS NULL AND id >= $1 ORDER BY id LIMIT 1
 ), posting AS MATERIALIZED (

@@ -1,4 +1,4 @@
-//! Wallets, one after the other: each one's postings are added up, in as many looks as that takes, and compared with
+//! Wallets, checked one after the other. The postings of each are summed, in as many looks as needed, and compared with
 //! its balance.
 
 use diesel::OptionalExtension;
@@ -6,26 +6,26 @@ use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use money::Money;
 
-use super::{Breach, Broken, Law};
+use super::{Broken, Invariant, Violation};
 use crate::StoreError;
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 
-/// Most wallets of a look.
+/// The maximum number of wallets of a look.
 const WALLETS_MAX: u32 = 50;
-/// Most postings of a look, in or out.
+/// The maximum number of postings of a look, on each side.
 const POSTINGS_MAX: i64 = 20_000;
 
-/// The way through the wallets. A wallet's entries are numbered under its lock, so no smaller number can come to light
-/// behind one that was seen.
+/// The progress through the wallets. A wallet's entries are numbered under its lock, so no smaller number can appear
+/// after a larger one was seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Walk {
-    /// The wallet that is being added up, or the next one at or after this number.
+    /// The wallet that is being summed, or the number from which the next one is searched.
     wallet: i64,
-    /// Its entries up to this number are added up.
+    /// Its entries up to this number are summed.
     entry: i64,
-    /// What they come to, in minor units.
+    /// Their sum, in minor units.
     sum: i64,
 }
 
@@ -43,19 +43,19 @@ struct Row {
     currency: String,
     #[diesel(sql_type = BigInt)]
     posted: i64,
-    /// What its next postings come to.
+    /// The sum of its next postings.
     #[diesel(sql_type = BigInt)]
     sum: i64,
-    /// How many they were.
+    /// The number of those postings.
     #[diesel(sql_type = BigInt)]
     postings: i64,
-    /// Up to which entry they were read, where there are more.
+    /// The entry up to which they were read, if there are more.
     #[diesel(sql_type = Nullable<BigInt>)]
     until: Option<i64>,
 }
 
 impl Walk {
-    /// Goes on until enough was read or all wallets have been compared.
+    /// Continues until enough was read or all wallets have been compared.
     pub(super) async fn look(
         &mut self,
         transaction: &mut Transaction,
@@ -98,19 +98,19 @@ impl Walk {
 
 impl Row {
     fn compare(&self, sum: i64, broken: &mut Broken) -> Result<(), StoreError> {
-        let key = (Law::BalancesEqualPostings, self.id);
+        let key = (Invariant::BalancesEqualPostings, self.id);
         if self.posted == sum {
             broken.0.remove(&key);
             return Ok(());
         }
         let currency = read_currency("accounts", self.id, &self.currency)?;
         let [posted, sum] = [self.posted, sum].map(|minor| Money::from_minor(minor, currency));
-        let breach = Breach {
-            law: Law::BalancesEqualPostings,
+        let violation = Violation {
+            invariant: Invariant::BalancesEqualPostings,
             subject: format!("account:{}", self.id),
             finding: format!("its balance is {posted}, and its postings come to {sum}"),
         };
-        broken.0.insert(key, breach);
+        broken.0.insert(key, violation);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! How the server finds what is due among much that is open and a long history: off the end of an index.
+//! Query plans: due purchases are read from the end of an index, however many are open and however long the history is.
 
 use super::LockDue;
 use crate::statement::Statement;
@@ -36,7 +36,7 @@ fn what_is_due_comes_off_an_index_however_much_is_open() {
             let plan = explained.unwrap();
             let by_index = plan.contains("Index Scan using purchases_due") && !plan.contains("Sort");
             assert!(by_index, "{prepared} {mode}\n{plan}");
-            // As many rows come off the index as are claimed.
+            // The index scan returns as many rows as are claimed.
             assert!(
                 plan.contains("rows=64 loops=2") || plan.contains("rows=64.00 loops=2"),
                 "{prepared} {mode}\n{plan}"

@@ -1,5 +1,5 @@
-//! The audit log: who did what, to whom and why, written in the transaction of the deed itself. The database adds when, by
-//! which login, and the hashes that chain the lines.
+//! The audit log: who did what, to whom and why. Each line is written in the transaction of the action itself. The
+//! database adds the time, the login, and the hashes that chain the lines.
 
 use chrono::{DateTime, Utc};
 use diesel::{
@@ -24,25 +24,25 @@ use crate::{
     transaction::Transaction,
 };
 
-/// Who acts, and why, in their own words.
+/// The actor and the reason of an action, in the actor's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Act {
-    /// A person or a process.
+pub struct AuditContext {
+    /// The name of a person or a process.
     pub actor: String,
     pub reason: String,
 }
 
-/// One line of the log, as it was written.
+/// One line of the log, as written.
 #[derive(Debug, Clone, PartialEq, QueryableByName)]
 pub struct AuditLine {
     #[diesel(sql_type = BigInt)]
     pub id: i64,
     #[diesel(sql_type = Timestamptz)]
     pub at: DateTime<Utc>,
-    /// The database login that wrote it; none for lines that are older than this column.
+    /// The database login that wrote it. `None` for lines that are older than this column.
     #[diesel(sql_type = Nullable<Text>)]
     pub login: Option<String>,
-    /// Who it was, in the writer's own words.
+    /// The actor, in the writer's own words.
     #[diesel(sql_type = Text)]
     pub actor: String,
     /// What was done, as `noun.past_participle`.
@@ -61,23 +61,23 @@ pub struct AuditLine {
     pub details: Value,
 }
 
-/// Which lines are asked for; what is absent is not asked about.
+/// Which lines are requested. An absent field does not filter.
 #[derive(Debug, Clone, Default)]
 pub struct AuditQuery {
     pub organisation_id: Option<i64>,
     /// As `noun:key`, exactly.
     pub subject: Option<String>,
     pub since: Option<DateTime<Utc>>,
-    /// Only lines with smaller numbers: the next page begins before the last line of this one.
+    /// Only lines with smaller numbers. The next page begins before the last line of this one.
     pub before: Option<i64>,
-    /// At most so many.
+    /// The maximum number of lines.
     pub limit: u32,
 }
 
-/// One line to be written. It never holds a secret, a password or a token.
+/// One line to be written. It never contains a secret, a password or a token.
 #[derive(Debug)]
 pub(crate) struct AuditEntry<'a> {
-    pub(crate) act: &'a Act,
+    pub(crate) act: &'a AuditContext,
     /// What was done, as `noun.past_participle`.
     pub(crate) action: &'static str,
     pub(crate) organisation_id: Option<i64>,
@@ -98,7 +98,7 @@ WHERE ($1::bigint IS NULL OR l.organisation_id = $1) AND ($2::text IS NULL OR l.
 ORDER BY l.id DESC LIMIT $5";
 }
 
-/// The newest lines that are asked for, the newest first.
+/// The requested lines, the newest first.
 pub async fn list_audit_log(store: &Store, query: AuditQuery) -> Result<Vec<AuditLine>, StoreError> {
     let listed = store.read(move |connection| {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! Who holds an access token.
+//! The caller behind an access token.
 
 use chrono::{DateTime, Utc};
 use diesel::{
@@ -13,7 +13,7 @@ use crate::{
     statement::{Statement, prepared},
 };
 
-/// What an access token stands for, whether or not it is still good for anything.
+/// The identity behind an access token, whether or not the token is still valid.
 #[derive(Debug, Clone)]
 pub struct CallerRecord {
     pub access_token_id: i64,
@@ -36,7 +36,7 @@ pub struct CallerRecord {
     pub user_status: Status,
 }
 
-/// Looks an access token up. `None`: there never was such a one.
+/// Looks up an access token. `None` if there is no such token.
 pub async fn find_caller(
     store: &Store,
     access_token: CredentialHash,

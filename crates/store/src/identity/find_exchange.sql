@@ -1,5 +1,6 @@
--- find_exchange: the presented refresh token, everybody behind it, and the pair that it was exchanged for; if the client
--- has shown who it is, by a live secret of its own ($3) or by a live access token of the same family ($5).
+-- find_exchange: the presented refresh token, its family, client, organisation and user, and the pair that it was
+-- exchanged for. Returns a row only if the client has proved its identity, by a live secret of its own ($3) or by a
+-- live access token of the same family ($5).
 SELECT r.generation         AS generation,
        r.expires_at         AS expires_at,
        r.exchanged_at       AS exchanged_at,

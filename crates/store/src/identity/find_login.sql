@@ -1,4 +1,4 @@
--- find_login: the client, and with it whatever else of the presented credentials fits together.
+-- find_login: the client, and each other part of the presented credentials that matches.
 SELECT c.id            AS oauth_client_id,
        c.status        AS client_status,
        s.id            AS client_secret_id,

@@ -1,6 +1,6 @@
--- lock_family: one row, so no order is needed. Everything that exchanges a token of the family or revokes it waits
--- here, and reads the family and its tokens only afterwards, in a statement of its own: one that waits for a lock
--- sees what it did not lock as it was before.
+-- lock_family: one row, so no lock order is needed. Every transaction that exchanges a token of the family or revokes
+-- it waits here. It reads the family and its tokens only afterwards, in a statement of its own, because a statement
+-- that waits for a lock sees the rows that it did not lock as they were before the wait.
 SELECT f.id AS family_id
 FROM token_families f
 JOIN refresh_tokens r ON r.family_id = f.id

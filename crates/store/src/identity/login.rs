@@ -1,4 +1,4 @@
-//! Logging in: what is known about the presented credentials, and the family of tokens that a login opens.
+//! Login: what is known about the presented credentials, and the family of tokens that a login opens.
 
 use chrono::{DateTime, Utc};
 use diesel::{
@@ -13,20 +13,20 @@ use crate::{
     statement::{Statement, prepared},
 };
 
-/// What is known of presented credentials whose client exists. The rest fits together or is `None`.
+/// What is known about presented credentials whose client exists. Every other part is `None` if it does not match.
 #[derive(Debug, Clone)]
 pub struct LoginRecord {
     pub oauth_client_id: i64,
     pub client_status: Status,
-    /// The secret that was presented, if it is the client's and live.
+    /// The presented secret, if it belongs to the client and is live.
     pub client_secret_id: Option<i64>,
-    /// The organisation that was named, if it is the client's: id, environment, status.
+    /// The named organisation, if it is the client's: id, environment, status.
     pub organisation: Option<(i64, Environment, Status)>,
-    /// The user who was named, if the organisation has such a one.
+    /// The named user, if the organisation has one of that name.
     pub user: Option<LoginUser>,
 }
 
-/// The user that a login is for.
+/// The user that logs in.
 #[derive(Debug, Clone)]
 pub struct LoginUser {
     pub id: i64,
@@ -36,14 +36,14 @@ pub struct LoginUser {
     pub status: Status,
 }
 
-/// A login whose credentials were found right.
+/// A login whose credentials were correct.
 #[derive(Debug, Clone)]
 pub struct NewFamily {
     pub organisation_id: i64,
     pub oauth_client_id: i64,
     pub user_id: i64,
     pub client_secret_id: i64,
-    /// What the password was checked against.
+    /// The hash that the password was checked against.
     pub password_hash: String,
     pub at: DateTime<Utc>,
     pub expires_at: DateTime<Utc>,
@@ -59,7 +59,7 @@ pub struct FamilyOpened {
     pub access_token_id: i64,
 }
 
-/// Looks presented credentials up, as of `at`. `None`: no such client.
+/// Looks up presented credentials, as of `at`. `None` if there is no such client.
 pub async fn find_login(
     store: &Store,
     client_id: String,
@@ -85,11 +85,11 @@ pub async fn find_login(
     row.map(LoginRecord::try_from).transpose()
 }
 
-/// Opens a family of tokens with its first pair. From then on a new password or a revoked secret ends it.
+/// Opens a family of tokens with its first pair. From then on, a new password or a revoked secret ends the family.
 ///
 /// # Errors
-/// [`StoreError::Stale`] when what the login rests on was changed meanwhile: the password replaced, the secret
-/// ended, or the user, the client or the organisation suspended.
+/// [`StoreError::Stale`] if something that the login depends on was changed meanwhile: the password was replaced, the
+/// secret ended, or the user, the client or the organisation was suspended.
 pub async fn open_family(store: &Store, new: NewFamily) -> Result<FamilyOpened, StoreError> {
     store
         .operate(move |transaction| {

@@ -1,4 +1,5 @@
-//! What an operator does to let somebody in or keep them out. Each deed leaves a line in the audit log.
+//! Operator actions that admit or exclude an organisation, a client or a user. Each action writes a line in the audit
+//! log.
 
 mod client;
 mod organisation;

@@ -1,7 +1,7 @@
--- open_family: a new family with its first pair, if everything that the login was found right by still stands.
--- What it rests on is locked until the family is there, as it is now and not as it was when it was looked up: who
--- replaces the password, revokes or suspends either waits and finds the family, or was first and is found here.
--- Logins share these locks, and do not wait for each other.
+-- open_family: a new family with its first pair, if everything that the login depends on is still valid. What it
+-- depends on is locked in its current version until the family exists. So a transaction that replaces the password,
+-- revokes or suspends either waits and finds the family, or was first and is seen here. Logins share these locks, and
+-- do not wait for each other.
 WITH standing AS (
     SELECT o.id AS organisation_id, c.id AS oauth_client_id, u.id AS user_id, s.id AS client_secret_id
     FROM organisations o

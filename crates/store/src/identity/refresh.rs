@@ -1,4 +1,4 @@
-//! Exchanging a refresh token for its successors: once, or again while nobody can have used them.
+//! Exchanges a refresh token for its successors: once, or again while the successor refresh token is unused.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::{ExpressionMethods, QueryDsl};
@@ -13,23 +13,23 @@ use crate::{Store, StoreError, transaction::Transaction};
 
 mod row;
 
-/// A refresh token, presented by a client for its successors.
+/// A refresh token that a client presents for its successors.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     pub proof: Proof,
     pub presented: CredentialHash,
-    /// Derived from the presented token, so the same at every repetition.
+    /// Derived from the presented token, so it is the same at every repetition.
     pub access_hash: CredentialHash,
-    /// Derived from the presented token, so the same at every repetition.
+    /// Derived from the presented token, so it is the same at every repetition.
     pub refresh_hash: CredentialHash,
     pub at: DateTime<Utc>,
     pub access_lifetime: TimeDelta,
     pub idle_lifetime: TimeDelta,
-    /// How long after an exchange it may be repeated by somebody who missed the answer.
+    /// How long after an exchange a client that missed the answer may repeat it.
     pub grace: TimeDelta,
 }
 
-/// What shows that it is the session's own client that presents the token.
+/// Proof that the session's own client presents the token.
 #[derive(Debug, Clone)]
 pub enum Proof {
     /// A live secret of the client.
@@ -38,14 +38,14 @@ pub enum Proof {
     AccessToken { client_id: Option<String>, access_hash: CredentialHash },
 }
 
-/// What presenting a refresh token led to.
+/// The outcome of presenting a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exchanged {
-    /// The successors are good; the access token until `access_expires_at`.
+    /// The successors are valid, the access token until `access_expires_at`.
     Pair { access_expires_at: DateTime<Utc>, role: Role },
-    /// Everything is right, and the organisation is suspended.
+    /// Everything is correct, but the organisation is suspended.
     OrganisationSuspended,
-    /// The token was used before, so it is in two hands: its whole family has been revoked.
+    /// The token was used before, so two parties have it. Its whole family has been revoked.
     Reused { family_id: i64 },
     /// Unknown, expired, revoked, or not this client's.
     Refused,
@@ -104,7 +104,7 @@ impl Presented {
         access_expires_at: DateTime<Utc>,
     ) -> Decision {
         if successor != exchange.refresh_hash {
-            // The key that successors are derived under was changed meanwhile: nobody's fault.
+            // The key that successors are derived with was changed meanwhile. No client is at fault.
             return Decision::Answer(Exchanged::Refused);
         }
         if !self.organisation_is_active {
@@ -149,7 +149,7 @@ async fn issue(
     Ok(Exchanged::Pair { access_expires_at, role: presented.role })
 }
 
-/// The database writes the line about it in the audit log, where servers can write nothing.
+/// The database writes the audit line for this, because servers cannot write to the audit log.
 async fn revoke(
     transaction: &mut Transaction,
     exchange: &Exchange,

@@ -1,8 +1,8 @@
-//! The closed sets of words that identity's columns hold; the schema's checks list the same ones.
+//! The closed sets of values in identity's columns. The schema's checks list the same values.
 
 use crate::StoreError;
 
-/// Which of the two worlds credentials belong to. Those of one are worth nothing in the other.
+/// The environment that credentials belong to. Credentials of one environment are not valid in the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Environment {
@@ -17,12 +17,12 @@ pub enum Status {
     Suspended,
 }
 
-/// What a user is there for.
+/// What a user may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// Everything that an integrator does.
     Integrator,
-    /// Reads, and quotes that move no money.
+    /// Reads, and quotes, which move no money.
     Viewer,
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_nobody_knows_is_reported_with_its_place() {
+    fn an_unknown_word_is_reported_with_its_column_and_row() {
         let unknown = Role::read("OWNER", "users", "role", 7).unwrap_err();
         assert_eq!(unknown.to_string(), "users.role of row 7 is corrupt");
     }

@@ -1,15 +1,15 @@
-//! One group: everything that waited for a lane, run as one transaction.
+//! One group: all jobs that waited for a lane, run as one transaction.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use diesel_async::AsyncPgConnection;
-use failpoint::{Point, reach};
-use purchase::{Incident, Life, PurchaseId};
+use failpoint::{Point, hit};
+use purchase::{Incident, Lifecycle, PurchaseId};
 use tokio::time::timeout;
 
-use super::facts::{self, RequestNow};
-use super::on_file::{self, OnFile};
+use super::inputs::{self, RequestNow};
+use super::locked_purchase::{self, LockedPurchase};
 use super::record::Records;
 use super::reserve::Reserves;
 use super::wallets::Wallets;
@@ -17,14 +17,15 @@ use super::{LaneContext, RecordJob, ReserveJob};
 use crate::purchases::{RecordError, Recorded, ReserveError, ReserveRefusal, Reserved};
 use crate::{StoreError, measures};
 
-/// Records run before reserves: they free holds and subscribers.
+/// The jobs of a group. Records run before reserves, because they free holds and subscribers.
 #[derive(Default)]
 pub(super) struct Group {
     pub(super) records: Vec<RecordJob>,
     pub(super) reserves: Vec<ReserveJob>,
 }
 
-/// What a committed group answers, in the order of its jobs. A record without an answer had no purchase.
+/// The answers of a committed group, in the order of its jobs. A record's answer is `None` if its purchase does not
+/// exist.
 #[derive(Default)]
 struct Answers {
     records: Vec<Option<Recorded>>,
@@ -32,24 +33,24 @@ struct Answers {
     incidents: Vec<(PurchaseId, Incident)>,
 }
 
-/// Why a group was not kept, by what that says about its jobs.
+/// Why a group was not committed, classified by what that means for its jobs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Blame {
-    /// Others were in the way, or the database is away.
+    /// The database was busy, unavailable or not usable. No job is at fault.
     Others,
-    /// Somebody else was first: the same again sees how things stand now.
+    /// Another transaction wrote the same key first. A repeated run reads the current state.
     Collision,
-    /// One of the jobs breaks it.
+    /// One of the jobs causes the failure.
     Job,
-    /// Nobody knows whether it was kept.
+    /// It is unknown whether the group was committed.
     Unknown,
 }
 
 impl Group {
-    /// Runs the group to an answer for every job, but for the records that are given back: they could not
-    /// be kept now, and must be.
+    /// Runs the group and answers every job, except the records that it returns. Those could not be committed now and
+    /// must be run again.
     pub(super) async fn run(self, context: &LaneContext) -> Vec<RecordJob> {
-        let mut kept_back = Vec::new();
+        let mut deferred = Vec::new();
         let mut parts = vec![self];
         while let Some(part) = parts.pop() {
             match part.run_whole(context).await {
@@ -59,19 +60,19 @@ impl Group {
                         let (first, second) = part.halves();
                         parts.extend([second, first]);
                     }
-                    Blame::Others => kept_back.extend(part.turn_away(&error)),
+                    Blame::Others => deferred.extend(part.turn_away(&error)),
                     Blame::Job | Blame::Collision | Blame::Unknown => part.fail(error),
                 },
             }
         }
-        kept_back
+        deferred
     }
 
     pub(super) fn len(&self) -> usize {
         self.records.len().saturating_add(self.reserves.len())
     }
 
-    /// Two groups in order, records first.
+    /// Splits the group into two, in order, records first.
     fn halves(mut self) -> (Self, Self) {
         let keep = self.len().div_ceil(2);
         let records = self.records.split_off(keep.min(self.records.len()));
@@ -80,7 +81,8 @@ impl Group {
         (self, Self { records, reserves })
     }
 
-    /// Runs it as one transaction, and once more where that may help.
+    /// Runs the group as one transaction. Runs it once more if the database was busy or unavailable, or after a
+    /// collision.
     async fn run_whole(&self, context: &LaneContext) -> Result<Answers, StoreError> {
         if self.len() == 0 {
             return Ok(Answers::default());
@@ -97,52 +99,63 @@ impl Group {
     async fn transact(&self, context: &LaneContext) -> Result<Answers, StoreError> {
         let transaction = context.pool.begin().await?;
         let outcome = timeout(context.deadline, self.within(&transaction, context)).await;
-        // Dropped, the transaction closes its connection.
+        // On a timeout, the dropped transaction closes its connection.
         let outcome = outcome.map_err(|elapsed| StoreError::Unavailable { source: elapsed.into() })?;
-        self.reach(Point::ReserveBeforeCommit, Point::RecordBeforeCommit);
+        self.hit(Point::ReserveBeforeCommit, Point::RecordBeforeCommit);
         let ended = transaction.end(outcome).await;
-        self.reach(Point::ReserveAfterCommit, Point::RecordAfterCommit);
+        self.hit(Point::ReserveAfterCommit, Point::RecordAfterCommit);
         ended
     }
 
-    fn reach(&self, with_reserves: Point, with_records: Point) {
+    fn hit(&self, with_reserves: Point, with_records: Point) {
         if !self.reserves.is_empty() {
-            reach(with_reserves);
+            hit(with_reserves);
         }
         if !self.records.is_empty() {
-            reach(with_records);
+            hit(with_records);
         }
     }
 
-    /// Lock wallets; lock purchases and read facts; decide in order of arrival; write. What is joined is sent
-    /// together and run by the server in that order, or, before its statements are prepared, in any.
+    /// Runs the statements of the group, and decides:
+    ///
+    /// 1. reads the age of each reserve's request, after `BEGIN` and before any wait for a lock;
+    /// 2. locks the wallets;
+    /// 3. locks the purchases of the records, and reads the inputs of the reserves;
+    /// 4. reads the reserves that an earlier run has committed ([`Self::committed_before`]);
+    /// 5. decides in memory: first the records, then the reserves, each in the order of arrival;
+    /// 6. writes the records, and then the reserves.
+    ///
+    /// The statements that are joined in steps 3 and 6 are sent together, and the server runs them in the order in
+    /// which they are sent. A connection prepares each statement at its first use, which takes a round trip, and other
+    /// statements may overtake it. That is safe. The reads of step 3 do not depend on each other. In step 6, a reserve
+    /// may overtake the record that frees its subscriber, its key or its money. Then a unique index or a constraint
+    /// refuses it, nothing is committed, and [`Self::run`] runs the group again or splits it, records first.
     async fn within(
         &self,
         connection: &AsyncPgConnection,
         context: &LaneContext,
     ) -> Result<Answers, StoreError> {
-        // After the server's BEGIN, and before any wait for a lock.
         let asked_for =
             self.reserves.iter().map(|job| RequestNow::of(&*job.reservation.pending)).collect::<Vec<_>>();
-        let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.entry.id.0).collect();
+        let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.submitted.id.0).collect();
         let debited: BTreeSet<i64> =
             self.reserves.iter().map(|job| job.reservation.request.debited_account.0).collect();
         let (recorded, debited) = (Vec::from_iter(recorded), Vec::from_iter(debited));
 
         let mut wallets = Wallets::lock(connection, &debited, &recorded).await?;
-        let (mut on_file, facts) = tokio::try_join!(
+        let (mut locked, inputs) = tokio::try_join!(
             biased;
-            on_file::lock(connection, &recorded),
-            facts::read(connection, &self.reserves, &asked_for),
+            locked_purchase::lock(connection, &recorded),
+            inputs::read(connection, &self.reserves, &asked_for),
         )?;
-        let kept_before = self.kept_before(connection, &facts).await?;
+        let committed_before = self.committed_before(connection, &inputs).await?;
 
         let mut records = Records::default();
-        let record_answers = self.offer(&mut records, &mut on_file, &mut wallets, context)?;
+        let record_answers = self.propose(&mut records, &mut locked, &mut wallets, context)?;
         let mut reserves = Reserves::new(&context.timing);
-        let reserve_answers = self.reserves.iter().zip(&facts).map(|(job, facts)| {
-            let kept = kept_before.get(&job.reservation.id).map(|kept| as_reserved(kept, context));
-            kept.map_or_else(|| reserves.decide(&job.reservation, facts, &on_file, &mut wallets), Ok)
+        let reserve_answers = self.reserves.iter().zip(&inputs).map(|(job, inputs)| {
+            let kept = committed_before.get(&job.reservation.id).map(|kept| as_reserved(kept, context));
+            kept.map_or_else(|| reserves.decide(&job.reservation, inputs, &locked, &mut wallets), Ok)
         });
         let reserve_answers = reserve_answers.collect();
 
@@ -155,43 +168,45 @@ impl Group {
         Ok(Answers { records: record_answers, reserves: reserve_answers, incidents })
     }
 
-    fn offer<'a>(
+    fn propose<'a>(
         &'a self,
         records: &mut Records<'a>,
-        on_file: &mut BTreeMap<PurchaseId, OnFile>,
+        locked: &mut BTreeMap<PurchaseId, LockedPurchase>,
         wallets: &mut Wallets,
         context: &LaneContext,
     ) -> Result<Vec<Option<Recorded>>, StoreError> {
         let answers = self.records.iter().map(|job| {
-            let purchase = on_file.get_mut(&job.entry.id);
-            purchase.map(|purchase| records.offer(&job.entry, purchase, wallets, &context.timing)).transpose()
+            let purchase = locked.get_mut(&job.submitted.id);
+            purchase
+                .map(|purchase| records.propose(&job.submitted, purchase, wallets, &context.timing))
+                .transpose()
         });
         answers.collect()
     }
 
-    /// Reservations that an earlier run of the same transaction kept although its acknowledgement was lost.
+    /// Reservations that an earlier run of the same transaction committed although its acknowledgement was lost.
     ///
-    /// What is not found here will never be kept by an earlier run, so it may be refused for good. For an earlier run
-    /// whose commit may still arrive (it lies in a buffer, or is being carried out) is an open transaction at the
-    /// server, and holds the lock of its wallet; every run locks the same wallet first, and looks and refuses only then.
-    /// Locks go after what was committed can be seen. If the wait for the lock is given up, that is no refusal.
-    async fn kept_before(
+    /// A reservation that is not found here will never be committed by an earlier run, so it may be refused for good.
+    /// An earlier run whose commit may still arrive (in a buffer, or in progress) is an open transaction at the server
+    /// and holds the lock of its wallet. Every run locks the same wallet first, and only then looks and refuses. The
+    /// server releases locks after the committed rows are visible. A wait for the lock that times out is not a refusal.
+    async fn committed_before(
         &self,
         connection: &AsyncPgConnection,
-        facts: &[facts::Facts],
-    ) -> Result<BTreeMap<PurchaseId, OnFile>, StoreError> {
-        let kept = self.reserves.iter().zip(facts).filter(|(_, facts)| facts.is_on_file);
+        inputs: &[inputs::ReserveInputs],
+    ) -> Result<BTreeMap<PurchaseId, LockedPurchase>, StoreError> {
+        let kept = self.reserves.iter().zip(inputs).filter(|(_, inputs)| inputs.is_stored);
         let kept: BTreeSet<i64> = kept.map(|(job, _)| job.reservation.id.0).collect();
-        on_file::lock(connection, &Vec::from_iter(kept)).await
+        locked_purchase::lock(connection, &Vec::from_iter(kept)).await
     }
 
     fn answer(self, answers: Answers) {
-        measures::group_kept(self.reserves.len(), self.records.len());
+        measures::group_committed(self.reserves.len(), self.records.len());
         for (purchase, incident) in answers.incidents {
             tracing::error!(purchase = purchase.0, incident = incident.as_str(), "an incident was opened");
         }
         for (job, recorded) in self.records.into_iter().zip(answers.records) {
-            // Whoever asked may be gone; what was done stays done.
+            // The caller may be gone. The group is committed all the same.
             let _gone = job.answer.send(recorded.ok_or(RecordError::NoSuchPurchase));
         }
         for (job, reserved) in self.reserves.into_iter().zip(answers.reserves) {
@@ -199,9 +214,9 @@ impl Group {
         }
     }
 
-    /// Refuses the reserves, of which nothing is held, and gives the records back.
+    /// Refuses the reserves, for which nothing is held, and returns the records.
     fn turn_away(self, error: &StoreError) -> Vec<RecordJob> {
-        tracing::warn!(cause = cause(error), jobs = self.len(), "a group could not be kept now");
+        tracing::warn!(cause = cause(error), jobs = self.len(), "a group could not be committed now");
         measures::turned_away(self.reserves.len());
         for job in self.reserves {
             let _gone = job.answer.send(Err(ReserveError::Overloaded));
@@ -210,7 +225,7 @@ impl Group {
     }
 
     fn fail(self, error: StoreError) {
-        tracing::error!(cause = cause(&error), jobs = self.len(), "a group was not kept");
+        tracing::error!(cause = cause(&error), jobs = self.len(), "a group failed");
         let collision = collision(&error);
         let may_have_been_kept = error.may_have_been_kept();
         if may_have_been_kept {
@@ -233,13 +248,13 @@ impl Group {
     }
 }
 
-/// The index by which a subscriber has at most one open purchase.
+/// The unique index that allows at most one open purchase per subscriber.
 const ONE_OPEN: &str = "purchases_one_open_per_subscriber";
 
-/// The index by which one purchase at a time holds an idempotency key.
+/// The unique index that lets one purchase at a time hold an idempotency key.
 const ONE_PER_USE_OF_KEY: &str = "purchases_one_per_use_of_key";
 
-/// What somebody who was first, again and again, means for a reserve.
+/// The refusal that a repeated collision means for a reserve.
 fn collision(error: &StoreError) -> Option<ReserveRefusal> {
     let StoreError::Duplicate { constraint } = error else { return None };
     match constraint.as_str() {
@@ -249,10 +264,12 @@ fn collision(error: &StoreError) -> Option<ReserveRefusal> {
     }
 }
 
-/// As its reserve left it, whatever has happened to it since: later fences are other people's.
-fn as_reserved(purchase: &OnFile, context: &LaneContext) -> Reserved {
+/// The purchase as its reserve left it: the first lifecycle, with fence 1. Later changes are ignored, because later
+/// fences belong to other holders. If another process has claimed the purchase since, the caller's record under
+/// fence 1 is refused.
+fn as_reserved(purchase: &LockedPurchase, context: &LaneContext) -> Reserved {
     let at = purchase.created_at;
-    Reserved { life: Life::reserved(purchase.life.handling, at, &context.timing), at }
+    Reserved { lifecycle: Lifecycle::reserved(purchase.lifecycle.handling, at, &context.timing), at }
 }
 
 fn cause(error: &StoreError) -> &(dyn std::error::Error + 'static) {

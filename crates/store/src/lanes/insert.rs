@@ -1,4 +1,4 @@
-//! The accepted reserves of a group, written: purchase, first attempt, first line of history.
+//! Writes the accepted reserves of a group: the purchase, its first attempt and its first line of history.
 
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -15,8 +15,7 @@ impl Statement for InsertPurchases {
 }
 
 impl Reserves<'_> {
-    /// Writes what was accepted. A subscriber or a key that another process took meanwhile
-    /// collides here.
+    /// Writes the accepted reserves. Collides if another process took the subscriber or the key meanwhile.
     pub(super) async fn write(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
         if self.accepted.is_empty() {
             return Ok(());
@@ -52,10 +51,10 @@ impl Reserves<'_> {
             .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_email))
             .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.beneficiary_email))
             .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.subscriber_details.as_deref()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reserved.life.handling.as_str()))
+            .bind::<Array<Text>, _>(each(a, |x| x.reserved.lifecycle.handling.as_str()))
             .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.reserved.life.lease_until))
-            .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.life.window_closes_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.reserved.lifecycle.lease_until))
+            .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.lifecycle.window_closes_at))
             .bind::<Array<Text>, _>(each(a, |x| x.reservation.provider_reference.to_string()))
             .bind::<Array<Nullable<Text>>, _>(each(a, |x| keyed(x).map(|keyed| keyed.key.as_str())))
             .bind::<Array<Nullable<Integer>>, _>(each(a, |x| x.use_of_key))

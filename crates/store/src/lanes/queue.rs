@@ -1,4 +1,4 @@
-//! One lane's queue: what waits for it, taken group by group.
+//! The queue of one lane. Takes the waiting jobs group by group.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -10,14 +10,15 @@ use tokio::time::sleep;
 use super::group::Group;
 use super::{LaneContext, RecordJob, ReserveJob};
 
-/// Between two attempts to keep the same records, while the database is away or a wallet stays locked.
+/// The pause between two attempts to commit the same records, while the database is unavailable or a wallet stays
+/// locked.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Queue {
     reserves: mpsc::Receiver<ReserveJob>,
     records: mpsc::UnboundedReceiver<RecordJob>,
-    /// Records that could not be kept yet. They are tried until they are.
-    kept_back: Vec<RecordJob>,
+    /// Records that could not be committed yet. They are retried until they are.
+    deferred: Vec<RecordJob>,
 }
 
 impl Queue {
@@ -25,28 +26,28 @@ impl Queue {
         reserves: mpsc::Receiver<ReserveJob>,
         records: mpsc::UnboundedReceiver<RecordJob>,
     ) -> Self {
-        Self { reserves, records, kept_back: Vec::new() }
+        Self { reserves, records, deferred: Vec::new() }
     }
 
-    /// Runs the lane until nobody can send to it any more.
+    /// Runs the lane until its senders are gone.
     pub(super) async fn run(mut self, context: LaneContext) {
         while let Some(group) = self.next(context.group_max).await {
-            let busy = outlive(group.run(&context)).await;
-            self.kept_back.extend(busy);
-            if self.kept_back.is_empty() {
+            let busy = catch_panic(group.run(&context)).await;
+            self.deferred.extend(busy);
+            if self.deferred.is_empty() {
                 continue;
             }
             sleep(PAUSE).await;
-            // Alone, so that a wallet that somebody keeps locked holds up nobody else's reserve.
-            let records = std::mem::take(&mut self.kept_back);
-            self.kept_back = outlive(Group { records, reserves: Vec::new() }.run(&context)).await;
+            // In a group without reserves, so that a wallet that stays locked does not delay other reserves.
+            let records = std::mem::take(&mut self.deferred);
+            self.deferred = catch_panic(Group { records, reserves: Vec::new() }.run(&context)).await;
         }
     }
 
-    /// What waits, records and reserves; waits for the first of them unless there are records kept back.
+    /// Takes the waiting records and reserves. Waits for the first of them, unless there are deferred records.
     async fn next(&mut self, group_max: usize) -> Option<Group> {
         let mut group = Group::default();
-        if self.kept_back.is_empty() {
+        if self.deferred.is_empty() {
             tokio::select! {
                 biased;
                 record = self.records.recv() => group.records.push(record?),
@@ -67,9 +68,9 @@ impl Queue {
     }
 }
 
-/// A panic is a defect of ours, and must not end a lane on which so many others rely. Its transaction goes with its
-/// connection, and its jobs are answered by nobody: to whoever waits for them they are not acknowledged.
-async fn outlive(group: impl Future<Output = Vec<RecordJob>>) -> Vec<RecordJob> {
+/// Catches a panic. A panic is a defect, and must not end a lane that other callers rely on. Its transaction ends with
+/// its connection. Its jobs get no answer, so their callers see them as not acknowledged.
+async fn catch_panic(group: impl Future<Output = Vec<RecordJob>>) -> Vec<RecordJob> {
     AssertUnwindSafe(group).catch_unwind().await.unwrap_or_default()
 }
 
@@ -80,6 +81,6 @@ mod tests {
     #[tokio::test]
     async fn a_group_that_panics_does_not_end_its_lane() {
         let panics = async { panic!("a defect") };
-        assert!(outlive(panics).await.is_empty());
+        assert!(catch_panic(panics).await.is_empty());
     }
 }

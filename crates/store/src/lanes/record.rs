@@ -1,18 +1,18 @@
-//! The facts of a group: offered to their purchases by the one transition function, in order of
-//! arrival, with every effect kept for one write.
+//! The records of a group. Each event is proposed to its purchase, in the order of arrival, and the one transition
+//! function decides. All effects are collected for one write.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use purchase::{
-    Effect, Event, Fact, Failure, Fence, Incident, Next, PurchaseId, Rules, StateName, Timing, step,
+    Effect, Event, Failure, Fence, Incident, Next, PurchaseId, Rules, StateName, TimedEvent, Timing, step,
 };
 use vend::{Refusal, RefusalReason, Vend};
 
-use super::on_file::OnFile;
+use super::locked_purchase::LockedPurchase;
 use super::wallets::{ApplyError, Wallets};
 use crate::outbox::Owed;
-use crate::purchases::{Entry, Recorded, SealedParts, Verdict};
+use crate::purchases::{Recorded, SealedParts, SubmittedEvent, Verdict};
 use crate::seal::Sealed;
 use crate::{MessageId, StoreError};
 
@@ -20,7 +20,7 @@ use crate::{MessageId, StoreError};
 #[derive(Debug)]
 pub(super) struct Change<'a> {
     pub(super) from: (StateName, Fence),
-    pub(super) to: OnFile,
+    pub(super) to: LockedPurchase,
     /// When the worker looks at it again.
     pub(super) due_at: Option<DateTime<Utc>>,
     pub(super) bought: Option<(&'a Vend, &'a SealedParts)>,
@@ -29,136 +29,143 @@ pub(super) struct Change<'a> {
 /// A line of a purchase's history.
 #[derive(Debug)]
 pub(super) struct HistoryLine<'a> {
-    pub(super) entry: &'a Entry,
-    pub(super) after: OnFile,
+    pub(super) submitted: &'a SubmittedEvent,
+    pub(super) after: LockedPurchase,
 }
 
-/// Evidence that came too late.
+/// An incident to be written: evidence of a vend that came after the end of its purchase.
 #[derive(Debug)]
 pub(super) struct OpenedIncident<'a> {
     pub(super) incident: Incident,
-    pub(super) of: OnFile,
+    pub(super) of: LockedPurchase,
     pub(super) vend: &'a Vend,
     pub(super) sealed: &'a SealedParts,
 }
 
-/// What a provider said about a purchase's attempt.
+/// A provider's reply about an attempt of a purchase.
 #[derive(Debug)]
-pub(super) struct KeptReply<'a> {
+pub(super) struct ProviderReply<'a> {
     pub(super) purchase: PurchaseId,
     pub(super) attempt: u16,
     pub(super) at: DateTime<Utc>,
     pub(super) sealed: &'a Sealed,
-    /// Whether it is one of those that come again and again for as long as nobody knows.
+    /// Whether the reply proves nothing. Such replies may repeat for as long as the outcome is unknown.
     pub(super) proves_nothing: bool,
 }
 
-/// Everything that a group's facts do.
+/// All effects of a group's events.
 #[derive(Debug, Default)]
 pub(super) struct Records<'a> {
     pub(super) changes: BTreeMap<PurchaseId, Change<'a>>,
     pub(super) history: Vec<HistoryLine<'a>>,
-    pub(super) replies: Vec<KeptReply<'a>>,
+    pub(super) replies: Vec<ProviderReply<'a>>,
     pub(super) incidents: Vec<OpenedIncident<'a>>,
-    pub(super) attempts: Vec<OnFile>,
+    pub(super) attempts: Vec<LockedPurchase>,
     pub(super) owed: Vec<Owed>,
 }
 
 impl<'a> Records<'a> {
-    /// Offers one fact to its purchase, which is `on_file` as the facts before it left it.
-    pub(super) fn offer(
+    /// Proposes one event to its purchase. `locked` is the purchase as the earlier events of the group left it.
+    pub(super) fn propose(
         &mut self,
-        entry: &'a Entry,
-        on_file: &mut OnFile,
+        submitted: &'a SubmittedEvent,
+        locked: &mut LockedPurchase,
         wallets: &mut Wallets,
         timing: &Timing,
     ) -> Result<Recorded, StoreError> {
-        let event = Event { at: on_file.at, fact: entry.fact.clone() };
-        let rules = Rules { declared: on_file.declared, timing: *timing };
-        let verdict = match step(&on_file.life, &event, &rules) {
+        let event = TimedEvent { at: locked.at, event: submitted.event.clone() };
+        let rules = Rules { declared: locked.declared, timing: *timing };
+        let verdict = match step(&locked.lifecycle, &event, &rules) {
             Err(illegal) => {
-                self.keep_reply(entry, on_file);
+                self.keep_reply(submitted, locked);
                 Verdict::Illegal(illegal)
             }
             Ok(Next::AlreadyThere) => Verdict::AlreadyThere,
-            Ok(Next::Moved(_, effects)) if is_known(entry, &effects, on_file) => Verdict::AlreadyThere,
-            Ok(Next::Moved(life, effects)) => {
+            Ok(Next::Moved(_, effects)) if is_known(submitted, &effects, locked) => Verdict::AlreadyThere,
+            Ok(Next::Moved(lifecycle, effects)) => {
                 for effect in effects {
-                    self.perform(effect, entry, on_file, wallets)?;
+                    self.perform(effect, submitted, locked, wallets)?;
                 }
-                self.move_on(entry, on_file, life, &rules);
-                self.keep_reply(entry, on_file);
+                self.move_on(submitted, locked, lifecycle, &rules);
+                self.keep_reply(submitted, locked);
                 Verdict::Moved
             }
         };
-        Ok(Recorded { life: on_file.life.clone(), at: on_file.at, verdict })
+        Ok(Recorded { lifecycle: locked.lifecycle.clone(), at: locked.at, verdict })
     }
 
-    /// Changes the wallets in memory as the database is about to change them, so that the reserves of the group see what
-    /// its records leave. The entries of the journal follow from the purchase's row, and the database writes them.
+    /// Changes the wallets in memory as the database will change them, so that the reserves of the group see the result
+    /// of its records. The journal entries follow from the purchase's row, and the database writes them.
     fn perform(
         &mut self,
         effect: Effect,
-        entry: &'a Entry,
-        on_file: &mut OnFile,
+        submitted: &'a SubmittedEvent,
+        locked: &mut LockedPurchase,
         wallets: &mut Wallets,
     ) -> Result<(), StoreError> {
-        let refused = |error| unkept(on_file.id, error);
+        let refused = |error| contradiction(locked.id, error);
         match effect {
             Effect::ReleaseHold => {
-                wallets.apply(on_file.wallet, |wallet| wallet.release_hold(on_file.total)).map_err(refused)
+                wallets.apply(locked.wallet, |wallet| wallet.release_hold(locked.total)).map_err(refused)
             }
             Effect::CaptureHold => {
-                wallets
-                    .apply(on_file.wallet, |wallet| wallet.capture_hold(on_file.total))
-                    .map_err(refused)?;
-                match on_file.commission_account {
-                    Some(account) if !on_file.commission.is_zero() => {
-                        wallets.apply(account, |wallet| wallet.credit(on_file.commission)).map_err(refused)
+                wallets.apply(locked.wallet, |wallet| wallet.capture_hold(locked.total)).map_err(refused)?;
+                match locked.commission_account {
+                    Some(account) if !locked.commission.is_zero() => {
+                        wallets.apply(account, |wallet| wallet.credit(locked.commission)).map_err(refused)
                     }
                     Some(_) | None => Ok(()),
                 }
             }
             Effect::OpenIncident(incident) => {
-                let Some((vend, sealed)) = evidence(entry) else { return Ok(()) };
-                on_file.incidents.push(vend.provider_transaction.clone());
-                self.incidents.push(OpenedIncident { incident, of: on_file.clone(), vend, sealed });
+                let Some((vend, sealed)) = evidence(submitted) else { return Ok(()) };
+                locked.incidents.push(vend.provider_transaction.clone());
+                self.incidents.push(OpenedIncident { incident, of: locked.clone(), vend, sealed });
                 Ok(())
             }
         }
     }
 
-    /// Also of a fact that comes too late to change anything: it may be all that a person has to go by.
-    fn keep_reply(&mut self, entry: &'a Entry, about: &OnFile) {
-        if let Some(sealed) = &entry.sealed.reply {
-            let proves_nothing = matches!(entry.fact, Fact::LetGo { .. });
-            let (purchase, attempt, at) = (about.id, about.life.attempt, about.at);
-            self.replies.push(KeptReply { purchase, attempt, at, sealed, proves_nothing });
+    /// Keeps the reply also for an event that comes too late to change anything. It may be the only evidence an
+    /// operator has.
+    fn keep_reply(&mut self, submitted: &'a SubmittedEvent, about: &LockedPurchase) {
+        if let Some(sealed) = &submitted.sealed.reply {
+            let proves_nothing = matches!(submitted.event, Event::LeaseReleased { .. });
+            let (purchase, attempt, at) = (about.id, about.lifecycle.attempt, about.at);
+            self.replies.push(ProviderReply { purchase, attempt, at, sealed, proves_nothing });
         }
     }
 
-    fn move_on(&mut self, entry: &'a Entry, on_file: &mut OnFile, life: purchase::Life, rules: &Rules) {
+    fn move_on(
+        &mut self,
+        submitted: &'a SubmittedEvent,
+        locked: &mut LockedPurchase,
+        lifecycle: purchase::Lifecycle,
+        rules: &Rules,
+    ) {
         let timing = &rules.timing;
-        let from = (on_file.life.state.name(), on_file.life.fence);
-        for notice in purchase::notices(&on_file.life, &life, on_file.at, timing, &on_file.notifications) {
-            self.owed.push(Owed { id: MessageId { purchase: on_file.id, notice }, at: on_file.at });
+        let from = (locked.lifecycle.state.name(), locked.lifecycle.fence);
+        for notice in
+            purchase::notices(&locked.lifecycle, &lifecycle, locked.at, timing, &locked.notifications)
+        {
+            self.owed.push(Owed { id: MessageId { purchase: locked.id, notice }, at: locked.at });
         }
-        on_file.life = life;
-        on_file.failure = failure_after(&entry.fact, on_file);
-        if let Fact::AttemptStarted { reference, .. } = &entry.fact {
-            on_file.provider_reference = *reference;
-            self.attempts.push(on_file.clone());
+        locked.lifecycle = lifecycle;
+        locked.failure = failure_after(&submitted.event, locked);
+        if let Event::AttemptStarted { reference, .. } = &submitted.event {
+            locked.provider_reference = *reference;
+            self.attempts.push(locked.clone());
         }
-        self.history.push(HistoryLine { entry, after: on_file.clone() });
+        self.history.push(HistoryLine { submitted, after: locked.clone() });
         if !from.0.is_open() {
             return;
         }
-        let is_bought = on_file.life.state.name() == StateName::Successful;
-        let bought = evidence(entry).filter(|_| is_bought);
-        let due_at = timing.plan.due_at(&on_file.life, on_file.at, rules);
-        let change = Change { from, to: on_file.clone(), due_at, bought };
+        let is_bought = locked.lifecycle.state.name() == StateName::Successful;
+        let bought = evidence(submitted).filter(|_| is_bought);
+        let due_at = timing.plan.due_at(&locked.lifecycle, locked.at, rules);
+        let change = Change { from, to: locked.clone(), due_at, bought };
         self.changes
-            .entry(on_file.id)
+            .entry(locked.id)
             .and_modify(|earlier| {
                 earlier.to = change.to.clone();
                 earlier.due_at = change.due_at;
@@ -168,41 +175,41 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Whether all that follows is an incident that is open already.
-fn is_known(entry: &Entry, effects: &[Effect], on_file: &OnFile) -> bool {
+/// Whether the event only opens an incident that exists already.
+fn is_known(submitted: &SubmittedEvent, effects: &[Effect], locked: &LockedPurchase) -> bool {
     let opens_incident = effects.iter().any(|effect| matches!(effect, Effect::OpenIncident(_)));
-    let on_record = |(vend, _): (&Vend, _)| on_file.incidents.contains(&vend.provider_transaction);
-    opens_incident && evidence(entry).is_some_and(on_record)
+    let on_record = |(vend, _): (&Vend, _)| locked.incidents.contains(&vend.provider_transaction);
+    opens_incident && evidence(submitted).is_some_and(on_record)
 }
 
-fn evidence(entry: &Entry) -> Option<(&Vend, &SealedParts)> {
-    entry.fact.vend().map(|vend| (vend, &entry.sealed))
+fn evidence(submitted: &SubmittedEvent) -> Option<(&Vend, &SealedParts)> {
+    submitted.event.vend().map(|vend| (vend, &submitted.sealed))
 }
 
-fn failure_after(fact: &Fact, after: &OnFile) -> Option<Failure> {
-    let failure = match fact {
-        Fact::Refused { refusal, .. } => Some(Failure::Refused(refusal.clone())),
-        Fact::NeverSent { .. } => Some(Failure::Refused(Refusal::because(RefusalReason::NeverSent))),
-        Fact::NoRecord { .. } => Some(Failure::NoRecord),
-        Fact::OperatorNotVended { .. } => Some(Failure::Operator),
-        Fact::Vended { .. }
-        | Fact::Lost { .. }
-        | Fact::Claimed
-        | Fact::LetGo { .. }
-        | Fact::SentAgain { .. }
-        | Fact::AttemptStarted { .. }
-        | Fact::WindowClosed { .. }
-        | Fact::OperatorVended { .. } => after.failure.clone(),
+fn failure_after(event: &Event, after: &LockedPurchase) -> Option<Failure> {
+    let failure = match event {
+        Event::Refused { refusal, .. } => Some(Failure::Refused(refusal.clone())),
+        Event::NeverSent { .. } => Some(Failure::Refused(Refusal::because(RefusalReason::NeverSent))),
+        Event::NoRecord { .. } => Some(Failure::NoRecord),
+        Event::OperatorNotVended { .. } => Some(Failure::Operator),
+        Event::Vended { .. }
+        | Event::Lost { .. }
+        | Event::Claimed
+        | Event::LeaseReleased { .. }
+        | Event::SentAgain { .. }
+        | Event::AttemptStarted { .. }
+        | Event::WindowClosed { .. }
+        | Event::OperatorVended { .. } => after.failure.clone(),
     };
-    match after.life.state.name() {
+    match after.lifecycle.state.name() {
         StateName::Failed | StateName::RetryDue => failure,
         StateName::Successful => None,
         StateName::InFlight | StateName::InDoubt | StateName::Review => after.failure.clone(),
     }
 }
 
-/// The ledger and the purchase contradict each other: a defect, and nothing is kept.
-fn unkept(id: PurchaseId, error: ApplyError) -> StoreError {
+/// The error for a ledger that contradicts the purchase. This is a defect, and nothing is committed.
+fn contradiction(id: PurchaseId, error: ApplyError) -> StoreError {
     let source: Box<dyn std::error::Error + Send + Sync> = match error {
         ApplyError::NotLocked(account) => format!("account {} is not locked", account.0).into(),
         ApplyError::Ledger(error) => error.into(),

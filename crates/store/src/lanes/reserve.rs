@@ -1,14 +1,14 @@
-//! The reserves of a group, decided in order of arrival by facts read under the wallets' locks.
+//! Decides the reserves of a group in the order of arrival, from inputs read under the locks of the wallets.
 
 use std::collections::{BTreeMap, HashSet};
 
 use chrono::{DateTime, Utc};
 use ledger::{AccountId, LedgerError};
-use purchase::{ClientId, IdempotencyKey, Life, OrganisationId, PurchaseId, Timing};
+use purchase::{ClientId, IdempotencyKey, Lifecycle, OrganisationId, PurchaseId, Timing};
 use vend::{Product, SubscriberIdentifier};
 
-use super::facts::Facts;
-use super::on_file::OnFile;
+use super::inputs::ReserveInputs;
+use super::locked_purchase::LockedPurchase;
 use super::wallets::{ApplyError, LockedWallet, Wallets};
 use crate::idempotency::LastUse;
 use crate::purchases::{Reservation, ReserveRefusal, Reserved};
@@ -17,17 +17,19 @@ use crate::purchases::{Reservation, ReserveRefusal, Reserved};
 pub(super) struct Accepted<'a> {
     pub(super) reservation: &'a Reservation,
     pub(super) commission_account: Option<AccountId>,
-    /// Which use of its idempotency key it is.
+    /// The number of this use of its idempotency key.
     pub(super) use_of_key: Option<i32>,
     pub(super) reserved: Reserved,
-    /// When the worker looks after it.
+    /// When the worker looks at it.
     pub(super) due_at: Option<DateTime<Utc>>,
 }
 
 /// The decided reserves of a group.
 pub(super) struct Reserves<'a> {
     pub(super) accepted: Vec<Accepted<'a>>,
+    /// The subscribers that have an open purchase once `accepted` is written: at most one is open for each.
     busy: HashSet<(OrganisationId, Product, &'a SubscriberIdentifier)>,
+    /// The idempotency keys that the purchases in `accepted` hold.
     taken: HashSet<(ClientId, &'a IdempotencyKey)>,
     timing: &'a Timing,
 }
@@ -37,54 +39,63 @@ impl<'a> Reserves<'a> {
         Self { accepted: Vec::new(), busy: HashSet::new(), taken: HashSet::new(), timing }
     }
 
-    /// Decides one reservation; the facts that its group records, in `on_file`, and the reservations
-    /// decided before it count. Whoever asks for a key that is held is told of that before anything else: the purchase
-    /// that holds it answers for both.
+    /// Decides one reservation. The records of its group, in `locked`, and the reservations decided before it count.
+    ///
+    /// The refusals have an order:
+    ///
+    /// 1. The key. The purchase that holds it answers for both requests, so no other refusal may be answered first.
+    /// 2. The request: its caller is gone, or it is too old. The age comes before the closings of step 4, because these
+    ///    are deleted in time: a closed reference after a day (`housekeeping.rs`), a closed key after an hour
+    ///    (`sql/close_key.sql` and `housekeeping.rs`). All closings that could stop a request below the age limit are
+    ///    still stored.
+    /// 3. The caller, the offer and the wallet: see [`admit`].
+    /// 4. What other purchases and answers forbid: an open purchase for the subscriber, a reference that rests, a
+    ///    closed key. Then a commission without an account for it.
+    /// 5. The hold. It is the only step that changes the wallet in memory, so no later refusal has to undo it.
     pub(super) fn decide(
         &mut self,
         reservation: &'a Reservation,
-        facts: &Facts,
-        on_file: &BTreeMap<PurchaseId, OnFile>,
+        inputs: &ReserveInputs,
+        locked: &BTreeMap<PurchaseId, LockedPurchase>,
         wallets: &mut Wallets,
     ) -> Result<Reserved, ReserveRefusal> {
         let key = reservation.keyed.as_ref().map(|keyed| (reservation.authority.client, &keyed.key));
-        if is_held(facts, on_file) || key.is_some_and(|key| self.taken.contains(&key)) {
+        if key_is_held(inputs, locked) || key.is_some_and(|key| self.taken.contains(&key)) {
             return Err(ReserveRefusal::KeyTaken);
         }
-        if facts.request.is_abandoned {
+        if inputs.request.is_abandoned {
             return Err(ReserveRefusal::Abandoned);
         }
-        // Older closings may have been cleared away, and an order that is this late must not leave anyway.
-        if facts.request.age > self.timing.intake {
+        if inputs.request.age > self.timing.intake {
             return Err(ReserveRefusal::TooLate);
         }
-        let wallet = admit(reservation, facts, wallets)?;
+        let wallet = admit(reservation, inputs, wallets)?;
         let authority = &reservation.authority;
         let subscriber =
             (authority.organisation, reservation.request.product, &reservation.request.subscriber);
-        let is_open = |id| on_file.get(&id).is_none_or(|purchase| purchase.life.state.name().is_open());
-        let open = facts.open_purchase.filter(|id| is_open(*id));
+        let is_open = |id| locked.get(&id).is_none_or(|purchase| purchase.lifecycle.state.name().is_open());
+        let open = inputs.open_purchase.filter(|id| is_open(*id));
         if open.is_some() || self.busy.contains(&subscriber) {
             return Err(ReserveRefusal::Pending { open });
         }
-        if let Some(until) = facts.reference_rests_until {
-            let wait = (until - facts.at).to_std().unwrap_or_default();
+        if let Some(until) = inputs.reference_rests_until {
+            let wait = (until - inputs.at).to_std().unwrap_or_default();
             return Err(ReserveRefusal::ReferenceRests { wait });
         }
-        if facts.key.is_closed {
+        if inputs.key.is_closed {
             return Err(ReserveRefusal::KeyClosed);
         }
-        let commission_account = facts.caller.commission_account;
+        let commission_account = inputs.caller.commission_account;
         if commission_account.is_none() && !reservation.price.commission.is_zero() {
             return Err(ReserveRefusal::NoCommissionAccount);
         }
         place_hold(reservation, wallets)?;
         self.busy.insert(subscriber);
         self.taken.extend(key);
-        let use_of_key = key.map(|_| facts.key.last_use.as_ref().map_or(1, LastUse::next_number));
-        let life = Life::reserved(wallet.handling, facts.at, self.timing);
-        let due_at = life.lease_until;
-        let reserved = Reserved { life, at: facts.at };
+        let use_of_key = key.map(|_| inputs.key.last_use.as_ref().map_or(1, LastUse::next_number));
+        let lifecycle = Lifecycle::reserved(wallet.handling, inputs.at, self.timing);
+        let due_at = lifecycle.lease_until;
+        let reserved = Reserved { lifecycle, at: inputs.at };
         self.accepted.push(Accepted {
             reservation,
             commission_account,
@@ -96,31 +107,31 @@ impl<'a> Reserves<'a> {
     }
 }
 
-/// Whether the purchase that was made last under the reservation's key holds it, as its group leaves it.
-fn is_held(facts: &Facts, on_file: &BTreeMap<PurchaseId, OnFile>) -> bool {
-    let Some(last) = &facts.key.last_use else { return false };
-    match on_file.get(&last.holder.purchase) {
-        Some(left) => last.holds_in(left.life.state.name(), left.failure.as_ref(), facts.at),
-        None => last.holds(facts.at),
+/// Whether the last purchase under the reservation's key still holds the key, after the records of the group.
+fn key_is_held(inputs: &ReserveInputs, locked: &BTreeMap<PurchaseId, LockedPurchase>) -> bool {
+    let Some(last) = &inputs.key.last_use else { return false };
+    match locked.get(&last.holder.purchase) {
+        Some(left) => last.holds_in(left.lifecycle.state.name(), left.failure.as_ref(), inputs.at),
+        None => last.holds(inputs.at),
     }
 }
 
 /// Whether this caller may debit this wallet at all.
 fn admit(
     reservation: &Reservation,
-    facts: &Facts,
+    inputs: &ReserveInputs,
     wallets: &Wallets,
 ) -> Result<LockedWallet, ReserveRefusal> {
-    if !facts.caller.organisation_is_active {
+    if !inputs.caller.organisation_is_active {
         return Err(ReserveRefusal::Suspended);
     }
-    if !facts.caller.authority_is_live {
+    if !inputs.caller.authority_is_live {
         return Err(ReserveRefusal::Revoked);
     }
-    if !facts.is_offered {
+    if !inputs.is_offered {
         return Err(ReserveRefusal::NotOffered);
     }
-    if facts.caller.is_locked_to_allow_list && !facts.is_on_allow_list {
+    if inputs.caller.is_locked_to_allow_list && !inputs.is_on_allow_list {
         return Err(ReserveRefusal::SubscriberNotAllowed);
     }
     let owner = reservation.authority.organisation;
@@ -137,6 +148,9 @@ fn admit(
     Ok(*wallet)
 }
 
+/// Holds the price in memory, so that the next reservations of the group see what is left. The database really holds it
+/// when the purchase is inserted: trigger `purchases_hold_their_total`, function `hold_for_purchases`
+/// (`migrations/2026-11-22-000013_books/up.sql`).
 fn place_hold(reservation: &Reservation, wallets: &mut Wallets) -> Result<(), ReserveRefusal> {
     let total = reservation.price.total;
     let placed = wallets.apply(reservation.request.debited_account, |wallet| wallet.place_hold(total));

@@ -1,30 +1,33 @@
-//! A vend that a person vouches for is that of no other purchase: looked at in the transaction that decides.
+//! Checks that a vend which an operator vouches for belongs to no other purchase. The check runs in the transaction
+//! that decides.
 //!
-//! What a provider proves is kept whatever else is on file. A person copies a name from a letter, and may copy it twice.
+//! A vend that a provider proves is stored whatever else is stored. An operator copies a transaction name from a
+//! letter, and may copy it twice.
 
 use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use purchase::{Fact, PurchaseId};
+use purchase::{Event, PurchaseId};
 
 use super::record::Records;
 use crate::StoreError;
 use crate::statement::{Statement, prepared};
 
-/// Under which name a vend that two people enter at once collides.
+/// The constraint name of the error for a vend that belongs to another purchase.
 pub(crate) const ONE_PURCHASE_PER_VEND: &str = "one_purchase_per_vend";
 
-/// Whose a provider's transaction is already.
+/// The purchase that a provider's transaction belongs to.
 #[derive(Clone, Copy, Debug, QueryableByName)]
 pub(crate) struct Owner {
     #[diesel(sql_type = BigInt)]
     pub(crate) purchase_id: i64,
-    /// The incident, where it is a vend that nobody paid for.
+    /// The incident, if the vend was not paid for.
     #[diesel(sql_type = Nullable<BigInt>)]
     pub(crate) incident_id: Option<i64>,
 }
 
-/// Of two who enter the same vend at once, the second looks when the first has committed.
+/// Locks vend names. Of two operators who enter the same vend at once, the second is checked after the first has
+/// committed.
 struct LockVends;
 
 impl Statement for LockVends {
@@ -50,15 +53,15 @@ LIMIT 1";
 }
 
 impl Records<'_> {
-    /// Refuses a vend that is another purchase's. To be asked when all is written, so that of two in one group each sees
-    /// the other.
+    /// Refuses a vend that belongs to another purchase. Call it after everything is written, so that two entries in one
+    /// group see each other.
     pub(super) async fn refuse_vends_of_others(
         &self,
         mut connection: &AsyncPgConnection,
     ) -> Result<(), StoreError> {
         let vouched = self.history.iter().filter_map(|line| {
-            let Fact::OperatorVended { vend, .. } = &line.entry.fact else { return None };
-            Some((line.entry.id, vend.provider_transaction.as_str()))
+            let Event::OperatorVended { vend, .. } = &line.submitted.event else { return None };
+            Some((line.submitted.id, vend.provider_transaction.as_str()))
         });
         let vouched: Vec<(PurchaseId, &str)> = vouched.collect();
         if vouched.is_empty() {
@@ -73,7 +76,7 @@ impl Records<'_> {
     }
 }
 
-/// Which other purchase of the same provider has one of these vends.
+/// Finds another purchase of the same provider that has one of these vends.
 pub(crate) async fn find_owner(
     mut connection: &AsyncPgConnection,
     vends: &[(PurchaseId, &str)],
@@ -94,7 +97,7 @@ mod tests {
     use crate::test_database::migrated;
 
     #[test]
-    fn whose_a_vend_is_is_found_by_an_index_whatever_the_history() {
+    fn the_owner_of_a_vend_is_found_by_an_index_whatever_the_history() {
         let database = migrated();
         database.run_sql(HISTORY).unwrap();
         database.run_sql("ANALYZE").unwrap();

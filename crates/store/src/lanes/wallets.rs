@@ -1,5 +1,5 @@
-//! The wallets of a group: locked, and changed in memory by the ledger's rules as the database changes them when the group
-//! is written. Nothing is written from here.
+//! The wallets of a group. They are locked, and changed in memory by the ledger's rules, just as the database changes
+//! them when the group is written. This module writes nothing.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ struct Row {
     held: Option<i64>,
 }
 
-/// A wallet under our lock.
+/// A wallet that this transaction has locked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LockedWallet {
     pub(super) organisation: OrganisationId,
@@ -55,7 +55,7 @@ pub(super) struct Wallets {
 }
 
 impl Wallets {
-    /// Locks these wallets and those of these purchases.
+    /// Locks these wallets and the wallets of these purchases.
     pub(super) async fn lock(
         mut connection: &AsyncPgConnection,
         accounts: &[i64],
@@ -77,7 +77,7 @@ impl Wallets {
         self.locked.get(&id)
     }
 
-    /// Applies one of the ledger's rules; a refused one changes nothing.
+    /// Applies one of the ledger's rules. A refused rule changes nothing.
     pub(super) fn apply(
         &mut self,
         id: AccountId,

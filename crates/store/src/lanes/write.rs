@@ -1,12 +1,12 @@
-//! Everything that a group's facts do, written with one statement per table.
+//! Writes everything that a group's events do, with one statement per table.
 
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use money::Money;
-use purchase::{Fact, Sending};
+use purchase::{Event, Sending};
 use vend::Breakdown;
 
-use super::on_file::OnFile;
+use super::locked_purchase::LockedPurchase;
 use super::record::{Change, HistoryLine, Records};
 use crate::row::{failure_columns, minor};
 use crate::statement::{Statement, prepared};
@@ -31,9 +31,9 @@ statements! {
 }
 
 impl Records<'_> {
-    /// Writes it all. The statements are sent together and run one after the other. The one that ends a purchase has the
-    /// database move its money; an incident must find the end of its purchase there, so it comes after them. The audit
-    /// log comes last: from there to the commit nobody else can add to it.
+    /// Writes all changes. The statements are sent together and run one after the other. The statement that ends a
+    /// purchase makes the database move its money. An incident must find the end of its purchase, so incidents are
+    /// written after it. The audit log comes last, because no other transaction can add to it from there to the commit.
     pub(super) async fn write(&self, connection: &AsyncPgConnection) -> Result<(), StoreError> {
         tokio::try_join!(
             biased;
@@ -45,7 +45,7 @@ impl Records<'_> {
         )?;
         self.insert_incidents(connection).await?;
         self.refuse_vends_of_others(connection).await?;
-        self.insert_deeds(connection).await
+        self.insert_operator_actions(connection).await
     }
 
     async fn update_purchases(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
@@ -58,17 +58,17 @@ impl Records<'_> {
             .bind::<Array<BigInt>, _>(each(c, |c| c.to.id.0))
             .bind::<Array<Text>, _>(each(c, |c| c.from.0.as_str()))
             .bind::<Array<BigInt>, _>(each(c, |c| c.from.1.0))
-            .bind::<Array<Text>, _>(each(c, |c| c.to.life.state.name().as_str()))
-            .bind::<Array<BigInt>, _>(each(c, |c| c.to.life.fence.0))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.lease_until))
-            .bind::<Array<SmallInt>, _>(each(c, |c| small(c.to.life.attempt)))
-            .bind::<Array<SmallInt>, _>(each(c, |c| i16::from(c.to.life.requests)))
+            .bind::<Array<Text>, _>(each(c, |c| c.to.lifecycle.state.name().as_str()))
+            .bind::<Array<BigInt>, _>(each(c, |c| c.to.lifecycle.fence.0))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.lifecycle.lease_until))
+            .bind::<Array<SmallInt>, _>(each(c, |c| small(c.to.lifecycle.attempt)))
+            .bind::<Array<SmallInt>, _>(each(c, |c| i16::from(c.to.lifecycle.requests)))
             .bind::<Array<Nullable<SmallInt>>, _>(each(c, |c| sending(c).map(|s| small(s.copies))))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c).map(|s| s.last_sent_at)))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.no_record_since))
             .bind::<Array<Text>, _>(each(c, |c| c.to.provider_reference.to_string()))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
-                (!c.to.life.state.name().is_open()).then_some(c.to.at)
+                (!c.to.lifecycle.state.name().is_open()).then_some(c.to.at)
             }))
             .bind::<Array<Nullable<Integer>>, _>(each(c, |c| sealed_tokens(c).map(|sealed| sealed.key_id)))
             .bind::<Array<Nullable<Bytea>>, _>(each(c, |c| {
@@ -97,8 +97,8 @@ impl Records<'_> {
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).1))
             .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).2))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.due_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.claimed_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.life.asked_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.lifecycle.claimed_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.lifecycle.asked_at))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.ended_at))
             .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.earlier_ended_by))
             .execute(&mut connection)
@@ -110,10 +110,10 @@ impl Records<'_> {
         if self.attempts.is_empty() {
             return Ok(());
         }
-        let attempts: Vec<&OnFile> = self.attempts.iter().collect();
+        let attempts: Vec<&LockedPurchase> = self.attempts.iter().collect();
         prepared::<InsertAttempts>()
             .bind::<Array<BigInt>, _>(each(&attempts, |a| a.id.0))
-            .bind::<Array<SmallInt>, _>(each(&attempts, |a| small(a.life.attempt)))
+            .bind::<Array<SmallInt>, _>(each(&attempts, |a| small(a.lifecycle.attempt)))
             .bind::<Array<Text>, _>(each(&attempts, |a| a.provider_code.as_str()))
             .bind::<Array<Text>, _>(each(&attempts, |a| a.provider_reference.to_string()))
             .bind::<Array<Timestamptz>, _>(each(&attempts, |a| a.at))
@@ -130,11 +130,11 @@ impl Records<'_> {
         prepared::<InsertEvents>()
             .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.id.0))
             .bind::<Array<Timestamptz>, _>(each(&lines, |line| line.after.at))
-            .bind::<Array<Text>, _>(each(&lines, |line| line.entry.fact.kind().as_str()))
-            .bind::<Array<Nullable<Text>>, _>(each(&lines, |line| detail(&line.entry.fact)))
-            .bind::<Array<Text>, _>(each(&lines, |line| line.after.life.state.name().as_str()))
-            .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.life.fence.0))
-            .bind::<Array<SmallInt>, _>(each(&lines, |line| small(line.after.life.attempt)))
+            .bind::<Array<Text>, _>(each(&lines, |line| line.submitted.event.kind().as_str()))
+            .bind::<Array<Nullable<Text>>, _>(each(&lines, |line| detail(&line.submitted.event)))
+            .bind::<Array<Text>, _>(each(&lines, |line| line.after.lifecycle.state.name().as_str()))
+            .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.lifecycle.fence.0))
+            .bind::<Array<SmallInt>, _>(each(&lines, |line| small(line.after.lifecycle.attempt)))
             .execute(&mut connection)
             .await?;
         Ok(())
@@ -183,20 +183,20 @@ fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -
     items.iter().map(value).collect()
 }
 
-/// Counters that cannot come near the column's end within a window.
+/// Converts a counter that cannot reach the column's limit within a window.
 fn small(count: u16) -> i16 {
     i16::try_from(count).unwrap_or(i16::MAX)
 }
 
 const fn sending<'a>(change: &'a Change<'_>) -> Option<&'a Sending> {
-    change.to.life.state.sending()
+    change.to.lifecycle.state.sending()
 }
 
 fn sealed_tokens<'a>(change: &Change<'a>) -> Option<&'a crate::Sealed> {
     change.bought.and_then(|(_, sealed)| sealed.tokens.as_ref())
 }
 
-/// A split that does not add up to what was vended is left out: it must not stop a vend from being kept.
+/// Leaves out a split that does not add up to the net amount. It must not prevent the vend from being stored.
 fn breakdown<'a>(change: &Change<'a>) -> Option<&'a Breakdown> {
     let net = change.to.net;
     let parts = change.bought.and_then(|(vend, _)| vend.breakdown.as_ref())?;
@@ -204,18 +204,20 @@ fn breakdown<'a>(change: &Change<'a>) -> Option<&'a Breakdown> {
     (sum == Ok(net)).then_some(parts)
 }
 
-/// What a history line says beside the kind of fact. Never a token.
-fn detail(fact: &Fact) -> Option<String> {
-    match fact {
-        Fact::Vended { vend } | Fact::OperatorVended { vend, .. } => Some(vend.provider_transaction.clone()),
-        Fact::Refused { refusal, .. } => Some(refusal.reason.as_str().to_owned()),
-        Fact::Lost { why, .. } | Fact::LetGo { why, .. } => Some(why.doubt.as_str().to_owned()),
-        Fact::AttemptStarted { reference, .. } => Some(reference.to_string()),
-        Fact::NeverSent { .. }
-        | Fact::Claimed
-        | Fact::NoRecord { .. }
-        | Fact::SentAgain { .. }
-        | Fact::WindowClosed { .. }
-        | Fact::OperatorNotVended { .. } => None,
+/// The detail of a history line, in addition to the kind of event. Never a token.
+fn detail(event: &Event) -> Option<String> {
+    match event {
+        Event::Vended { vend } | Event::OperatorVended { vend, .. } => {
+            Some(vend.provider_transaction.clone())
+        }
+        Event::Refused { refusal, .. } => Some(refusal.reason.as_str().to_owned()),
+        Event::Lost { why, .. } | Event::LeaseReleased { why, .. } => Some(why.doubt.as_str().to_owned()),
+        Event::AttemptStarted { reference, .. } => Some(reference.to_string()),
+        Event::NeverSent { .. }
+        | Event::Claimed
+        | Event::NoRecord { .. }
+        | Event::SentAgain { .. }
+        | Event::WindowClosed { .. }
+        | Event::OperatorNotVended { .. } => None,
     }
 }

@@ -1,5 +1,5 @@
-//! How the server finds a page in a long history: by which index, and how much of the database it touches for that,
-//! whether it plans for the values at hand or for all values alike.
+//! Query plans for a page in a long history: which index serves, and how many pages of the database are touched, both
+//! with a custom plan and with a generic plan.
 
 use local_postgres::Database;
 
@@ -7,9 +7,10 @@ use super::{ListByReference, ListBySubscriber, ListByTime, ListFailed, ListPendi
 use crate::statement::Statement;
 use crate::test_database::migrated;
 
-/// Two organisations with 24,000 purchases each, one a second, of 1,500 subscribers. Every 300th has failed, every
-/// 3000th is open. Written past the triggers, which would ask for wallets full of money. Every second one has an external reference, and every fourth one the same. With a shorter
-/// history the planner would be right to read all of it.
+/// Two organisations with 24,000 purchases each, one per second, of 1,500 subscribers. Every 300th has failed, and
+/// every 3000th is open. The rows bypass the triggers, which would require funded wallets. Every second purchase has an
+/// external reference, and every fourth has the same one. With a shorter history the planner would be right to read all
+/// of it.
 pub(crate) const HISTORY: &str = "
     SET session_replication_role = replica;
     INSERT INTO organisations (code, name, environment) VALUES ('A', 'A', 'STAGING'), ('B', 'B', 'STAGING');
@@ -35,7 +36,7 @@ pub(crate) const HISTORY: &str = "
 
 const EVERY_STATE: &str = "{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAILED}";
 
-/// The plan for a page of twenty after the newest thousand, as it was carried out.
+/// The executed plan for a page of twenty after the newest thousand.
 fn plan<S: Statement>(
     database: &Database,
     mode: &str,
@@ -54,7 +55,7 @@ fn plan<S: Statement>(
     explained.unwrap()
 }
 
-/// Pages of the database that the whole statement touched: its first line about them is the sum.
+/// The pages of the database that the whole statement touched. The first line about them is the sum.
 pub(crate) fn pages_touched(plan: &str) -> u32 {
     let sum = plan.lines().find(|line| line.contains("Buffers:")).unwrap();
     let numbers = sum.split(['=', ' ']).filter_map(|word| word.parse::<u32>().ok());

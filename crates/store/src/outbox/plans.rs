@@ -1,4 +1,4 @@
-//! How the server finds what is owed among everything that was ever sent: off the end of an index.
+//! Query plans: messages that are owed are read from the end of an index, however many were sent.
 
 use super::ClaimMessages;
 use crate::statement::Statement;

@@ -1,4 +1,4 @@
-//! What is read to send a message: the claimed row, the purchase that it is about, and whom to tell.
+//! The rows that are read to send a message: the claimed row, its purchase, and the recipient's addresses.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ impl Statement for GetRecords {
         concat!("-- get_records\n", include_str!("../sql/select_record.sql"), "WHERE p.id = ANY ($1)");
 }
 
-struct MessageFacts;
+struct FindMessages;
 
-impl Statement for MessageFacts {
+impl Statement for FindMessages {
     const SQL: &str = include_str!("../sql/message_facts.sql");
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ClaimRow {
 }
 
 #[derive(QueryableByName)]
-struct FactRow {
+struct MessageRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
     #[diesel(sql_type = Nullable<Text>)]
@@ -58,7 +58,7 @@ struct FactRow {
     display_names: Vec<String>,
 }
 
-/// What the messages about these purchases are made of; nothing, where that cannot be read.
+/// The contents of the messages about these purchases. A purchase that cannot be read is left out.
 pub(super) async fn contents(
     connection: &mut AsyncPgConnection,
     purchases: &[i64],
@@ -70,19 +70,19 @@ pub(super) async fn contents(
     }
     let records: Vec<RecordRow> =
         prepared::<GetRecords>().bind::<Array<BigInt>, _>(purchases).load(connection).await?;
-    let facts: Vec<FactRow> =
-        prepared::<MessageFacts>().bind::<Array<BigInt>, _>(purchases).load(connection).await?;
-    let mut facts: HashMap<i64, FactRow> = facts.into_iter().map(|row| (row.id, row)).collect();
+    let details: Vec<MessageRow> =
+        prepared::<FindMessages>().bind::<Array<BigInt>, _>(purchases).load(connection).await?;
+    let mut details: HashMap<i64, MessageRow> = details.into_iter().map(|row| (row.id, row)).collect();
     let contents = records.into_iter().filter_map(|row| {
         let id = row.id;
         let record = row.read(sealing, timing).map_err(|error| unreadable(id, &error)).ok()?.record;
-        let facts = facts.remove(&id)?;
-        Some((id, facts.contents(record)))
+        let details = details.remove(&id)?;
+        Some((id, details.contents(record)))
     });
     Ok(contents.collect())
 }
 
-impl FactRow {
+impl MessageRow {
     fn contents(self, record: Record) -> Contents {
         Contents {
             record,
@@ -115,7 +115,8 @@ impl ClaimRow {
     }
 }
 
-/// The others of its batch must not wait for one whose token cannot be opened.
+/// Logs a purchase that cannot be read. The other messages of its batch must not wait for one whose token cannot be
+/// opened.
 fn unreadable(purchase: i64, error: &StoreError) {
     let cause: &dyn std::error::Error = error;
     tracing::error!(cause, purchase, "a message cannot be made: its purchase cannot be read");

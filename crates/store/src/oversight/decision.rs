@@ -1,7 +1,7 @@
-//! A person's decision about a purchase in review: what no provider can tell, somebody has found out.
+//! An operator's decision about a purchase in review: no provider can answer, but a person has found out.
 //!
-//! It goes the way of every other fact, under a claim of its own, and the line in the audit log is written in the
-//! transaction of the decision.
+//! The decision is recorded like every other event, under a claim of its own. Its line in the audit log is written in
+//! the same transaction.
 
 use std::error::Error;
 
@@ -9,31 +9,31 @@ use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bytea, Integer, Text};
 use diesel_async::RunQueryDsl;
-use purchase::{Fact, Fence, Life, OrganisationId, PurchaseId, StateName, Why};
+use purchase::{Event, Fence, Lifecycle, OrganisationId, PurchaseId, StateName, Why};
 use serde_json::{Value, json};
 use vend::{Doubt, Units, Vend};
 
-use crate::identity::Act;
+use crate::identity::AuditContext;
 use crate::lanes::vouched::{ONE_PURCHASE_PER_VEND, find_owner};
-use crate::purchases::{Deed, TOKEN_COLUMN};
+use crate::purchases::{OperatorAction, TOKEN_COLUMN};
 use crate::statement::{Statement, prepared};
 use crate::{Aad, RecordError, Recorded, SealError, Sealed, Store, StoreError, Verdict};
 
-/// What somebody has found out.
+/// What an operator has found out.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// It was vended, and this is what came of it.
+    /// It was vended, with this result.
     Vended(Box<Vend>),
     /// Nothing was vended.
     NotVended,
 }
 
-/// A decision that is on record.
+/// A recorded decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decided {
-    /// How the purchase stands now.
-    pub life: Life,
-    /// When that was put on record.
+    /// The lifecycle of the purchase now.
+    pub lifecycle: Lifecycle,
+    /// When the decision was recorded.
     pub at: DateTime<Utc>,
 }
 
@@ -43,19 +43,19 @@ pub enum DecisionError {
     /// No purchase has that number.
     #[error("there is no purchase {}", .0.0)]
     Absent(PurchaseId),
-    /// Only what is in review waits for a person.
+    /// The purchase is not in review. Only purchases in review wait for an operator.
     #[error("purchase {} is {}", id.0, state.as_str())]
     NotInReview { id: PurchaseId, state: StateName },
-    /// Somebody is asking the provider about it at this moment.
-    #[error("purchase {} is held by whoever asks the provider about it", id.0)]
+    /// The provider is being asked about it at this moment.
+    #[error("purchase {} is held while the provider is asked about it", id.0)]
     Held { id: PurchaseId, until: Option<DateTime<Utc>> },
-    /// The vend that is vouched for is another purchase's.
+    /// The vend that is vouched for belongs to another purchase.
     #[error("vend {provider_transaction} is that of purchase {}{}", of.0, incident_in_words(*incident))]
     VendOfAnother { provider_transaction: String, of: PurchaseId, incident: Option<i64> },
-    /// The key at hand is not the one that the deployment seals with: nobody could read the token again.
+    /// The key in use is not the one that the servers seal with, so the token could not be read again.
     #[error("the sealing key is not the one that the servers seal with")]
     OtherKey(#[source] SealError),
-    /// Nobody knows whether it is on record.
+    /// It is unknown whether the decision is recorded.
     #[error("the decision was not acknowledged")]
     Unacknowledged(#[source] RecordError),
     /// The database failed, and nothing was decided.
@@ -63,7 +63,7 @@ pub enum DecisionError {
     Store(#[from] StoreError),
 }
 
-/// How often a decision is offered until its commit is acknowledged. Offered again, it finds itself.
+/// How often a decision is offered until its commit is acknowledged. A repeated offer finds the recorded decision.
 const OFFERS_MAX: u32 = 5;
 
 struct FindStanding;
@@ -100,13 +100,13 @@ struct TokenRow {
 }
 
 impl Store {
-    /// Puts a person's decision about a purchase in review on record: with what it does to the hold, the journal and
-    /// the outbox, and with a line in the audit log, in one transaction.
+    /// Records an operator's decision about a purchase in review. One transaction writes the decision, its effects on
+    /// the hold, the journal and the outbox, and a line in the audit log.
     pub async fn decide(
         &self,
         id: PurchaseId,
         decision: Decision,
-        act: Act,
+        act: AuditContext,
     ) -> Result<Decided, DecisionError> {
         let of = self.in_review(id).await?;
         if let Decision::Vended(vend) = &decision {
@@ -117,20 +117,21 @@ impl Store {
         }
         let vouched = decision.provider_transaction();
         let fence = self.claim_for_a_person(id, of).await?;
-        let deed = Deed { act, of, action: "purchase.resolved", details: decision.details() };
-        let outcome = self.offer(id, decision.fact(fence), deed).await;
+        let operator_action =
+            OperatorAction { act, of, action: "purchase.resolved", details: decision.details() };
+        let outcome = self.offer(id, decision.event(fence), operator_action).await;
         match outcome {
-            Ok(Recorded { life, at, verdict: Verdict::Moved | Verdict::AlreadyThere }) => {
-                Ok(Decided { life, at })
+            Ok(Recorded { lifecycle, at, verdict: Verdict::Moved | Verdict::AlreadyThere }) => {
+                Ok(Decided { lifecycle, at })
             }
-            // Proof came in between the claim and the decision, and proof is better.
-            Ok(Recorded { life, verdict: Verdict::Illegal(_), .. }) => {
-                self.let_go(id, of, fence).await;
-                Err(DecisionError::NotInReview { id, state: life.state.name() })
+            // Proof arrived between the claim and the decision, and proof takes precedence.
+            Ok(Recorded { lifecycle, verdict: Verdict::Illegal(_), .. }) => {
+                self.release_lease(id, of, fence).await;
+                Err(DecisionError::NotInReview { id, state: lifecycle.state.name() })
             }
             Err(error) => {
-                self.let_go(id, of, fence).await;
-                // Somebody has entered the same vend for another purchase meanwhile.
+                self.release_lease(id, of, fence).await;
+                // Another operator has entered the same vend for another purchase meanwhile.
                 if let (true, Some(vend)) = (is_collision(&error), vouched) {
                     self.refuse_vend_of_another(id, &vend).await?;
                 }
@@ -185,11 +186,11 @@ impl Store {
     }
 
     async fn claim_for_a_person(&self, id: PurchaseId, of: OrganisationId) -> Result<Fence, DecisionError> {
-        let claimed = self.record(id, of, Fact::Claimed).await.map_err(DecisionError::Unacknowledged)?;
-        match (claimed.verdict, claimed.life.state.name()) {
-            (Verdict::Moved | Verdict::AlreadyThere, StateName::Review) => Ok(claimed.life.fence),
+        let claimed = self.record(id, of, Event::Claimed).await.map_err(DecisionError::Unacknowledged)?;
+        match (claimed.verdict, claimed.lifecycle.state.name()) {
+            (Verdict::Moved | Verdict::AlreadyThere, StateName::Review) => Ok(claimed.lifecycle.fence),
             (Verdict::Illegal(illegal), _) if illegal.why == Why::Leased => {
-                Err(DecisionError::Held { id, until: claimed.life.lease_until })
+                Err(DecisionError::Held { id, until: claimed.lifecycle.lease_until })
             }
             (Verdict::Moved | Verdict::AlreadyThere | Verdict::Illegal(_), state) => {
                 Err(DecisionError::NotInReview { id, state })
@@ -197,21 +198,26 @@ impl Store {
         }
     }
 
-    async fn offer(&self, id: PurchaseId, fact: Fact, deed: Deed) -> Result<Recorded, RecordError> {
-        let mut outcome = self.record_deed(id, fact.clone(), deed.clone()).await;
+    async fn offer(
+        &self,
+        id: PurchaseId,
+        event: Event,
+        operator_action: OperatorAction,
+    ) -> Result<Recorded, RecordError> {
+        let mut outcome = self.record_operator_action(id, event.clone(), operator_action.clone()).await;
         for _ in 1..OFFERS_MAX {
             if !matches!(&outcome, Err(error @ RecordError::Unacknowledged(_)) if !is_collision(error)) {
                 break;
             }
-            outcome = self.record_deed(id, fact.clone(), deed.clone()).await;
+            outcome = self.record_operator_action(id, event.clone(), operator_action.clone()).await;
         }
         outcome
     }
 
-    /// The lease would end by itself; this ends it now.
-    async fn let_go(&self, id: PurchaseId, of: OrganisationId, fence: Fence) {
-        let let_go = Fact::LetGo { fence, why: Doubt::NeverReported.into() };
-        if let Err(error) = self.record(id, of, let_go).await {
+    /// Releases the lease now. Otherwise it would end by itself later.
+    async fn release_lease(&self, id: PurchaseId, of: OrganisationId, fence: Fence) {
+        let release_lease = Event::LeaseReleased { fence, why: Doubt::NeverReported.into() };
+        if let Err(error) = self.record(id, of, release_lease).await {
             let cause: &dyn Error = &error;
             tracing::warn!(cause, purchase = id.0, "a purchase stays claimed until its lease ends");
         }
@@ -219,10 +225,10 @@ impl Store {
 }
 
 impl Decision {
-    fn fact(self, fence: Fence) -> Fact {
+    fn event(self, fence: Fence) -> Event {
         match self {
-            Self::Vended(vend) => Fact::OperatorVended { fence, vend },
-            Self::NotVended => Fact::OperatorNotVended { fence },
+            Self::Vended(vend) => Event::OperatorVended { fence, vend },
+            Self::NotVended => Event::OperatorNotVended { fence },
         }
     }
 
@@ -233,7 +239,7 @@ impl Decision {
         }
     }
 
-    /// What the audit log says beside the reason. Never a token.
+    /// The details for the audit log, in addition to the reason. Never a token.
     fn details(&self) -> Value {
         match self {
             Self::Vended(vend) => json!({
@@ -247,7 +253,7 @@ impl Decision {
     }
 }
 
-/// Whether the vend was found to be another purchase's as the decision was put on record.
+/// Whether the vend was found to belong to another purchase when the decision was recorded.
 fn is_collision(error: &RecordError) -> bool {
     matches!(error, RecordError::Unacknowledged(cause)
         if matches!(&**cause, StoreError::Duplicate { constraint } if constraint == ONE_PURCHASE_PER_VEND))

@@ -1,4 +1,4 @@
-//! What came to light too late, and what a person made of it.
+//! Incidents: vends that became known too late, and what an operator decided about them.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -8,32 +8,33 @@ use money::Money;
 use purchase::PurchaseId;
 use serde_json::json;
 
-use crate::identity::{Act, AuditEntry, append};
+use crate::identity::{AuditContext, AuditEntry, append};
 use crate::row::read_currency;
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
-/// A vend that nobody paid for.
+/// A vend that was not paid for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncidentRecord {
     /// Its number.
     pub id: i64,
-    /// `LATE_VEND`: it had failed, and its hold was given back. `SECOND_VEND`: it had been paid for another vend.
+    /// `LATE_VEND`: the purchase had failed, and its hold was released. `SECOND_VEND`: the purchase had been paid for
+    /// another vend.
     pub kind: String,
-    /// Of which purchase.
+    /// The purchase.
     pub purchase: PurchaseId,
-    /// The code of whose that is.
+    /// The code of its organisation.
     pub organisation: String,
-    /// The code of who vended.
+    /// The code of the provider.
     pub provider_code: String,
-    /// When it came to light.
+    /// When it became known.
     pub at: DateTime<Utc>,
-    /// The provider's name for it.
+    /// The provider's name for the vend.
     pub provider_transaction: String,
-    /// Whether a token is sealed beside it.
+    /// Whether a sealed token is stored with it.
     pub has_token: bool,
-    /// What we owe the provider for it, as it was posted to suspense.
+    /// The amount that we owe the provider for it, as posted to suspense.
     pub suspense: Money,
     /// The decision that closed it: when, by whom, why.
     pub closed: Option<(DateTime<Utc>, String, String)>,
@@ -45,7 +46,7 @@ pub enum IncidentError {
     /// No incident has that number.
     #[error("there is no incident {0}")]
     Absent(i64),
-    /// Somebody has closed it.
+    /// It was closed before.
     #[error("{by} closed incident {id} before")]
     Closed { id: i64, by: String },
     /// The database failed.
@@ -127,7 +128,7 @@ struct OwnerRow {
 }
 
 impl Store {
-    /// The newest incidents before `before`, at most `limit`: those that nobody has closed, or `with_closed` all.
+    /// The newest incidents before `before`, at most `limit`: the open ones, or all of them if `with_closed` is set.
     pub async fn list_incidents(
         &self,
         with_closed: bool,
@@ -137,13 +138,13 @@ impl Store {
         self.incidents_where((None, None), with_closed, before, limit).await
     }
 
-    /// The incident of this number.
+    /// The incident with this number.
     pub async fn find_incident(&self, id: i64) -> Result<Option<IncidentRecord>, StoreError> {
         Ok(self.incidents_where((Some(id), None), true, None, 1).await?.into_iter().next())
     }
 
-    /// Closes an incident: a person has seen to it. The incident stays as it was found.
-    pub async fn close_incident(&self, id: i64, act: Act) -> Result<(), IncidentError> {
+    /// Closes an incident after an operator has dealt with it. The incident itself does not change.
+    pub async fn close_incident(&self, id: i64, act: AuditContext) -> Result<(), IncidentError> {
         let closed =
             self.operate(move |transaction| Box::pin(async move { close(transaction, id, &act).await }));
         closed.await?
@@ -172,7 +173,7 @@ impl Store {
     }
 }
 
-/// The incidents of one purchase, in a transaction of the caller's.
+/// The incidents of one purchase, in the caller's transaction.
 pub(super) async fn of_purchase(
     transaction: &mut Transaction,
     purchase: PurchaseId,
@@ -191,7 +192,7 @@ pub(super) async fn of_purchase(
 async fn close(
     transaction: &mut Transaction,
     id: i64,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<Result<(), IncidentError>, StoreError> {
     let written = prepared::<CloseIncident>()
         .bind::<BigInt, _>(id)
@@ -200,7 +201,7 @@ async fn close(
     let owner = find_owner(transaction, id).await?;
     let Some(owner) = owner else { return Ok(Err(IncidentError::Absent(id))) };
     if written.execute(&mut **transaction).await? == 0 {
-        // Whoever was first has committed by now: the statement waited for that.
+        // The first closer has committed by now, because the statement waited for it.
         let by = find_owner(transaction, id).await?.and_then(|owner| owner.actor).unwrap_or_default();
         return Ok(Err(IncidentError::Closed { id, by }));
     }

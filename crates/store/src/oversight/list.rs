@@ -1,8 +1,8 @@
-//! Purchases of every organisation, as an operator looks for them: what is open with the oldest first, all else with
-//! the newest first.
+//! Purchases of all organisations, as an operator looks for them: open ones with the oldest first, all others with the
+//! newest first.
 //!
-//! As for integrators, which index serves is decided here. What is open has an index of its own; everything else is
-//! looked for organisation by organisation, of which there are few.
+//! As in the listing for integrators, this module chooses the index. Open purchases have an index of their own. All
+//! others are searched organisation by organisation, because organisations are few.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use diesel::QueryableByName;
 use diesel::sql_types::{Array, BigInt, Nullable, SmallInt, Text, Timestamptz};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use money::Money;
-use purchase::{Handling, OrganisationId, Place, PurchaseId, StateName};
+use purchase::{Handling, OrganisationId, Position, PurchaseId, StateName};
 use vend::{Product, SubscriberIdentifier};
 
 use crate::row::read_currency;
@@ -21,74 +21,74 @@ use crate::{Store, StoreError};
 #[cfg(test)]
 mod plans;
 
-/// Which purchases are asked for; what is absent is not asked about.
+/// Which purchases are requested. An absent field does not filter.
 #[derive(Clone, Debug)]
 pub struct OversightQuery {
-    /// In which states.
+    /// In these states.
     pub states: OverseenStates,
-    /// Whose.
+    /// The organisation.
     pub organisation: Option<OrganisationId>,
-    /// The one of this number, if it fits the rest.
+    /// The purchase with this number, if it also matches the rest.
     pub id: Option<PurchaseId>,
-    /// For whom.
+    /// The subscriber.
     pub subscriber: Option<SubscriberIdentifier>,
-    /// The integrator's own name for it.
+    /// The integrator's own reference for it.
     pub external_reference: Option<String>,
     /// The `X-Request-Id` of its confirm.
     pub request_id: Option<String>,
-    /// Reserved at least so long ago, by the database's clock.
+    /// Reserved at least this long ago, by the database's clock.
     pub older_than: Duration,
-    /// Only what comes after this one.
+    /// Only purchases that come after this one in the list.
     pub after: Option<PurchaseId>,
-    /// At most so many.
+    /// The maximum number of purchases.
     pub limit: u16,
 }
 
-/// The states that an operator asks about.
+/// The states that an operator can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverseenStates {
     /// Any, the newest first.
     All,
-    /// Those for which money is held, the oldest first.
+    /// Open, so that money is held for it, the oldest first.
     Open,
-    /// Nobody knows what became of it; the oldest first.
+    /// In doubt, the oldest first.
     InDoubt,
-    /// Waiting for a person; the oldest first.
+    /// In review, waiting for an operator, the oldest first.
     Review,
 }
 
-/// A purchase in such a list.
+/// A purchase in an operator's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overseen {
     /// Its number.
     pub id: PurchaseId,
-    /// Its name for people.
+    /// Its reference for people.
     pub reference: String,
-    /// The code of whose it is.
+    /// The code of its organisation.
     pub organisation: String,
-    /// What.
+    /// The product.
     pub product: Product,
-    /// From whom.
+    /// The code of the provider.
     pub provider_code: String,
-    /// For whom.
+    /// The subscriber identifier.
     pub subscriber: String,
     /// What it costs.
     pub total: Money,
-    /// Where it stands.
+    /// Its state.
     pub state: StateName,
-    /// Who settles doubt.
+    /// Which side settles doubt about it.
     pub handling: Handling,
     /// The number of its current attempt.
     pub attempt: u16,
     /// When it was reserved.
     pub created_at: DateTime<Utc>,
-    /// When the worker looks at it next; none, once it has ended.
+    /// When the worker looks at it next. `None` once it has ended.
     pub due_at: Option<DateTime<Utc>>,
-    /// The integrator's own name for it.
+    /// The integrator's own reference for it.
     pub external_reference: Option<String>,
     /// The `X-Request-Id` of its confirm.
     pub request_id: Option<String>,
-    /// The database's time of the look.
+    /// The database's time of this read.
     pub seen_at: DateTime<Utc>,
 }
 
@@ -110,7 +110,7 @@ ORDER BY ",
     };
 }
 
-/// What every list asks of a purchase.
+/// The conditions that every list has.
 macro_rules! fits {
     () => {
         "p.state = ANY ($2) AND ($3 IS NULL OR p.subscriber_identifier = $3)
@@ -119,7 +119,7 @@ macro_rules! fits {
     };
 }
 
-/// A page of history, organisation by organisation, along the index that `$by` names and `$time` walks.
+/// A page of history, organisation by organisation, along the index that fits `$by` and the order `$time`.
 macro_rules! history {
     ($name:literal, $by:literal, $time:literal) => {
         oversee!(
@@ -154,14 +154,15 @@ impl Statement for OverseeOpen {
     );
 }
 
-/// By `purchases_by_time`.
+/// Uses `purchases_by_time`.
 struct OverseeByTime;
 
 impl Statement for OverseeByTime {
     const SQL: &str = history!("oversee_by_time", "", "p.created_at");
 }
 
-/// By `purchases_for_retry`. An expression is no order of an index, so no other is walked for the sake of its order.
+/// Uses `purchases_for_retry`. No index has the order of an expression, so no other index is scanned only for its
+/// order.
 struct OverseeBySubscriber;
 
 impl Statement for OverseeBySubscriber {
@@ -169,7 +170,7 @@ impl Statement for OverseeBySubscriber {
         history!("oversee_by_subscriber", "p.subscriber_identifier = $3 AND ", "p.created_at + interval '0'");
 }
 
-/// By `purchases_by_reference`.
+/// Uses `purchases_by_reference`.
 struct OverseeByReference;
 
 impl Statement for OverseeByReference {
@@ -180,7 +181,7 @@ impl Statement for OverseeByReference {
     );
 }
 
-/// By its number.
+/// Finds one purchase by its number.
 struct OverseeById;
 
 impl Statement for OverseeById {
@@ -194,14 +195,14 @@ impl Statement for OverseeById {
     );
 }
 
-struct FindPlace;
+struct FindPosition;
 
-impl Statement for FindPlace {
+impl Statement for FindPosition {
     const SQL: &str = "-- find_place\nSELECT created_at FROM purchases WHERE id = $1";
 }
 
 #[derive(QueryableByName)]
-struct PlaceRow {
+struct PositionRow {
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
 }
@@ -243,10 +244,10 @@ struct Row {
 }
 
 impl Store {
-    /// The purchases that are asked for, whosever they are.
+    /// The requested purchases, of any organisation.
     ///
     /// # Errors
-    /// [`StoreError::Absent`], when there is no purchase after which the page could begin.
+    /// [`StoreError::Absent`] if the purchase after which the page begins does not exist.
     pub async fn oversee_purchases(&self, query: OversightQuery) -> Result<Vec<Overseen>, StoreError> {
         let read = self.read(move |connection| Box::pin(async move { query.ask(connection).await }));
         read.await?.into_iter().map(Overseen::try_from).collect()
@@ -254,7 +255,7 @@ impl Store {
 }
 
 impl OverseenStates {
-    /// The states that are meant.
+    /// The states that are included.
     pub fn states(self) -> impl Iterator<Item = StateName> {
         StateName::ALL.into_iter().filter(move |state| match self {
             Self::All => true,
@@ -266,7 +267,7 @@ impl OverseenStates {
 }
 
 impl OversightQuery {
-    /// Everything, the newest first, at most so many.
+    /// All purchases, the newest first, at most `limit`.
     pub const fn newest(limit: u16) -> Self {
         Self {
             states: OverseenStates::All,
@@ -300,10 +301,10 @@ impl OversightQuery {
     async fn run<S: Statement>(
         &self,
         connection: &mut AsyncPgConnection,
-        otherwise: Place,
+        otherwise: Position,
     ) -> Result<Vec<Row>, StoreError> {
         let after = match self.after {
-            Some(id) => place_of(connection, id).await?,
+            Some(id) => position_of(connection, id).await?,
             None => otherwise,
         };
         let older_than = i64::try_from(self.older_than.as_micros()).unwrap_or(i64::MAX);
@@ -324,11 +325,11 @@ impl OversightQuery {
     }
 }
 
-/// Before everything.
-const FIRST: Place = Place { at: DateTime::UNIX_EPOCH, id: PurchaseId(i64::MIN) };
+/// Before every purchase.
+const FIRST: Position = Position { at: DateTime::UNIX_EPOCH, id: PurchaseId(i64::MIN) };
 
-/// After everything.
-const LAST: Place = Place {
+/// After every purchase.
+const LAST: Position = Position {
     at: match DateTime::from_timestamp(253_402_300_799, 0) {
         Some(end_of_9999) => end_of_9999,
         None => DateTime::UNIX_EPOCH,
@@ -336,10 +337,10 @@ const LAST: Place = Place {
     id: PurchaseId(i64::MAX),
 };
 
-async fn place_of(connection: &mut AsyncPgConnection, id: PurchaseId) -> Result<Place, StoreError> {
-    let rows: Vec<PlaceRow> = prepared::<FindPlace>().bind::<BigInt, _>(id.0).load(connection).await?;
+async fn position_of(connection: &mut AsyncPgConnection, id: PurchaseId) -> Result<Position, StoreError> {
+    let rows: Vec<PositionRow> = prepared::<FindPosition>().bind::<BigInt, _>(id.0).load(connection).await?;
     let absent = || StoreError::Absent { what: "purchase", key: id.0.to_string() };
-    Ok(Place { at: rows.into_iter().next().ok_or_else(absent)?.created_at, id })
+    Ok(Position { at: rows.into_iter().next().ok_or_else(absent)?.created_at, id })
 }
 
 impl TryFrom<Row> for Overseen {

@@ -1,4 +1,4 @@
-//! Messages that are owed, as an operator looks for them: what waits, what has stuck, and what nobody will get.
+//! Messages in the outbox, as an operator looks for them: waiting, stuck, and given up.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -10,21 +10,21 @@ use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 use crate::{Store, StoreError};
 
-/// Which messages are asked for.
+/// Which messages are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverseenMessages {
     /// Neither sent nor given up; the oldest first.
     Waiting,
-    /// Of those, what was tried three times or more, or waits five minutes beyond its time.
+    /// Waiting messages that were claimed three times or more, or are overdue by five minutes.
     Stuck,
     /// Given up; the newest first.
     GivenUp,
 }
 
-/// A message, without what it says and to which number.
+/// A message, without its text and its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
-    /// About which purchase.
+    /// The purchase that it is about.
     pub purchase: PurchaseId,
     /// `ISSUED` or `REFUNDED`.
     pub kind: String,
@@ -34,11 +34,11 @@ pub struct MessageRecord {
     pub channel: String,
     /// When it was written: in the transaction that ended the purchase.
     pub written_at: DateTime<Utc>,
-    /// When it is taken up next, while it waits.
+    /// When it is claimed next, while it waits.
     pub due_at: DateTime<Utc>,
-    /// How often it was taken up.
+    /// How often it was claimed.
     pub attempts: u16,
-    /// When somebody accepted it.
+    /// When the gateway accepted it.
     pub sent_at: Option<DateTime<Utc>>,
     /// When it was given up, and why.
     pub given_up: Option<(DateTime<Utc>, String)>,
@@ -117,7 +117,7 @@ struct Row {
 }
 
 impl Store {
-    /// At most so many of the messages that are asked for.
+    /// At most `limit` of the requested messages.
     pub async fn oversee_messages(
         &self,
         which: OverseenMessages,
@@ -144,7 +144,7 @@ impl Store {
     }
 }
 
-/// The messages about one purchase, in a transaction of the caller's.
+/// The messages about one purchase, in the caller's transaction.
 pub(super) async fn of_purchase(
     transaction: &mut Transaction,
     purchase: PurchaseId,

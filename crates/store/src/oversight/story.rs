@@ -1,5 +1,5 @@
-//! The whole story of one purchase, read in one snapshot: what was asked, every name under which it left us, every
-//! fact, what was said, moved and written, and who decided.
+//! The complete story of one purchase, read in one snapshot: the request, every name under which it was sent, every
+//! event, the replies, postings and messages, and the operators' decisions.
 
 use chrono::{DateTime, Utc};
 use diesel_async::SimpleAsyncConnection;
@@ -16,63 +16,63 @@ use crate::{Store, StoreError};
 mod chapters;
 mod heading;
 
-/// Everything that is known of a purchase, but for what is sealed.
+/// Everything that is known about a purchase, except sealed values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Story {
-    /// As it stands.
+    /// The purchase in its current state.
     pub purchase: StoryPurchase,
-    /// Every name under which its order may have left us, in order.
+    /// Every name under which it may have been sent, in order.
     pub attempts: Vec<StoryAttempt>,
     /// What happened, in order.
     pub events: Vec<StoryEvent>,
-    /// What the provider said and was kept, in order.
+    /// The stored replies of the provider, in order.
     pub replies: Vec<StoryReply>,
-    /// What was posted about it, in order.
+    /// The journal entries about it, in order.
     pub entries: Vec<StoryEntry>,
-    /// What came to light after its end.
+    /// Vends that became known after its end.
     pub incidents: Vec<IncidentRecord>,
-    /// What people were to be told.
+    /// The messages about it.
     pub messages: Vec<MessageRecord>,
-    /// What people did about it, in order.
-    pub deeds: Vec<AuditLine>,
+    /// Operator actions on it, in order.
+    pub operator_actions: Vec<AuditLine>,
 }
 
-/// The purchase as it stands.
+/// The purchase in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryPurchase {
     /// Its number.
     pub id: PurchaseId,
-    /// Its name for people.
+    /// Its reference for people.
     pub reference: String,
-    /// Code and name of whose it is.
+    /// Code and name of its organisation.
     pub organisation: (String, String),
-    /// The client id that it came through.
+    /// The client id that requested it.
     pub client_id: String,
-    /// The user in whose name.
+    /// The user in whose name it was requested.
     pub username: String,
-    /// Out of which wallet.
+    /// The wallet that pays.
     pub account: i64,
-    /// Where from.
+    /// The channel that it came from.
     pub source_channel: SourceChannel,
-    /// Where from, in the integrator's own words; Current surface only.
+    /// The source in the integrator's own words. Current surface only.
     pub source_tag: Option<String>,
     /// The locale tag of the request.
     pub language: String,
-    /// What.
+    /// The product.
     pub product: Product,
-    /// From whom.
+    /// The code of the provider.
     pub provider_code: String,
-    /// What that provider's connection is declared to do in doubt, now.
+    /// What that provider's connection is currently declared to do in doubt.
     pub declared: Capabilities,
-    /// For whom.
+    /// The subscriber identifier.
     pub subscriber: String,
-    /// The consumer's name as the vend gave it, else as the check before it did.
+    /// The consumer's name as the vend returned it, otherwise as the check before it returned it.
     pub subscriber_details: Option<String>,
-    /// Who gets the message.
+    /// The phone number that gets the message.
     pub beneficiary_phone_number: String,
-    /// What was asked, what is added, what is vended, what is paid, and what the organisation earns.
+    /// The amount asked, the charge, the amount vended, the total paid, and the commission earned.
     pub amounts: StoryAmounts,
-    /// The integrator's own name for it.
+    /// The integrator's own reference for it.
     pub external_reference: Option<String>,
     /// The `X-Request-Id` of its confirm.
     pub request_id: Option<String>,
@@ -80,50 +80,50 @@ pub struct StoryPurchase {
     pub comment: Option<String>,
     /// When it was reserved.
     pub created_at: DateTime<Utc>,
-    /// Where it stands.
+    /// Its state.
     pub state: StateName,
-    /// Who settles doubt.
+    /// Which side settles doubt about it.
     pub handling: Handling,
-    /// The latest claim.
+    /// The fence of the latest claim.
     pub fence: i64,
-    /// Until when its holder is left alone.
+    /// When the lease of its holder ends.
     pub lease_until: Option<DateTime<Utc>>,
     /// When the worker looks at it next.
     pub due_at: Option<DateTime<Utc>>,
     /// The number of its current attempt.
     pub attempt: u16,
-    /// How many copies of it may have left us, while that matters.
+    /// How many copies of it may have been sent, while that matters.
     pub copies: Option<u16>,
-    /// When the latest did.
+    /// When the latest copy was sent.
     pub last_sent_at: Option<DateTime<Utc>>,
-    /// When nothing is sent any more.
+    /// When the window closes. Nothing is sent after that.
     pub window_closes_at: DateTime<Utc>,
     /// When it ended.
     pub ended_at: Option<DateTime<Utc>>,
-    /// Whether a token is sealed in it. What that says, nobody here can read.
+    /// Whether a sealed token is stored. This module cannot read it.
     pub has_token: bool,
-    /// What the token is worth.
+    /// The units that the token is worth.
     pub units: Option<String>,
     /// The provider's name for the vend.
     pub provider_transaction: Option<String>,
     /// Why it failed, or why its last attempt did.
     pub failure: Option<StoryFailure>,
-    /// The database's time of the look.
+    /// The database's time of this read.
     pub seen_at: DateTime<Utc>,
 }
 
 /// The five amounts of a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoryAmounts {
-    /// As asked.
+    /// The amount as asked.
     pub entry: Money,
     /// What the organisation is charged for it.
     pub charge: Money,
-    /// What the provider is asked to vend.
+    /// The amount that the provider is asked to vend.
     pub net: Money,
-    /// What the wallet pays.
+    /// The amount that the wallet pays.
     pub total: Money,
-    /// What the organisation earns.
+    /// The commission that the organisation earns.
     pub commission: Money,
 }
 
@@ -134,52 +134,52 @@ pub struct StoryFailure {
     pub kind: String,
     /// The reason of a refusal, by its stable name.
     pub reason: Option<String>,
-    /// In the provider's words.
+    /// The provider's wording.
     pub wording: Option<String>,
 }
 
-/// A name under which the order may have left us.
+/// A name under which the purchase may have been sent to the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryAttempt {
-    /// From 1.
+    /// The number of the attempt, from 1.
     pub number: u16,
-    /// As the provider knows it.
+    /// The name as the provider knows it.
     pub provider_reference: String,
-    /// When it was put on record, before it left.
+    /// When it was recorded, before it was sent.
     pub started_at: DateTime<Utc>,
 }
 
 /// A line of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryEvent {
-    /// When it was put on record.
+    /// When it was recorded.
     pub at: DateTime<Utc>,
-    /// What happened, by its stable name; `RESERVED` is the first.
+    /// The stable name of the event. `RESERVED` is the first.
     pub fact: String,
-    /// What the fact carried: a reason, a doubt, a provider's name for a transaction.
+    /// What the event carried: a reason, a doubt, a provider's name for a transaction.
     pub detail: Option<String>,
-    /// Where the purchase stood afterwards.
+    /// The state of the purchase afterwards.
     pub state: StateName,
-    /// Under which claim it stood afterwards.
+    /// The fence of the purchase afterwards.
     pub fence: i64,
-    /// About which attempt.
+    /// The number of the attempt that it is about.
     pub attempt: u16,
 }
 
-/// Something that the provider said.
+/// A stored reply of the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryReply {
-    /// When it was kept.
+    /// When it was stored.
     pub at: DateTime<Utc>,
-    /// During which attempt.
+    /// The number of the attempt during which it arrived.
     pub attempt: u16,
-    /// Its length, sealed, in bytes.
+    /// Its sealed length, in bytes.
     pub sealed_bytes: u32,
     /// The number of the key that opens it.
     pub key_id: i32,
 }
 
-/// An entry of the journal.
+/// A journal entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryEntry {
     /// Its number.
@@ -188,29 +188,29 @@ pub struct StoryEntry {
     pub kind: String,
     /// When it was posted.
     pub posted_at: DateTime<Utc>,
-    /// What it moves.
+    /// Its postings.
     pub moves: Vec<StoryMove>,
 }
 
-/// One posting. Each side is a role of the house, or the number of a wallet.
+/// One posting. Each side is the role of a system account, or the number of a wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryMove {
-    /// Out of.
+    /// The debited account.
     pub debit: String,
-    /// Into.
+    /// The credited account.
     pub credit: String,
-    /// How much.
+    /// The amount.
     pub amount: Money,
 }
 
 impl Store {
-    /// The story of the purchase of this number.
+    /// The story of the purchase with this number.
     pub async fn oversee_purchase(&self, id: PurchaseId) -> Result<Option<Story>, StoreError> {
-        self.operate(move |transaction| Box::pin(tell(transaction, id))).await
+        self.operate(move |transaction| Box::pin(read_story(transaction, id))).await
     }
 }
 
-async fn tell(transaction: &mut Transaction, id: PurchaseId) -> Result<Option<Story>, StoreError> {
+async fn read_story(transaction: &mut Transaction, id: PurchaseId) -> Result<Option<Story>, StoreError> {
     transaction.batch_execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
     let Some(purchase) = heading::find(transaction, id).await? else { return Ok(None) };
     Ok(Some(Story {
@@ -221,6 +221,6 @@ async fn tell(transaction: &mut Transaction, id: PurchaseId) -> Result<Option<St
         entries: chapters::entries(transaction, id).await?,
         incidents: incidents::of_purchase(transaction, id).await?,
         messages: messages::of_purchase(transaction, id).await?,
-        deeds: chapters::deeds(transaction, id).await?,
+        operator_actions: chapters::operator_actions(transaction, id).await?,
     }))
 }

@@ -15,7 +15,7 @@ use vend::{Breakdown, Product, SubscriberIdentifier, Units};
 
 use super::ForRetry;
 use crate::purchases::TOKEN_COLUMN;
-use crate::row::{DeclaredRow, FailureRow, LifeRow, read_currency, read_provider_reference};
+use crate::row::{DeclaredRow, FailureRow, LifecycleRow, read_currency, read_provider_reference};
 use crate::{Aad, Sealed, SealingKeys, StoreError};
 
 #[derive(QueryableByName)]
@@ -101,7 +101,7 @@ pub(crate) struct Row {
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
     #[diesel(embed)]
-    life: LifeRow,
+    lifecycle: LifecycleRow,
     #[diesel(embed)]
     failure: FailureRow,
     #[diesel(embed)]
@@ -114,8 +114,8 @@ impl Row {
         self.with(tokens, timing)
     }
 
-    /// The same in a list, which must not end for ever at the one row whose tokens cannot be opened: it is told without
-    /// them.
+    /// Reads the row for a list. A row whose tokens cannot be opened must not block the list for ever, so it is
+    /// returned without them.
     pub(crate) fn read_in_list(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, StoreError> {
         let tokens = self.tokens(keys).unwrap_or_else(|error| {
             let cause: &dyn std::error::Error = &error;
@@ -129,7 +129,7 @@ impl Row {
         let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let failure = self.failure.failure(self.id)?;
-        let life = self.life.life(self.id)?;
+        let lifecycle = self.lifecycle.lifecycle(self.id)?;
         let declared = self.declared.capabilities();
         let record = Record {
             id: PurchaseId(self.id),
@@ -160,9 +160,9 @@ impl Row {
             subscriber_details: self.subscriber_details.clone(),
             provider_reference: read_provider_reference(self.id, &self.provider_reference)?,
             success: self.success(tokens)?,
-            failure: failure.filter(|_| life.state.name() == StateName::Failed),
-            recovery: Recovery::of(&life, self.at, &Rules { declared, timing: *timing }),
-            life,
+            failure: failure.filter(|_| lifecycle.state.name() == StateName::Failed),
+            recovery: Recovery::of(&lifecycle, self.at, &Rules { declared, timing: *timing }),
+            lifecycle,
         };
         Ok(ForRetry { record, declared, retries_enabled: self.retries_enabled, at: self.at })
     }
@@ -179,7 +179,7 @@ impl Row {
     }
 
     fn success(&self, tokens: Option<TokenSet>) -> Result<Option<Success>, StoreError> {
-        let Some(provider_transaction) = self.life.provider_transaction.clone() else { return Ok(None) };
+        let Some(provider_transaction) = self.lifecycle.provider_transaction.clone() else { return Ok(None) };
         Ok(Some(Success {
             tokens,
             units: self.units()?,

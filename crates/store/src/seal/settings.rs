@@ -1,4 +1,4 @@
-//! The sealing keys as a deployment gives them.
+//! The sealing keys in a deployment's settings.
 
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use super::{SealError, SealingKey, SealingKeys};
 pub struct SealingSettings {
     /// Seals and opens.
     pub current: KeySettings,
-    /// Open what they sealed.
+    /// They open what they sealed.
     #[serde(default)]
     pub older: Vec<KeySettings>,
 }
@@ -20,14 +20,14 @@ pub struct SealingSettings {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeySettings {
-    /// The number by which rows name it.
+    /// The number that rows use for it.
     pub id: i32,
     /// 64 hexadecimal digits.
     pub key: SecretString,
 }
 
 impl SealingSettings {
-    /// The keys themselves.
+    /// The keys of these settings.
     ///
     /// # Errors
     /// [`SealError::Malformed`] or [`SealError::KeyTwice`].

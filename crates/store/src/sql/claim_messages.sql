@@ -1,6 +1,6 @@
 -- claim_messages
--- What others are just claiming is passed over. Whoever claims has them to itself until they are due again, and is told
--- the how-manieth claim that is; beyond 32767 nobody counts.
+-- Rows that another process is claiming are skipped. A claimed message belongs to its claimant until it is due again.
+-- The result contains the number of the claim, counted up to 32767.
 WITH due AS (
     SELECT purchase_id, recipient, channel FROM outbox
     WHERE channel = $1 AND sent_at IS NULL AND given_up_at IS NULL AND due_at <= now() - $4 * interval '1 millisecond'

@@ -1,5 +1,5 @@
 -- claim_purchases
--- Compare and set, and a line of history for each: the count tells.
+-- Compare and set, with a line of history for each purchase. The row count shows how many were claimed.
 WITH claimed AS (
     UPDATE purchases p
     SET state = u.state, fence = u.fence, lease_until = u.lease_until, due_at = u.due_at,

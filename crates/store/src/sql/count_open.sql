@@ -1,5 +1,5 @@
 -- count_open
--- Everything that waits, from the small indexes of what is open: what this costs does not grow with history.
+-- All waiting work, from the small indexes of open rows. The cost does not grow with history.
 SELECT 'PURCHASES' AS pile, state AS what, count(*) AS waiting,
        extract(epoch FROM now() - min(created_at))::bigint AS oldest_s,
        extract(epoch FROM now() - min(due_at))::bigint AS overdue_s

@@ -1,5 +1,5 @@
 -- find_callers
--- Once for each caller of a group: whether it may still debit, for revocation and not for expiry.
+-- One row per caller of a group: whether it may still debit. This checks revocation and not expiry.
 SELECT c.ordinal,
     o.status = 'ACTIVE' AS organisation_is_active, o.environment = 'STAGING' AS is_locked_to_allow_list,
     f.id IS NOT NULL AND f.revoked_at IS NULL AND l.status = 'ACTIVE' AND u.status = 'ACTIVE' AS authority_is_live,

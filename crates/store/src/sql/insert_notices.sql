@@ -1,5 +1,5 @@
 -- insert_notices
--- Only for whom there is somebody to tell: few users of an integration have a number or an address.
+-- Only for recipients that have an address: few users of an integration have a phone number or an e-mail address.
 INSERT INTO outbox (purchase_id, kind, recipient, channel, written_at, due_at)
 SELECT n.purchase_id, n.kind, n.recipient, n.channel, n.at, n.at
 FROM unnest($1, $2, $3, $4, $5) AS n (purchase_id, kind, recipient, channel, at)

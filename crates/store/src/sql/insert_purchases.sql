@@ -1,5 +1,6 @@
 -- insert_purchases
--- With each, the attempt under whose name its order is about to leave, and the first line of its history.
+-- Each purchase is written with the attempt under whose name it is about to be sent, and with the first line of its
+-- history.
 WITH r AS (
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
         $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)

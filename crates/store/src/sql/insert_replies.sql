@@ -1,6 +1,6 @@
 -- insert_replies
--- An enquiry that proves nothing may be answered alike for as long as a purchase is in review: of an attempt with eight
--- replies on file, one a day is kept. Whatever proves something is kept, and no question is asked about it.
+-- While a purchase is in review, an enquiry that proves nothing may return the same reply many times. Once an attempt
+-- has eight stored replies, one such reply per day is stored. A reply that proves something is always stored.
 INSERT INTO provider_replies (purchase_id, attempt, at, key_id, sealed_reply)
 SELECT u.purchase_id, u.attempt, u.at, u.key_id, u.sealed_reply
 FROM unnest($1, $2, $3, $4, $5, $6) AS u (purchase_id, attempt, at, key_id, sealed_reply, proves_nothing)

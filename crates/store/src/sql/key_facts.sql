@@ -1,7 +1,7 @@
 -- key_facts
--- The purchase that was made last under each key: no other can hold it. And whether the key was closed after the request
--- that asks for it had arrived; a reserve reads that after the wallets are locked, since whoever closes a key locks them
--- too. The age of a request is measured just after the transaction began.
+-- The last purchase under each key: no other purchase can hold it. Also whether the key was closed after the request
+-- that uses it arrived. A reserve reads this after the wallets are locked, because closing a key locks them too. The
+-- age of a request is measured just after the transaction began.
 SELECT k.place, p.id, p.idempotency_use, p.request_hash, p.state, p.failure, p.failure_reason, p.failure_wording, p.ended_at,
     x.closed_at IS NOT NULL AS is_closed, clock_timestamp() AS at
 FROM unnest($1, $2, $3, $4) AS k (place, client_id, idempotency_key, age_us)

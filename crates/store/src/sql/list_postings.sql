@@ -1,5 +1,5 @@
 -- list_postings
--- Each half of the page comes off the end of an index, so a page costs a page, however old the wallet is.
+-- Each half of the page is read from the end of an index, so its cost does not depend on the age of the wallet.
 WITH page AS (
     SELECT entry_id FROM (
         (SELECT DISTINCT entry_id FROM postings WHERE debit_account_id = $1 AND entry_id < $2

@@ -1,5 +1,5 @@
 -- lock_due
--- Whoever holds one of them at this moment is at work on it: it is left out and not waited for.
+-- A locked purchase is being worked on at this moment. It is skipped and not waited for.
 SELECT due.id
 FROM unnest($1, $2) AS s (provider_code, slots)
 CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
 -- lock_purchases
--- After the wallets, see lock_wallets.
+-- Runs after the wallets are locked, see lock_wallets.
 SELECT p.id, p.account_id, p.commission_account_id, p.provider_code, p.currency, p.net, p.total, p.commission,
     p.state, p.handling, p.fence, p.lease_until, p.claimed_at, p.asked_at, p.attempt, p.requests, p.window_closes_at, p.copies, p.last_sent_at,
     p.send_ended_at, p.earlier_sends_ended_by, p.no_record_since, p.provider_reference, p.created_at, p.provider_transaction, p.failure, p.failure_reason, p.failure_wording,

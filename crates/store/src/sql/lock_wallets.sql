@@ -1,10 +1,9 @@
 -- lock_wallets
--- Every transaction of money locks wallets first, in the order of their numbers, then purchases in the order of
--- theirs, and locks no account of the house. So no two of them wait for each other in a circle. The accounts of a
--- purchase never change, so reading them before its lock is no race. The lock leaves the number alone, so that whoever
--- writes a row that refers to the wallet does not wait for it.
--- The numbers are an array, worked out once: joined to, they would be worked out again for a wallet that was waited
--- for, and it would drop out of the result.
+-- Every transaction that moves money locks wallets first, in the order of their numbers, then purchases in the order of
+-- theirs. It locks no system account. So no two of them can deadlock. The accounts of a purchase never change, so
+-- reading them before the lock is no race. The lock does not cover the wallet's number, so a transaction that writes a
+-- row with a reference to the wallet does not wait for it. The numbers are an array that is computed once. In a join
+-- they would be computed again for a wallet that was waited for, and that wallet would drop out of the result.
 SELECT id, organisation_id, currency, category, status, handling, posted, held
 FROM accounts
 WHERE organisation_id IS NOT NULL AND id = ANY (ARRAY (

@@ -1,5 +1,5 @@
 -- message_facts
--- What a message is made of beside the purchase's own record.
+-- The contents of a message, apart from the purchase's own record.
 SELECT p.id, u.phone_number, u.email,
     ARRAY (SELECT t.language FROM product_texts t
         WHERE t.product = p.product AND t.display_name IS NOT NULL ORDER BY t.language) AS languages,

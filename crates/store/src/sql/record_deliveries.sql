@@ -1,5 +1,6 @@
 -- record_deliveries
--- That a message was sent counts whoever says so. That it was not, only from whoever claimed it last.
+-- A report that a message was sent counts from any claimant. A report that it was not sent counts only from the last
+-- claimant.
 UPDATE outbox o
 SET sent_at = CASE WHEN d.is_sent THEN clock_timestamp() END,
     due_at = coalesce(clock_timestamp() + d.pause_ms * interval '1 millisecond', o.due_at),

@@ -1,7 +1,7 @@
 -- reserve_facts
--- Read after the wallets are locked: whoever closes a reference locks them too. The age of a request is measured just
--- after the transaction began, so now() less the age is never later than its arrival. A reference rests for what arrived
--- before the end of its rest.
+-- Read after the wallets are locked, because closing a reference locks them too. The age of a request is measured just
+-- after the transaction began, so now() minus the age is never later than its arrival. A reference rests for requests
+-- that arrived before the end of its rest.
 SELECT clock_timestamp() AS at,
     kept.id IS NOT NULL AS is_on_file,
     (

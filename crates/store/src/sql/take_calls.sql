@@ -1,6 +1,7 @@
 -- take_calls
--- A block of $2 numbers of six digits, and the second that makes them unique: the database's own, never before the last
--- block's, and one later where the numbers start again from 1. Taking a block locks the counter, so blocks never overlap.
+-- A block of $2 six-digit numbers, and the second that makes them unique. The second is the database's own, and never
+-- before that of the last block. It is one later if the numbers start again from 1. Taking a block locks the counter,
+-- so blocks never overlap.
 INSERT INTO provider_call_counters AS c (provider_client_id, next_number, last_instant)
 VALUES ($1, 1 + $2, date_trunc('second', clock_timestamp()))
 ON CONFLICT (provider_client_id) DO UPDATE SET

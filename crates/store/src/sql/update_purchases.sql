@@ -1,5 +1,5 @@
 -- update_purchases
--- Compare and set: a purchase that is not as it was read under its lock is not touched, and the count tells.
+-- Compare and set. A purchase that is not as it was read under its lock is not changed, and the row count shows it.
 UPDATE purchases p
 SET state = u.state, fence = u.fence, lease_until = u.lease_until, attempt = u.attempt, requests = u.requests,
     copies = u.copies, last_sent_at = u.last_sent_at, no_record_since = u.no_record_since,

@@ -1,4 +1,4 @@
-//! The catalogue as the operator keeps it, and for whom an organisation may buy.
+//! The catalogue that the operator maintains, and the subscribers for which an organisation may buy.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use purchase::{AllowList, FeeSchedule, OrganisationId, ProductText, SubscriberFo
 use store::{AllowError, NewProvider, StoreError};
 use vend::{Capabilities, Product, SubscriberIdentifier};
 
-use crate::town::{PROVIDER, Shop, Town, act};
+use crate::env::{Merchant, PROVIDER, TestEnv, act};
 
 fn free() -> Terms {
     let fees = FeeSchedule::free(Currency::parse("BWP").unwrap());
@@ -18,9 +18,9 @@ fn meters(numbers: impl IntoIterator<Item = u32>) -> Vec<SubscriberIdentifier> {
     numbers.into_iter().map(|number| SubscriberIdentifier::parse(&number.to_string()).unwrap()).collect()
 }
 
-impl Town {
-    async fn offers(&self, shop: &Shop, product: Product, provider: &str) {
-        let to = shop.authority.organisation;
+impl TestEnv {
+    async fn offers(&self, merchant: &Merchant, product: Product, provider: &str) {
+        let to = merchant.authority.organisation;
         self.operator.put_offer(to, product, provider.into(), free(), act()).await.unwrap();
     }
 
@@ -43,45 +43,42 @@ fn rejected_by(outcome: Result<(), StoreError>) -> String {
 }
 
 #[tokio::test]
-async fn a_product_is_called_otherwise_only_where_the_operator_says_so() {
-    let town = Town::open().await;
-    let shop = town.shop_with(0).await;
-    town.offers(&shop, Product::Water, PROVIDER).await;
-    town.offers(&shop, Product::Electricity, PROVIDER).await;
+async fn a_product_has_another_name_only_where_the_operator_sets_one() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(0).await;
+    env.offers(&merchant, Product::Water, PROVIDER).await;
+    env.offers(&merchant, Product::Electricity, PROVIDER).await;
     let french =
         ProductText { language: "fr".into(), display_name: Some("Eau".into()), subscriber_id_label: None };
-    town.operator.put_product_text(Product::Water, french.clone(), act()).await.unwrap();
+    env.operator.put_product_text(Product::Water, french.clone(), act()).await.unwrap();
     let label = ProductText { display_name: None, subscriber_id_label: Some("Compteur".into()), ..french };
-    town.operator.put_product_text(Product::Water, label.clone(), act()).await.unwrap();
+    env.operator.put_product_text(Product::Water, label.clone(), act()).await.unwrap();
 
-    let products = town.store.catalogue(shop.authority.organisation).await.unwrap().products;
+    let products = env.store.catalogue(merchant.authority.organisation).await.unwrap().products;
     let texts: Vec<_> = products.into_iter().map(|product| (product.product, product.texts)).collect();
     assert_eq!(texts, [(Product::Electricity, vec![]), (Product::Water, vec![label.clone()])]);
 
     let silent = ProductText { subscriber_id_label: None, ..label };
-    let refused = town.operator.put_product_text(Product::Water, silent, act()).await;
+    let refused = env.operator.put_product_text(Product::Water, silent, act()).await;
     assert_eq!(rejected_by(refused), "product_texts_say_something");
-    town.operator.remove_product_text(Product::Water, "fr".into(), act()).await.unwrap();
-    let absent = town.operator.remove_product_text(Product::Water, "fr".into(), act()).await.unwrap_err();
+    env.operator.remove_product_text(Product::Water, "fr".into(), act()).await.unwrap();
+    let absent = env.operator.remove_product_text(Product::Water, "fr".into(), act()).await.unwrap_err();
     assert_eq!(absent.to_string(), "there is no entry in the catalogue for product_text:WATER/fr");
-    let products = town.store.list_products().await.unwrap();
+    let products = env.store.list_products().await.unwrap();
     assert!(products.iter().all(|product| product.texts.is_empty()));
-    assert_eq!(town.count("audit_log WHERE action = 'product_text.changed'"), 2);
-    assert_eq!(town.count("audit_log WHERE action = 'product_text.removed' AND actor = 'naledi'"), 1);
+    assert_eq!(env.count("audit_log WHERE action = 'product_text.changed'"), 2);
+    assert_eq!(env.count("audit_log WHERE action = 'product_text.removed' AND actor = 'naledi'"), 1);
 }
 
 #[tokio::test]
 async fn the_operator_sees_everything_that_it_entered() {
-    let town = Town::open().await;
-    let shop = town.shop_with(0).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(0).await;
     let format = SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap();
-    town.operator
-        .put_product(Product::Electricity, format, Some("On the meter".into()), act())
-        .await
-        .unwrap();
-    town.second_provider().await;
+    env.operator.put_product(Product::Electricity, format, Some("On the meter".into()), act()).await.unwrap();
+    env.second_provider().await;
 
-    let products = town.store.list_products().await.unwrap();
+    let products = env.store.list_products().await.unwrap();
     let named: Vec<_> = products.iter().map(|listed| listed.product).collect();
     assert_eq!(named, [Product::Airtime, Product::Electricity, Product::Water]);
     let electricity = &products[1];
@@ -89,14 +86,14 @@ async fn the_operator_sees_everything_that_it_entered() {
         (electricity.format.length_min(), electricity.format.length_max(), electricity.format.pattern());
     assert_eq!(format, (Some(11), Some(13), Some("^[0-9]+$")));
     assert_eq!(electricity.hint.as_deref(), Some("On the meter"));
-    let providers = town.store.list_providers().await.unwrap();
+    let providers = env.store.list_providers().await.unwrap();
     let named: Vec<_> = providers.iter().map(|listed| (listed.code.as_str(), listed.name.as_str())).collect();
     assert_eq!(named, [("BPC", "Botswana Power"), ("WUC", "Water")]);
 
-    assert!(town.store.list_offers(shop.authority.organisation).await.unwrap().is_empty());
-    town.offers(&shop, Product::Water, "WUC").await;
-    town.offers(&shop, Product::Electricity, PROVIDER).await;
-    let offers = town.store.list_offers(shop.authority.organisation).await.unwrap();
+    assert!(env.store.list_offers(merchant.authority.organisation).await.unwrap().is_empty());
+    env.offers(&merchant, Product::Water, "WUC").await;
+    env.offers(&merchant, Product::Electricity, PROVIDER).await;
+    let offers = env.store.list_offers(merchant.authority.organisation).await.unwrap();
     let listed: Vec<_> =
         offers.iter().map(|listed| (listed.offer.product, listed.offer.provider_code.as_str())).collect();
     assert_eq!(listed, [(Product::Electricity, "BPC"), (Product::Water, "WUC")]);
@@ -105,14 +102,14 @@ async fn the_operator_sees_everything_that_it_entered() {
 
 #[tokio::test]
 async fn an_offer_goes_when_it_is_removed_but_not_while_it_is_the_default() {
-    let town = Town::open().await;
-    let (shop, stranger) = (town.shop_with(0).await, town.shop_with(0).await);
-    let organisation = shop.authority.organisation;
-    town.second_provider().await;
+    let env = TestEnv::open().await;
+    let (merchant, other) = (env.merchant_with(0).await, env.merchant_with(0).await);
+    let organisation = merchant.authority.organisation;
+    env.second_provider().await;
     for provider in [PROVIDER, "WUC"] {
-        town.offers(&shop, Product::Water, provider).await;
+        env.offers(&merchant, Product::Water, provider).await;
     }
-    let operator = &town.operator;
+    let operator = &env.operator;
     let default = |provider: &str| {
         operator.put_default_provider(organisation, Product::Water, provider.to_owned(), act())
     };
@@ -121,13 +118,13 @@ async fn an_offer_goes_when_it_is_removed_but_not_while_it_is_the_default() {
 
     default(PROVIDER).await.unwrap();
     default("WUC").await.unwrap();
-    let found = town.store.find_default_provider(organisation, Product::Water).await.unwrap();
+    let found = env.store.find_default_provider(organisation, Product::Water).await.unwrap();
     assert_eq!(found.as_deref(), Some("WUC"));
-    let products = town.store.catalogue(organisation).await.unwrap().products;
+    let products = env.store.catalogue(organisation).await.unwrap().products;
     assert_eq!(products[0].default_provider.as_deref(), Some("WUC"));
     assert_eq!(rejected_by(default("NOBODY").await), "default_provider_needs_its_offer");
     let elsewhere =
-        operator.put_default_provider(stranger.authority.organisation, Product::Water, "WUC".into(), act());
+        operator.put_default_provider(other.authority.organisation, Product::Water, "WUC".into(), act());
     assert_eq!(rejected_by(elsewhere.await), "default_provider_needs_its_offer");
 
     assert_eq!(rejected_by(remove("WUC").await), "default_provider_needs_its_offer");
@@ -135,50 +132,46 @@ async fn an_offer_goes_when_it_is_removed_but_not_while_it_is_the_default() {
     assert!(matches!(remove(PROVIDER).await, Err(StoreError::Absent { .. })));
     operator.remove_default_provider(organisation, Product::Water, act()).await.unwrap();
     remove("WUC").await.unwrap();
-    assert!(town.store.catalogue(organisation).await.unwrap().products.is_empty());
-    assert_eq!(town.store.find_default_provider(organisation, Product::Water).await.unwrap(), None);
-    assert_eq!(
-        town.count("audit_log WHERE action = 'offer.removed'"),
-        2,
-        "what was refused is not on record"
-    );
-    assert_eq!(town.count("audit_log WHERE action = 'default_provider.changed'"), 2);
+    assert!(env.store.catalogue(organisation).await.unwrap().products.is_empty());
+    assert_eq!(env.store.find_default_provider(organisation, Product::Water).await.unwrap(), None);
+    assert_eq!(env.count("audit_log WHERE action = 'offer.removed'"), 2, "a refused removal is not recorded");
+    assert_eq!(env.count("audit_log WHERE action = 'default_provider.changed'"), 2);
 }
 
 #[tokio::test]
-async fn in_staging_an_organisation_may_buy_for_whom_it_is_allowed_and_in_production_for_everybody() {
-    let town = Town::open().await;
-    let (shop, other) = (town.shop_with(0).await, town.shop_with(0).await);
-    let organisation = shop.authority.organisation;
-    town.sql("UPDATE organisations SET environment = 'STAGING'");
-    assert_eq!(town.may_buy_for(organisation).await, AllowList::Only(HashSet::new()));
+async fn staging_limits_purchases_to_the_allow_list_and_production_does_not() {
+    let env = TestEnv::open().await;
+    let (merchant, other) = (env.merchant_with(0).await, env.merchant_with(0).await);
+    let organisation = merchant.authority.organisation;
+    env.sql("UPDATE organisations SET environment = 'STAGING'");
+    assert_eq!(env.may_buy_for(organisation).await, AllowList::Only(HashSet::new()));
 
     let twice = [meters([1, 2, 2]), meters([1])].concat();
-    assert_eq!(town.operator.allow(organisation, twice, act()).await.unwrap(), 2);
-    assert_eq!(town.operator.allow(organisation, meters([2, 3]), act()).await.unwrap(), 1);
-    assert_eq!(town.operator.disallow(organisation, meters([1, 9]), act()).await.unwrap(), 1);
-    assert_eq!(town.store.list_allowed(organisation).await.unwrap(), meters([2, 3]));
-    assert_eq!(town.may_buy_for(organisation).await, AllowList::Only(meters([2, 3]).into_iter().collect()));
-    assert_eq!(town.may_buy_for(other.authority.organisation).await, AllowList::Only(HashSet::new()));
-    assert_eq!(town.may_buy_for(OrganisationId(0)).await, AllowList::Only(HashSet::new()));
+    assert_eq!(env.operator.allow(organisation, twice, act()).await.unwrap(), 2);
+    assert_eq!(env.operator.allow(organisation, meters([2, 3]), act()).await.unwrap(), 1);
+    assert_eq!(env.operator.disallow(organisation, meters([1, 9]), act()).await.unwrap(), 1);
+    assert_eq!(env.store.list_allowed(organisation).await.unwrap(), meters([2, 3]));
+    assert_eq!(env.may_buy_for(organisation).await, AllowList::Only(meters([2, 3]).into_iter().collect()));
+    assert_eq!(env.may_buy_for(other.authority.organisation).await, AllowList::Only(HashSet::new()));
+    assert_eq!(env.may_buy_for(OrganisationId(0)).await, AllowList::Only(HashSet::new()));
 
-    town.sql(&format!("UPDATE organisations SET environment = 'PRODUCTION' WHERE id = {}", organisation.0));
-    assert_eq!(town.may_buy_for(organisation).await, AllowList::Everybody);
+    env.sql(&format!("UPDATE organisations SET environment = 'PRODUCTION' WHERE id = {}", organisation.0));
+    assert_eq!(env.may_buy_for(organisation).await, AllowList::Unrestricted);
     let lines =
         format!("audit_log WHERE action LIKE 'allow_list.%' AND organisation_id = {}", organisation.0);
-    assert_eq!(town.count(&lines), 3);
-    assert_eq!(town.count("audit_log WHERE details -> 'subscribers' = '[\"1\", \"9\"]'"), 1);
+    assert_eq!(env.count(&lines), 3);
+    assert_eq!(env.count("audit_log WHERE details -> 'subscribers' = '[\"1\", \"9\"]'"), 1);
 }
 
 #[tokio::test]
 async fn an_allow_list_stays_short_enough_to_be_kept_in_memory() {
-    let town = Town::open().await;
-    let organisation = town.shop_with(0).await.authority.organisation;
-    town.operator.allow(organisation, meters(1..=990), act()).await.unwrap();
-    // Each fits alone; two at once must not both.
+    let env = TestEnv::open().await;
+    let organisation = env.merchant_with(0).await.authority.organisation;
+    env.operator.allow(organisation, meters(1..=990), act()).await.unwrap();
+    // Each call fits alone. Two calls at once must not both succeed.
     let (one, other) = tokio::join!(
-        town.operator.allow(organisation, meters(2001..=2010), act()),
-        town.operator.allow(organisation, meters(3001..=3010), act()),
+        env.operator.allow(organisation, meters(2001..=2010), act()),
+        env.operator.allow(organisation, meters(3001..=3010), act()),
     );
     let outcomes = [one, other].map(|outcome| match outcome {
         Ok(added) => added,
@@ -186,21 +179,21 @@ async fn an_allow_list_stays_short_enough_to_be_kept_in_memory() {
         Err(failed) => panic!("{failed:?}"),
     });
     assert_eq!(outcomes.iter().sum::<usize>(), 10);
-    let full = town.operator.allow(organisation, meters([4000]), act()).await.unwrap_err();
+    let full = env.operator.allow(organisation, meters([4000]), act()).await.unwrap_err();
     assert_eq!(full.to_string(), "an organisation's allow-list names at most 1000 subscribers");
-    town.operator.allow(organisation, meters([1]), act()).await.unwrap();
-    assert_eq!(town.store.list_allowed(organisation).await.unwrap().len(), AllowList::LENGTH_MAX);
+    env.operator.allow(organisation, meters([1]), act()).await.unwrap();
+    assert_eq!(env.store.list_allowed(organisation).await.unwrap().len(), AllowList::LENGTH_MAX);
 
-    let nobody = town.operator.allow(OrganisationId(0), meters([1]), act()).await.unwrap_err();
+    let unknown = env.operator.allow(OrganisationId(0), meters([1]), act()).await.unwrap_err();
     assert!(
-        matches!(nobody, AllowError::Store(StoreError::Absent { what: "organisation", .. })),
-        "{nobody:?}"
+        matches!(unknown, AllowError::Store(StoreError::Absent { what: "organisation", .. })),
+        "{unknown:?}"
     );
 }
 
 #[tokio::test]
 async fn the_servers_cannot_change_the_catalogue() {
-    let town = Town::open().await;
+    let env = TestEnv::open().await;
     for forbidden in [
         "DELETE FROM allowed_subscribers",
         "INSERT INTO allowed_subscribers VALUES (1, '04257670465')",
@@ -208,9 +201,9 @@ async fn the_servers_cannot_change_the_catalogue() {
         "UPDATE product_texts SET display_name = ''",
         "DELETE FROM offers",
     ] {
-        assert!(town.refusal_in("vendgate_api", forbidden).contains("permission denied"), "{forbidden}");
+        assert!(env.refusal_in("vendgate_api", forbidden).contains("permission denied"), "{forbidden}");
     }
     let broken = "INSERT INTO allowed_subscribers SELECT id, 'a b' FROM organisations";
-    town.shop_with(0).await;
-    assert!(town.refusal_of(broken).contains("allowed_subscribers_subscriber_identifier_check"));
+    env.merchant_with(0).await;
+    assert!(env.refusal_of(broken).contains("allowed_subscribers_subscriber_identifier_check"));
 }

@@ -1,12 +1,12 @@
-//! What the worker claims: what is due and free, under the next fence, each purchase by one worker at a time.
+//! What the worker claims: due and free purchases, under the next fence, each by one worker at a time.
 
 use std::collections::BTreeSet;
 
-use purchase::{Fact, Fence, Handling, PurchaseId, Record, StateName, Told};
+use purchase::{Event, Fence, Handling, PurchaseId, Record, RefusalSource, StateName};
 use store::{ClaimedPurchase, DueSlots, NewProvider, Reservation, Store, Verdict};
 use vend::{Capabilities, Doubt, Refusal, RefusalReason};
 
-use crate::town::{FIRST, PROVIDER, Shop, Town, act, connect, settings, vended};
+use crate::env::{FIRST, Merchant, PROVIDER, TestEnv, act, connect, settings, vended};
 
 fn slots(provider_code: &str, slots: u16) -> DueSlots {
     DueSlots { provider_code: provider_code.into(), slots }
@@ -20,14 +20,14 @@ fn ids(claimed: &[ClaimedPurchase]) -> Vec<PurchaseId> {
     claimed.iter().map(|claimed| claimed.record.id).collect()
 }
 
-fn lost() -> Fact {
-    Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }
+fn lost() -> Event {
+    Event::Lost { fence: FIRST, why: Doubt::TimedOut.into() }
 }
 
-impl Town {
+impl TestEnv {
     /// A purchase in doubt, due this many seconds ago.
-    async fn due(&self, shop: &Shop, meter: &str, seconds_ago: u32) -> Reservation {
-        let (order, _) = self.reserved(shop, meter, 1_000).await;
+    async fn due(&self, merchant: &Merchant, meter: &str, seconds_ago: u32) -> Reservation {
+        let (order, _) = self.reserved(merchant, meter, 1_000).await;
         self.records(&order, lost()).await;
         self.is_due(order.id, seconds_ago);
         order
@@ -40,7 +40,7 @@ impl Town {
         ));
     }
 
-    /// Lets leases end now, by the database's clock.
+    /// Ends all leases now, by the database's clock.
     fn leases_end(&self) {
         self.sql("UPDATE purchases SET lease_until = now(), due_at = now() WHERE lease_until IS NOT NULL");
     }
@@ -48,176 +48,180 @@ impl Town {
 
 #[tokio::test]
 async fn a_claim_raises_the_fence_and_stands_in_the_history() {
-    let town = Town::open().await;
+    let env = TestEnv::open().await;
     let declared = Capabilities { repeat_is_safe: true, not_found_counts: true, ..Capabilities::default() };
-    town.declare(declared).await;
-    let shop = town.shop_with(20_000).await;
-    let order = town.due(&shop, "04257670465", 1).await;
+    env.declare(declared).await;
+    let merchant = env.merchant_with(20_000).await;
+    let order = env.due(&merchant, "04257670465", 1).await;
 
-    let claimed = claims(&town.store, 8).await;
+    let claimed = claims(&env.store, 8).await;
     assert_eq!(ids(&claimed), [order.id]);
     let claim = &claimed[0];
-    assert_eq!((claim.record.life.fence, claim.record.life.state.name()), (Fence(2), StateName::InDoubt));
-    assert!(claim.record.life.is_leased(claim.at));
+    assert_eq!(
+        (claim.record.lifecycle.fence, claim.record.lifecycle.state.name()),
+        (Fence(2), StateName::InDoubt)
+    );
+    assert!(claim.record.lifecycle.is_leased(claim.at));
     assert_eq!(claim.declared, declared);
-    let read = town.store.get_record(order.id).await.unwrap();
-    assert_eq!(claim.record, Record { recovery: None, ..read }, "only a reader asks what to do next");
+    let read = env.store.get_record(order.id).await.unwrap();
+    assert_eq!(claim.record, Record { recovery: None, ..read }, "only a read computes the recovery");
     let history = "SELECT fact, state, fence, attempt FROM purchase_events ORDER BY id DESC LIMIT 1";
-    assert_eq!(town.sql(history), "CLAIMED|IN_DOUBT|2|1");
-    assert_eq!(town.sql("SELECT due_at = lease_until FROM purchases"), "t");
+    assert_eq!(env.sql(history), "CLAIMED|IN_DOUBT|2|1");
+    assert_eq!(env.sql("SELECT due_at = lease_until FROM purchases"), "t");
 
-    let outpaced = town.records(&order, Fact::LetGo { fence: FIRST, why: Doubt::TimedOut.into() }).await;
+    let outpaced =
+        env.records(&order, Event::LeaseReleased { fence: FIRST, why: Doubt::TimedOut.into() }).await;
     assert!(matches!(outpaced.verdict, Verdict::Illegal(_)));
-    let settled = town.records(&order, vended("V1", 1_000)).await;
-    assert_eq!(settled.life.state.name(), StateName::Successful);
+    let settled = env.records(&order, vended("V1", 1_000)).await;
+    assert_eq!(settled.lifecycle.state.name(), StateName::Successful);
 }
 
 #[tokio::test]
 async fn a_purchase_is_left_alone_until_its_lease_ends_by_the_databases_clock() {
-    let town = Town::open().await;
-    let shop = town.shop_with(20_000).await;
-    let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(20_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
     for fence in 2..5 {
-        assert_eq!(ids(&claims(&town.store, 8).await), [], "before fence {fence}");
-        town.leases_end();
-        let claimed = claims(&town.store, 8).await;
+        assert_eq!(ids(&claims(&env.store, 8).await), [], "before fence {fence}");
+        env.leases_end();
+        let claimed = claims(&env.store, 8).await;
         assert_eq!(ids(&claimed), [order.id]);
-        let life = &claimed[0].record.life;
-        assert_eq!((life.fence, life.state.name()), (Fence(fence), StateName::InDoubt));
+        let lifecycle = &claimed[0].record.lifecycle;
+        assert_eq!((lifecycle.fence, lifecycle.state.name()), (Fence(fence), StateName::InDoubt));
     }
 }
 
 #[tokio::test]
 async fn what_has_been_due_longest_comes_first_and_no_more_than_there_are_slots_for() {
-    let town = Town::open().await;
+    let env = TestEnv::open().await;
     let water = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
-    town.operator.put_provider(water, act()).await.unwrap();
-    let shop = town.shop_with(200_000).await;
+    env.operator.put_provider(water, act()).await.unwrap();
+    let merchant = env.merchant_with(200_000).await;
     let mut power = Vec::new();
     for (meter, seconds_ago) in [("04000000001", 10), ("04000000002", 30), ("04000000003", 20)] {
-        power.push(town.due(&shop, meter, seconds_ago).await.id);
+        power.push(env.due(&merchant, meter, seconds_ago).await.id);
     }
     let mut others = Vec::new();
     for (meter, seconds_ago) in [("04000000004", 40), ("04000000005", 50)] {
-        let id = town.due(&shop, meter, seconds_ago).await.id;
-        town.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", id.0));
+        let id = env.due(&merchant, meter, seconds_ago).await.id;
+        env.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", id.0));
         others.push(id);
     }
     let free = [slots(PROVIDER, 2), slots("WUC", 1), slots("NOBODY", 5)];
-    let claimed = town.store.claim_due(free.to_vec()).await.unwrap();
+    let claimed = env.store.claim_due(free.to_vec()).await.unwrap();
     assert_eq!(ids(&claimed), [others[1], power[1], power[2]]);
-    assert_eq!(town.store.claim_due(vec![slots("WUC", 0)]).await.unwrap().len(), 0);
-    let claimed = town.store.claim_due(free.to_vec()).await.unwrap();
+    assert_eq!(env.store.claim_due(vec![slots("WUC", 0)]).await.unwrap().len(), 0);
+    let claimed = env.store.claim_due(free.to_vec()).await.unwrap();
     assert_eq!(ids(&claimed), [others[0], power[0]]);
-    assert_eq!(town.store.claim_due(free.to_vec()).await.unwrap().len(), 0);
+    assert_eq!(env.store.claim_due(free.to_vec()).await.unwrap().len(), 0);
 }
 
 #[tokio::test]
 async fn what_is_not_due_yet_and_what_has_ended_is_never_claimed() {
-    let town = Town::open().await;
-    let shop = town.shop_with(200_000).await;
-    let (sold, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    town.records(&sold, vended("V1", 1_000)).await;
-    let (failed, _) = town.reserved(&shop, "04000000002", 1_000).await;
-    town.records(&failed, Fact::NeverSent { fence: FIRST }).await;
-    let (in_doubt, _) = town.reserved(&shop, "04000000003", 1_000).await;
-    town.records(&in_doubt, lost()).await;
-    town.reserved(&shop, "04000000004", 1_000).await;
-    assert_eq!(ids(&claims(&town.store, 8).await), []);
-    assert_eq!(town.count("purchases WHERE due_at IS NULL"), 2);
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(200_000).await;
+    let (sold, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    env.records(&sold, vended("V1", 1_000)).await;
+    let (failed, _) = env.reserved(&merchant, "04000000002", 1_000).await;
+    env.records(&failed, Event::NeverSent { fence: FIRST }).await;
+    let (in_doubt, _) = env.reserved(&merchant, "04000000003", 1_000).await;
+    env.records(&in_doubt, lost()).await;
+    env.reserved(&merchant, "04000000004", 1_000).await;
+    assert_eq!(ids(&claims(&env.store, 8).await), []);
+    assert_eq!(env.count("purchases WHERE due_at IS NULL"), 2);
     for broken in [
         format!("UPDATE purchases SET due_at = NULL WHERE id = {}", in_doubt.id.0),
         "ALTER TABLE purchases DISABLE TRIGGER purchases_end_once;
          UPDATE purchases SET due_at = now() WHERE state = 'FAILED'"
             .to_owned(),
     ] {
-        let refused = town.database.run_sql(&format!("BEGIN; {broken}; COMMIT")).unwrap_err();
+        let refused = env.database.run_sql(&format!("BEGIN; {broken}; COMMIT")).unwrap_err();
         assert!(refused.to_string().contains("purchases_due_while_open"), "{refused}");
     }
 }
 
 #[tokio::test]
 async fn every_move_sets_when_the_worker_looks_again() {
-    let town = Town::open().await;
-    let shop = town.shop(200_000, Handling::Managed).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant(200_000, Handling::Managed).await;
     let due_in = |order: &Reservation| {
-        town.sql(&format!(
+        env.sql(&format!(
             "SELECT round(extract(epoch FROM due_at - created_at)) FROM purchases WHERE id = {}",
             order.id.0
         ))
     };
-    let (order, _) = town.reserved(&shop, "04000000001", 1_000).await;
+    let (order, _) = env.reserved(&merchant, "04000000001", 1_000).await;
     assert_eq!(due_in(&order), "60", "its sender's lease");
-    town.records(&order, lost()).await;
+    env.records(&order, lost()).await;
     assert_eq!(due_in(&order), "5", "the first look");
-    let (busy, _) = town.reserved(&shop, "04000000002", 1_000).await;
+    let (busy, _) = env.reserved(&merchant, "04000000002", 1_000).await;
     let refusal = Refusal::because(RefusalReason::Busy);
-    town.records(&busy, Fact::Refused { fence: FIRST, refusal, told: Told::InAnswer }).await;
-    assert_eq!((town.state(busy.id).as_str(), due_in(&busy).as_str()), ("RETRY_DUE", "60"));
-    let claimed = town.records(&order, Fact::Claimed).await;
+    env.records(&busy, Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer }).await;
+    assert_eq!((env.state(busy.id).as_str(), due_in(&busy).as_str()), ("RETRY_DUE", "60"));
+    let claimed = env.records(&order, Event::Claimed).await;
     assert_eq!(due_in(&order), "60", "its new holder's lease");
-    town.records(&order, vended("V1", 1_000)).await;
-    assert_eq!((claimed.life.fence, due_in(&order).as_str()), (Fence(2), ""));
+    env.records(&order, vended("V1", 1_000)).await;
+    assert_eq!((claimed.lifecycle.fence, due_in(&order).as_str()), (Fence(2), ""));
 }
 
 #[tokio::test]
-async fn what_somebody_works_on_at_this_moment_is_left_out_and_not_waited_for() {
-    let town = Town::open().await;
-    let shop = town.shop_with(200_000).await;
-    let held = town.due(&shop, "04000000001", 30).await;
-    let free = town.due(&shop, "04000000002", 10).await;
-    let holder = town.session().await;
+async fn a_locked_purchase_is_left_out_and_not_waited_for() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(200_000).await;
+    let held = env.due(&merchant, "04000000001", 30).await;
+    let free = env.due(&merchant, "04000000002", 10).await;
+    let holder = env.session().await;
     let lock = format!("BEGIN; SELECT FROM purchases WHERE id = {} FOR NO KEY UPDATE", held.id.0);
     holder.batch_execute(&lock).await.unwrap();
-    assert_eq!(ids(&claims(&town.store, 1).await), [free.id]);
-    assert_eq!(ids(&claims(&town.store, 8).await), []);
+    assert_eq!(ids(&claims(&env.store, 1).await), [free.id]);
+    assert_eq!(ids(&claims(&env.store, 8).await), []);
     holder.batch_execute("ROLLBACK").await.unwrap();
-    assert_eq!(ids(&claims(&town.store, 8).await), [held.id]);
+    assert_eq!(ids(&claims(&env.store, 8).await), [held.id]);
 }
 
 #[tokio::test]
 async fn a_claim_waits_for_no_wallet() {
-    let town = Town::open().await;
-    let shop = town.shop_with(200_000).await;
-    let order = town.due(&shop, "04000000001", 30).await;
-    let holder = town.session().await;
-    holder.batch_execute(&format!("BEGIN; {}", crate::town::lock_of(shop.wallet))).await.unwrap();
-    assert_eq!(ids(&claims(&town.store, 8).await), [order.id]);
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(200_000).await;
+    let order = env.due(&merchant, "04000000001", 30).await;
+    let holder = env.session().await;
+    holder.batch_execute(&format!("BEGIN; {}", crate::env::lock_of(merchant.wallet))).await.unwrap();
+    assert_eq!(ids(&claims(&env.store, 8).await), [order.id]);
     holder.batch_execute("ROLLBACK").await.unwrap();
 }
 
 #[tokio::test]
-async fn a_purchase_that_may_not_be_claimed_is_left_as_it_is_and_holds_up_nobody() {
-    let town = Town::open().await;
-    let shop = town.shop_with(200_000).await;
-    let (leased, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    town.is_due(leased.id, 60);
-    let unreadable = town.due(&shop, "04000000002", 30).await;
+async fn a_purchase_that_may_not_be_claimed_is_left_as_it_is_and_delays_no_other() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(200_000).await;
+    let (leased, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    env.is_due(leased.id, 60);
+    let unreadable = env.due(&merchant, "04000000002", 30).await;
     let nonsense = "UPDATE purchases SET provider_reference = 'nonsense' WHERE id =";
-    town.sql("ALTER TABLE attempts DISABLE TRIGGER attempts_are_append_only");
-    town.sql(&format!(
+    env.sql("ALTER TABLE attempts DISABLE TRIGGER attempts_are_append_only");
+    env.sql(&format!(
         "{nonsense} {0}; UPDATE attempts SET provider_reference = 'nonsense' WHERE purchase_id = {0}",
         unreadable.id.0
     ));
-    let order = town.due(&shop, "04000000003", 10).await;
-    assert_eq!(ids(&claims(&town.store, 1).await), [], "the first in line cannot be claimed");
-    assert_eq!(ids(&claims(&town.store, 1).await), [], "nor can the second");
-    assert_eq!(ids(&claims(&town.store, 1).await), [order.id]);
-    assert_eq!(town.sql("SELECT fence FROM purchases ORDER BY id"), "1\n1\n2");
+    let order = env.due(&merchant, "04000000003", 10).await;
+    assert_eq!(ids(&claims(&env.store, 1).await), [], "the first in line cannot be claimed");
+    assert_eq!(ids(&claims(&env.store, 1).await), [], "nor can the second");
+    assert_eq!(ids(&claims(&env.store, 1).await), [order.id]);
+    assert_eq!(env.sql("SELECT fence FROM purchases ORDER BY id"), "1\n1\n2");
     let later = "SELECT count(*) FROM purchases WHERE fence = 1 AND due_at > now() + interval '10 minutes'";
-    assert_eq!(town.sql(later), "2", "they are looked at again, and take nobody's place in line");
+    assert_eq!(env.sql(later), "2", "they are due again later and delay no other purchase");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_workers_at_once_share_the_work_and_never_get_the_same_purchase() {
     const DUE: usize = 120;
-    let town = Town::open().await;
-    let shop = town.shop_with(10_000_000).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(10_000_000).await;
     for number in 0..DUE {
         let seconds_ago = u32::try_from(number % 7).unwrap();
-        town.due(&shop, &format!("04{number:09}"), seconds_ago + 1).await;
+        env.due(&merchant, &format!("04{number:09}"), seconds_ago + 1).await;
     }
-    let workers = [town.store.clone(), connect(settings(&town.database)).await];
+    let workers = [env.store.clone(), connect(settings(&env.database)).await];
     let barrier = std::sync::Arc::new(tokio::sync::Barrier::new(workers.len()));
     let working = workers.map(|store| {
         let barrier = barrier.clone();
@@ -238,20 +242,20 @@ async fn two_workers_at_once_share_the_work_and_never_get_the_same_purchase() {
     }
     let different: BTreeSet<PurchaseId> = all.iter().copied().collect();
     assert_eq!((all.len(), different.len()), (DUE, DUE));
-    assert_eq!(town.count("purchases WHERE fence = 2"), i64::try_from(DUE).unwrap());
-    assert_eq!(town.count("purchase_events WHERE fact = 'CLAIMED'"), i64::try_from(DUE).unwrap());
+    assert_eq!(env.count("purchases WHERE fence = 2"), i64::try_from(DUE).unwrap());
+    assert_eq!(env.count("purchase_events WHERE fact = 'CLAIMED'"), i64::try_from(DUE).unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn workers_and_lanes_that_want_the_same_purchases_neither_deadlock_nor_lose_anything() {
+async fn workers_and_lanes_on_the_same_purchases_neither_deadlock_nor_lose_anything() {
     const DUE: usize = 60;
-    let town = std::sync::Arc::new(Town::open().await);
-    let shop = town.shop_with(10_000_000).await;
+    let env = std::sync::Arc::new(TestEnv::open().await);
+    let merchant = env.merchant_with(10_000_000).await;
     let mut orders = Vec::new();
     for number in 0..DUE {
-        orders.push(town.due(&shop, &format!("04{number:09}"), 1).await);
+        orders.push(env.due(&merchant, &format!("04{number:09}"), 1).await);
     }
-    let store = connect(settings(&town.database)).await;
+    let store = connect(settings(&env.database)).await;
     let claiming = tokio::spawn(async move {
         let mut claimed = 0;
         for _round in 0..DUE {
@@ -261,14 +265,14 @@ async fn workers_and_lanes_that_want_the_same_purchases_neither_deadlock_nor_los
     });
     let mut settling = tokio::task::JoinSet::new();
     for (number, order) in orders.into_iter().enumerate() {
-        let store = town.store.clone();
-        let fact = vended(&format!("V{number}"), 1_000);
-        settling.spawn(async move { store.record(order.id, order.authority.organisation, fact).await });
+        let store = env.store.clone();
+        let event = vended(&format!("V{number}"), 1_000);
+        settling.spawn(async move { store.record(order.id, order.authority.organisation, event).await });
     }
     for settled in settling.join_all().await {
-        assert_eq!(settled.unwrap().life.state.name(), StateName::Successful);
+        assert_eq!(settled.unwrap().lifecycle.state.name(), StateName::Successful);
     }
     let claimed = claiming.await.unwrap();
-    assert_eq!(town.count("purchase_events WHERE fact = 'CLAIMED'"), i64::try_from(claimed).unwrap());
-    assert_eq!(town.count("purchases WHERE state = 'SUCCESSFUL'"), i64::try_from(DUE).unwrap());
+    assert_eq!(env.count("purchase_events WHERE fact = 'CLAIMED'"), i64::try_from(claimed).unwrap());
+    assert_eq!(env.count("purchases WHERE state = 'SUCCESSFUL'"), i64::try_from(DUE).unwrap());
 }

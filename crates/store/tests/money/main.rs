@@ -1,5 +1,6 @@
-//! Money and purchases against a real database: what is held, settled, given back and refused, and what
-//! remains true when acknowledgements are lost, when many come at once, and when others hold the locks.
+//! Money and purchases against a real database: what is held, settled, released and refused. The same must be
+//! true when acknowledgements are lost, when many callers come at once, and when other sessions hold the
+//! locks.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,6 +14,7 @@ mod checks;
 mod closed_keys;
 mod crowd;
 mod due;
+mod env;
 mod guards;
 mod housekeeping;
 mod keys;
@@ -29,6 +31,5 @@ mod recording;
 mod references;
 mod refused_confirms;
 mod reserving;
-mod town;
 mod trouble;
 mod waiting;

@@ -1,18 +1,18 @@
-//! The operator's view: what is found, what the story of a purchase holds, and a person's decision, which is a fact
-//! like any other and races with proof like any other.
+//! The operator's view: what an operator finds, what the story of a purchase contains, and the decision of an
+//! operator. A decision is an event like any other, and it races with proof like any other.
 
 use std::time::Duration;
 
-use purchase::{Fact, Fence, PurchaseId, StateName};
+use purchase::{Event, Fence, PurchaseId, StateName};
 use store::{
     Decided, Decision, DecisionError, NewProvider, OverseenMessages, OverseenStates, OversightQuery,
     Reservation, SealError, Store, Story, Verdict,
 };
 use vend::{Capabilities, Doubt, Unclear, Vend};
 
-use crate::town::{FIRST, Shop, TOKEN, Town, act, connect, settings, until, vend, vended};
+use crate::env::{FIRST, Merchant, TOKEN, TestEnv, act, connect, settings, until, vend, vended};
 
-/// What an operator enters: nothing was said by a provider.
+/// A decision that an operator enters. It contains no reply of a provider.
 fn entered(transaction: &str) -> Decision {
     Decision::Vended(Box::new(Vend {
         breakdown: None,
@@ -21,15 +21,15 @@ fn entered(transaction: &str) -> Decision {
     }))
 }
 
-impl Town {
-    /// A purchase that waits for a person, free to be claimed.
-    async fn in_review(&self, shop: &Shop, meter: &str) -> Reservation {
-        let (order, _) = self.reserved(shop, meter, 1_000).await;
-        self.records(&order, Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
+impl TestEnv {
+    /// A purchase that waits for an operator, free to be claimed.
+    async fn in_review(&self, merchant: &Merchant, meter: &str) -> Reservation {
+        let (order, _) = self.reserved(merchant, meter, 1_000).await;
+        self.records(&order, Event::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
         self.sql(&format!("UPDATE purchases SET window_closes_at = now() WHERE id = {}", order.id.0));
-        let claimed = self.records(&order, Fact::Claimed).await;
-        let closed = self.records(&order, Fact::WindowClosed { fence: claimed.life.fence }).await;
-        assert_eq!((closed.verdict, closed.life.state.name()), (Verdict::Moved, StateName::Review));
+        let claimed = self.records(&order, Event::Claimed).await;
+        let closed = self.records(&order, Event::WindowClosed { fence: claimed.lifecycle.fence }).await;
+        assert_eq!((closed.verdict, closed.lifecycle.state.name()), (Verdict::Moved, StateName::Review));
         order
     }
 
@@ -43,118 +43,118 @@ impl Town {
     }
 }
 
-/// Another operator at a desk of his own, with these keys.
-async fn another_operator(town: &Town, key: [u8; 32]) -> Store {
-    let mut as_operator = settings(&town.database);
-    as_operator.database_url = town.database.url_as("test_operator", "test_operator").into();
+/// The store of another operator, with this sealing key.
+async fn another_operator(env: &TestEnv, key: [u8; 32]) -> Store {
+    let mut as_operator = settings(&env.database);
+    as_operator.database_url = env.database.url_as("test_operator", "test_operator").into();
     let keys = store::SealingKeys::try_new(store::SealingKey::new(1, &key), Vec::new()).unwrap();
     let handle = tokio::runtime::Handle::current();
     Store::connect(as_operator, keys, purchase::Timing::default(), handle).await.unwrap()
 }
 
-/// The facts of a story with the state after each.
-fn facts(story: &Story) -> Vec<(&str, StateName)> {
+/// The events of a story with the state after each.
+fn events(story: &Story) -> Vec<(&str, StateName)> {
     story.events.iter().map(|event| (event.fact.as_str(), event.state)).collect()
 }
 
 #[tokio::test]
-async fn an_operator_finds_everybodys_purchases_page_by_page() {
-    let town = Town::open().await;
-    let shops = [town.shop_with(500_000).await, town.shop_with(500_000).await];
+async fn an_operator_finds_the_purchases_of_all_organisations_page_by_page() {
+    let env = TestEnv::open().await;
+    let merchants = [env.merchant_with(500_000).await, env.merchant_with(500_000).await];
     let mut made = Vec::new();
     for number in 0..6 {
-        let (order, _) = town.reserved(&shops[number % 2], &format!("0400000000{number}"), 1_000).await;
+        let (order, _) = env.reserved(&merchants[number % 2], &format!("0400000000{number}"), 1_000).await;
         made.push(order.id.0);
         if number >= 3 {
-            town.records(&order, vended("V", 1_000)).await;
+            env.records(&order, vended("V", 1_000)).await;
         }
     }
     let newest = || OversightQuery::newest(50);
     let newest_first: Vec<i64> = made.iter().rev().copied().collect();
-    assert_eq!(town.seen(newest()).await, newest_first);
-    assert_eq!(town.seen(OversightQuery { states: OverseenStates::Open, ..newest() }).await, made[..3]);
+    assert_eq!(env.seen(newest()).await, newest_first);
+    assert_eq!(env.seen(OversightQuery { states: OverseenStates::Open, ..newest() }).await, made[..3]);
     let mut after = None;
     let mut walked = Vec::new();
-    while let [id, ..] = town.seen(OversightQuery { limit: 1, after, ..newest() }).await[..] {
+    while let [id, ..] = env.seen(OversightQuery { limit: 1, after, ..newest() }).await[..] {
         walked.push(id);
         after = Some(PurchaseId(id));
     }
     assert_eq!(walked, newest_first);
 
-    let of_first = OversightQuery { organisation: Some(shops[0].authority.organisation), ..newest() };
-    assert_eq!(town.seen(of_first).await, [made[4], made[2], made[0]]);
+    let of_first = OversightQuery { organisation: Some(merchants[0].authority.organisation), ..newest() };
+    assert_eq!(env.seen(of_first).await, [made[4], made[2], made[0]]);
     let subscriber = vend::SubscriberIdentifier::parse("04000000003").unwrap();
-    assert_eq!(town.seen(OversightQuery { subscriber: Some(subscriber), ..newest() }).await, [made[3]]);
+    assert_eq!(env.seen(OversightQuery { subscriber: Some(subscriber), ..newest() }).await, [made[3]]);
     let reference = Some("ref-04000000005".to_owned());
-    assert_eq!(town.seen(OversightQuery { external_reference: reference, ..newest() }).await, [made[5]]);
+    assert_eq!(env.seen(OversightQuery { external_reference: reference, ..newest() }).await, [made[5]]);
     let old = OversightQuery { older_than: Duration::from_mins(1), ..newest() };
-    assert_eq!(town.seen(old).await, Vec::<i64>::new());
+    assert_eq!(env.seen(old).await, Vec::<i64>::new());
 }
 
 #[tokio::test]
 async fn the_story_of_a_purchase_holds_everything_but_what_is_sealed() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-    town.records(&order, Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
-    let claimed = town.records(&order, Fact::Claimed).await;
-    assert_eq!(claimed.life.fence, Fence(2));
-    town.records(&order, vended("V1", 1_000)).await;
-    let story = town.story(order.id).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    env.records(&order, Event::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
+    let claimed = env.records(&order, Event::Claimed).await;
+    assert_eq!(claimed.lifecycle.fence, Fence(2));
+    env.records(&order, vended("V1", 1_000)).await;
+    let story = env.story(order.id).await;
     let expected = [
         ("RESERVED", StateName::InFlight),
         ("LOST", StateName::InDoubt),
         ("CLAIMED", StateName::InDoubt),
         ("VENDED", StateName::Successful),
     ];
-    assert_eq!(facts(&story), expected);
+    assert_eq!(events(&story), expected);
     assert_eq!(story.attempts[0].provider_reference, order.provider_reference.to_string());
     assert_eq!((story.replies.len(), story.entries[0].moves.len()), (1, 3));
-    assert_eq!(story.messages.len(), 1, "the till has neither number nor address");
-    assert_eq!((story.incidents.len(), story.deeds.len()), (0, 0));
+    assert_eq!(story.messages.len(), 1, "the user has neither phone number nor email address");
+    assert_eq!((story.incidents.len(), story.operator_actions.len()), (0, 0));
     assert!(story.purchase.has_token);
     assert!(!format!("{story:?}").contains(TOKEN));
-    assert!(town.operator.oversee_purchase(PurchaseId(4_711)).await.unwrap().is_none());
+    assert!(env.operator.oversee_purchase(PurchaseId(4_711)).await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn each_purchase_of_a_group_keeps_the_tag_that_it_came_with() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
     let tags = [Some("ussd-gateway-2".to_owned()), None, Some("é".repeat(100))];
     let mut orders = Vec::new();
     for (meter, tag) in ["04000000003", "04000000001", "04000000002"].into_iter().zip(&tags) {
-        let mut order = town.order(&shop, meter, 1_000).await;
+        let mut order = env.order(&merchant, meter, 1_000).await;
         order.request.source_tag.clone_from(tag);
         orders.push(order);
     }
-    let mut settings = settings(&town.database);
+    let mut settings = settings(&env.database);
     settings.lanes = 1;
     let store = connect(settings).await;
     let [first, second, third] = <[_; 3]>::try_from(orders.clone()).unwrap();
     let reserved = tokio::join!(biased; store.reserve(first), store.reserve(second), store.reserve(third));
     assert!(reserved.0.is_ok() && reserved.1.is_ok() && reserved.2.is_ok(), "{reserved:?}");
-    assert_eq!(town.sql("SELECT count(DISTINCT xmin::text) FROM purchases"), "1", "they were one group");
+    assert_eq!(env.sql("SELECT count(DISTINCT xmin::text) FROM purchases"), "1", "they were one group");
 
     for (order, tag) in orders.iter().zip(tags) {
-        let told = town.story(order.id).await.purchase;
+        let told = env.story(order.id).await.purchase;
         assert_eq!((told.source_tag, told.comment), (tag, order.request.comment.clone()));
     }
 }
 
 #[tokio::test]
 async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let order = town.in_review(&shop, "04257670465").await;
-    let decided = town.operator.decide(order.id, entered("LETTER-1"), act()).await.unwrap();
-    assert_eq!((decided.life.state.name(), decided.life.fence), (StateName::Successful, Fence(3)));
-    assert_eq!(town.balances(shop.wallet), "48850|0");
-    let record = town.store.get_record(order.id).await.unwrap();
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let order = env.in_review(&merchant, "04257670465").await;
+    let decided = env.operator.decide(order.id, entered("LETTER-1"), act()).await.unwrap();
+    assert_eq!((decided.lifecycle.state.name(), decided.lifecycle.fence), (StateName::Successful, Fence(3)));
+    assert_eq!(env.balances(merchant.wallet), "48850|0");
+    let record = env.store.get_record(order.id).await.unwrap();
     assert_eq!(record.success.unwrap().tokens.unwrap().wire_form(), TOKEN);
-    let story = town.story(order.id).await;
+    let story = env.story(order.id).await;
     assert_eq!(
-        (story.deeds[0].action.as_str(), story.deeds[0].actor.as_str()),
+        (story.operator_actions[0].action.as_str(), story.operator_actions[0].actor.as_str()),
         ("purchase.resolved", "naledi")
     );
     assert_eq!((story.messages.len(), story.replies.len()), (1, 0));
@@ -167,22 +167,22 @@ async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
              UNION ALL SELECT xmin FROM purchase_events WHERE purchase_id = {id} AND fact = 'OPERATOR_VENDED') AS written",
         id = order.id.0
     );
-    assert_eq!(town.sql(&together), "1");
-    let waiting = town.operator.oversee_messages(OverseenMessages::Waiting, 50).await.unwrap();
+    assert_eq!(env.sql(&together), "1");
+    let waiting = env.operator.oversee_messages(OverseenMessages::Waiting, 50).await.unwrap();
     assert_eq!(waiting, story.messages);
 }
 
 #[tokio::test]
 async fn proof_that_comes_between_claim_and_decision_wins_and_nothing_stays_leased() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let order = town.in_review(&shop, "04257670465").await;
-    let another = town.in_review(&shop, "04257670466").await;
-    // While the wallet is kept, the decision waits behind the proof.
-    let other = town.session().await;
-    other.batch_execute(&format!("BEGIN; {}", crate::town::lock_of(shop.wallet))).await.unwrap();
-    let proof = town.store.record(order.id, shop.authority.organisation, vended("V1", 1_000));
-    let decision = town.operator.decide(order.id, Decision::NotVended, act());
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let order = env.in_review(&merchant, "04257670465").await;
+    let another = env.in_review(&merchant, "04257670466").await;
+    // While the wallet is locked, the decision waits behind the proof.
+    let other = env.session().await;
+    other.batch_execute(&format!("BEGIN; {}", crate::env::lock_of(merchant.wallet))).await.unwrap();
+    let proof = env.store.record(order.id, merchant.authority.organisation, vended("V1", 1_000));
+    let decision = env.operator.decide(order.id, Decision::NotVended, act());
     let free = async {
         tokio::time::sleep(Duration::from_millis(100)).await;
         other.batch_execute("COMMIT").await.unwrap();
@@ -190,31 +190,34 @@ async fn proof_that_comes_between_claim_and_decision_wins_and_nothing_stays_leas
     let (proof, decision, ()) = tokio::join!(biased; proof, decision, free);
     let (proven, decided) = (proof.unwrap(), decision);
     match decided {
-        // The decision was first, and the proof has become an incident.
+        // The decision was first, and the proof became an incident.
         Ok(decided) => {
-            assert_eq!(decided.life.state.name(), StateName::Failed);
-            assert_eq!(town.count("incidents"), 1);
+            assert_eq!(decided.lifecycle.state.name(), StateName::Failed);
+            assert_eq!(env.count("incidents"), 1);
         }
         Err(DecisionError::NotInReview { state, .. }) => {
-            assert_eq!((state, proven.life.state.name()), (StateName::Successful, StateName::Successful));
-            assert_eq!(town.count("audit_log WHERE action = 'purchase.resolved'"), 0);
+            assert_eq!(
+                (state, proven.lifecycle.state.name()),
+                (StateName::Successful, StateName::Successful)
+            );
+            assert_eq!(env.count("audit_log WHERE action = 'purchase.resolved'"), 0);
         }
         Err(other) => panic!("{other:?}"),
     }
-    let decided = town.operator.decide(another.id, Decision::NotVended, act()).await.unwrap();
-    assert_eq!(decided.life.state, purchase::State::Failed);
-    assert_eq!(town.count("purchases WHERE lease_until IS NOT NULL"), 0);
+    let decided = env.operator.decide(another.id, Decision::NotVended, act()).await.unwrap();
+    assert_eq!(decided.lifecycle.state, purchase::State::Failed);
+    assert_eq!(env.count("purchases WHERE lease_until IS NOT NULL"), 0);
 }
 
 #[tokio::test]
-async fn of_two_people_who_decide_at_once_one_does() {
-    let town = Town::open().await;
-    let shop = town.shop_with(500_000).await;
+async fn of_two_concurrent_decisions_about_a_purchase_one_is_kept() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(500_000).await;
     for round in 0..8 {
-        let order = town.in_review(&shop, &format!("0400000000{round}")).await;
+        let order = env.in_review(&merchant, &format!("0400000000{round}")).await;
         let (vended, not_vended) = tokio::join!(
-            town.operator.decide(order.id, entered(&format!("LETTER-{round}")), act()),
-            town.operator.decide(order.id, Decision::NotVended, act()),
+            env.operator.decide(order.id, entered(&format!("LETTER-{round}")), act()),
+            env.operator.decide(order.id, Decision::NotVended, act()),
         );
         let done = usize::from(vended.is_ok()) + usize::from(not_vended.is_ok());
         assert_eq!(done, 1, "{vended:?} {not_vended:?}");
@@ -225,10 +228,10 @@ async fn of_two_people_who_decide_at_once_one_does() {
             );
         }
     }
-    assert_eq!(town.count("audit_log WHERE action = 'purchase.resolved'"), 8);
+    assert_eq!(env.count("audit_log WHERE action = 'purchase.resolved'"), 8);
 }
 
-/// Whose the vend is, where a decision was refused for that.
+/// The purchase that has the vend, where a decision was refused for that reason.
 fn owner(refused: Result<Decided, DecisionError>) -> (PurchaseId, Option<i64>) {
     match refused {
         Err(DecisionError::VendOfAnother { of, incident, .. }) => (of, incident),
@@ -238,75 +241,74 @@ fn owner(refused: Result<Decided, DecisionError>) -> (PurchaseId, Option<i64>) {
 
 #[tokio::test]
 async fn a_vend_is_entered_for_no_purchase_but_its_own() {
-    let town = Town::open().await;
-    let [shop, neighbour] = [town.shop_with(50_000).await, town.shop_with(50_000).await];
-    let (proven, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    town.records(&proven, vended("PROVEN", 1_000)).await;
-    let (failed, _) = town.reserved(&shop, "04000000002", 1_000).await;
-    town.records(&failed, Fact::NeverSent { fence: FIRST }).await;
-    town.records(&failed, vended("LATE", 1_000)).await;
-    let incident = town.operator.list_incidents(false, None, 10).await.unwrap()[0].id;
-    let entered_first = town.in_review(&neighbour, "04000000003").await;
-    town.operator.decide(entered_first.id, entered("LETTER-1"), act()).await.unwrap();
+    let env = TestEnv::open().await;
+    let [merchant, neighbour] = [env.merchant_with(50_000).await, env.merchant_with(50_000).await];
+    let (proven, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    env.records(&proven, vended("PROVEN", 1_000)).await;
+    let (failed, _) = env.reserved(&merchant, "04000000002", 1_000).await;
+    env.records(&failed, Event::NeverSent { fence: FIRST }).await;
+    env.records(&failed, vended("LATE", 1_000)).await;
+    let incident = env.operator.list_incidents(false, None, 10).await.unwrap()[0].id;
+    let entered_first = env.in_review(&neighbour, "04000000003").await;
+    env.operator.decide(entered_first.id, entered("LETTER-1"), act()).await.unwrap();
 
-    let order = town.in_review(&shop, "04000000004").await;
-    let fence = town.story(order.id).await.purchase.fence;
-    let decide = |name| town.operator.decide(order.id, entered(name), act());
+    let order = env.in_review(&merchant, "04000000004").await;
+    let fence = env.story(order.id).await.purchase.fence;
+    let decide = |name| env.operator.decide(order.id, entered(name), act());
     assert_eq!(owner(decide("PROVEN").await), (proven.id, None));
     assert_eq!(owner(decide("LATE").await), (failed.id, Some(incident)));
     let refused = decide("LETTER-1").await;
     let said = format!("vend LETTER-1 is that of purchase {}", entered_first.id.0);
     assert_eq!(refused.as_ref().unwrap_err().to_string(), said);
     assert_eq!(owner(refused), (entered_first.id, None));
-    let left = town.story(order.id).await;
+    let left = env.story(order.id).await;
     assert_eq!((left.purchase.state, left.purchase.fence), (StateName::Review, fence), "nothing was claimed");
 
-    // Another provider has names of its own.
+    // Another provider has its own names of vends.
     let other = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
-    town.operator.put_provider(other, act()).await.unwrap();
-    town.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", order.id.0));
+    env.operator.put_provider(other, act()).await.unwrap();
+    env.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", order.id.0));
     decide("LETTER-1").await.unwrap();
 }
 
 #[tokio::test]
-async fn of_two_people_who_enter_the_same_vend_at_once_one_does() {
-    let town = Town::open().await;
-    let shops = [town.shop_with(50_000).await, town.shop_with(50_000).await];
-    let one = town.in_review(&shops[0], "04000000001").await;
-    let two = town.in_review(&shops[1], "04000000002").await;
-    let colleague = another_operator(&town, [7; 32]).await;
-    // Both have written their decision, and neither has committed, when the first of them may go on.
-    let turnstile = town.session().await;
+async fn of_two_operators_that_enter_the_same_vend_at_once_one_succeeds() {
+    let env = TestEnv::open().await;
+    let merchants = [env.merchant_with(50_000).await, env.merchant_with(50_000).await];
+    let one = env.in_review(&merchants[0], "04000000001").await;
+    let two = env.in_review(&merchants[1], "04000000002").await;
+    let colleague = another_operator(&env, [7; 32]).await;
+    // Both have written their decision, and neither has committed, when the first of them may continue.
+    let holder = env.session().await;
     let closed = "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('vendgate.vend LETTER-1', 0))";
-    turnstile.batch_execute(closed).await.unwrap();
+    holder.batch_execute(closed).await.unwrap();
     let open = async {
-        until("both wait to look", || {
-            town.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 2
-        })
-        .await;
-        turnstile.batch_execute("COMMIT").await.unwrap();
+        until("both of them wait", || env.count("pg_locks WHERE locktype = 'advisory' AND NOT granted") == 2)
+            .await;
+        holder.batch_execute("COMMIT").await.unwrap();
     };
     let (first, second, ()) = tokio::join!(
-        town.operator.decide(one.id, entered("LETTER-1"), act()),
+        env.operator.decide(one.id, entered("LETTER-1"), act()),
         colleague.decide(two.id, entered("LETTER-1"), act()),
         open,
     );
     let (decided, refused, left) =
         if first.is_ok() { (one.id, second, two.id) } else { (two.id, first, one.id) };
     assert_eq!(owner(refused), (decided, None));
-    assert_eq!((town.state(decided).as_str(), town.state(left).as_str()), ("SUCCESSFUL", "REVIEW"));
-    assert_eq!(town.count("audit_log WHERE action = 'purchase.resolved'"), 1);
-    assert_eq!(town.count("purchases WHERE lease_until IS NOT NULL"), 0);
+    assert_eq!((env.state(decided).as_str(), env.state(left).as_str()), ("SUCCESSFUL", "REVIEW"));
+    assert_eq!(env.count("audit_log WHERE action = 'purchase.resolved'"), 1);
+    assert_eq!(env.count("purchases WHERE lease_until IS NOT NULL"), 0);
 }
 
 #[tokio::test]
 async fn of_two_decisions_in_one_group_that_name_the_same_vend_one_is_kept() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let [one, two] = [town.in_review(&shop, "04000000001").await, town.in_review(&shop, "04000000002").await];
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let [one, two] =
+        [env.in_review(&merchant, "04000000001").await, env.in_review(&merchant, "04000000002").await];
     let (first, second) = tokio::join!(
-        town.operator.decide(one.id, entered("LETTER-1"), act()),
-        town.operator.decide(two.id, entered("LETTER-1"), act()),
+        env.operator.decide(one.id, entered("LETTER-1"), act()),
+        env.operator.decide(two.id, entered("LETTER-1"), act()),
     );
     let (decided, refused) = if first.is_ok() { (one.id, second) } else { (two.id, first) };
     assert_eq!(owner(refused), (decided, None));
@@ -314,76 +316,76 @@ async fn of_two_decisions_in_one_group_that_name_the_same_vend_one_is_kept() {
 
 #[tokio::test]
 async fn answers_that_prove_nothing_are_kept_eight_times_and_then_once_a_day() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let order = town.in_review(&shop, "04257670465").await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let order = env.in_review(&merchant, "04257670465").await;
     let ask = async || {
-        let claimed = town.records(&order, Fact::Claimed).await;
+        let claimed = env.records(&order, Event::Claimed).await;
         let why = Unclear::said(Doubt::Unreadable, b"<html/>".as_slice());
-        town.records(&order, Fact::LetGo { fence: claimed.life.fence, why }).await;
-        town.count("provider_replies")
+        env.records(&order, Event::LeaseReleased { fence: claimed.lifecycle.fence, why }).await;
+        env.count("provider_replies")
     };
     for number in 1..=12 {
         assert_eq!(ask().await, number.min(8));
     }
-    town.sql(
+    env.sql(
         "SET session_replication_role = replica; UPDATE provider_replies SET at = at - interval '25 hours'",
     );
     assert_eq!((ask().await, ask().await), (9, 9));
-    town.records(&order, vended("V1", 1_000)).await;
-    assert_eq!(town.count("provider_replies"), 10, "proof is always kept");
+    env.records(&order, vended("V1", 1_000)).await;
+    assert_eq!(env.count("provider_replies"), 10, "proof is always kept");
 }
 
 #[tokio::test]
 async fn what_is_not_in_review_is_left_as_it_is() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-    town.records(&order, Fact::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
-    let refused = town.operator.decide(order.id, Decision::NotVended, act()).await.unwrap_err();
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    env.records(&order, Event::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
+    let refused = env.operator.decide(order.id, Decision::NotVended, act()).await.unwrap_err();
     assert!(matches!(refused, DecisionError::NotInReview { state: StateName::InDoubt, .. }), "{refused:?}");
-    let absent = town.operator.decide(PurchaseId(4_711), Decision::NotVended, act()).await.unwrap_err();
+    let absent = env.operator.decide(PurchaseId(4_711), Decision::NotVended, act()).await.unwrap_err();
     assert!(matches!(absent, DecisionError::Absent(PurchaseId(4_711))), "{absent:?}");
-    assert_eq!(facts(&town.story(order.id).await).len(), 2);
+    assert_eq!(events(&env.story(order.id).await).len(), 2);
 }
 
 #[tokio::test]
 async fn a_token_is_not_sealed_with_a_key_that_the_servers_do_not_have() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let (bought, _) = town.reserved(&shop, "04257670465", 1_000).await;
-    town.records(&bought, vended("V1", 1_000)).await;
-    let order = town.in_review(&shop, "04257670466").await;
-    let stranger = another_operator(&town, [8; 32]).await;
-    let refused = stranger.decide(order.id, entered("LETTER-1"), act()).await.unwrap_err();
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (bought, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    env.records(&bought, vended("V1", 1_000)).await;
+    let order = env.in_review(&merchant, "04257670466").await;
+    let other = another_operator(&env, [8; 32]).await;
+    let refused = other.decide(order.id, entered("LETTER-1"), act()).await.unwrap_err();
     assert!(matches!(refused, DecisionError::OtherKey(SealError::Broken { .. })), "{refused:?}");
-    assert_eq!(town.state(order.id), "REVIEW");
-    stranger.decide(order.id, Decision::NotVended, act()).await.unwrap();
+    assert_eq!(env.state(order.id), "REVIEW");
+    other.decide(order.id, Decision::NotVended, act()).await.unwrap();
 }
 
 #[tokio::test]
 async fn an_incident_is_closed_once_and_by_operators_only() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-    town.records(&order, Fact::NeverSent { fence: FIRST }).await;
-    town.records(&order, vended("V1", 1_000)).await;
-    let [incident] = &town.operator.list_incidents(false, None, 10).await.unwrap()[..] else { panic!() };
-    assert_eq!((incident.kind.as_str(), incident.suspense), ("LATE_VEND", crate::town::pula(1_000)));
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    env.records(&order, Event::NeverSent { fence: FIRST }).await;
+    env.records(&order, vended("V1", 1_000)).await;
+    let [incident] = &env.operator.list_incidents(false, None, 10).await.unwrap()[..] else { panic!() };
+    assert_eq!((incident.kind.as_str(), incident.suspense), ("LATE_VEND", crate::env::pula(1_000)));
     assert!(incident.has_token && incident.closed.is_none());
     let id = incident.id;
-    let server = connect(settings(&town.database)).await;
+    let server = connect(settings(&env.database)).await;
     let forbidden = server.close_incident(id, act()).await.unwrap_err();
     assert!(
         matches!(&forbidden, store::IncidentError::Store(error) if error.is_forbidden()),
         "{forbidden:?}"
     );
-    town.operator.close_incident(id, act()).await.unwrap();
-    assert_eq!(town.operator.list_incidents(false, None, 10).await.unwrap(), []);
-    let again = town.operator.close_incident(id, act()).await.unwrap_err();
+    env.operator.close_incident(id, act()).await.unwrap();
+    assert_eq!(env.operator.list_incidents(false, None, 10).await.unwrap(), []);
+    let again = env.operator.close_incident(id, act()).await.unwrap_err();
     assert_eq!(again.to_string(), format!("naledi closed incident {id} before"));
     for table in ["incidents", "incident_decisions"] {
-        assert!(town.refusal_of(&format!("DELETE FROM {table}")).contains("append-only"));
+        assert!(env.refusal_of(&format!("DELETE FROM {table}")).contains("append-only"));
     }
-    assert_eq!(town.story(order.id).await.deeds[0].action, "incident.closed");
+    assert_eq!(env.story(order.id).await.operator_actions[0].action, "incident.closed");
 }

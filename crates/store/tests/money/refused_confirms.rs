@@ -1,4 +1,4 @@
-//! Confirms that made no purchase: who writes them, who reads them, and how long they stay.
+//! Confirms that made no purchase: which roles write and read them, and how long they are stored.
 
 use chrono::{DateTime, Utc};
 use money::Money;
@@ -7,16 +7,16 @@ use store::{Purged, RefusedQuery, Store};
 use vend::Product;
 
 use crate::checks::as_worker;
-use crate::town::{Shop, Town, connect, settings};
+use crate::env::{Merchant, TestEnv, connect, settings};
 
 fn at() -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_172_400, 0).unwrap()
 }
 
-fn refused(shop: &Shop, request_id: &str) -> RefusedConfirm {
+fn refused(merchant: &Merchant, request_id: &str) -> RefusedConfirm {
     RefusedConfirm {
         at: at(),
-        authority: shop.authority,
+        authority: merchant.authority,
         subscriber: Some("04257670465".to_owned()),
         external_reference: Some("till-7/1".to_owned()),
         product: Some(Product::Electricity),
@@ -28,7 +28,7 @@ fn refused(shop: &Shop, request_id: &str) -> RefusedConfirm {
     }
 }
 
-fn unread(shop: &Shop) -> RefusedConfirm {
+fn unread(merchant: &Merchant) -> RefusedConfirm {
     RefusedConfirm {
         subscriber: None,
         external_reference: None,
@@ -37,18 +37,18 @@ fn unread(shop: &Shop) -> RefusedConfirm {
         amount: None,
         code: "missing_field",
         param: Some("language".to_owned()),
-        ..refused(shop, "r-unread")
+        ..refused(merchant, "r-unread")
     }
 }
 
-/// The store as the operator reaches it.
-async fn as_operator(town: &Town) -> Store {
-    let mut as_operator = settings(&town.database);
-    as_operator.database_url = town.database.url_as("test_operator", "test_operator").into();
+/// The store in the operator's role.
+async fn as_operator(env: &TestEnv) -> Store {
+    let mut as_operator = settings(&env.database);
+    as_operator.database_url = env.database.url_as("test_operator", "test_operator").into();
     connect(as_operator).await
 }
 
-/// The names of the requests that a question finds, in order.
+/// The ids of the requests that a query finds, in order.
 async fn finds(operator: &Store, query: RefusedQuery) -> Vec<String> {
     let found = operator.list_refused_confirms(RefusedQuery { limit: 10, ..query }).await.unwrap();
     found.into_iter().map(|record| record.request_id).collect()
@@ -56,13 +56,13 @@ async fn finds(operator: &Store, query: RefusedQuery) -> Vec<String> {
 
 #[tokio::test]
 async fn a_refused_confirm_is_found_by_whatever_is_known_of_it() {
-    let town = Town::open().await;
-    let operator = &as_operator(&town).await;
-    let (shop, other) = (town.shop_with(10).await, town.shop_with(10).await);
+    let env = TestEnv::open().await;
+    let operator = &as_operator(&env).await;
+    let (merchant, other) = (env.merchant_with(10).await, env.merchant_with(10).await);
     let theirs = RefusedConfirm { external_reference: Some("theirs".to_owned()), ..refused(&other, "r-3") };
-    let another_meter = RefusedConfirm { subscriber: Some("07".to_owned()), ..refused(&shop, "r-2") };
-    town.store
-        .keep_refused_confirms(vec![refused(&shop, "r-1"), another_meter, theirs, unread(&shop)])
+    let another_meter = RefusedConfirm { subscriber: Some("07".to_owned()), ..refused(&merchant, "r-2") };
+    env.store
+        .keep_refused_confirms(vec![refused(&merchant, "r-1"), another_meter, theirs, unread(&merchant)])
         .await
         .unwrap();
     let all = RefusedQuery::default;
@@ -82,12 +82,12 @@ async fn a_refused_confirm_is_found_by_whatever_is_known_of_it() {
 }
 
 #[tokio::test]
-async fn a_refused_confirm_says_who_asked_for_what_and_what_was_told() {
-    let town = Town::open().await;
-    let shop = town.shop_with(10).await;
-    town.store.keep_refused_confirms(vec![refused(&shop, "r-1"), unread(&shop)]).await.unwrap();
+async fn a_refused_confirm_states_the_caller_the_request_and_the_answer() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(10).await;
+    env.store.keep_refused_confirms(vec![refused(&merchant, "r-1"), unread(&merchant)]).await.unwrap();
     let all = RefusedQuery { limit: 10, ..RefusedQuery::default() };
-    let found = as_operator(&town).await.list_refused_confirms(all).await;
+    let found = as_operator(&env).await.list_refused_confirms(all).await;
     let [unread, whole] = &found.unwrap()[..] else { panic!("two were kept") };
     assert_eq!(
         (whole.refused_at, whole.code.as_str(), whole.param.as_deref()),
@@ -104,10 +104,10 @@ async fn a_refused_confirm_says_who_asked_for_what_and_what_was_told() {
 }
 
 #[tokio::test]
-async fn servers_write_refused_confirms_the_operator_reads_them_and_nobody_changes_them() {
-    let town = Town::open().await;
-    let shop = town.shop_with(10).await;
-    town.store.keep_refused_confirms(vec![refused(&shop, "r-1")]).await.unwrap();
+async fn servers_write_refused_confirms_operators_read_them_and_no_role_changes_them() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(10).await;
+    env.store.keep_refused_confirms(vec![refused(&merchant, "r-1")]).await.unwrap();
     for (role, forbidden) in [
         ("vendgate_api", "SELECT subscriber_identifier FROM refused_confirms"),
         ("vendgate_api", "UPDATE refused_confirms SET code = 'x'"),
@@ -117,26 +117,29 @@ async fn servers_write_refused_confirms_the_operator_reads_them_and_nobody_chang
         ("vendgate_operator", "UPDATE refused_confirms SET code = 'x'"),
         ("vendgate_operator", "DELETE FROM refused_confirms"),
     ] {
-        let said = town.refusal_in(role, forbidden);
+        let said = env.refusal_in(role, forbidden);
         assert!(said.contains("permission denied"), "{role}: {forbidden}: {said}");
     }
-    assert_eq!(town.sql("SET ROLE vendgate_operator; SELECT code FROM refused_confirms"), "meter_not_found");
+    assert_eq!(env.sql("SET ROLE vendgate_operator; SELECT code FROM refused_confirms"), "meter_not_found");
 }
 
 #[tokio::test]
 async fn a_refused_confirm_stays_for_thirty_days_and_then_goes() {
-    let town = Town::open().await;
-    let (worker, shop) = (as_worker(&town).await, town.shop_with(10).await);
-    town.store.keep_refused_confirms(vec![refused(&shop, "young"), refused(&shop, "old")]).await.unwrap();
-    town.sql("UPDATE refused_confirms SET refused_at = now() - interval '29 days 23 hours'");
+    let env = TestEnv::open().await;
+    let (worker, merchant) = (as_worker(&env).await, env.merchant_with(10).await);
+    env.store
+        .keep_refused_confirms(vec![refused(&merchant, "young"), refused(&merchant, "old")])
+        .await
+        .unwrap();
+    env.sql("UPDATE refused_confirms SET refused_at = now() - interval '29 days 23 hours'");
     assert_eq!(worker.purge_expired().await.unwrap(), Purged::default());
-    let said = town.refusal_in("vendgate_worker", "DELETE FROM refused_confirms");
+    let said = env.refusal_in("vendgate_worker", "DELETE FROM refused_confirms");
     assert!(said.contains("within the last 30 days"), "{said}");
 
-    town.sql(
+    env.sql(
         "UPDATE refused_confirms SET refused_at = now() - interval '30 days 1 hour' WHERE request_id = 'old'",
     );
     let expected = Purged { refused_confirms: 1, ..Purged::default() };
     assert_eq!(worker.purge_expired().await.unwrap(), expected);
-    assert_eq!(town.sql("SELECT request_id FROM refused_confirms"), "young");
+    assert_eq!(env.sql("SELECT request_id FROM refused_confirms"), "young");
 }

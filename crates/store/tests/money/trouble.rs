@@ -1,24 +1,24 @@
-//! Trouble in a group: one job that breaks a rule harms no other, and what others keep locked is waited for
-//! by records and not by reserves.
+//! Failures in a group: a job that breaks a rule harms no other job. Records wait for locks that other
+//! sessions hold, and reserves do not.
 
 use std::time::Duration;
 
 use purchase::StateName;
 use store::{RecordError, ReserveError};
 
-use crate::town::{Town, connect, lock_of, pula, settings, until, vend, vended};
+use crate::env::{TestEnv, connect, lock_of, pula, settings, until, vend, vended};
 
 #[tokio::test]
 async fn one_poisoned_reserve_fails_alone() {
-    let town = Town::open().await;
-    let shop = town.shop_with(1_000_000).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(1_000_000).await;
     let mut orders = Vec::new();
     for number in 0..9 {
-        orders.push(town.order(&shop, &format!("0400000000{number}"), 1_000).await);
+        orders.push(env.order(&merchant, &format!("0400000000{number}"), 1_000).await);
     }
-    // A total that is not net and charge breaks a rule of the schema.
+    // A total that is not the sum of net and charge violates a constraint of the schema.
     orders[5].price.total = pula(9_999);
-    let reserving = orders.iter().map(|order| town.store.reserve(order.clone()));
+    let reserving = orders.iter().map(|order| env.store.reserve(order.clone()));
     let outcomes = futures_util::future::join_all(reserving).await;
     for (number, outcome) in outcomes.iter().enumerate() {
         match outcome {
@@ -28,89 +28,89 @@ async fn one_poisoned_reserve_fails_alone() {
             }
         }
     }
-    assert_eq!(town.count("purchases"), 8);
-    assert_eq!(town.balances(shop.wallet), format!("1000000|{}", 8 * 1_150));
+    assert_eq!(env.count("purchases"), 8);
+    assert_eq!(env.balances(merchant.wallet), format!("1000000|{}", 8 * 1_150));
 }
 
 #[tokio::test]
 async fn one_poisoned_record_fails_alone() {
-    let town = Town::open().await;
-    let shop = town.shop_with(1_000_000).await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(1_000_000).await;
     let mut orders = Vec::new();
     for number in 0..7 {
-        orders.push(town.reserved(&shop, &format!("0400000000{number}"), 1_000).await.0);
+        orders.push(env.reserved(&merchant, &format!("0400000000{number}"), 1_000).await.0);
     }
     let recording = (0..).zip(&orders).map(|(number, order)| {
         let mut sold = vend(&format!("V{number}"), 1_000);
         if number == 3 {
-            // Electricity without a token is no success, and the schema knows it.
+            // A vend of electricity without a token is not a success, and the schema enforces this.
             sold.tokens = None;
         }
-        let fact = purchase::Fact::Vended { vend: Box::new(sold) };
-        town.store.record(order.id, order.authority.organisation, fact)
+        let event = purchase::Event::Vended { vend: Box::new(sold) };
+        env.store.record(order.id, order.authority.organisation, event)
     });
     let outcomes = futures_util::future::join_all(recording).await;
     for (number, outcome) in outcomes.iter().enumerate() {
         match outcome {
             Ok(recorded) => {
-                assert_eq!((number != 3, recorded.life.state.name()), (true, StateName::Successful));
+                assert_eq!((number != 3, recorded.lifecycle.state.name()), (true, StateName::Successful));
             }
             Err(error) => {
                 assert!(number == 3 && matches!(error, RecordError::Unacknowledged(_)), "{error:?}");
             }
         }
     }
-    assert_eq!(town.state(orders[3].id), "IN_FLIGHT");
-    assert_eq!(town.balances(shop.wallet), format!("{}|1150", 1_000_000 - 6 * 1_150));
+    assert_eq!(env.state(orders[3].id), "IN_FLIGHT");
+    assert_eq!(env.balances(merchant.wallet), format!("{}|1150", 1_000_000 - 6 * 1_150));
 }
 
 #[tokio::test]
-async fn while_somebody_keeps_a_wallet_locked_reserves_are_turned_away_and_records_are_kept_trying() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let (order, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    let mut hasty = settings(&town.database);
+async fn while_a_wallet_is_locked_reserves_are_refused_and_records_are_retried() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    let mut hasty = settings(&env.database);
     hasty.lock_timeout_ms = 100;
     let store = connect(hasty).await;
-    let holder = town.session().await;
-    holder.batch_execute(&format!("BEGIN; {}", lock_of(shop.wallet))).await.unwrap();
+    let holder = env.session().await;
+    holder.batch_execute(&format!("BEGIN; {}", lock_of(merchant.wallet))).await.unwrap();
 
     let recording = tokio::spawn({
         let (store, order) = (store.clone(), order.clone());
         async move { store.record(order.id, order.authority.organisation, vended("V1", 1_000)).await }
     });
     for number in 2..5 {
-        let order = town.order(&shop, &format!("0400000000{number}"), 1_000).await;
+        let order = env.order(&merchant, &format!("0400000000{number}"), 1_000).await;
         let turned_away = store.reserve(order).await;
         assert!(matches!(turned_away, Err(ReserveError::Overloaded)), "{turned_away:?}");
     }
     assert!(!recording.is_finished());
-    assert_eq!(town.balances(shop.wallet), "50000|1150");
+    assert_eq!(env.balances(merchant.wallet), "50000|1150");
 
     holder.batch_execute("ROLLBACK").await.unwrap();
     let recorded = tokio::time::timeout(Duration::from_secs(30), recording).await.unwrap().unwrap();
-    assert_eq!(recorded.unwrap().life.state.name(), StateName::Successful);
-    assert_eq!(town.balances(shop.wallet), "48850|0");
+    assert_eq!(recorded.unwrap().lifecycle.state.name(), StateName::Successful);
+    assert_eq!(env.balances(merchant.wallet), "48850|0");
 }
 
 #[tokio::test]
 async fn a_wallet_that_is_kept_locked_holds_up_the_reserves_of_no_other_for_long() {
-    let town = Town::open().await;
-    let (locked, free) = (town.shop_with(50_000).await, town.shop_with(50_000).await);
-    let (order, _) = town.reserved(&locked, "04000000001", 1_000).await;
-    let mut hasty = settings(&town.database);
+    let env = TestEnv::open().await;
+    let (locked, free) = (env.merchant_with(50_000).await, env.merchant_with(50_000).await);
+    let (order, _) = env.reserved(&locked, "04000000001", 1_000).await;
+    let mut hasty = settings(&env.database);
     (hasty.lock_timeout_ms, hasty.lanes) = (100, 1);
     let store = connect(hasty).await;
-    let holder = town.session().await;
+    let holder = env.session().await;
     holder.batch_execute(&format!("BEGIN; {}", lock_of(locked.wallet))).await.unwrap();
     let recording = tokio::spawn({
         let store = store.clone();
         async move { store.record(order.id, order.authority.organisation, vended("V1", 1_000)).await }
     });
-    // Once the record is kept back, it is tried apart from them.
+    // Once the record is held back, it is retried apart from the reserves.
     let mut reserved = 0;
     for number in 2..12 {
-        let order = town.order(&free, &format!("04000000{number:03}"), 1_000).await;
+        let order = env.order(&free, &format!("04000000{number:03}"), 1_000).await;
         reserved += u32::from(store.reserve(order).await.is_ok());
     }
     assert!(reserved >= 9, "{reserved} of 10");
@@ -119,13 +119,13 @@ async fn a_wallet_that_is_kept_locked_holds_up_the_reserves_of_no_other_for_long
 }
 
 #[tokio::test]
-async fn a_database_that_goes_away_turns_reserves_away_and_keeps_the_records_for_its_return() {
-    let town = Town::open().await;
-    let shop = town.shop_with(50_000).await;
-    let (order, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    let late = town.order(&shop, "04000000002", 1_000).await;
-    let name = town.database.name().to_owned();
-    let elsewhere = local_postgres::LocalPostgres::shared().create_database(&format!("{name}_door")).unwrap();
+async fn without_the_database_reserves_are_refused_and_records_wait_for_its_return() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    let late = env.order(&merchant, "04000000002", 1_000).await;
+    let name = env.database.name().to_owned();
+    let elsewhere = local_postgres::LocalPostgres::shared().create_database(&format!("{name}_side")).unwrap();
     let close = format!(
         "ALTER DATABASE {name} ALLOW_CONNECTIONS false;
          SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
@@ -133,14 +133,14 @@ async fn a_database_that_goes_away_turns_reserves_away_and_keeps_the_records_for
     elsewhere.run_sql(&close).unwrap();
 
     let recording = tokio::spawn({
-        let store = town.store.clone();
+        let store = env.store.clone();
         async move { store.record(order.id, order.authority.organisation, vended("V1", 1_000)).await }
     });
-    let turned_away = town.store.reserve(late).await;
+    let turned_away = env.store.reserve(late).await;
     assert!(matches!(turned_away, Err(ReserveError::Overloaded)), "{turned_away:?}");
     assert!(!recording.is_finished());
     elsewhere.run_sql(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true")).unwrap();
     let recorded = tokio::time::timeout(Duration::from_secs(30), recording).await.unwrap().unwrap();
-    assert_eq!(recorded.unwrap().life.state.name(), StateName::Successful);
-    until("the settlement is there", || town.balances(shop.wallet) == "48850|0").await;
+    assert_eq!(recorded.unwrap().lifecycle.state.name(), StateName::Successful);
+    until("the settlement is there", || env.balances(merchant.wallet) == "48850|0").await;
 }

@@ -1,16 +1,17 @@
-//! What somebody tries who has a server's password, or the worker's: each forgery that would make money, or move it twice.
+//! What an attacker with the password of a server or of the worker can try: each forgery that would create
+//! money or move it twice.
 
 use purchase::PurchaseId;
 
-use crate::installation::{LOGINS, Login, town};
-use crate::town::{FIRST, Shop, Town, vended};
+use crate::env::{FIRST, Merchant, TestEnv, vended};
+use crate::installation::{LOGINS, Login, env};
 
-/// What turns an open purchase into a successful one.
+/// The change that makes an open purchase successful.
 pub const SUCCESS: &str =
     "state = 'SUCCESSFUL', copies = NULL, last_sent_at = NULL, lease_until = NULL, due_at = NULL,
     ended_at = now(), provider_transaction = 'FORGED', sealed_token = 'a token', token_key_id = 1";
 
-/// What turns an open purchase into a failed one.
+/// The change that makes an open purchase failed.
 pub const FAILURE: &str =
     "state = 'FAILED', copies = NULL, last_sent_at = NULL, lease_until = NULL, due_at = NULL,
     ended_at = now(), failure = 'REFUSED', failure_reason = 'busy'";
@@ -28,8 +29,8 @@ pub fn copy_of(purchase: PurchaseId, changes: &str) -> String {
 }
 
 /// The moves of the entry that settles a purchase, the smallest first.
-fn moves_of(town: &Town, purchase: PurchaseId) -> String {
-    town.sql(&format!(
+fn moves_of(env: &TestEnv, purchase: PurchaseId) -> String {
+    env.sql(&format!(
         "SELECT coalesce(d.house, d.category), coalesce(c.house, c.category), p.amount
          FROM journal_entries e JOIN postings p ON p.entry_id = e.id
          JOIN accounts d ON d.id = p.debit_account_id JOIN accounts c ON c.id = p.credit_account_id
@@ -38,19 +39,19 @@ fn moves_of(town: &Town, purchase: PurchaseId) -> String {
     ))
 }
 
-fn commission_account(town: &Town, shop: &Shop) -> String {
-    let organisation = shop.authority.organisation.0;
-    town.sql(&format!(
+fn commission_account(env: &TestEnv, merchant: &Merchant) -> String {
+    let organisation = merchant.authority.organisation.0;
+    env.sql(&format!(
         "SELECT id FROM accounts WHERE category = 'COMMISSION' AND organisation_id = {organisation}"
     ))
 }
 
 #[tokio::test]
 async fn neither_server_nor_worker_posts_a_payment_or_changes_a_balance() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-    let (wallet, id) = (shop.wallet.0, order.id.0);
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    let (wallet, id) = (merchant.wallet.0, order.id.0);
     let entry = |kind: &str, purchase: &str| {
         format!(
             "INSERT INTO journal_entries (id, kind, purchase_id, reason, posted_at, audit_id)
@@ -58,7 +59,7 @@ async fn neither_server_nor_worker_posts_a_payment_or_changes_a_balance() {
         )
     };
     for login in ["test_server", "test_worker"] {
-        let forger = Login::of(&town.database, login).await;
+        let forger = Login::of(&env.database, login).await;
         for forged in [
             entry("TOP_UP", "NULL"),
             entry("ADJUST", "NULL"),
@@ -84,19 +85,19 @@ async fn neither_server_nor_worker_posts_a_payment_or_changes_a_balance() {
             assert!(said.contains("permission denied"), "{login}: {forged}: {said}");
         }
     }
-    assert_eq!(town.balances(shop.wallet), "50000|1150");
+    assert_eq!(env.balances(merchant.wallet), "50000|1150");
 }
 
 #[tokio::test]
 async fn a_purchase_that_no_reserve_would_leave_is_refused() {
-    let town = town().await;
-    let (shop, other) = (town.shop_with(50_000).await, town.shop_with(50_000).await);
-    let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-    let server = Login::of(&town.database, "test_server").await;
-    let others = commission_account(&town, &other);
+    let env = env().await;
+    let (merchant, other) = (env.merchant_with(50_000).await, env.merchant_with(50_000).await);
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    let server = Login::of(&env.database, "test_server").await;
+    let others = commission_account(&env, &other);
     let begins = "purchases_begin_as_reserved";
-    let house = town.sql("SELECT id FROM accounts WHERE house = 'SUSPENSE'");
-    town.sql("UPDATE offers SET commission_rate = 0.1");
+    let system_account = env.sql("SELECT id FROM accounts WHERE house = 'SUSPENSE'");
+    env.sql("UPDATE offers SET commission_rate = 0.1");
     for (changes, constraint) in [
         (SUCCESS.to_owned(), begins),
         (FAILURE.to_owned(), begins),
@@ -104,13 +105,13 @@ async fn a_purchase_that_no_reserve_would_leave_is_refused() {
         ("state = 'REVIEW'".to_owned(), begins),
         (format!("account_id = {}", other.wallet.0), begins),
         (format!("organisation_id = {}", other.authority.organisation.0), begins),
-        (format!("account_id = {house}"), begins),
-        (format!("account_id = {}", commission_account(&town, &shop)), begins),
+        (format!("account_id = {system_account}"), begins),
+        (format!("account_id = {}", commission_account(&env, &merchant)), begins),
         ("account_id = 999999".to_owned(), begins),
         ("currency = 'ZAR'".to_owned(), begins),
         (format!("commission_account_id = {others}"), begins),
-        (format!("commission_account_id = {}", shop.wallet.0), begins),
-        (format!("commission_account_id = {house}"), begins),
+        (format!("commission_account_id = {}", merchant.wallet.0), begins),
+        (format!("commission_account_id = {system_account}"), begins),
         ("product = 'GAS'".to_owned(), begins),
         ("net = 100000000, total = 100000150, commission = 0".to_owned(), "accounts_check"),
         ("net = 48000, total = 48150, commission = 0".to_owned(), ""),
@@ -121,89 +122,89 @@ async fn a_purchase_that_no_reserve_would_leave_is_refused() {
             Ok(_) => assert_eq!(constraint, "", "{changes}"),
         }
     }
-    // The last one was as good as a server's own: what it takes is held.
-    assert_eq!(town.balances(shop.wallet), "50000|49300");
-    town.sql("UPDATE accounts SET status = 'SUSPENDED'");
+    // The last copy is as valid as a server's own purchase: its total is held.
+    assert_eq!(env.balances(merchant.wallet), "50000|49300");
+    env.sql("UPDATE accounts SET status = 'SUSPENDED'");
     let said = server.is_refused(&copy_of(order.id, "id = 5000, subscriber_identifier = 'x'")).await;
     assert!(said.contains(begins), "{said}");
-    let worker = Login::of(&town.database, "test_worker").await;
+    let worker = Login::of(&env.database, "test_worker").await;
     assert!(worker.is_refused(&copy_of(order.id, "id = 5000")).await.contains("permission denied"));
-    town.tidies(order.id.0 + 1000);
+    env.completes_begin(order.id.0 + 1000);
 }
 
 #[tokio::test]
 async fn a_forged_success_takes_what_was_held_and_earns_no_more_than_its_offer_grants() {
     for login in LOGINS {
-        let town = town().await;
-        let shop = town.shop_with(50_000).await;
-        let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-        let forger = Login::of(&town.database, login).await;
+        let env = env().await;
+        let merchant = env.merchant_with(50_000).await;
+        let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+        let forger = Login::of(&env.database, login).await;
         forger.runs(&format!("UPDATE purchases SET {SUCCESS} WHERE id = {}", order.id.0)).await.unwrap();
-        assert_eq!(town.balances(shop.wallet), "48850|0", "{login}");
+        assert_eq!(env.balances(merchant.wallet), "48850|0", "{login}");
         let moves =
             "COMMISSION_EXPENSE|COMMISSION|100\nCURRENT|FEE_INCOME|150\nCURRENT|PROVIDER_PAYABLE|1000";
-        assert_eq!(moves_of(&town, order.id), moves, "{login}");
+        assert_eq!(moves_of(&env, order.id), moves, "{login}");
         for again in
             [SUCCESS, FAILURE, "fence = fence", "sealed_token = 'b'", "ended_at = NULL, state = 'IN_DOUBT'"]
         {
             let said = forger.is_refused(&format!("UPDATE purchases SET {again}")).await;
             assert!(said.contains("has ended"), "{login}: {said}");
         }
-        assert_eq!(town.balances(shop.wallet), "48850|0", "{login}");
-        town.forgives(order.id);
+        assert_eq!(env.balances(merchant.wallet), "48850|0", "{login}");
+        env.completes_end(order.id);
     }
 }
 
 #[tokio::test]
 async fn a_forged_failure_gives_back_exactly_its_own_hold_once() {
     for login in LOGINS {
-        let town = town().await;
-        let shop = town.shop_with(50_000).await;
-        let (order, _) = town.reserved(&shop, "04257670465", 1_000).await;
-        town.reserved(&shop, "04257670466", 2_000).await;
-        let forger = Login::of(&town.database, login).await;
+        let env = env().await;
+        let merchant = env.merchant_with(50_000).await;
+        let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+        env.reserved(&merchant, "04257670466", 2_000).await;
+        let forger = Login::of(&env.database, login).await;
         let fails = format!("UPDATE purchases SET {FAILURE} WHERE id = {}", order.id.0);
         forger.runs(&fails).await.unwrap();
-        assert_eq!(town.balances(shop.wallet), "50000|2150", "{login}");
+        assert_eq!(env.balances(merchant.wallet), "50000|2150", "{login}");
         assert!(forger.is_refused(&fails).await.contains("has ended"), "{login}");
-        assert_eq!(town.balances(shop.wallet), "50000|2150", "{login}");
-        assert_eq!(moves_of(&town, order.id), "", "{login}");
-        town.forgives(order.id);
+        assert_eq!(env.balances(merchant.wallet), "50000|2150", "{login}");
+        assert_eq!(moves_of(&env, order.id), "", "{login}");
+        env.completes_end(order.id);
     }
 }
 
 #[tokio::test]
 async fn the_same_end_for_many_purchases_at_once_moves_each_ones_own() {
-    let town = town().await;
-    let shops = [town.shop_with(50_000).await, town.shop_with(50_000).await];
+    let env = env().await;
+    let merchants = [env.merchant_with(50_000).await, env.merchant_with(50_000).await];
     let mut orders = Vec::new();
-    for (shop, meter, net) in
+    for (merchant, meter, net) in
         [(0, "04000000001", 1_000), (0, "04000000002", 2_000), (1, "04000000003", 3_000)]
     {
-        orders.push(town.reserved(&shops[shop], meter, net).await.0.id);
+        orders.push(env.reserved(&merchants[merchant], meter, net).await.0.id);
     }
-    let server = Login::of(&town.database, "test_server").await;
+    let server = Login::of(&env.database, "test_server").await;
     server.runs(&format!("UPDATE purchases SET {SUCCESS}")).await.unwrap();
-    assert_eq!(town.balances(shops[0].wallet), "46700|0");
-    assert_eq!(town.balances(shops[1].wallet), "46850|0");
+    assert_eq!(env.balances(merchants[0].wallet), "46700|0");
+    assert_eq!(env.balances(merchants[1].wallet), "46850|0");
     let commission =
         "SELECT sum(posted) FROM accounts WHERE category = 'COMMISSION' GROUP BY organisation_id ORDER BY 1";
-    assert_eq!(town.sql(commission), "100\n200");
-    assert_eq!(town.count("journal_entries WHERE kind = 'SETTLE'"), 3);
+    assert_eq!(env.sql(commission), "100\n200");
+    assert_eq!(env.count("journal_entries WHERE kind = 'SETTLE'"), 3);
     for order in orders {
-        town.forgives(order);
+        env.completes_end(order);
     }
 }
 
 #[tokio::test]
 async fn an_incident_has_its_place_after_the_end_and_never_costs_a_wallet() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    let (open, _) = town.reserved(&shop, "04000000001", 1_000).await;
-    let (successful, _) = town.reserved(&shop, "04000000002", 1_000).await;
-    town.records(&successful, vended("V1", 1_000)).await;
-    let (failed, _) = town.reserved(&shop, "04000000003", 1_000).await;
-    town.records(&failed, purchase::Fact::NeverSent { fence: FIRST }).await;
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (open, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    let (successful, _) = env.reserved(&merchant, "04000000002", 1_000).await;
+    env.records(&successful, vended("V1", 1_000)).await;
+    let (failed, _) = env.reserved(&merchant, "04000000003", 1_000).await;
+    env.records(&failed, purchase::Event::NeverSent { fence: FIRST }).await;
     let incident = |of: PurchaseId, kind: &str, vend: &str| {
         let of = of.0;
         format!(
@@ -211,7 +212,7 @@ async fn an_incident_has_its_place_after_the_end_and_never_costs_a_wallet() {
         )
     };
     for login in LOGINS {
-        let forger = Login::of(&town.database, login).await;
+        let forger = Login::of(&env.database, login).await;
         for forged in [
             incident(open.id, "LATE_VEND", "X"),
             incident(open.id, "SECOND_VEND", "X"),
@@ -223,7 +224,7 @@ async fn an_incident_has_its_place_after_the_end_and_never_costs_a_wallet() {
             let said = forger.is_refused(&forged).await;
             assert!(said.contains("incidents_follow_an_end"), "{login}: {forged}: {said}");
         }
-        let before = town.balances(shop.wallet);
+        let before = env.balances(merchant.wallet);
         forger.runs(&incident(failed.id, "LATE_VEND", login)).await.unwrap();
         assert!(
             forger
@@ -231,18 +232,18 @@ async fn an_incident_has_its_place_after_the_end_and_never_costs_a_wallet() {
                 .await
                 .contains("incidents_one_per_vend")
         );
-        assert_eq!(town.balances(shop.wallet), before, "{login}");
+        assert_eq!(env.balances(merchant.wallet), before, "{login}");
     }
-    assert_eq!(moves_of(&town, failed.id), ["SUSPENSE|PROVIDER_PAYABLE|1000"; 3].join("\n"));
+    assert_eq!(moves_of(&env, failed.id), ["SUSPENSE|PROVIDER_PAYABLE|1000"; 3].join("\n"));
 }
 
 #[tokio::test]
-async fn nobody_who_serves_turns_a_guard_off() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    town.reserved(&shop, "04257670465", 1_000).await;
+async fn no_serving_login_can_turn_a_guard_off() {
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    env.reserved(&merchant, "04257670465", 1_000).await;
     for login in LOGINS {
-        let forger = Login::of(&town.database, login).await;
+        let forger = Login::of(&env.database, login).await;
         for (attempt, refusal) in [
             ("ALTER TABLE purchases DISABLE TRIGGER ALL", "must be owner"),
             ("ALTER TABLE postings DISABLE TRIGGER postings_move_balances", "must be owner"),
@@ -270,16 +271,17 @@ async fn nobody_who_serves_turns_a_guard_off() {
     }
     let open_to_all = "SELECT string_agg(oid::regprocedure::text, ' ') FROM pg_proc
         WHERE pronamespace = 'public'::regnamespace AND has_function_privilege('public', oid, 'EXECUTE')";
-    assert_eq!(town.sql(open_to_all), "");
+    assert_eq!(env.sql(open_to_all), "");
     let without_path = "SELECT string_agg(oid::regprocedure::text, ' ') FROM pg_proc
         WHERE pronamespace = 'public'::regnamespace
             AND (proconfig IS NULL OR NOT 'search_path=pg_catalog, public, pg_temp' = ANY (proconfig))";
-    assert_eq!(town.sql(without_path), "");
+    assert_eq!(env.sql(without_path), "");
 }
 
-impl Town {
-    /// Writes the history and the attempt of a purchase that was ended by hand, which the town's own books ask for.
-    pub fn forgives(&self, purchase: PurchaseId) {
+impl TestEnv {
+    /// Writes the history of a purchase that was ended with SQL. The environment's own checks of the books
+    /// require it.
+    pub fn completes_end(&self, purchase: PurchaseId) {
         self.sql(&format!(
             "INSERT INTO purchase_events (purchase_id, at, fact, state, fence, attempt)
              SELECT id, ended_at, 'VENDED', state, fence, attempt FROM purchases WHERE id = {}",
@@ -287,8 +289,8 @@ impl Town {
         ));
     }
 
-    /// The same for a purchase that was begun by hand.
-    fn tidies(&self, purchase: i64) {
+    /// The same for a purchase that was begun with SQL, and its attempt.
+    fn completes_begin(&self, purchase: i64) {
         self.sql(&format!(
             "INSERT INTO purchase_events (purchase_id, at, fact, state, fence, attempt)
              SELECT id, created_at, 'RESERVED', state, fence, attempt FROM purchases WHERE id = {purchase};

@@ -1,11 +1,12 @@
-//! A database as INSTALL.md makes one: an owner who migrates and is no superuser, and a login for each of those who serve.
+//! A database as INSTALL.md makes one: an owner that migrates and is no superuser, and a login for each
+//! serving program.
 
 use local_postgres::{Database, LocalPostgres};
 use store::{StoreError, migrate};
 use tokio::runtime::Builder;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
-use crate::town::Town;
+use crate::env::TestEnv;
 
 /// The logins of an installation: of a server, of the worker, and of an operator.
 pub const LOGINS: [&str; 3] = ["test_server", "test_worker", "test_operator"];
@@ -17,17 +18,17 @@ const OWNED: &str = "
     CREATE ROLE test_owner LOGIN PASSWORD 'test_owner';
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO test_owner', current_database()); END $$;";
 
-/// When all is migrated, the worker is left with its own rights.
+/// After all migrations the worker keeps its own rights only.
 const MIGRATED: &str = "
     REVOKE vendgate_api FROM vendgate_worker;
     CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;";
 
-/// A town in a database of an installation.
-pub async fn town() -> Town {
-    Town::on(LocalPostgres::shared().database_from_template("installed", install).unwrap()).await
+/// An environment in a database of an installation.
+pub async fn env() -> TestEnv {
+    TestEnv::on(LocalPostgres::shared().database_from_template("installed", install).unwrap()).await
 }
 
-/// A connection of one of the logins.
+/// A connection with one of the logins.
 pub struct Login(Client);
 
 impl Login {
@@ -39,7 +40,7 @@ impl Login {
         Self(client)
     }
 
-    /// Runs statements, in a transaction of their own: their rows, or what the database says.
+    /// Runs statements in their own transaction. Returns their rows, or the error of the database.
     pub async fn runs(&self, sql: &str) -> Result<Vec<Vec<String>>, String> {
         let answers = self.0.simple_query(sql).await.map_err(|error| said(&error))?;
         let rows = answers.into_iter().filter_map(|answer| {
@@ -49,7 +50,7 @@ impl Login {
         Ok(rows.collect())
     }
 
-    /// What the database says to statements that it must refuse.
+    /// The error of the database for statements that it must refuse.
     pub async fn is_refused(&self, sql: &str) -> String {
         match self.runs(sql).await {
             Ok(rows) => panic!("allowed: {sql}: {rows:?}"),

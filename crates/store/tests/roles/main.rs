@@ -1,5 +1,5 @@
-//! What each login can do in the database, past all that the programs promise: every right, and every forgery that we could
-//! think of, tried by the logins that an installation has.
+//! What each login can do in the database past the programs: every right, and every forgery that we could
+//! think of, tried with the logins of an installation.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,13 +10,13 @@
 
 mod audit;
 mod beyond;
+#[path = "../money/env.rs"]
+#[expect(dead_code, reason = "the other tests of the store need more of it")]
+mod env;
 mod forging;
 mod hijacking;
 mod installation;
 mod operators;
 mod rights;
-#[path = "../money/town.rs"]
-#[expect(dead_code, reason = "the other tests of the store need more of it")]
-mod town;
 mod upgrade;
 mod worker;

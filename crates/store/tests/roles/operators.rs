@@ -1,22 +1,22 @@
-//! What an operator's login may do with money, by hand and past vendctl: post what is written into the audit log, and nothing
-//! else.
+//! What an operator's login may do with money in SQL, past vendctl: make payments that are written to the
+//! audit log, and nothing else.
 
-use store::Rounds;
+use store::CheckProgress;
 
-use crate::installation::{Login, town};
-use crate::town::{connect, settings};
+use crate::env::{connect, settings};
+use crate::installation::{Login, env};
 
 #[tokio::test]
 async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    let (operator, wallet) = (Login::of(&town.database, "test_operator").await, shop.wallet.0);
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (operator, wallet) = (Login::of(&env.database, "test_operator").await, merchant.wallet.0);
     let takes = format!(
         "SELECT entry_id FROM post_payment({wallet}, 'ADJUST', 'SUSPENSE', true, 12305, 'T-1', 'kagiso', 'by hand')"
     );
     let entry = operator.runs(&takes).await.unwrap()[0][0].clone();
-    assert_eq!(town.balances(shop.wallet), "37695|0");
-    let line = town.sql(&format!(
+    assert_eq!(env.balances(merchant.wallet), "37695|0");
+    let line = env.sql(&format!(
         "SELECT l.login, l.actor, l.action, l.subject, l.reason, l.details ->> 'amount', l.details ->> 'against',
              l.details ->> 'reference', l.details ->> 'entry'
          FROM audit_log l JOIN journal_entries e ON e.audit_id = l.id WHERE e.id = {entry}"
@@ -34,19 +34,19 @@ async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
         &entry,
     ];
     assert_eq!(line.split('|').collect::<Vec<_>>(), told);
-    let mut as_worker = settings(&town.database);
-    as_worker.database_url = town.database.url_as("test_worker", "test_worker").into();
-    assert_eq!(connect(as_worker).await.check_books(&mut Rounds::default()).await.unwrap(), []);
+    let mut as_worker = settings(&env.database);
+    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
+    assert_eq!(connect(as_worker).await.check_books(&mut CheckProgress::default()).await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn what_no_payment_may_be_is_refused_by_the_function() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    town.reserved(&shop, "04257670465", 1_000).await;
-    let (wallet, house) =
-        (shop.wallet.0.to_string(), town.sql("SELECT id FROM accounts WHERE house = 'FUNDING'"));
-    let operator = Login::of(&town.database, "test_operator").await;
+async fn an_invalid_payment_is_refused_by_the_function() {
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    env.reserved(&merchant, "04257670465", 1_000).await;
+    let (wallet, system_account) =
+        (merchant.wallet.0.to_string(), env.sql("SELECT id FROM accounts WHERE house = 'FUNDING'"));
+    let operator = Login::of(&env.database, "test_operator").await;
     let (kinds, amount) = ("payments_are_of_known_kinds", "postings_amount_check");
     for (arguments, constraint) in [
         (format!("{wallet}, 'TOP_UP', 'SUSPENSE', false, 5"), kinds),
@@ -57,7 +57,7 @@ async fn what_no_payment_may_be_is_refused_by_the_function() {
         (format!("{wallet}, 'SETTLE', 'FUNDING', false, 5"), kinds),
         (format!("{wallet}, 'INCIDENT', 'SUSPENSE', false, 5"), kinds),
         (format!("{wallet}, NULL, 'FUNDING', false, 5"), kinds),
-        (format!("{house}, 'TOP_UP', 'FUNDING', false, 5"), kinds),
+        (format!("{system_account}, 'TOP_UP', 'FUNDING', false, 5"), kinds),
         ("NULL, 'TOP_UP', 'FUNDING', false, 5".to_owned(), kinds),
         ("999999, 'TOP_UP', 'FUNDING', false, 5".to_owned(), kinds),
         (format!("{wallet}, 'TOP_UP', 'FUNDING', false, 0"), amount),
@@ -70,29 +70,29 @@ async fn what_no_payment_may_be_is_refused_by_the_function() {
         assert!(said.contains(constraint), "{arguments}: {said}");
     }
     for status in ["SUSPENDED", "CLOSED"] {
-        town.sql(&format!("UPDATE accounts SET status = '{status}' WHERE id = {wallet}"));
+        env.sql(&format!("UPDATE accounts SET status = '{status}' WHERE id = {wallet}"));
         let top_up =
             format!("SELECT post_payment({wallet}, 'TOP_UP', 'FUNDING', false, 5, NULL, 'naledi', 'x')");
         assert!(operator.is_refused(&top_up).await.contains(kinds), "{status}");
     }
-    assert_eq!(town.balances(shop.wallet), "50000|1150");
-    assert_eq!(town.count("audit_log WHERE action = 'account.topped_up'"), 1);
+    assert_eq!(env.balances(merchant.wallet), "50000|1150");
+    assert_eq!(env.count("audit_log WHERE action = 'account.topped_up'"), 1);
 }
 
 #[tokio::test]
-async fn a_wallet_begins_empty_whoever_opens_it() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    let operator = Login::of(&town.database, "test_operator").await;
+async fn every_new_wallet_is_empty() {
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    let operator = Login::of(&env.database, "test_operator").await;
     for (posted, held) in [("5", "0"), ("5", "5")] {
         let full = format!(
             "INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
              VALUES ({}, 'x', 'BWP', 'TOPUP', {posted}, {held})",
-            shop.authority.organisation.0
+            merchant.authority.organisation.0
         );
         assert!(operator.is_refused(&full).await.contains("accounts_begin_empty"));
         assert!(
-            town.database.run_sql(&full).unwrap_err().to_string().contains("begins empty"),
+            env.database.run_sql(&full).unwrap_err().to_string().contains("begins empty"),
             "as the superuser"
         );
     }
@@ -102,24 +102,24 @@ async fn a_wallet_begins_empty_whoever_opens_it() {
 
 #[tokio::test]
 async fn a_rate_that_was_lowered_counts_for_a_minute_more_and_cannot_be_backdated() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    town.offers_to(shop.authority.organisation);
-    town.sql("UPDATE offers SET commission_rate = 0.1");
-    let operator = Login::of(&town.database, "test_operator").await;
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    env.offers_to(merchant.authority.organisation);
+    env.sql("UPDATE offers SET commission_rate = 0.1");
+    let operator = Login::of(&env.database, "test_operator").await;
     operator.runs("UPDATE offers SET commission_rate = 0.05").await.unwrap();
-    // Priced a moment ago, under the rate before.
-    town.reserved(&shop, "04000000001", 1_000).await;
+    // Priced a moment ago, at the previous rate.
+    env.reserved(&merchant, "04000000001", 1_000).await;
     let later = "SET session_replication_role = replica; UPDATE offers SET commission_rate_since = now() - interval '61 s'";
-    town.sql(later);
-    let order = town.order(&shop, "04000000002", 1_000).await;
-    let refused = town.store.reserve(order.clone()).await;
+    env.sql(later);
+    let order = env.order(&merchant, "04000000002", 1_000).await;
+    let refused = env.store.reserve(order.clone()).await;
     assert!(matches!(refused, Err(store::ReserveError::Failed(_))), "{refused:?}");
     operator
         .runs("UPDATE offers SET former_commission_rate = 1, commission_rate_since = now()")
         .await
         .unwrap();
-    let still = town.store.reserve(order).await;
+    let still = env.store.reserve(order).await;
     assert!(matches!(still, Err(store::ReserveError::Failed(_))), "{still:?}");
-    assert_eq!(town.balances(shop.wallet), "50000|1150");
+    assert_eq!(env.balances(merchant.wallet), "50000|1150");
 }

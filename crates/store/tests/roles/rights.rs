@@ -1,5 +1,5 @@
-//! Every right of every login as a committed file, `docs/rights.table`: a review of a change of rights is a review of that
-//! file's diff. And every right that is not in it is tried, and refused.
+//! Every right of every login is in a committed file, `docs/rights.table`. The diff of that file shows every
+//! change of rights to a reviewer. Every right that is not in it is tried, and refused.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use local_postgres::Database;
 
-use crate::installation::{LOGINS, Login, town};
+use crate::installation::{LOGINS, Login, env};
 
 const BLESS: &str = "cargo test -p store --test roles -- --ignored bless_the_rights";
 
-/// For each login and table what it may do to whole rows, and which columns it may read, set or change where not all.
+/// For each login and table: what it may do to whole rows, and which columns it may read, set or change if
+/// not all.
 const RIGHTS: &str = "
     SELECT l.login, t.relname, concat_ws(', ',
         (SELECT string_agg(v.verb, ', ' ORDER BY v.n) FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE',
@@ -27,7 +28,7 @@ const RIGHTS: &str = "
     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
     ORDER BY t.relname, l.n";
 
-/// The same for what can be called, and for what numbers can be taken from.
+/// The same for functions that it can call and sequences that it can take numbers from.
 const CALLS: &str = "
     SELECT l.login, f.oid::regprocedure::text, 'EXECUTE'
     FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator']) WITH ORDINALITY AS l (login, n), pg_proc f
@@ -41,30 +42,30 @@ const CALLS: &str = "
 #[tokio::test]
 async fn the_rights_of_each_login_are_those_of_the_committed_table() {
     let committed = fs::read_to_string(file()).unwrap_or_default();
-    let found = table(&town().await.database);
+    let found = table(&env().await.database);
     assert_eq!(
         committed, found,
-        "docs/rights.table is not what the database grants. If that is right: {BLESS}"
+        "docs/rights.table is not what the database grants. If that is intended: {BLESS}"
     );
 }
 
 #[tokio::test]
 #[ignore = "writes docs/rights.table: run it by name, and read the diff"]
 async fn bless_the_rights() {
-    fs::write(file(), table(&town().await.database)).unwrap();
+    fs::write(file(), table(&env().await.database)).unwrap();
 }
 
 #[tokio::test]
 async fn what_is_not_granted_is_refused_column_by_column() {
-    let town = town().await;
-    let columns = town.sql(
+    let env = env().await;
+    let columns = env.sql(
         "SELECT relname || ' ' || attname FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid
          WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
          ORDER BY 1",
     );
     let mut tried = 0;
     for login in LOGINS {
-        let connection = Login::of(&town.database, login).await;
+        let connection = Login::of(&env.database, login).await;
         for (table, column) in columns.lines().map(|line| line.split_once(' ').unwrap()) {
             for (verb, attempt) in [
                 ("SELECT", format!("SELECT {column} FROM {table}")),
@@ -96,10 +97,10 @@ async fn what_is_not_granted_is_refused_column_by_column() {
     assert!(tried > 1_000, "{tried}");
 }
 
-/// Money's own tables, said once more in words: the table could be blessed by somebody who did not read it.
+/// The rights on the tables of money, stated again: the committed table could be blessed without a review.
 #[tokio::test]
 async fn no_login_can_write_a_balance_an_entry_a_posting_or_another_ones_line() {
-    let town = town().await;
+    let env = env().await;
     for login in LOGINS {
         for (verb, column) in [
             ("UPDATE", "accounts.posted"),
@@ -117,7 +118,7 @@ async fn no_login_can_write_a_balance_an_entry_a_posting_or_another_ones_line() 
         ] {
             let (table, column) = column.split_once('.').unwrap();
             let granted = format!("SELECT has_column_privilege('{login}', '{table}', '{column}', '{verb}')");
-            assert_eq!(town.sql(&granted), "f", "{login}: {verb} {table}.{column}");
+            assert_eq!(env.sql(&granted), "f", "{login}: {verb} {table}.{column}");
         }
     }
 }

@@ -1,27 +1,27 @@
-//! An installation whose log was written before there were hashes: the migration chains its lines, and ties each payment to
-//! its line.
+//! An installation whose log was written before there were hashes: the migration chains its lines, and links
+//! each payment to its line.
 
 use std::{fs, path::Path};
 
 use store::identity::{audit_head, verify_audit_log};
-use store::{Rounds, migrate};
+use store::{CheckProgress, migrate};
 
-use crate::installation::{Login, town};
-use crate::town::{Town, act, connect, pula, settings};
+use crate::env::{TestEnv, act, connect, pula, settings};
+use crate::installation::{Login, env};
 
-/// The first migration that knows of the chain.
+/// The first migration that contains the chain.
 const BOOKS: &str = "2026-11-22-000013";
 
-/// Takes back every migration since the chain, as the owner, the latest first.
-async fn is_of_the_version_before(town: &Town) {
+/// Reverts every migration since the chain, as the owner, the latest first.
+async fn is_of_the_version_before(env: &TestEnv) {
     let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
     let mut folders: Vec<_> = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.sort_unstable();
-    // A copy of a database belongs to who made the copy.
-    town.sql(
+    // A copy of a database belongs to the role that made it.
+    env.sql(
         "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO test_owner', current_database()); END $$",
     );
-    let owner = Login::of(&town.database, "test_owner").await;
+    let owner = Login::of(&env.database, "test_owner").await;
     for folder in folders.iter().rev().filter(|folder| folder.file_name().unwrap().to_str() >= Some(BOOKS)) {
         owner.runs(&fs::read_to_string(folder.join("down.sql")).unwrap()).await.unwrap();
     }
@@ -30,23 +30,27 @@ async fn is_of_the_version_before(town: &Town) {
 
 #[tokio::test]
 async fn lines_and_payments_from_before_the_chain_are_taken_into_it() {
-    let town = town().await;
-    let shop = town.shop_with(50_000).await;
-    town.operator.top_up(shop.wallet, pula(5), act()).await.unwrap();
-    let lines: u64 = town.sql("SELECT count(*) FROM audit_log").parse().unwrap();
-    is_of_the_version_before(&town).await;
-    migrate(&town.database.url_as("test_owner", "test_owner").into()).await.unwrap();
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    env.operator.top_up(merchant.wallet, pula(5), act()).await.unwrap();
+    let lines: u64 = env.sql("SELECT count(*) FROM audit_log").parse().unwrap();
+    is_of_the_version_before(&env).await;
+    migrate(&env.database.url_as("test_owner", "test_owner").into()).await.unwrap();
 
-    let mut as_worker = settings(&town.database);
-    as_worker.database_url = town.database.url_as("test_worker", "test_worker").into();
+    let mut as_worker = settings(&env.database);
+    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
     let worker = connect(as_worker).await;
     assert_eq!(verify_audit_log(&worker, None).await.unwrap().map(|whole| whole.lines), Ok(lines));
-    assert_eq!(town.count("audit_log WHERE login IS NOT NULL"), 0, "nobody knows who wrote them");
+    assert_eq!(env.count("audit_log WHERE login IS NOT NULL"), 0, "their login is not known");
     let head = audit_head(&worker).await.unwrap();
-    assert_eq!(worker.check_books(&mut Rounds::default()).await.unwrap(), [], "each payment has its line");
-    assert_eq!(town.count("journal_entries WHERE audit_id IS NOT NULL"), 2);
+    assert_eq!(
+        worker.check_books(&mut CheckProgress::default()).await.unwrap(),
+        [],
+        "each payment has its line"
+    );
+    assert_eq!(env.count("journal_entries WHERE audit_id IS NOT NULL"), 2);
 
-    let operator = Login::of(&town.database, "test_operator").await;
+    let operator = Login::of(&env.database, "test_operator").await;
     let next =
         "INSERT INTO audit_log (actor, action, subject, reason) VALUES ('naledi', 'test.done', 's', 'r')";
     operator.runs(next).await.unwrap();

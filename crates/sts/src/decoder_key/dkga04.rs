@@ -1,4 +1,4 @@
-//! Key derivation DKGA04: HMAC-SHA-256 over everything that a decoder key depends on.
+//! Key derivation DKGA04: HMAC-SHA-256 over all parameters of a decoder key.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -7,7 +7,7 @@ use crate::key_parameters::KeyParameters;
 use crate::meter_pan::MeterPan;
 use crate::vending_key::VendingKey;
 
-/// The leftmost `N` bytes of the derived key, for the encryption algorithm of this code.
+/// The first `N` bytes of the derived key, for the encryption algorithm with this code.
 pub(super) fn derive<const N: usize>(
     vending_key: &VendingKey,
     algorithm_code: &str,
@@ -27,7 +27,7 @@ fn data_block(algorithm_code: &str, parameters: &KeyParameters, pan: &MeterPan, 
     append(&mut block, parameters.base_date.code());
     append(&mut block, algorithm_code);
     append(&mut block, &parameters.tariff_index.to_string());
-    // Two bytes that stand for themselves: they are not the length of anything.
+    // Two constant bytes. They are not the length of a field.
     block.extend([0x00, 0x04]);
     append(&mut block, &parameters.supply_group.to_string());
     append(&mut block, &parameters.key_type.code().to_string());
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_keys_of_128_bits_come_out() {
+    fn the_published_keys_of_128_bits_are_derived() {
         for (parameters, expected) in [
             (parameters(BaseDate::Year1993, 1, 1), "f94b6ed353c3bfdb113e2d3a7ea3c41d"),
             (parameters(BaseDate::Year1993, 1, 2), "b208834372ef892ef6e04c28593090d4"),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_published_key_of_64_bits_comes_out() {
+    fn the_published_key_of_64_bits_is_derived() {
         assert_eq!(key::<8>("07", &parameters(BaseDate::Year1993, 1, 1)), "aa4baa8749c10d27");
     }
 }

@@ -1,4 +1,4 @@
-//! One token's share of a new decoder key.
+//! One section of a key change. It is the content of one token.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use crate::key_parameters::{KeyRevision, KeyType, TariffIndex};
 const ROLL_OVER: u8 = 0b1000;
 const THREE_TOKENS: u8 = 0b0100;
 
-/// One section of a key change (class 2): four bytes of the new key, and some of what belongs to it.
+/// One section of a key change (class 2): four bytes of the new key, and some of its parameters.
 ///
-/// It holds key material: it is wiped when dropped, and `Debug` shows only which section it is.
+/// It contains key material. Its bytes are erased when it is dropped, and `Debug` shows only its number.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeySection {
     pub(super) label: SectionLabel,
     pub(super) quarter: [u8; 4],
 }
 
-/// Which section of a key change a token carries. They are entered in this order.
+/// The number of a section. Sections are entered in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SectionNumber {
     /// Sub-class 3.
     First,
-    /// Sub-class 4: the last one for a key of 64 bits.
+    /// Sub-class 4. It is the last section for a key of 64 bits.
     Second,
     /// Sub-class 8.
     Third,
@@ -32,7 +32,7 @@ pub enum SectionNumber {
     Fourth,
 }
 
-/// What a section says about the new key. Each half of an expiry number has 4 bits, of a supply group code 12.
+/// The parameters in a section. An expiry number has two halves of 4 bits, a supply group code two halves of 12 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SectionLabel {
     First { expiry_high: u8, revision: KeyRevision, roll_over: bool, key_type: KeyType },
@@ -42,7 +42,7 @@ pub(super) enum SectionLabel {
 }
 
 impl SectionNumber {
-    /// All sections, in the order in which they are entered.
+    /// All numbers, in the order of entry.
     pub const ALL: [Self; 4] = [Self::First, Self::Second, Self::Third, Self::Fourth];
 
     fn sub_class(self) -> u8 {
@@ -71,7 +71,7 @@ impl fmt::Display for SectionNumber {
 }
 
 impl KeySection {
-    /// Which section this is.
+    /// The number of this section.
     pub fn number(&self) -> SectionNumber {
         match self.label {
             SectionLabel::First { .. } => SectionNumber::First,
@@ -108,7 +108,7 @@ impl Drop for KeySection {
 }
 
 impl SectionLabel {
-    /// The twelve bits between sub-class and key: the first four, and the other eight.
+    /// The twelve bits between the sub-class and the key: the first four, and the other eight.
     fn to_bits(self) -> (u8, u8) {
         match self {
             Self::First { expiry_high, revision, roll_over, key_type } => {
@@ -123,7 +123,7 @@ impl SectionLabel {
         }
     }
 
-    /// `None` where a field has a value that it cannot have, or announces a key change of three tokens.
+    /// `None` if a field has an invalid value or announces a key change of three tokens.
     fn from_bits(number: SectionNumber, nibble: u8, byte: u8) -> Option<Self> {
         let half = u16::from_be_bytes([nibble, byte]);
         match number {

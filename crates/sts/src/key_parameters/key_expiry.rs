@@ -1,10 +1,10 @@
-//! When a meter stops to accept credit under a key.
+//! The time at which a meter stops accepting credit under a key.
 
 use crate::tid::Tid;
 
-/// A key expiry number (KEN): the last period of 2¹⁶ minutes, some 45 days, in which tokens are accepted.
+/// A key expiry number (KEN): the last period in which tokens are accepted. A period has 2¹⁶ minutes, about 45 days.
 ///
-/// It is compared with the upper eight bits of a token's identifier; 255 therefore never ends.
+/// It is compared with the upper eight bits of a token's identifier. So 255 never expires.
 ///
 /// ```
 /// use sts::{KeyExpiry, Tid};
@@ -22,7 +22,7 @@ impl KeyExpiry {
     /// The key does not expire within the range of its base date.
     pub const NEVER: Self = Self(u8::MAX);
 
-    /// The key expires when this period, counted from the base date, is over.
+    /// The key expires after this period, counted from the base date.
     pub fn after_period(number: u8) -> Self {
         Self(number)
     }

@@ -1,4 +1,4 @@
-//! Which generation of a vending key.
+//! The generation of a vending key.
 
 use std::fmt;
 

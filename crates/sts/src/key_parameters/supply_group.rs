@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{KeyParameterError, number};
 
-/// A supply group code (SGC): six digits; in a key change it travels as a number of 24 bits.
+/// A supply group code (SGC): six digits. A key change carries it as a number of 24 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SupplyGroupCode(u32);
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_travels_in_two_halves_of_twelve_bits() {
+    fn the_code_is_split_into_two_halves_of_twelve_bits() {
         let code = SupplyGroupCode::parse("123457").unwrap();
         assert_eq!(code.to_halves(), (0x01E, 0x241));
         assert_eq!(SupplyGroupCode::from_halves(0x01E, 0x241), Ok(code));

@@ -9,7 +9,7 @@ use super::{KeyParameterError, number};
 pub struct TariffIndex(u8);
 
 impl TariffIndex {
-    /// Takes one digit or two; systems in the field write `1` for `01`.
+    /// Takes one or two digits, because some systems write `1` for `01`.
     pub fn parse(text: &str) -> Result<Self, KeyParameterError> {
         number(text, 2)
             .and_then(|index| u8::try_from(index).ok())

@@ -1,35 +1,35 @@
-//! The meter's answers.
+//! The meter's results for entered tokens.
 
 use crate::credit_kind::CreditKind;
 use crate::key_change::SectionNumber;
 use crate::sts_token::MalformedToken;
 
-/// What the meter made of a token that was typed into it.
+/// The meter's result for an entered token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// It did what the token says.
+    /// The meter executed the token.
     Accepted(Acceptance),
-    /// It did nothing.
+    /// The meter did nothing.
     Refused(EntryRefusal),
 }
 
-/// What an accepted token did.
+/// The effect of an accepted token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
     /// Credit was added.
     Credit {
-        /// What was credited.
+        /// The kind of credit.
         kind: CreditKind,
-        /// How much, in tenths of a unit.
+        /// The amount, in tenths of a unit.
         tenths: u32,
     },
-    /// Credit was taken away.
+    /// Credit was removed.
     CreditCleared,
-    /// Part of a new key was taken down; the old key stays in use until the last one.
+    /// A section of a new key was stored. The old key stays in use until the last section.
     KeySection(SectionNumber),
-    /// The last section was taken down and the new key is in use.
+    /// The last section was stored, and the new key is in use.
     KeyChanged {
-        /// The base date moved on, and the meter forgot which identifiers it had seen.
+        /// Whether the base date moved to the next one. Then the meter forgot which identifiers it had seen.
         rolled_over: bool,
     },
 }
@@ -37,34 +37,34 @@ pub enum Acceptance {
 /// Why the meter did nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryRefusal {
-    /// The digits are no token at all.
+    /// The digits are not a token.
     #[error("this is not a token")]
     Malformed(#[source] MalformedToken),
-    /// The token was not made under the meter's present key: meant for another meter, mistyped, made before the last
-    /// key change, or made for a key that has not been entered yet.
+    /// The token was not made under the meter's current key. It is for another meter, or it is mistyped, or it was made
+    /// before the last key change, or its key has not been entered yet.
     #[error("the token was not made under the meter's key")]
     WrongKey,
-    /// The token is sound, but the meter does not know what to do with it.
+    /// The token is valid, but the meter does not support its content.
     #[error("the meter does not support this token")]
     Unsupported,
-    /// The meter has accepted this token, or another one with its identifier.
+    /// The meter has already accepted this token or another one with the same identifier.
     #[error("the token was used before")]
     AlreadyUsed,
-    /// The token is older than everything the meter remembers, so it cannot tell whether it was used.
+    /// The token is older than all identifiers that the meter remembers. So the meter cannot know whether it was used.
     #[error("the token is too old to tell whether it was used")]
     TooOld,
-    /// The sections of a key change are entered in order.
+    /// A section of a key change was entered in the wrong order.
     #[error("the {entered} section of a key change was entered where the {expected} was due")]
     OutOfOrder {
-        /// The section that is due.
+        /// The section that must be entered next.
         expected: SectionNumber,
         /// The section that was entered.
         entered: SectionNumber,
     },
-    /// The meter does not give out this kind of credit.
+    /// The meter has no register for this kind of credit.
     #[error("the meter has no register for {kind:?} credit")]
     WrongCreditKind {
-        /// The kind the token was made for.
+        /// The kind of credit of the token.
         kind: CreditKind,
     },
     /// The token was made after the meter's key expired.
@@ -73,7 +73,7 @@ pub enum EntryRefusal {
 }
 
 impl Entry {
-    /// Whether the meter did what the token says.
+    /// Whether the meter executed the token.
     pub fn is_accepted(&self) -> bool {
         match self {
             Self::Accepted(_) => true,

@@ -1,18 +1,18 @@
-//! A key change that has begun and not ended.
+//! A key change that is in progress.
 
 use super::entry::EntryRefusal;
 use crate::algorithm::EncryptionAlgorithm;
 use crate::key_change::{KeyChange, KeySection, SectionNumber};
 
-/// The sections taken down so far, in order.
+/// The sections that are stored so far, in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PendingKeyChange {
     sections: Vec<KeySection>,
 }
 
 impl PendingKeyChange {
-    /// Takes the next section down; the last one yields the change. A first section begins again from the start.
-    pub(super) fn take_down(
+    /// Stores the next section. The last section returns the key change. A first section starts a new key change.
+    pub(super) fn store(
         &mut self,
         section: KeySection,
         algorithm: EncryptionAlgorithm,

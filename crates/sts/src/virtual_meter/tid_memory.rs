@@ -1,12 +1,12 @@
-//! Which identifiers a meter has accepted.
+//! The identifiers that a meter has accepted.
 
 use std::collections::BTreeSet;
 
 use super::entry::EntryRefusal;
 use crate::tid::Tid;
 
-/// A meter has room for so many identifiers, the latest ones.
-const ROOM: usize = 50;
+/// The number of identifiers that a meter remembers: the latest ones.
+const CAPACITY: usize = 50;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct TidMemory {
@@ -14,20 +14,20 @@ pub(super) struct TidMemory {
 }
 
 impl TidMemory {
-    /// Tokens need not arrive in the order in which they were made, only within what is remembered.
+    /// Tokens may arrive in any order, but only within the range of the remembered identifiers.
     pub(super) fn check(&self, tid: Tid) -> Result<(), EntryRefusal> {
         if self.accepted.contains(&tid) {
             return Err(EntryRefusal::AlreadyUsed);
         }
         match self.accepted.first() {
-            Some(oldest) if self.accepted.len() >= ROOM && tid < *oldest => Err(EntryRefusal::TooOld),
+            Some(oldest) if self.accepted.len() >= CAPACITY && tid < *oldest => Err(EntryRefusal::TooOld),
             Some(_) | None => Ok(()),
         }
     }
 
     pub(super) fn remember(&mut self, tid: Tid) {
         self.accepted.insert(tid);
-        if self.accepted.len() > ROOM {
+        if self.accepted.len() > CAPACITY {
             self.accepted.pop_first();
         }
     }
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_everything_remembered_is_refused_only_once_the_memory_is_full() {
+    fn a_token_older_than_all_remembered_is_refused_only_if_the_memory_is_full() {
         let mut memory = TidMemory::default();
         for minutes in 1_001..1_050 {
             memory.remember(tid(minutes));

@@ -1,4 +1,4 @@
-//! What was written, read back: with what a run began, and what it heard.
+//! Reads a transcript back: the inputs with which a run began, and its events.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use meter_token::TokenSet;
 use money::Money;
 use purchase::{
-    Asker, ConfirmEvent, Fence, Handling, Life, ResolveEvent, RetryPlan, Rules, Sending, State, StateName,
-    Timing,
+    Asker, ConfirmInput, Fence, Handling, Lifecycle, ResolveInput, RetryPlan, Rules, Sending, State,
+    StateName, Timing,
 };
 use serde_json::Value;
 use vend::{
@@ -15,18 +15,18 @@ use vend::{
     VendOutcome,
 };
 
-/// What could not be read: the name of the field.
+/// A field that could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is missing, or is not what it should be")]
 pub struct Unreadable(pub &'static str);
 
 type Read<T> = Result<T, Unreadable>;
 
-/// With what a run of resolve began.
+/// The inputs with which a run of resolve began.
 pub(super) struct Begins {
     pub(super) was_claimed: bool,
     pub(super) asker: Asker,
-    pub(super) life: Life,
+    pub(super) lifecycle: Lifecycle,
     pub(super) at: DateTime<Utc>,
     pub(super) rules: Rules,
 }
@@ -46,7 +46,7 @@ pub(super) fn resolve_begins(from: &Value) -> Read<Begins> {
     Ok(Begins {
         was_claimed: text(from, "how")? == "claimed",
         asker,
-        life: life(field(from, "life")?)?,
+        lifecycle: lifecycle(field(from, "life")?)?,
         at: instant(from, "at")?,
         rules: Rules { declared, timing: timing(from)? },
     })
@@ -74,41 +74,45 @@ pub(super) fn timing(from: &Value) -> Read<Timing> {
     })
 }
 
-pub(super) fn confirm_event(from: &Value) -> Read<ConfirmEvent> {
+pub(super) fn confirm_event(from: &Value) -> Read<ConfirmInput> {
     Ok(match text(from, "event")? {
-        "reserved" => ConfirmEvent::Reserved {
+        "reserved" => ConfirmInput::Reserved {
             fence: fence(from)?,
             since_reserve: length(from, "since_reserve")?,
             since_arrival: length(from, "since_arrival")?,
         },
-        "reserve_refused" => ConfirmEvent::ReserveRefused,
-        "reserve_not_kept" => ConfirmEvent::ReserveNotKept,
-        "reserve_unacknowledged" => ConfirmEvent::ReserveUnacknowledged,
-        "answered" => ConfirmEvent::Answered(outcome(field(from, "outcome")?)?),
-        "recorded" => ConfirmEvent::Recorded,
-        "record_unacknowledged" => ConfirmEvent::RecordUnacknowledged,
+        "reserve_refused" => ConfirmInput::ReserveRefused,
+        "reserve_not_kept" => ConfirmInput::ReserveNotKept,
+        "reserve_unacknowledged" => ConfirmInput::ReserveUnacknowledged,
+        "answered" => ConfirmInput::Answered(outcome(field(from, "outcome")?)?),
+        "recorded" => ConfirmInput::Recorded,
+        "record_unacknowledged" => ConfirmInput::RecordUnacknowledged,
         _ => return Err(Unreadable("event")),
     })
 }
 
-pub(super) fn resolve_event(from: &Value) -> Read<ResolveEvent> {
+pub(super) fn resolve_event(from: &Value) -> Read<ResolveInput> {
     Ok(match text(from, "event")? {
-        "claimed" => ResolveEvent::Claimed { life: life(field(from, "life")?)?, at: instant(from, "at")? },
-        "not_claimed" => ResolveEvent::NotClaimed,
-        "may_ask" => ResolveEvent::MayAsk,
-        "may_not_ask" => ResolveEvent::MayNotAsk,
-        "enquired" => ResolveEvent::Enquired {
+        "claimed" => {
+            ResolveInput::Claimed { lifecycle: lifecycle(field(from, "life")?)?, at: instant(from, "at")? }
+        }
+        "not_claimed" => ResolveInput::NotClaimed,
+        "may_ask" => ResolveInput::MayAsk,
+        "may_not_ask" => ResolveInput::MayNotAsk,
+        "enquired" => ResolveInput::Enquired {
             enquiry: enquiry(field(from, "enquiry")?)?,
             asked_at: instant(from, "asked_at")?,
         },
         "send_recorded" => {
-            ResolveEvent::SendRecorded { fence: fence(from)?, since_record: length(from, "since_record")? }
+            ResolveInput::SendRecorded { fence: fence(from)?, since_record: length(from, "since_record")? }
         }
-        "send_refused" => ResolveEvent::SendRefused,
-        "send_unacknowledged" => ResolveEvent::SendUnacknowledged,
-        "answered" => ResolveEvent::Answered(outcome(field(from, "outcome")?)?),
-        "recorded" => ResolveEvent::Recorded { life: life(field(from, "life")?)?, at: instant(from, "at")? },
-        "record_unacknowledged" => ResolveEvent::RecordUnacknowledged,
+        "send_refused" => ResolveInput::SendRefused,
+        "send_unacknowledged" => ResolveInput::SendUnacknowledged,
+        "answered" => ResolveInput::Answered(outcome(field(from, "outcome")?)?),
+        "recorded" => {
+            ResolveInput::Recorded { lifecycle: lifecycle(field(from, "life")?)?, at: instant(from, "at")? }
+        }
+        "record_unacknowledged" => ResolveInput::RecordUnacknowledged,
         _ => return Err(Unreadable("event")),
     })
 }
@@ -178,8 +182,8 @@ fn bytes(from: &str) -> Read<RawReply> {
     hex::decode(from).map(RawReply).map_err(|_no_hex| Unreadable("raw_reply"))
 }
 
-fn life(from: &Value) -> Read<Life> {
-    Ok(Life {
+fn lifecycle(from: &Value) -> Read<Lifecycle> {
+    Ok(Lifecycle {
         handling: Handling::parse(text(from, "handling")?).ok_or(Unreadable("handling"))?,
         state: state(from)?,
         fence: fence(from)?,

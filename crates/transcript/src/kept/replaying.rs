@@ -1,4 +1,4 @@
-//! The shipped protocols are told what was heard, and must say what was said.
+//! Replays a transcript: the shipped protocols get the recorded events and must return the recorded commands.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{reading, writing};
 
-/// What a transcript came to.
+/// What a replay went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Confirms that began.
@@ -18,32 +18,32 @@ pub struct Replayed {
     pub commands: usize,
 }
 
-/// Why a transcript is not what the shipped protocols say.
+/// Why a transcript does not match the shipped protocols.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// A line cannot be read. The last one may be broken off, and is not counted.
+    /// A line cannot be read. An incomplete last line is ignored.
     #[error("line {line} cannot be read")]
     Unreadable {
-        /// From 1.
+        /// The line number, counted from 1.
         line: usize,
         /// What is wrong with it.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The protocol says something else than was kept.
-    #[error("line {line}: {said} was said, and now it is {says}")]
+    /// The protocol returns another command than the recorded one.
+    #[error("line {line}: {said} was recorded, and now the protocol returns {says}")]
     Differs {
-        /// From 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// Then.
+        /// The recorded command.
         said: Value,
-        /// Now.
+        /// The command that the protocol returns now.
         says: Value,
     },
-    /// The protocol did not ask for what was heard.
-    #[error("line {line}: the protocol does not ask for this event")]
+    /// The protocol does not expect the recorded event.
+    #[error("line {line}: the protocol does not expect this event")]
     OutOfTurn {
-        /// From 1.
+        /// The line number, counted from 1.
         line: usize,
     },
 }
@@ -53,14 +53,14 @@ enum Protocol {
     Resolve(Resolve),
 }
 
-/// Tells the shipped protocols everything that was heard, and compares every command.
+/// Gives every recorded event to the shipped protocols, and compares every command.
 ///
 /// # Errors
-/// At the first line that cannot be read, or that they do not say.
+/// At the first line that cannot be read, or that the protocols do not match.
 pub fn replay(transcript: &str) -> Result<Replayed, ReplayError> {
     let mut runs: BTreeMap<u64, Protocol> = BTreeMap::new();
     let mut replayed = Replayed::default();
-    // Whoever was killed may have broken off in the middle of a line.
+    // A process that was killed may have written only a part of its last line.
     let whole = transcript.rfind('\n').map_or("", |end| transcript.get(..end).unwrap_or_default());
     for (number, text) in whole.lines().enumerate() {
         let line = number.saturating_add(1);
@@ -103,15 +103,15 @@ fn begin(begins: &Value) -> Result<(Protocol, Value), reading::Unreadable> {
     }
     let with = reading::resolve_begins(begins)?;
     let (protocol, command) = if with.was_claimed {
-        Resolve::claimed(with.asker, &with.life, with.at, &with.rules)
+        Resolve::claimed(with.asker, &with.lifecycle, with.at, &with.rules)
     } else {
-        Resolve::begin(with.asker, &with.life, with.at, &with.rules)
+        Resolve::begin(with.asker, &with.lifecycle, with.at, &with.rules)
     };
     Ok((Protocol::Resolve(protocol), writing::resolve_command(&command)))
 }
 
 impl Protocol {
-    /// Nothing, if it did not ask for this.
+    /// `None` if the protocol does not expect this event.
     fn on(&mut self, heard: &Value) -> Result<Option<Value>, reading::Unreadable> {
         Ok(match self {
             Self::Confirm(protocol) => {

@@ -1,4 +1,4 @@
-//! Where transcripts are kept: one file for each process, one line for each turn, written whole.
+//! The files of transcripts: one file for each process, one line for each turn. A line is written whole.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 static SINK: OnceLock<Mutex<File>> = OnceLock::new();
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
-/// From now on this process keeps a transcript of every run, in a file of its own in this directory. It holds meter
-/// tokens: for tests only.
+/// From now on this process records a transcript of every run, in its own file in this directory. The file
+/// contains meter tokens: for tests only.
 ///
 /// # Errors
-/// When the file cannot be made.
+/// When the file cannot be created.
 pub fn keep_in(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let path = directory.join(format!("{}.jsonl", process::id()));
@@ -26,12 +26,12 @@ pub fn keep_in(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// One run; without a sink, nothing.
+/// One run. Without a sink it records nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run(Option<u64>);
 
 impl Run {
-    /// With what it begins, and what it says first.
+    /// Records the inputs of a run and its first command.
     pub(super) fn begins(purchase: PurchaseId, words: impl FnOnce() -> (Value, Value)) -> Self {
         if SINK.get().is_none() {
             return Self(None);
@@ -53,10 +53,10 @@ impl Run {
     }
 }
 
-/// A transcript that cannot be kept must fail the test, and not be short of a line.
+/// A line that cannot be written must fail the test: a transcript must not miss a line.
 fn write(line: &Value) {
     if let Some(sink) = SINK.get() {
         let mut file = sink.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(format!("{line}\n").as_bytes()).expect("a test has room for its transcripts");
+        file.write_all(format!("{line}\n").as_bytes()).expect("the transcript can be written");
     }
 }

@@ -1,11 +1,12 @@
-//! Every word of the protocols as JSON. Exhaustive: a new event or command does not compile until it has its words.
+//! Every event and command of the protocols as JSON. The matches are exhaustive: a new event or command does
+//! not compile until it is added here.
 
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use purchase::{
-    Asker, ConfirmCommand, ConfirmEvent, Fact, Fence, Life, ResolveAnswer, ResolveCommand, ResolveEvent,
-    Rules, Sending, State, Timing, Told,
+    Asker, ConfirmCommand, ConfirmInput, Event, Fence, Lifecycle, RefusalSource, ResolveAnswer,
+    ResolveCommand, ResolveInput, Rules, Sending, State, Timing,
 };
 use serde_json::{Value, json};
 use vend::{Breakdown, Enquiry, RawReply, Refusal, Unclear, Vend, VendOutcome};
@@ -17,7 +18,7 @@ pub(super) fn confirm_begins(with: &Timing) -> Value {
 pub(super) fn resolve_begins(
     how: &str,
     asker: Asker,
-    with: &Life,
+    with: &Lifecycle,
     at: DateTime<Utc>,
     rules: &Rules,
 ) -> Value {
@@ -29,7 +30,7 @@ pub(super) fn resolve_begins(
         "protocol": "resolve",
         "how": how,
         "asker": asker,
-        "life": life(with),
+        "life": lifecycle(with),
         "at": instant(at),
         "timing": timing(&rules.timing),
         "repeat_is_safe": rules.declared.repeat_is_safe,
@@ -39,20 +40,20 @@ pub(super) fn resolve_begins(
     })
 }
 
-pub(super) fn confirm_event(event: &ConfirmEvent) -> Value {
+pub(super) fn confirm_event(event: &ConfirmInput) -> Value {
     match event {
-        ConfirmEvent::Reserved { fence, since_reserve, since_arrival } => json!({
+        ConfirmInput::Reserved { fence, since_reserve, since_arrival } => json!({
             "event": "reserved",
             "fence": fence.0,
             "since_reserve": length(*since_reserve),
             "since_arrival": length(*since_arrival),
         }),
-        ConfirmEvent::ReserveRefused => json!({"event": "reserve_refused"}),
-        ConfirmEvent::ReserveNotKept => json!({"event": "reserve_not_kept"}),
-        ConfirmEvent::ReserveUnacknowledged => json!({"event": "reserve_unacknowledged"}),
-        ConfirmEvent::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
-        ConfirmEvent::Recorded => json!({"event": "recorded"}),
-        ConfirmEvent::RecordUnacknowledged => json!({"event": "record_unacknowledged"}),
+        ConfirmInput::ReserveRefused => json!({"event": "reserve_refused"}),
+        ConfirmInput::ReserveNotKept => json!({"event": "reserve_not_kept"}),
+        ConfirmInput::ReserveUnacknowledged => json!({"event": "reserve_unacknowledged"}),
+        ConfirmInput::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
+        ConfirmInput::Recorded => json!({"event": "recorded"}),
+        ConfirmInput::RecordUnacknowledged => json!({"event": "record_unacknowledged"}),
     }
 }
 
@@ -60,33 +61,33 @@ pub(super) fn confirm_command(command: &ConfirmCommand) -> Value {
     match command {
         ConfirmCommand::Reserve => json!({"command": "reserve"}),
         ConfirmCommand::Send => json!({"command": "send"}),
-        ConfirmCommand::Record(recorded) => json!({"command": "record", "fact": fact(recorded)}),
+        ConfirmCommand::Record(recorded) => json!({"command": "record", "fact": event(recorded)}),
         ConfirmCommand::Refuse => json!({"command": "refuse"}),
         ConfirmCommand::Answer => json!({"command": "answer"}),
     }
 }
 
-pub(super) fn resolve_event(event: &ResolveEvent) -> Value {
+pub(super) fn resolve_event(event: &ResolveInput) -> Value {
     match event {
-        ResolveEvent::Claimed { life: claimed, at } => {
-            json!({"event": "claimed", "life": life(claimed), "at": instant(*at)})
+        ResolveInput::Claimed { lifecycle: claimed, at } => {
+            json!({"event": "claimed", "life": lifecycle(claimed), "at": instant(*at)})
         }
-        ResolveEvent::NotClaimed => json!({"event": "not_claimed"}),
-        ResolveEvent::MayAsk => json!({"event": "may_ask"}),
-        ResolveEvent::MayNotAsk => json!({"event": "may_not_ask"}),
-        ResolveEvent::Enquired { enquiry: found, asked_at } => {
+        ResolveInput::NotClaimed => json!({"event": "not_claimed"}),
+        ResolveInput::MayAsk => json!({"event": "may_ask"}),
+        ResolveInput::MayNotAsk => json!({"event": "may_not_ask"}),
+        ResolveInput::Enquired { enquiry: found, asked_at } => {
             json!({"event": "enquired", "enquiry": enquiry(found), "asked_at": instant(*asked_at)})
         }
-        ResolveEvent::SendRecorded { fence, since_record } => {
+        ResolveInput::SendRecorded { fence, since_record } => {
             json!({"event": "send_recorded", "fence": fence.0, "since_record": length(*since_record)})
         }
-        ResolveEvent::SendRefused => json!({"event": "send_refused"}),
-        ResolveEvent::SendUnacknowledged => json!({"event": "send_unacknowledged"}),
-        ResolveEvent::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
-        ResolveEvent::Recorded { life: recorded, at } => {
-            json!({"event": "recorded", "life": life(recorded), "at": instant(*at)})
+        ResolveInput::SendRefused => json!({"event": "send_refused"}),
+        ResolveInput::SendUnacknowledged => json!({"event": "send_unacknowledged"}),
+        ResolveInput::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
+        ResolveInput::Recorded { lifecycle: recorded, at } => {
+            json!({"event": "recorded", "life": lifecycle(recorded), "at": instant(*at)})
         }
-        ResolveEvent::RecordUnacknowledged => json!({"event": "record_unacknowledged"}),
+        ResolveInput::RecordUnacknowledged => json!({"event": "record_unacknowledged"}),
     }
 }
 
@@ -98,7 +99,7 @@ pub(super) fn resolve_command(command: &ResolveCommand) -> Value {
         ResolveCommand::RecordRepeat(fence) => json!({"command": "record_repeat", "fence": fence.0}),
         ResolveCommand::RecordAttempt(fence) => json!({"command": "record_attempt", "fence": fence.0}),
         ResolveCommand::Send => json!({"command": "send"}),
-        ResolveCommand::Record(recorded) => json!({"command": "record", "fact": fact(recorded)}),
+        ResolveCommand::Record(recorded) => json!({"command": "record", "fact": event(recorded)}),
         ResolveCommand::Answer(answer) => {
             let answer = match answer {
                 ResolveAnswer::Final => "final",
@@ -110,35 +111,35 @@ pub(super) fn resolve_command(command: &ResolveCommand) -> Value {
     }
 }
 
-fn fact(fact: &Fact) -> Value {
-    let kind = fact.kind().as_str();
+fn event(event: &Event) -> Value {
+    let kind = event.kind().as_str();
     let under = |fence: &Fence| json!({"fact": kind, "fence": fence.0});
-    match fact {
-        Fact::Vended { vend: bought } => json!({"fact": kind, "vend": vend(bought)}),
-        Fact::Refused { fence, refusal: why, told } => {
+    match event {
+        Event::Vended { vend: bought } => json!({"fact": kind, "vend": vend(bought)}),
+        Event::Refused { fence, refusal: why, told } => {
             let told = match told {
-                Told::InAnswer => "in_answer",
-                Told::WhenAsked => "when_asked",
+                RefusalSource::Answer => "in_answer",
+                RefusalSource::Enquiry => "when_asked",
             };
             json!({"fact": kind, "fence": fence.0, "refusal": refusal(why), "told": told})
         }
-        Fact::Lost { fence, why } | Fact::LetGo { fence, why } => {
+        Event::Lost { fence, why } | Event::LeaseReleased { fence, why } => {
             json!({"fact": kind, "fence": fence.0, "why": unclear(why)})
         }
-        Fact::Claimed => json!({"fact": kind}),
-        Fact::NoRecord { fence, asked_at } => {
+        Event::Claimed => json!({"fact": kind}),
+        Event::NoRecord { fence, asked_at } => {
             json!({"fact": kind, "fence": fence.0, "asked_at": instant(*asked_at)})
         }
-        Fact::AttemptStarted { fence, reference } => {
+        Event::AttemptStarted { fence, reference } => {
             json!({"fact": kind, "fence": fence.0, "reference": reference.to_string()})
         }
-        Fact::OperatorVended { fence, vend: bought } => {
+        Event::OperatorVended { fence, vend: bought } => {
             json!({"fact": kind, "fence": fence.0, "vend": vend(bought)})
         }
-        Fact::NeverSent { fence }
-        | Fact::SentAgain { fence }
-        | Fact::WindowClosed { fence }
-        | Fact::OperatorNotVended { fence } => under(fence),
+        Event::NeverSent { fence }
+        | Event::SentAgain { fence }
+        | Event::WindowClosed { fence }
+        | Event::OperatorNotVended { fence } => under(fence),
     }
 }
 
@@ -189,8 +190,8 @@ fn bytes(reply: &RawReply) -> String {
     hex::encode(&reply.0)
 }
 
-fn life(life: &Life) -> Value {
-    let Life {
+fn lifecycle(lifecycle: &Lifecycle) -> Value {
+    let Lifecycle {
         handling,
         state,
         fence,
@@ -200,7 +201,7 @@ fn life(life: &Life) -> Value {
         attempt,
         requests,
         window_closes_at,
-    } = life;
+    } = lifecycle;
     json!({
         "handling": handling.as_str(),
         "state": state.name().as_str(),

@@ -1,4 +1,4 @@
-//! What the world makes of repeats and questions, and may be told to make of them from now on.
+//! How repeats and enquiries are handled. It can be changed at run time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::{OnRepeat, Remembers};
 
-/// How the world remembers.
+/// The memory settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Habits {
@@ -14,7 +14,7 @@ pub(crate) struct Habits {
     pub(crate) on_repeat: OnRepeat,
 }
 
-/// The habits of the moment, which several share.
+/// The current memory settings, shared by several owners.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedHabits(Arc<Mutex<Habits>>);
 

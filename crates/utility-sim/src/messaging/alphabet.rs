@@ -1,20 +1,20 @@
-//! How the bytes of an SMS become letters on a telephone: what a gateway is told, and what a network can carry.
+//! How the bytes of an SMS become characters on a telephone: the gateway's parameters and what a network can carry.
 
 /// The default alphabet of GSM 03.38 and its extension. A character beyond them arrives as a question mark.
 const GSM: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡\
                    ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà^{}\\[~]|€";
 
-/// What `coding` asks a network to carry.
+/// The encoding that `coding` requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Coding {
-    /// Seven bits a letter, in the default alphabet.
+    /// Seven bits per character, in the default alphabet.
     SevenBit,
-    /// Sixteen, of almost every letter.
+    /// Sixteen bits per character, for almost every character.
     Ucs2,
 }
 
 impl Coding {
-    /// Reads the parameter; without it, seven bits.
+    /// Reads the parameter. The default is seven bits.
     pub(super) fn parse(parameter: Option<&str>) -> Option<Self> {
         match parameter {
             None | Some("0") => Some(Self::SevenBit),
@@ -23,7 +23,7 @@ impl Coding {
         }
     }
 
-    /// The text as the telephone shows it, if the bytes are text in that character set at all.
+    /// The text that the telephone shows. `None` if the bytes are not valid in that character set.
     pub(super) fn shown(self, bytes: &[u8], charset: Option<&str>) -> Option<String> {
         let usual = match self {
             Self::SevenBit => "UTF-8",

@@ -1,10 +1,10 @@
-//! Everything that arrived, in order.
+//! All received messages, in order.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
-/// How a message came.
+/// The channel of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Channel {
@@ -16,7 +16,7 @@ pub(crate) enum Channel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Message {
     pub(crate) channel: Channel,
-    /// A telephone number as it was given, or an address.
+    /// A telephone number as it was given, or an e-mail address.
     pub(crate) to: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
@@ -25,7 +25,6 @@ pub(crate) struct Message {
     pub(crate) at: String,
 }
 
-/// All messages so far.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox(Mutex<Vec<Message>>);
 
@@ -34,7 +33,7 @@ impl Inbox {
         self.messages().push(message);
     }
 
-    /// Everybody's messages, or one receiver's.
+    /// All messages, or one receiver's.
     pub(crate) fn read(&self, to: Option<&str>) -> Vec<Message> {
         let messages = self.messages();
         messages.iter().filter(|message| to.is_none_or(|to| message.to == to)).cloned().collect()

@@ -1,4 +1,4 @@
-//! An SMS gateway that is asked as Kannel's `sendsms` is, and answers in Kannel's words.
+//! An SMS gateway with the interface and the reply texts of Kannel's `sendsms`.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use percent_encoding::percent_decode;
 
 use super::{PostOffice, Reception, alphabet::Coding, inbox::Channel};
 
-/// The parameters of a request, by name: bytes, because a text need not be in UTF-8.
+/// The parameters of a request, by name. The values are bytes, because a text need not be UTF-8.
 #[derive(Debug, Default)]
 pub(crate) struct Sms(HashMap<String, Vec<u8>>);
 
-/// An answer: an HTTP status and a line.
+/// An answer: an HTTP status and one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) status: u16,
@@ -18,10 +18,10 @@ pub(crate) struct Said {
 }
 
 const ACCEPTED: Said = Said { status: 202, line: "0: Accepted for delivery" };
-const STRANGER: Said = Said { status: 403, line: "Authorization failed for sendsms" };
+const WRONG_CREDENTIALS: Said = Said { status: 403, line: "Authorization failed for sendsms" };
 const BLACKLISTED: Said =
     Said { status: 403, line: "Number(s) has/have been denied by white- and/or black-lists." };
-const TO_NOBODY: Said = Said { status: 400, line: "Missing receiver(s) number(s), rejected" };
+const NO_RECEIVER: Said = Said { status: 400, line: "Missing receiver(s) number(s), rejected" };
 const MISFORMED: Said = Said { status: 400, line: "Charset or body misformed, rejected" };
 const OTHER_TYPE: Said = Said { status: 400, line: "Invalid content-type" };
 const BUSY: Said = Said { status: 503, line: "Temporal failure, try again later." };
@@ -39,11 +39,11 @@ impl Sms {
         sms
     }
 
-    /// What was posted: the text is the body, its character set belongs to its content type, and all else stands in
-    /// `X-Kannel-` fields. Kannel itself takes XML too, which nobody here sends; a form it refuses.
+    /// The parameters of a POST: the text is the body, its character set is in the content type, and everything else is
+    /// in `X-Kannel-` fields. Kannel also accepts XML, which no client here sends. Kannel refuses a form.
     ///
     /// # Errors
-    /// What is said to any other content type.
+    /// The answer to any other content type.
     pub(crate) fn posted<'a>(
         fields: impl IntoIterator<Item = (&'a str, &'a [u8])>,
         body: &[u8],
@@ -73,14 +73,14 @@ impl Sms {
 }
 
 impl PostOffice {
-    /// Takes an SMS in, or does not: how, and what is said then.
+    /// Accepts or refuses an SMS. Returns how, and the answer.
     pub(crate) fn take_sms(&self, sms: &Sms) -> (Reception, Said) {
         let (username, password) = (sms.text_of("username"), sms.text_of("password"));
         if !self.knows(username.unwrap_or_default(), password.unwrap_or_default()) {
-            return (Reception::Taken, STRANGER);
+            return (Reception::Taken, WRONG_CREDENTIALS);
         }
         let Some(to) = sms.text_of("to").filter(|to| !to.is_empty()) else {
-            return (Reception::Taken, TO_NOBODY);
+            return (Reception::Taken, NO_RECEIVER);
         };
         let text = Coding::parse(sms.text_of("coding")).and_then(|coding| {
             let bytes = sms.0.get("text").map(Vec::as_slice).unwrap_or_default();
@@ -89,7 +89,7 @@ impl PostOffice {
         let Some(text) = text else { return (Reception::Taken, MISFORMED) };
         let reception = self.reception(Channel::Sms, to);
         if reception.delivers() {
-            self.keep(Channel::Sms, to, None, text);
+            self.store(Channel::Sms, to, None, text);
         }
         match reception {
             Reception::RefusedForNow => (reception, BUSY),

@@ -1,4 +1,4 @@
-//! One conversation with somebody who brings mail: which answer follows which command (RFC 5321).
+//! One SMTP session: which answer follows which command (RFC 5321).
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use smtp_proto::{AUTH_PLAIN, Request};
 
 use super::{PostOffice, Reception, inbox::Channel};
 
-/// The largest mail that is taken.
+/// The largest accepted mail, in bytes.
 pub(super) const MAIL_MAX: usize = 1024 * 1024;
 /// The most receivers of one mail.
 const RECEIVERS_MAX: usize = 100;
@@ -20,7 +20,7 @@ const OK: &str = "250 2.0.0 OK\r\n";
 const GO_ON: &str = "354 End with a dot on a line of its own\r\n";
 const BYE: &str = "221 2.0.0 Bye\r\n";
 const KNOWN: &str = "235 2.7.0 Come in\r\n";
-const STRANGER: &str = "535 5.7.8 Wrong username or password\r\n";
+const WRONG_CREDENTIALS: &str = "535 5.7.8 Wrong username or password\r\n";
 const OTHER_MECHANISM: &str = "504 5.5.4 PLAIN, with the credentials in the command\r\n";
 const OUT_OF_TURN: &str = "503 5.5.1 Not now\r\n";
 const TOO_MANY: &str = "452 4.5.3 Too many receivers\r\n";
@@ -29,11 +29,11 @@ const BUSY: &str = "451 4.3.0 Try again later\r\n";
 const UNWANTED: &str = "550 5.1.1 No such mailbox\r\n";
 const NO_MAIL: &str = "554 5.6.0 That is no mail\r\n";
 
-/// What has been said so far.
+/// The state of the session.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     greeted: bool,
-    /// Of the mail that is being brought, once its sender was named.
+    /// The receivers of the current mail, once its sender was given.
     receivers: Option<Vec<String>>,
 }
 
@@ -42,9 +42,9 @@ pub(super) struct Conversation {
 pub(super) enum Next {
     /// An answer, then the next command.
     Say(&'static str),
-    /// An answer, then a mail.
+    /// An answer, then the mail data.
     Listen(&'static str),
-    /// An answer, then nothing.
+    /// An answer, then the connection is closed.
     Part(&'static str),
 }
 
@@ -84,7 +84,7 @@ impl Conversation {
         }
     }
 
-    /// Takes the mail in that was announced, or does not: how, and what is said then.
+    /// Accepts or refuses the mail data. Returns how, and the answer.
     pub(super) fn takes(&mut self, mail: &[u8], post: &PostOffice) -> (Reception, &'static str) {
         let receivers = self.receivers.take().unwrap_or_default();
         let Some(mail) = MessageParser::default().parse(mail) else { return (Reception::Taken, NO_MAIL) };
@@ -93,7 +93,7 @@ impl Conversation {
         let first = receivers.first().map(String::as_str).unwrap_or_default();
         let reception = post.reception(Channel::Email, first);
         for receiver in receivers.iter().filter(|_receiver| reception.delivers()) {
-            post.keep(Channel::Email, receiver, subject.clone(), text.clone());
+            post.store(Channel::Email, receiver, subject.clone(), text.clone());
         }
         match reception {
             Reception::RefusedForNow => (reception, BUSY),
@@ -121,17 +121,17 @@ impl Conversation {
     }
 }
 
-/// Nobody has to say who they are; who does must be right.
+/// Authentication is optional, but the credentials must be right if they are given.
 fn admitted(mechanism: u64, response: &str, post: &PostOffice) -> &'static str {
     if mechanism != AUTH_PLAIN || response.is_empty() {
         return OTHER_MECHANISM;
     }
     let decoded = STANDARD.decode(response).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let known = decoded.is_some_and(|text| {
-        // RFC 4616: whom to act for, who it is, the password.
+        // RFC 4616: authorisation identity, user name, password.
         let mut parts = text.splitn(3, '\0').skip(1);
         let (username, password) = (parts.next(), parts.next());
         post.knows(username.unwrap_or_default(), password.unwrap_or_default())
     });
-    if known { KNOWN } else { STRANGER }
+    if known { KNOWN } else { WRONG_CREDENTIALS }
 }

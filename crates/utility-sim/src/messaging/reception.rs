@@ -1,27 +1,27 @@
-//! What a script makes of the next message.
+//! The effect of a script line on the next message.
 
 use std::time::Duration;
 
 use crate::script::{Misbehaviour, Mishap};
 
-/// How a message is taken in.
+/// How a message is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reception {
-    /// Accepted, and said so.
+    /// Accepted and confirmed.
     Taken,
-    /// Accepted, and said so late.
+    /// Accepted and confirmed late.
     TakenLate(Duration),
-    /// Accepted, and the connection cut before that is said.
+    /// Accepted. The connection is cut before the confirmation.
     TakenUnsaid,
-    /// The connection cut before anything is accepted.
+    /// The connection is cut before the message is accepted.
     Unheard,
-    /// Refused: later perhaps.
+    /// Refused temporarily.
     RefusedForNow,
-    /// Refused, and no later try will do better.
+    /// Refused permanently.
     RefusedForGood,
 }
 
-/// The exception of a `refuse` that no later try overcomes.
+/// The exception of a `refuse` that is permanent.
 const FOR_GOOD: &str = "permanent";
 
 impl Reception {

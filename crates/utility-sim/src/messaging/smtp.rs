@@ -1,4 +1,4 @@
-//! The mail server's door: connections, lines, and mails that end with a dot.
+//! The listener of the mail server: connections, lines, and mails that end with a dot.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -17,26 +17,26 @@ use super::{
     mail::{Conversation, GREETING, MAIL_MAX, Next},
 };
 
-/// How long somebody may say nothing.
+/// The longest time without input before a connection is closed.
 const SILENCE_MAX: Duration = Duration::from_mins(5);
 const NOT_UNDERSTOOD: &str = "500 5.5.2 Not understood\r\n";
 const TOO_LARGE: &str = "552 5.3.4 Too large\r\n";
 
-/// Takes mail in until it is dropped.
+/// Accepts mail until it is dropped.
 pub(crate) async fn serve(listener: TcpListener, post: Arc<PostOffice>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 let post = Arc::clone(&post);
                 drop(actix_web::rt::spawn(async move {
-                    if let Err(why) = Visit::new(stream, post).run().await {
-                        tracing::debug!(%why, "somebody who brought mail went away");
+                    if let Err(why) = SmtpSession::new(stream, post).run().await {
+                        tracing::debug!(%why, "an SMTP client disconnected");
                     }
                 }));
             }
-            // Out of file descriptors, most likely: some are given back meanwhile.
+            // Most likely there are no file descriptors left. Others are released meanwhile.
             Err(why) => {
-                tracing::warn!(%why, "nobody can bring mail");
+                tracing::warn!(%why, "SMTP connections cannot be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
@@ -44,23 +44,23 @@ pub(crate) async fn serve(listener: TcpListener, post: Arc<PostOffice>) {
 }
 
 /// One connection.
-struct Visit {
+struct SmtpSession {
     stream: TcpStream,
     post: Arc<PostOffice>,
     conversation: Conversation,
     commands: RequestReceiver,
-    /// The mail that is being read, if one is.
+    /// The mail that is being received, if any.
     mail: Option<(DataReceiver, Vec<u8>)>,
 }
 
-/// Whether it goes on.
+/// Whether the connection stays open.
 #[derive(PartialEq, Eq)]
-enum Goes {
-    On,
-    Away,
+enum Connection {
+    Open,
+    Closed,
 }
 
-impl Visit {
+impl SmtpSession {
     fn new(stream: TcpStream, post: Arc<PostOffice>) -> Self {
         let (conversation, commands) = (Conversation::default(), RequestReceiver::default());
         Self { stream, post, conversation, commands, mail: None }
@@ -72,30 +72,30 @@ impl Visit {
         loop {
             let length = timeout(SILENCE_MAX, self.stream.read(&mut buffer)).await??;
             let read = buffer.get(..length).unwrap_or_default();
-            if read.is_empty() || self.hears(read).await? == Goes::Away {
+            if read.is_empty() || self.hears(read).await? == Connection::Closed {
                 return Ok(());
             }
         }
     }
 
-    async fn hears(&mut self, read: &[u8]) -> io::Result<Goes> {
+    async fn hears(&mut self, read: &[u8]) -> io::Result<Connection> {
         let mut bytes = read.iter();
         while !bytes.as_slice().is_empty() {
             let goes = match self.mail.take() {
                 Some(begun) => self.hears_mail(begun, &mut bytes).await?,
                 None => self.hears_command(&mut bytes).await?,
             };
-            if goes == Goes::Away {
-                return Ok(Goes::Away);
+            if goes == Connection::Closed {
+                return Ok(Connection::Closed);
             }
         }
-        Ok(Goes::On)
+        Ok(Connection::Open)
     }
 
-    async fn hears_command(&mut self, bytes: &mut std::slice::Iter<'_, u8>) -> io::Result<Goes> {
+    async fn hears_command(&mut self, bytes: &mut std::slice::Iter<'_, u8>) -> io::Result<Connection> {
         let next = match self.commands.ingest(bytes) {
             Ok(request) => self.conversation.hears(request, &self.post),
-            Err(Error::NeedsMoreData { .. }) => return Ok(Goes::On),
+            Err(Error::NeedsMoreData { .. }) => return Ok(Connection::Open),
             Err(Error::ResponseTooLong) => Next::Part(NOT_UNDERSTOOD),
             Err(
                 Error::UnknownCommand
@@ -115,34 +115,34 @@ impl Visit {
             }
             Next::Part(answer) => {
                 self.say(answer).await?;
-                return Ok(Goes::Away);
+                return Ok(Connection::Closed);
             }
         }
-        Ok(Goes::On)
+        Ok(Connection::Open)
     }
 
     async fn hears_mail(
         &mut self,
         (mut receiver, mut mail): (DataReceiver, Vec<u8>),
         bytes: &mut std::slice::Iter<'_, u8>,
-    ) -> io::Result<Goes> {
+    ) -> io::Result<Connection> {
         let whole = receiver.ingest(bytes, &mut mail);
         if mail.len() > MAIL_MAX {
             self.say(TOO_LARGE).await?;
-            return Ok(Goes::Away);
+            return Ok(Connection::Closed);
         }
         if !whole {
             self.mail = Some((receiver, mail));
-            return Ok(Goes::On);
+            return Ok(Connection::Open);
         }
         let (reception, answer) = self.conversation.takes(&mail, &self.post);
         match reception {
-            Reception::TakenUnsaid | Reception::Unheard => return Ok(Goes::Away),
+            Reception::TakenUnsaid | Reception::Unheard => return Ok(Connection::Closed),
             Reception::TakenLate(delay) => tokio::time::sleep(delay).await,
             Reception::Taken | Reception::RefusedForNow | Reception::RefusedForGood => {}
         }
         self.say(answer).await?;
-        Ok(Goes::On)
+        Ok(Connection::Open)
     }
 
     async fn say(&mut self, answer: &str) -> io::Result<()> {

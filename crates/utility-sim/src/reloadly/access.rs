@@ -1,4 +1,4 @@
-//! Who may come in: client credentials for an access token that lasts a while.
+//! Access control: an access token with a limited lifetime for client credentials.
 
 use std::{
     collections::HashMap,
@@ -14,22 +14,22 @@ use clock::{Monotonic, SharedClock};
 use super::{Refusal, TokenRequest};
 use crate::settings::AirtimeSettings;
 
-/// What clients must find in `Accept`.
+/// The media type that clients must accept.
 const MEDIA_TYPE: &str = "application/com.reloadly.topups-v1+json";
-/// The path of the interface, with which an audience must end where settings name none.
+/// The path of the interface. An audience must end with it if the settings give no audience.
 const PATH: &str = "/reloadly/topups";
 
-/// The doorkeeper, and the access tokens that were handed out.
+/// Checks credentials and stores the access tokens that were issued.
 #[derive(Debug)]
 pub(super) struct Access {
     settings: AirtimeSettings,
     clock: SharedClock,
-    /// Until when each access token lasts.
+    /// When each access token expires.
     granted: Mutex<HashMap<String, Monotonic>>,
     next: AtomicU64,
 }
 
-/// An access token and how long it lasts.
+/// An access token and its lifetime.
 #[derive(Clone, Debug)]
 pub(crate) struct Grant {
     pub(super) access_token: String,
@@ -41,7 +41,7 @@ impl Access {
         Self { settings, clock, granted: Mutex::default(), next: AtomicU64::new(1) }
     }
 
-    /// Hands out an access token to the client that settings name.
+    /// Issues an access token to the client of the settings.
     pub(super) fn grant(&self, request: &TokenRequest) -> Result<Grant, Refusal> {
         if request.client_id != self.settings.client_id
             || request.client_secret != self.settings.client_secret
@@ -55,7 +55,8 @@ impl Access {
             return Err(Refusal::wrong_audience());
         }
         let expires_in_s = self.settings.token_lifetime_s;
-        // It guards nothing but play money. A restarted aggregator does not know the tokens of the one before.
+        // It protects only test money, so it may be predictable. A restarted aggregator does not accept the tokens of
+        // an earlier run.
         let started = self.clock.now().timestamp_millis();
         let access_token = format!("airtime-{started:x}-{}", self.next.fetch_add(1, Ordering::Relaxed));
         let now = self.clock.monotonic().since_origin();
@@ -66,7 +67,7 @@ impl Access {
         Ok(Grant { access_token, expires_in_s })
     }
 
-    /// Whether a request may come in.
+    /// Checks the access token and the media type of a request.
     pub(super) fn admit(&self, bearer: Option<&str>, accept: Option<&str>) -> Result<(), Refusal> {
         let until = bearer.and_then(|token| self.granted().get(token).copied());
         if until.is_none_or(|until| until <= self.clock.monotonic()) {

@@ -1,4 +1,4 @@
-//! The aggregator at its counter: what it answers to each operation, and how.
+//! The aggregator: what it answers to each operation.
 
 mod past;
 mod sale;
@@ -30,7 +30,7 @@ use crate::{
     vendor_float::VendorFloat,
 };
 
-/// All that the simulated aggregator knows.
+/// The state of the simulated aggregator.
 #[derive(Debug)]
 pub(crate) struct Aggregator {
     log: Arc<VendLog>,
@@ -43,12 +43,12 @@ pub(crate) struct Aggregator {
     memory: Memory<String, Topup>,
     /// The client's name for each top-up, by the aggregator's own number.
     names: Mutex<BTreeMap<i64, String>>,
-    /// Begins at the wall clock's milliseconds, so that a restarted aggregator gives new numbers.
+    /// Starts at the current time in milliseconds, so that a restarted aggregator gives new numbers.
     next_number: AtomicI64,
 }
 
 impl Aggregator {
-    /// An aggregator that puts its top-ups on record in this log.
+    /// An aggregator that records its top-ups in this log.
     pub(crate) fn open(
         settings: &SimulatorSettings,
         habits: SharedHabits,
@@ -75,7 +75,7 @@ impl Aggregator {
         self.currency
     }
 
-    /// The misbehaviour that a script has for this request; asking uses it up.
+    /// The scripted fault for this request. Uses it up.
     pub(crate) fn scripted(&self, script: &Script, request: &Request) -> Option<Misbehaviour> {
         let operation = match &request.ask {
             Ask::Token(_) => Operation::Token,
@@ -96,7 +96,7 @@ impl Aggregator {
         })
     }
 
-    /// Answers a request. A top-up is whole when this returns, whatever becomes of the answer.
+    /// Answers a request. A top-up is complete when this returns, even if the answer is lost.
     pub(crate) fn answer(&self, request: &Request, scripted: Option<&Misbehaviour>) -> Answer<Message> {
         if scripted.is_some_and(|line| line.fault == Mishap::DropBefore) {
             return Answer::Silence;
@@ -117,19 +117,19 @@ impl Aggregator {
         }
     }
 
-    /// Forgets every top-up so far.
+    /// Forgets all top-ups.
     pub(crate) fn forget(&self) {
         self.memory.forget();
     }
 
-    /// A script may turn away at the door whoever would be let in.
+    /// Checks access. A script may refuse a request that would be admitted.
     fn admit(&self, request: &Request, scripted: Option<&Misbehaviour>) -> Result<(), Refusal> {
         if matches!(request.ask, Ask::Token(_)) {
             return Ok(());
         }
         self.access.admit(request.bearer.as_deref(), request.accept.as_deref())?;
         let refusal = scripted.and_then(Misbehaviour::airtime_refusal);
-        refusal.filter(Refusal::is_at_the_door).map_or(Ok(()), Err)
+        refusal.filter(Refusal::is_unauthorized).map_or(Ok(()), Err)
     }
 
     fn reply_to_question(&self, ask: &Ask, scripted: Option<&Misbehaviour>) -> Result<Reply, Refusal> {
@@ -161,7 +161,7 @@ impl Aggregator {
         }
     }
 
-    /// The top-ups that the report shows by now.
+    /// The top-ups that the report contains by now.
     fn listed(&self, custom_identifier: Option<&str>) -> Vec<Arc<Topup>> {
         let names = match custom_identifier {
             Some(name) => vec![name.to_owned()],

@@ -1,11 +1,11 @@
-//! Making an answer untrue, for clients that must notice.
+//! Falsifies an answer, to test that clients notice.
 
 use money::{Currency, Money};
 
 use super::{Message, Refusal, Reply, topup::Statement};
 use crate::{answer::Falsify, script::Mishap};
 
-/// Nobody's number in the sandbox.
+/// A number that has no subscriber in the sandbox.
 const ANOTHER_PHONE: &str = "26774999999";
 
 impl Falsify for Message {

@@ -1,11 +1,11 @@
-//! What the aggregator answers, as values.
+//! The answers of the aggregator, as values.
 
 use chrono::{DateTime, FixedOffset};
 use money::{Currency, Money};
 
 use super::{Refusal, access::Grant, operator::Operator, topup::Statement};
 
-/// An answer, with what an error says about its request.
+/// An answer, and the data that an error repeats from its request.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     pub(super) path: String,
@@ -13,7 +13,7 @@ pub(crate) struct Message {
     pub(crate) reply: Reply,
 }
 
-/// What is answered to each operation.
+/// The answer to each operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     Access(Grant),
@@ -30,9 +30,9 @@ pub(crate) enum Reply {
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
     pub(super) content: Vec<Statement>,
-    /// From 1.
+    /// The number of the page, from 1.
     pub(super) page: usize,
     pub(super) size: usize,
-    /// Of all pages.
+    /// The number of top-ups on all pages.
     pub(super) total: usize,
 }

@@ -1,23 +1,23 @@
-//! The operators of Botswana, and which numbers are theirs.
+//! The operators of Botswana, and their numbers.
 
 use money::{Currency, Money};
 
-/// The only country that this aggregator serves, ISO 3166-1 alpha-2.
+/// The only country of this aggregator, ISO 3166-1 alpha-2.
 pub(super) const COUNTRY: &str = "BW";
 const DIALLING_CODE: &str = "267";
 /// Digits of a number with its dialling code.
 const NUMBER_LENGTH: usize = 11;
 
-/// Whose network a number is in.
+/// A mobile network operator.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Operator {
     pub(super) id: u32,
     pub(super) name: &'static str,
-    /// What its numbers begin with, behind the dialling code.
+    /// The prefixes of its numbers, after the dialling code.
     prefixes: &'static [&'static str],
 }
 
-/// Any amount from 1.00 to 10000.00 may be bought.
+/// An amount must be from 1.00 to 10000.00.
 const MINIMUM_MINOR: i64 = 100;
 const MAXIMUM_MINOR: i64 = 1_000_000;
 

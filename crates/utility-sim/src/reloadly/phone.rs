@@ -3,16 +3,16 @@
 use super::operator::Operator;
 use crate::subscriber::Subscriber;
 
-/// What happens to whoever buys for a telephone.
+/// What happens to a purchase for a telephone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// Is topped up.
+    /// It is topped up.
     Active,
-    /// Belongs to no operator.
+    /// The number belongs to no operator.
     Invalid,
-    /// Is topped up a while later, which the answer does not wait for.
+    /// It is topped up a while after the answer.
     Processing,
-    /// Is topped up, and the connection is cut instead of an answer.
+    /// It is topped up, and the connection is cut instead of an answer.
     LostReply,
 }
 
@@ -27,12 +27,12 @@ const PHONES: [Subscriber; 4] = [
     phone("lost_reply", "26773000014"),
 ];
 
-/// Every configured telephone: name, and E.164 digits.
+/// All configured telephones: names and E.164 digits.
 pub(crate) fn phone_scenarios() -> &'static [Subscriber] {
     &PHONES
 }
 
-/// What happens to whoever buys for this number.
+/// What happens to a purchase for this number.
 pub(super) fn behaviour(number: &str) -> Behaviour {
     let name = PHONES.iter().find(|phone| phone.identifier == number).map(|phone| phone.name);
     match (name, Operator::of(number)) {

@@ -1,14 +1,14 @@
-//! The ways in which the aggregator says no: an HTTP status, a code and a sentence.
+//! The refusals of the aggregator: an HTTP status, a code and a sentence.
 
 use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
 
-/// A definite or indefinite no.
+/// A final or temporary refusal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// Absent only where a script took it away.
+    /// Absent only if a script removed it.
     pub(crate) code: Option<Cow<'static, str>>,
     pub(crate) message: Cow<'static, str>,
 }
@@ -93,7 +93,7 @@ impl Refusal {
         Self::bad_request("INSUFFICIENT_BALANCE", "The account balance is insufficient")
     }
 
-    /// It exists: go and ask.
+    /// The top-up exists, and the client must enquire about it.
     pub(super) const fn repeated_identifier() -> Self {
         let message = "The custom identifier was used before";
         Self::bad_request("CUSTOM_IDENTIFIER_ALREADY_USED", message)
@@ -115,7 +115,7 @@ impl Refusal {
         )
     }
 
-    /// With the code and the sentence of a script.
+    /// A refusal with the code and the sentence of a script.
     pub(crate) fn scripted(code: Option<&str>, message: Option<&str>) -> Self {
         let code = code.unwrap_or("TOPUP_TRANSACTION_FAILED").to_owned();
         let message = message.unwrap_or("Refused by script").to_owned();
@@ -123,8 +123,8 @@ impl Refusal {
         Self { status, code: Some(Cow::Owned(code)), message: Cow::Owned(message) }
     }
 
-    /// Whether nobody looked at the request, because of who sent it.
-    pub(super) fn is_at_the_door(&self) -> bool {
+    /// Whether the request was refused because of its credentials.
+    pub(super) fn is_unauthorized(&self) -> bool {
         self.status == StatusCode::UNAUTHORIZED
     }
 }

@@ -1,4 +1,4 @@
-//! Writing answers, in the words of the Reloadly top-up interface.
+//! Writes answers in the format of the Reloadly top-up interface.
 
 mod exact;
 mod operator;
@@ -11,7 +11,7 @@ use exact::{Code, Exact};
 use operator::OperatorBody;
 use topup::{PageBody, StatusBody, TopupBody};
 
-/// How the aggregator writes a moment.
+/// The aggregator's date format.
 const MOMENT: &str = "%Y-%m-%d %H:%M:%S";
 
 /// Writes an answer as JSON.

@@ -1,4 +1,4 @@
-//! What a client asks, read strictly: this server is also a test of its clients.
+//! A client's request, read strictly: this server also tests its clients.
 
 use money::{Currency, Money};
 use serde::Deserialize;
@@ -10,36 +10,36 @@ use crate::settings::Password;
 /// A request of the interface.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Behind the base of the interface: `/topups`.
+    /// After the base of the interface: `/topups`.
     pub(crate) path: String,
-    /// What `Authorization` says behind `Bearer`.
+    /// The value of `Authorization` after `Bearer`.
     pub(crate) bearer: Option<String>,
     pub(crate) accept: Option<String>,
     pub(crate) ask: Ask,
 }
 
-/// The operations that this aggregator knows.
+/// The operations of this aggregator.
 #[derive(Debug)]
 pub(crate) enum Ask {
-    /// Let me in; or something else that was asked where nobody need be let in already.
+    /// A request for an access token, or any other request to the authentication service, which needs no token.
     Token(Result<TokenRequest, Refusal>),
-    /// Who are the operators of this country?
+    /// The operators of this country.
     Operators { country: String },
-    /// Whose is this number?
+    /// The operator of this number.
     Operator { phone: String, country: String },
-    /// What is left of our money?
+    /// The balance of the account.
     Balance,
-    /// Top up.
-    Buy(Order),
-    /// What became of the top-up of this number of yours?
+    /// A top-up.
+    Buy(VendRequest),
+    /// The state of the top-up with this number of the aggregator.
     Status { number: i64 },
-    /// Which top-ups are there: of this name of ours, or all of them?
+    /// The list of top-ups: with this client's identifier, or all.
     Report { custom_identifier: Option<String>, page: usize, size: usize },
-    /// Something that cannot be understood, or is not there.
+    /// A request that cannot be parsed, or a path that does not exist.
     Unreadable(Refusal),
 }
 
-/// The credentials of a client, and what for.
+/// The credentials of a client, and the audience of the token.
 #[derive(Debug, Deserialize)]
 pub(crate) struct TokenRequest {
     pub(super) client_id: String,
@@ -48,13 +48,13 @@ pub(crate) struct TokenRequest {
     pub(super) audience: String,
 }
 
-/// An amount of airtime for a telephone.
+/// An order of airtime for a telephone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct VendRequest {
     pub(crate) custom_identifier: String,
     pub(crate) operator_id: u32,
     pub(crate) amount: Money,
-    /// As E.164 digits, where it is a number at all.
+    /// E.164 digits, if the number is valid at all.
     pub(crate) phone: String,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Order {
 struct WireOrder<'a> {
     #[serde(borrow)]
     operator_id: &'a RawValue,
-    /// A string or a number; never a float on its way through here.
+    /// A string or a number. It is never converted to a float.
     #[serde(borrow)]
     amount: &'a RawValue,
     custom_identifier: String,
@@ -83,8 +83,8 @@ impl TokenRequest {
     }
 }
 
-impl Order {
-    /// Reads the body of a buy. Amounts are in the account's currency, which is also that of the recipient.
+impl VendRequest {
+    /// Reads the body of a purchase. Amounts are in the account's currency, which is also the recipient's.
     pub(crate) fn read(body: &[u8], currency: Currency) -> Result<Self, Refusal> {
         let wire: WireOrder<'_> = serde_json::from_slice(body).map_err(|why| Refusal::unreadable(&why))?;
         let operator_id =
@@ -99,7 +99,7 @@ impl Order {
     }
 }
 
-/// A number with its dialling code, without the sign that may stand before it.
+/// A number with its dialling code, without a leading plus sign.
 pub(crate) fn without_plus(number: &str) -> &str {
     number.strip_prefix('+').unwrap_or(number)
 }
@@ -113,12 +113,12 @@ fn unquoted(value: &RawValue) -> &str {
 mod tests {
     use super::*;
 
-    fn read(operator: &str, amount: &str, country: &str, number: &str) -> Result<Order, Refusal> {
+    fn read(operator: &str, amount: &str, country: &str, number: &str) -> Result<VendRequest, Refusal> {
         let body = format!(
             r#"{{"operatorId": {operator}, "amount": {amount}, "useLocalAmount": false, "customIdentifier": "a-1",
                 "recipientPhone": {{"countryCode": "{country}", "number": "{number}"}}}}"#
         );
-        Order::read(body.as_bytes(), Currency::parse("BWP").unwrap())
+        VendRequest::read(body.as_bytes(), Currency::parse("BWP").unwrap())
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     fn what_is_missing_or_foreign_is_refused() {
         assert_eq!(read("641", "10", "ZA", "26771000011"), Err(Refusal::invalid_recipient()));
         assert_eq!(read(r#""x""#, "10", "BW", "26771000011"), Err(Refusal::unknown_operator()));
-        let refusal = Order::read(b"{}", Currency::parse("BWP").unwrap()).unwrap_err();
+        let refusal = VendRequest::read(b"{}", Currency::parse("BWP").unwrap()).unwrap_err();
         assert!(refusal.message.contains("operatorId"), "{refusal:?}");
     }
 }

@@ -1,19 +1,19 @@
-//! A top-up: what was asked, and what became of it.
+//! A top-up: the order and its outcome.
 
 use chrono::{DateTime, FixedOffset};
 use clock::Monotonic;
 use money::Money;
 use serde::{Deserialize, Serialize};
 
-use super::{Order, Refusal};
+use super::{Refusal, VendRequest};
 use crate::memory::Remembered;
 
-/// A top-up as the aggregator has it on record.
+/// A top-up as the aggregator stores it.
 #[derive(Clone, Debug)]
 pub(crate) struct Topup {
-    /// The aggregator's own number for it.
+    /// The aggregator's number for it.
     pub(super) number: i64,
-    pub(super) order: Order,
+    pub(super) order: VendRequest,
     pub(super) at: DateTime<FixedOffset>,
     pub(super) made: Monotonic,
     pub(super) course: Course,
@@ -21,18 +21,18 @@ pub(crate) struct Topup {
     pub(super) balances: [Money; 2],
 }
 
-/// The course that a top-up takes.
+/// The course of a top-up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Course {
-    /// Was done when it was answered.
+    /// It was finished when it was answered.
     Done,
-    /// Is under way until then.
+    /// It is in progress until that time.
     UnderWay { until: Monotonic, ending: Ending },
-    /// Was never made.
+    /// It was refused.
     Refused(Refusal),
 }
 
-/// How a top-up ends that was under way.
+/// The final state of a top-up that was in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ending {
@@ -41,14 +41,14 @@ pub(crate) enum Ending {
     Refunded,
 }
 
-/// What a top-up is at some moment.
+/// The state of a top-up at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Processing,
     Ended(Ending),
 }
 
-/// What is said about a top-up at some moment.
+/// A top-up with its state at some time.
 #[derive(Clone, Debug)]
 pub(crate) struct Statement {
     pub(super) topup: Topup,
@@ -68,7 +68,7 @@ impl Topup {
 }
 
 impl Course {
-    /// Whether the telephone gets its airtime, now or in the end.
+    /// Whether the telephone gets its airtime, now or later.
     pub(super) fn delivers(&self) -> bool {
         match self {
             Self::Done | Self::UnderWay { ending: Ending::Successful, .. } => true,
@@ -89,7 +89,7 @@ impl State {
 }
 
 impl Statement {
-    /// Why the telephone got nothing, where that is settled.
+    /// Why the top-up failed, if that is final.
     pub(super) fn failure(&self) -> Option<Refusal> {
         match (&self.topup.course, self.state) {
             (Course::Refused(refusal), _) => Some(refusal.clone()),

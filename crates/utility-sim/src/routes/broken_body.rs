@@ -1,4 +1,4 @@
-//! A response body that breaks off, and takes the connection with it.
+//! A response body that breaks off and closes the connection.
 
 use std::{
     io,
@@ -11,16 +11,16 @@ use actix_web::{
     web::Bytes,
 };
 
-/// Promises more than it sends.
+/// A body that announces more bytes than it sends.
 pub(super) struct BrokenBody {
     promised: u64,
     half: Option<Bytes>,
-    /// Whether what was sent is yet to be written to the connection.
+    /// Whether the sent bytes still have to be written to the connection.
     unflushed: bool,
 }
 
 impl BrokenBody {
-    /// Fails before the head of the response is written, so that the client sees the connection close and no more.
+    /// Fails before the head of the response is written, so that the client only sees the connection close.
     pub(super) fn nothing() -> Self {
         Self { promised: 1, half: None, unflushed: false }
     }

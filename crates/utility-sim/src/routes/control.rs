@@ -1,4 +1,4 @@
-//! The simulator's own interface: what happened, what is typed into meters, what is to go wrong.
+//! The simulator's control interface: the vend log, token entry, and fault scripts.
 
 use actix_web::{
     HttpResponse,
@@ -19,15 +19,15 @@ struct TokenEntry {
     token: String,
 }
 
-/// What a meter made of a token.
+/// The result of entering a token.
 #[derive(Serialize)]
 struct Verdict {
     accepted: bool,
-    /// What it did; null if nothing.
+    /// What the token did. Null if nothing.
     kind: Option<&'static str>,
-    /// Why it did nothing; null if it did something.
+    /// Why the token did nothing. Null if it did something.
     reason: Option<&'static str>,
-    /// All that was ever credited: kWh of electricity, litres of water.
+    /// The total credit: kWh of electricity, litres of water.
     units_total: String,
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn clear(world: Data<World>) -> HttpResponse {
     HttpResponse::NoContent().finish()
 }
 
-/// `PUT /memory`: how repeats and questions are met from now on.
+/// `PUT /memory`: sets how repeats and enquiries are handled from now on.
 pub(super) async fn habits(world: Data<World>, body: Bytes) -> HttpResponse {
     match serde_json::from_slice::<Habits>(&body) {
         Ok(habits) => {
@@ -78,7 +78,7 @@ pub(super) async fn habits(world: Data<World>, body: Bytes) -> HttpResponse {
     }
 }
 
-/// `DELETE /memory`: everything that was answered so far is forgotten, but not the log.
+/// `DELETE /memory`: forgets all answers so far, but keeps the log.
 pub(super) async fn forget(world: Data<World>) -> HttpResponse {
     world.forget();
     HttpResponse::NoContent().finish()

@@ -1,28 +1,28 @@
-//! Putting an answer on the wire, well or badly.
+//! Sends an answer on the wire, correctly or with a fault.
 
 use actix_web::{HttpResponse, HttpResponseBuilder, http::StatusCode, web::Bytes};
 
 use super::broken_body::BrokenBody;
-use crate::{answer::Answer, swap::SwapDesk};
+use crate::{answer::Answer, swap::Swap};
 
 const OVERSIZED: usize = 10 * 1024 * 1024;
 
-/// How one client's messages are written.
+/// How messages are written for one client.
 pub(super) trait Wire<M> {
     const CONTENT_TYPE: &'static str;
-    /// Bytes that begin like a message and are none.
+    /// Bytes that begin like a message and are not one.
     const GARBAGE: &'static str;
 
     fn status(&self, message: &M) -> StatusCode;
 
     fn bytes(&self, message: &M) -> Vec<u8>;
 
-    /// Sends the bytes, in whatever encoding the client likes.
+    /// Sends the bytes in an encoding that the client accepts.
     fn send(&self, response: HttpResponseBuilder, bytes: Vec<u8>) -> HttpResponse;
 }
 
-/// Sends an answer as it is to be sent.
-pub(super) async fn deliver<M, W: Wire<M>>(wire: &W, desk: &SwapDesk<M>, answer: Answer<M>) -> HttpResponse {
+/// Sends an answer in its manner.
+pub(super) async fn deliver<M, W: Wire<M>>(wire: &W, swap: &Swap<M>, answer: Answer<M>) -> HttpResponse {
     match answer {
         Answer::Silence => HttpResponse::Ok().body(BrokenBody::nothing()),
         Answer::Reply(response) => {
@@ -30,7 +30,7 @@ pub(super) async fn deliver<M, W: Wire<M>>(wire: &W, desk: &SwapDesk<M>, answer:
                 tokio::time::sleep(response.after).await;
             }
             let message = match response.swap {
-                Some(patience) => desk.exchange(response.message, patience).await,
+                Some(patience) => swap.exchange(response.message, patience).await,
                 None => response.message,
             };
             wire.send(headed(wire, &message), wire.bytes(&message))

@@ -1,4 +1,4 @@
-//! The doors of the airtime aggregator: one to get an access token, and the interface behind it.
+//! The endpoints of the airtime aggregator: authentication and top-ups.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use serde::Deserialize;
 
 use super::{
     delivery::{Wire, deliver},
-    queue::looked_at,
+    queue::answered,
 };
 use crate::{
-    reloadly::{Ask, Message, Order, Refusal, Reply, Request, TokenRequest, render},
+    reloadly::{Ask, Message, Refusal, Reply, Request, TokenRequest, VendRequest, render},
     world::World,
 };
 
 const AUTH: &str = "/reloadly/auth";
 const TOPUPS: &str = "/reloadly/topups";
-/// How many top-ups a page of the report has if the client does not say.
+/// The size of a page of the report, if the client gives none.
 const PAGE_SIZE: usize = 200;
 
-/// Where access tokens are handed out.
+/// The authentication service.
 pub(super) fn auth() -> Scope {
     web::scope(AUTH).route("/oauth/token", post().to(token)).default_service(web::to(nowhere))
 }
 
-/// The interface.
+/// The top-up interface.
 pub(super) fn topups() -> Scope {
     web::scope(TOPUPS)
         .route("/operators/countries/{country}", get().to(operators))
@@ -74,7 +74,7 @@ async fn balance(world: Data<World>, http: HttpRequest) -> HttpResponse {
 }
 
 async fn buy(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
-    let ask = is_json(&http).and_then(|()| Order::read(&body, world.aggregator.currency()));
+    let ask = is_json(&http).and_then(|()| VendRequest::read(&body, world.aggregator.currency()));
     served(&world, &http, ask.map_or_else(Ask::Unreadable, Ask::Buy)).await
 }
 
@@ -105,8 +105,8 @@ async fn served(world: &World, http: &HttpRequest, ask: Ask) -> HttpResponse {
     };
     let scripted = world.aggregator.scripted(&world.script, &request);
     let aggregator = Arc::clone(&world.aggregator);
-    let answer = looked_at(scripted, move |scripted| aggregator.answer(&request, scripted)).await;
-    deliver(&Json, &world.airtime_swap_desk, answer).await
+    let answer = answered(scripted, move |scripted| aggregator.answer(&request, scripted)).await;
+    deliver(&Json, &world.airtime_swap, answer).await
 }
 
 fn is_json(http: &HttpRequest) -> Result<(), Refusal> {
@@ -118,7 +118,7 @@ fn header<'a>(http: &'a HttpRequest, name: &HeaderName) -> Option<&'a str> {
     http.headers().get(name).and_then(|value| value.to_str().ok())
 }
 
-/// How every client gets its messages.
+/// The wire format for all clients.
 struct Json;
 
 impl Wire<Message> for Json {

@@ -17,7 +17,7 @@ use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 
 use super::{
     delivery::{Wire, deliver},
-    queue::looked_at,
+    queue::answered,
 };
 use crate::{
     refusal::Refusal,
@@ -26,10 +26,9 @@ use crate::{
 };
 
 const XML: &str = "text/xml; charset=utf-8";
-/// Larger than any request of the protocol.
+/// Larger than any request of the protocol, in bytes.
 const REQUEST_MAX: u64 = 256 * 1024;
 
-/// Reads, answers, delivers.
 pub(super) async fn xmlvend(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
     let gzip = world.gzip && mentions_gzip(&http, &ACCEPT_ENCODING);
     let document = if mentions_gzip(&http, &CONTENT_ENCODING) { unzipped(&body) } else { Some(body.into()) };
@@ -41,17 +40,17 @@ pub(super) async fn xmlvend(world: Data<World>, http: HttpRequest, body: Bytes) 
         Err(Unreadable { soap, sender: None, why }) => return unidentified(&why, soap),
         Err(Unreadable { soap, sender: Some(sender), why }) => {
             let answer = world.utility.refuse(&sender, Refusal::schema(why));
-            return deliver(&Envelope { soap, gzip }, &world.swap_desk, answer).await;
+            return deliver(&Envelope { soap, gzip }, &world.swap, answer).await;
         }
     };
     let envelope = Envelope { soap: request.soap, gzip };
     let scripted = world.utility.scripted(&world.script, &request);
     let utility = Arc::clone(&world.utility);
-    let answer = looked_at(scripted, move |scripted| utility.answer(&request, scripted)).await;
-    deliver(&envelope, &world.swap_desk, answer).await
+    let answer = answered(scripted, move |scripted| utility.answer(&request, scripted)).await;
+    deliver(&envelope, &world.swap, answer).await
 }
 
-/// How one client wants its messages.
+/// The wire format that one client requested.
 struct Envelope {
     soap: Soap,
     gzip: bool,
@@ -61,7 +60,7 @@ impl Wire<Message> for Envelope {
     const CONTENT_TYPE: &'static str = XML;
     const GARBAGE: &'static str = "<soap:Envelope <<< \u{1} not XML";
 
-    /// A SOAP fault travels as HTTP 500, whatever it says.
+    /// A SOAP fault is sent as HTTP 500, whatever its text.
     fn status(&self, message: &Message) -> StatusCode {
         let is_fault = matches!(message.reply, Reply::Fault(_));
         if is_fault { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::OK }
@@ -89,7 +88,7 @@ fn mentions_gzip(http: &HttpRequest, header: &HeaderName) -> bool {
     value.is_some_and(|encodings| encodings.contains("gzip"))
 }
 
-/// The bytes that were compressed, unless they are too many or were not.
+/// The decompressed bytes. `None` if they are too many or were not compressed.
 fn unzipped(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::new();
     GzDecoder::new(bytes).take(REQUEST_MAX).read_to_end(&mut plain).ok().map(|_length| plain)

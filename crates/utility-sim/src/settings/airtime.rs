@@ -1,26 +1,26 @@
-//! How the simulated airtime aggregator behaves.
+//! The behaviour of the simulated airtime aggregator.
 
 use serde::Deserialize;
 
 use super::Password;
 
-/// Everything about the aggregator that can be set. Its account is held in the world's currency.
+/// All settings of the aggregator. Its account is in the simulator's currency.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AirtimeSettings {
-    /// The client that may have access tokens.
+    /// The client that may get access tokens.
     pub client_id: String,
-    /// The secret that goes with it.
+    /// The secret of the client.
     pub client_secret: Password,
-    /// The audience that access tokens must be asked for; if not set, any URL whose path is `/reloadly/topups`.
+    /// The required audience of access tokens. The default accepts any URL whose path is `/reloadly/topups`.
     pub audience: Option<String>,
-    /// How long an access token lasts.
+    /// The lifetime of an access token, in seconds.
     pub token_lifetime_s: u64,
     /// The account's balance at the start, in currency units.
     pub balance: String,
-    /// How long a top-up that is being processed stays so.
+    /// How long a top-up is processed, in milliseconds.
     pub processing_ms: u64,
-    /// How long a top-up takes to appear in the report.
+    /// How long a top-up takes to appear in the report, in milliseconds.
     pub report_lag_ms: u64,
 }
 

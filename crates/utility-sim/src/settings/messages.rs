@@ -1,4 +1,4 @@
-//! Who may send messages, and where mail is brought.
+//! The credentials for sending messages, and the address of the mail server.
 
 use std::net::SocketAddr;
 
@@ -6,15 +6,15 @@ use serde::Deserialize;
 
 use super::Password;
 
-/// Everything about messages that can be set.
+/// All settings of messages.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MessageSettings {
-    /// The user whom the SMS gateway knows, and the mail server if it is told one.
+    /// The user of the SMS gateway, and of the mail server if a client authenticates.
     pub username: String,
-    /// The password that goes with it.
+    /// The user's password.
     pub password: Password,
-    /// Where mail is brought over SMTP; port 0 takes a free one.
+    /// The SMTP address to listen on. Port 0 takes a free port.
     pub smtp_listen: SocketAddr,
 }
 

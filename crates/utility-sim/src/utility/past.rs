@@ -1,4 +1,4 @@
-//! What a utility that was started again remembers of its earlier life: every answer to a vend, to the letter.
+//! What a restarted utility restores from its earlier run: every answer to a vend, unchanged.
 
 use std::sync::atomic::Ordering;
 
@@ -12,10 +12,10 @@ use crate::{
     product::Service,
     refusal::Refusal,
     vend_log::{Past, VendResult},
-    xmlvend::{DeviceId, Header, Message, MsgId, Order, Receipt, Reply, Sender, Style},
+    xmlvend::{DeviceId, Header, Message, MsgId, Receipt, Reply, Sender, Style, VendRequest},
 };
 
-/// What the vend log keeps of an answer beside the record of its vend. All else is worked out anew.
+/// The part of an answer in the vend log beside the record of its vend. Everything else is computed again.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     client: DeviceId,
@@ -30,7 +30,7 @@ enum KeptReply {
         number: String,
         /// In minor units.
         available_credit: i64,
-        /// The keys before and after, where it came with a key change.
+        /// The keys before and after a key change, if there was one.
         keys: Option<[KeyName; 2]>,
     },
     Fault {
@@ -61,8 +61,8 @@ impl Kept {
 }
 
 impl Utility {
-    /// Takes over a vend of an earlier life: the meter's and the vendor's books, and the answer, unless that was forgotten
-    /// since. None if the log does not say what it should.
+    /// Restores a vend of an earlier run: the records of the meter and the vendor, and the answer unless it was
+    /// forgotten. `None` if the log entry is not valid.
     pub(crate) fn recall(&self, past: &Past, is_forgotten: bool) -> Option<()> {
         let kept: Kept = serde_json::from_value(past.answer.clone()).ok()?;
         let to = Sender {
@@ -71,7 +71,7 @@ impl Utility {
             msg_id: MsgId::parse(&past.record.reference)?,
         };
         let at = DateTime::parse_from_rfc3339(&past.record.at).ok()?;
-        // Each vend of a meter that is now busy and now not counts, whatever came of it.
+        // Every vend for the alternately busy meter counts, whatever its outcome.
         if let Ok(meter) = self.meters.find(&past.record.subscriber) {
             meter.count_vend();
         }
@@ -103,17 +103,17 @@ impl Utility {
         Some(())
     }
 
-    /// Types into a meter what was typed into it in an earlier life.
+    /// Enters a token that was entered into a meter in an earlier run.
     pub(crate) fn enter_again(&self, meter: &str, digits: &str) -> Option<()> {
         self.meters.find(meter).ok()?.enter(digits);
         Some(())
     }
 }
 
-fn order(past: &Past) -> Option<Order> {
+fn order(past: &Past) -> Option<VendRequest> {
     let record = &past.record;
     let mut services = [Service::Electricity, Service::Water].into_iter();
     let service = services.find(|service| service.product().as_str() == record.product_type)?;
     let (meter, amount) = (record.subscriber.clone(), record.amount.clone());
-    Some(Order { service, meter, amount, currency: Some(record.currency.clone()) })
+    Some(VendRequest { service, meter, amount, currency: Some(record.currency.clone()) })
 }

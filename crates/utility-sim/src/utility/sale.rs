@@ -1,4 +1,4 @@
-//! A sale: what can refuse it, the tokens, the money, the record; and how its answer is sent.
+//! A sale: the reasons to refuse it, the tokens, the money, the record, and the answer.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -6,7 +6,7 @@ use sts::Rnd;
 
 use super::{
     Utility,
-    house_rules::{self, Stage},
+    base_rules::{self, Stage},
     past::Kept,
 };
 use crate::{
@@ -17,12 +17,17 @@ use crate::{
     scenario::Scenario,
     settings::OnRepeat,
     vend_log::{VendRecord, VendResult},
-    xmlvend::{Message, Order, Receipt, Reply, Sender},
+    xmlvend::{Message, Receipt, Reply, Sender, VendRequest},
 };
 
 impl Utility {
-    /// Vends, unless the message id was answered before.
-    pub(super) fn vend(&self, sender: &Sender, order: &Order, scripted: Option<Refusal>) -> Answer<Message> {
+    /// Vends, unless the message id was already answered.
+    pub(super) fn vend(
+        &self,
+        sender: &Sender,
+        order: &VendRequest,
+        scripted: Option<Refusal>,
+    ) -> Answer<Message> {
         let recollection = self.memory.vend_once(&sender.message_name(), || {
             let sale = self.sell(sender, order, scripted);
             let reply = self.logged(sender, order, sale).map_or_else(Reply::Fault, Reply::Vend);
@@ -40,7 +45,7 @@ impl Utility {
         }
     }
 
-    fn sent_as_configured(&self, order: &Order, message: Arc<Message>) -> Answer<Message> {
+    fn sent_as_configured(&self, order: &VendRequest, message: Arc<Message>) -> Answer<Message> {
         let scenario = self.meters.find(&order.meter).map(Meter::scenario);
         if scenario == Ok(Scenario::LostReply) {
             Answer::Silence
@@ -51,40 +56,40 @@ impl Utility {
         }
     }
 
-    /// The sale itself: all that can refuse it, then the tokens, then the money.
+    /// The sale itself: everything that can refuse it, then the tokens, then the money.
     fn sell(
         &self,
         sender: &Sender,
-        order: &Order,
+        order: &VendRequest,
         scripted: Option<Refusal>,
     ) -> Result<Box<Receipt>, Refusal> {
         let meter = self.meters.find_for(order.service, &order.meter)?;
-        house_rules::object(Stage::Vend, meter)?;
+        base_rules::object(Stage::Vend, meter)?;
         let split = self.tariff.split(order.service, meter.scenario(), self.tariff.tender(order)?)?;
         if let Some(refusal) = scripted {
             return Err(refusal);
         }
-        let colour = Rnd::from_byte(sender.msg_id.unique_number.to_le_bytes()[0]);
-        let issue = meter.issue(split.units, self.now().naive_local(), colour).map_err(|why| {
+        let rnd = Rnd::from_byte(sender.msg_id.unique_number.to_le_bytes()[0]);
+        let issue = meter.issue(split.units, self.now().naive_local(), rnd).map_err(|why| {
             tracing::warn!(%why, "no token can be made");
             Refusal::unsupported_meter()
         })?;
         let available_credit = self.float.take(split.tender).ok_or_else(Refusal::credit_exhausted)?;
         let issued = issue.credit;
         let issue = meter.credit_over_the_network(issue);
-        // What the customer does not get was typed in for them.
-        if let (Some(typed), None) = (issued, &issue.credit) {
-            self.note_entry(meter, typed.digits());
+        // A token that the customer does not get was entered by the utility.
+        if let (Some(entered), None) = (issued, &issue.credit) {
+            self.note_entry(meter, entered.digits());
         }
         let number = format!("R{}", self.next_receipt.fetch_add(1, Ordering::Relaxed));
         Ok(Box::new(Receipt { number, split, issue, available_credit }))
     }
 
-    /// Puts a sale on record, before anybody hears of it; what cannot be put on record has an unknown end.
+    /// Logs a sale before the answer is sent. If it cannot be logged, its outcome is unknown.
     fn logged(
         &self,
         sender: &Sender,
-        order: &Order,
+        order: &VendRequest,
         sale: Result<Box<Receipt>, Refusal>,
     ) -> Result<Box<Receipt>, Refusal> {
         let currency = self.tariff.currency();

@@ -1,4 +1,4 @@
-//! A request as a tree of elements with resolved names, so that prefixes and order do not matter.
+//! A request as a tree of elements with resolved names, independent of prefixes and order.
 
 use quick_xml::{
     NsReader, XmlVersion,
@@ -11,19 +11,19 @@ use super::namespace::{Namespace, SCHEMA_INSTANCE};
 /// Deeper than any message of the protocol.
 const DEPTH_MAX: usize = 32;
 
-/// An element with all it holds.
+/// An element with its content.
 #[derive(Debug)]
 pub(crate) struct Element {
     pub(crate) namespace: Namespace,
     pub(crate) name: String,
-    /// The local part of `xsi:type`; empty where there is none.
+    /// The local part of `xsi:type`. Empty if there is none.
     pub(crate) type_name: String,
     attributes: Vec<(String, String)>,
     pub(crate) text: String,
     pub(crate) children: Vec<Element>,
 }
 
-/// Why bytes are no XML document that this server reads.
+/// Why a document is not XML that this server accepts.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotXml {
     #[error("the request is not well-formed XML")]

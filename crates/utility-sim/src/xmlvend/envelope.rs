@@ -1,4 +1,4 @@
-//! The SOAP envelope, in the two versions that clients of the same gateway mix.
+//! The SOAP envelope, in both versions that clients of one gateway use.
 
 use super::{
     element::Element,
@@ -6,7 +6,7 @@ use super::{
     xml::Xml,
 };
 
-/// The SOAP version of a request; its answer has the same.
+/// The SOAP version of a request. Its answer has the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Soap {
     V11,
@@ -14,7 +14,7 @@ pub(crate) enum Soap {
 }
 
 impl Soap {
-    /// The version of an envelope, and what it carries.
+    /// The version of an envelope, and its message.
     pub(crate) fn open(envelope: &Element) -> Option<(Self, &Element)> {
         let soap = match envelope.namespace {
             Namespace::Soap11 => Self::V11,
@@ -34,7 +34,7 @@ impl Soap {
         xml.into_bytes()
     }
 
-    /// Writes a fault, with what XMLVend has to say about it as its detail.
+    /// Writes a fault with XMLVend's detail.
     pub(crate) fn fault(self, xml: &mut Xml, text: &str, detail: impl FnOnce(&mut Xml)) {
         match self {
             Self::V11 => xml.within("soap:Fault", &[], |xml| {
@@ -52,7 +52,7 @@ impl Soap {
         }
     }
 
-    /// The name of the element that holds a fault's detail.
+    /// The name of the element for a fault's detail.
     pub(crate) const fn detail(self) -> &'static str {
         match self {
             Self::V11 => "detail",

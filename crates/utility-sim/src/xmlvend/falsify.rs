@@ -1,4 +1,4 @@
-//! Making a message untrue, or writing it as odd servers do, for clients that must notice or not mind.
+//! Falsifies a message, or writes it in an unusual form, to test that clients notice or tolerate it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Message, Receipt, Reply};
 use crate::{answer::Falsify, refusal::Refusal, script::Mishap};
 
 impl Falsify for Message {
-    /// Of an advice, what it repeats is falsified.
+    /// For an advice, the repeated response is falsified.
     fn falsify(&mut self, mishap: Mishap) {
         if mishap == Mishap::OutOfOrder {
             self.style.out_of_order = true;

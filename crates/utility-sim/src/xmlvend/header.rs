@@ -1,4 +1,4 @@
-//! Who asks, under which message id, and when the answer was made.
+//! The sender, the message id and the time of a message.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{element::Element, namespace::Namespace};
 
-/// A device as XMLVend names it.
+/// A device in XMLVend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DeviceId {
@@ -24,7 +24,7 @@ pub(crate) struct MsgId {
     pub(crate) unique_number: u32,
 }
 
-/// Who sent a request, and its name for it.
+/// The sender of a request, and its message id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sender {
     pub(crate) client: DeviceId,
@@ -32,7 +32,7 @@ pub(crate) struct Sender {
     pub(crate) msg_id: MsgId,
 }
 
-/// What every answer begins with.
+/// The header of every answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) to: Sender,
@@ -54,7 +54,7 @@ impl MsgId {
         Self::of(element.attribute("dateTime")?, element.attribute("uniqueNumber")?)
     }
 
-    /// Reads what `Display` writes.
+    /// Reads the format of `Display`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (date_time, number) = text.split_once('-')?;
         Self::of(date_time, number)
@@ -70,11 +70,11 @@ impl MsgId {
     }
 }
 
-/// Under which a vend is remembered.
+/// The name under which a vend is remembered.
 pub(crate) type MessageName = (DeviceId, MsgId);
 
 impl Sender {
-    /// The client's own name for the request, which is used once.
+    /// The client's name for the request, which is used once.
     pub(crate) fn message_name(&self) -> MessageName {
         (self.client.clone(), self.msg_id.clone())
     }
@@ -88,7 +88,7 @@ impl Sender {
     }
 }
 
-/// As it stands in the vend log: `20261120093000-000042`.
+/// The format of the vend log: `20261120093000-000042`.
 impl fmt::Display for MsgId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}-{:06}", self.date_time, self.unique_number)

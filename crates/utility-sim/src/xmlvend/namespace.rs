@@ -1,4 +1,4 @@
-//! The namespaces that an XMLVend message is made of.
+//! The namespaces of an XMLVend message.
 
 pub(crate) const BASE: &str = "http://www.nrs.eskom.co.za/xmlvend/base/2.1/schema";
 pub(crate) const REVENUE: &str = "http://www.nrs.eskom.co.za/xmlvend/revenue/2.1/schema";
@@ -6,8 +6,8 @@ pub(crate) const SOAP_1_1: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 pub(crate) const SOAP_1_2: &str = "http://www.w3.org/2003/05/soap-envelope";
 pub(crate) const SCHEMA_INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
-/// The namespace of an element. A child takes that of the schema which declares the type holding it, so
-/// `idMethod` is in the base schema within a vend and in the revenue schema within a customer enquiry.
+/// The namespace of an element. It is the namespace of the schema that declares the enclosing type, so `idMethod` is in
+/// the base schema within a vend and in the revenue schema within a customer enquiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Namespace {
     Base,

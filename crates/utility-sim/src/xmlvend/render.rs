@@ -1,4 +1,4 @@
-//! Writing answers, in the words and namespaces of XMLVend 2.1.
+//! Writes answers in the format of XMLVend 2.1.
 
 mod receipt;
 
@@ -9,17 +9,17 @@ use super::{
 };
 use crate::{meter::MeterData, refusal::Refusal};
 
-/// The utility's own name on the wire.
+/// The utility's id on the wire.
 const SERVER_EAN: &str = "6004708000029";
 
-/// Peculiarities of live servers that an answer may be written with.
+/// Peculiarities of real servers that a script can apply to an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// `utility` before `clientStatus`, the tendered amount before the transactions.
+    /// `utility` before `clientStatus`, and the tendered amount before the transactions.
     pub(crate) out_of_order: bool,
-    /// Descriptions of tokens with a colon, a bar and a line break in them.
+    /// Token descriptions that contain a colon, a bar and a line break.
     pub(crate) odd_descriptions: bool,
-    /// A fault's detail in no namespace at all, without a server id.
+    /// A fault's detail in no namespace and without a server id.
     pub(crate) unprefixed_fault: bool,
     /// A fault without any detail.
     pub(crate) fault_without_detail: bool,
@@ -55,7 +55,7 @@ pub(crate) fn render(message: &Message, soap: Soap) -> Vec<u8> {
     })
 }
 
-/// Writes a fault for someone whose request does not even say who they are.
+/// Writes a fault for a request that does not identify its sender.
 pub(crate) fn render_unidentified(why: &str, soap: Soap) -> Vec<u8> {
     soap.seal(|xml| soap.fault(xml, why, |_no_detail| {}))
 }
@@ -122,7 +122,7 @@ fn header(xml: &mut Xml, header: &Header, display: &str) {
     header_with(xml, "b:", header, display);
 }
 
-/// Without a prefix it is the header of servers that do not say who they are.
+/// Without a prefix, it writes the header of servers that omit their id.
 fn header_with(xml: &mut Xml, prefix: &str, header: &Header, display: &str) {
     device(xml, prefix, "clientID", &header.to.client);
     if !prefix.is_empty() {
@@ -166,7 +166,7 @@ fn meter_detail(xml: &mut Xml, name: &str, meter: &MeterData) {
     });
 }
 
-/// One name per meter, the same every time.
+/// The customer of a meter, always the same.
 fn customer_name(meter: &MeterData) -> &'static str {
     match meter.number.as_str().bytes().last().unwrap_or_default() % 5 {
         0 => "KAGISO MODISE",

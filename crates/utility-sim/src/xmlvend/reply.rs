@@ -1,4 +1,4 @@
-//! What the utility answers, as values: kept as given, so that an advice repeats it to the letter.
+//! The answers of the utility, as values. They are stored as sent, so that an advice repeats them exactly.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{
 pub(crate) struct Message {
     pub(crate) header: Header,
     pub(crate) reply: Reply,
-    /// Plain, unless a script spoils it.
+    /// The default, unless a script changes it.
     pub(crate) style: Style,
 }
 
-/// What is answered to each operation.
+/// The answer to each operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     Customer(CustomerReply),
@@ -31,7 +31,7 @@ pub(crate) enum Reply {
     Fault(Refusal),
 }
 
-/// Who is behind a meter, and what they may buy.
+/// The customer of a meter, and the limits of a purchase.
 #[derive(Clone, Debug)]
 pub(crate) struct CustomerReply {
     pub(crate) meter: MeterData,
@@ -39,23 +39,23 @@ pub(crate) struct CustomerReply {
     pub(crate) limits: Limits,
 }
 
-/// What a customer is handed.
+/// The receipt of a sale.
 #[derive(Clone, Debug)]
 pub(crate) struct Receipt {
     pub(crate) number: String,
     pub(crate) split: Split,
     pub(crate) issue: Issue,
-    /// What is left of the vendor's float.
+    /// The remaining balance of the vendor.
     pub(crate) available_credit: Money,
 }
 
 impl Message {
-    /// Whether something was sold.
+    /// Whether it is the answer to a successful vend.
     pub(crate) fn is_vend(&self) -> bool {
         matches!(self.reply, Reply::Vend(_))
     }
 
-    /// The meter that it was sold for.
+    /// The meter of the sale.
     pub(crate) fn subscriber(&self) -> Option<String> {
         if let Reply::Vend(receipt) = &self.reply {
             Some(receipt.issue.meter.number.to_string())

@@ -1,4 +1,4 @@
-//! What a client asks, read strictly: this server is also a test of its clients.
+//! A client's request, read strictly: this server also tests its clients.
 
 use super::{
     Soap,
@@ -24,33 +24,33 @@ pub(crate) struct Credentials {
     pub(crate) password: String,
 }
 
-/// The operations that this utility knows.
+/// The operations of this utility.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// Who is behind this meter, and may they buy?
+    /// The customer of this meter, and whether they may buy.
     Customer { meter: String },
-    /// What would this amount buy?
-    TrialVend(Order),
-    /// Sell.
-    Vend(Order),
-    /// What did you answer to the message of this id?
+    /// The quote for this amount.
+    TrialVend(VendRequest),
+    /// A sale.
+    Vend(VendRequest),
+    /// The answer to the message with this id.
     LastResponse { about: MsgId },
-    /// Something from the standard that this utility does not do.
+    /// An operation of the standard that this utility does not offer.
     Unsupported,
 }
 
 /// An amount of electricity or water for a meter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Order {
+pub(crate) struct VendRequest {
     pub(crate) service: Service,
     pub(crate) meter: String,
     /// As written in the request.
     pub(crate) amount: String,
-    /// Absent where the client left the symbol out, as some do.
+    /// Absent if the client omits the symbol, as some clients do.
     pub(crate) currency: Option<String>,
 }
 
-/// A request that cannot be understood, with as much as is needed to say so.
+/// A request that cannot be parsed, with the data for the answer.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) soap: Soap,
@@ -59,7 +59,7 @@ pub(crate) struct Unreadable {
 }
 
 impl Request {
-    /// Reads an envelope; the message is known by its body's root element, never by `SOAPAction`.
+    /// Reads an envelope. The root element of the body identifies the message. `SOAPAction` is not used.
     pub(crate) fn read(document: &str) -> Result<Self, Unreadable> {
         let envelope = Element::read(document).map_err(|why| not_soap(&why))?;
         let (soap, message) = Soap::open(&envelope).ok_or_else(|| Unreadable {
@@ -90,7 +90,7 @@ impl Credentials {
     }
 }
 
-/// The name of an element that the schema requires.
+/// The name of a missing element that the schema requires.
 struct Missing(&'static str);
 
 impl Ask {
@@ -99,8 +99,8 @@ impl Ask {
             (Namespace::Revenue, "confirmCustomerReq") => {
                 meter_number(message, Namespace::Revenue).map(|meter| Self::Customer { meter })
             }
-            (Namespace::Revenue, "trialCreditVendReq") => Order::read(message).map(Self::TrialVend),
-            (Namespace::Revenue, "creditVendReq") => Order::read(message).map(Self::Vend),
+            (Namespace::Revenue, "trialCreditVendReq") => VendRequest::read(message).map(Self::TrialVend),
+            (Namespace::Revenue, "creditVendReq") => VendRequest::read(message).map(Self::Vend),
             (Namespace::Base, "adviceReq") if message.type_name == "LastRespAdviceReq" => message
                 .child(Namespace::Base, "adviceReqMsgID")
                 .and_then(MsgId::read)
@@ -111,7 +111,7 @@ impl Ask {
     }
 }
 
-impl Order {
+impl VendRequest {
     fn read(message: &Element) -> Result<Self, Missing> {
         let service = message
             .child(Namespace::Base, "resource")

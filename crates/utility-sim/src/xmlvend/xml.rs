@@ -1,11 +1,11 @@
-//! Writing XML into memory, where nothing can fail.
+//! Writes XML into memory, which cannot fail.
 
 use quick_xml::{
     Writer,
     events::{BytesEnd, BytesStart, BytesText, Event},
 };
 
-/// A document being written.
+/// A document that is being written.
 pub(crate) struct Xml {
     writer: Writer<Vec<u8>>,
 }

@@ -1,4 +1,4 @@
-//! A customer's way to the counter: requests by hand, answers picked apart by eye.
+//! A client of the utility: hand-written requests, and answers checked as text.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ pub const NAMESPACES: &str = r#"xmlns:b="http://www.nrs.eskom.co.za/xmlvend/base
 pub const SOAP_1_1: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 pub const SOAP_1_2: &str = "http://www.w3.org/2003/05/soap-envelope";
 
-/// A simulator and a client that talks to it.
+/// A simulator and its client.
 pub struct Counter {
     pub simulator: Simulator,
     pub http: Client,
@@ -37,7 +37,7 @@ pub fn half_past_nine() -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_159_800, 0).unwrap()
 }
 
-/// The number of the meter of this name.
+/// The number of the meter with this name.
 pub fn meter(name: &str) -> &'static str {
     utility_sim::scenario(name).unwrap().number
 }
@@ -48,7 +48,7 @@ impl Counter {
     }
 
     pub fn open_with(change: impl FnOnce(&mut SimulatorSettings)) -> Self {
-        // A second test finds it installed.
+        // Only the first test of a process can install it.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let mut settings = SimulatorSettings::default();
         change(&mut settings);
@@ -79,17 +79,17 @@ impl Counter {
         self.try_vend_as(number, meter, amount).await.unwrap()
     }
 
-    /// As [`vend_as`](Self::vend_as), where there may be no answer.
+    /// As [`vend_as`](Self::vend_as), if there may be no answer.
     pub async fn try_vend_as(&self, number: u32, meter: &str, amount: &str) -> reqwest::Result<Answer> {
         self.post(SOAP_1_1, &sale_request("creditVendReq", number, meter, amount)).await
     }
 
-    /// Buys water, and nothing else about it is different.
+    /// Buys water. Everything else is as for electricity.
     pub async fn vend_water(&self, meter: &str, amount: &str) -> Answer {
         self.ask(&of_water(&sale_request("creditVendReq", self.fresh(), meter, amount))).await
     }
 
-    /// What became of the vend of this number?
+    /// Enquires about the vend with this number.
     pub async fn enquire(&self, about: u32) -> Answer {
         self.ask(&advice_request(self.fresh(), about)).await
     }
@@ -104,7 +104,7 @@ impl Counter {
         Ok(Answer { status: response.status().as_u16(), text: response.text().await? })
     }
 
-    /// Types a token into a meter.
+    /// Enters a token into a meter.
     pub async fn enter(&self, meter: &str, token: &str) -> Value {
         let url = format!("{}/meters/{meter}/enter", self.simulator.url());
         let body = serde_json::json!({ "token": token }).to_string();
@@ -131,12 +131,12 @@ impl Answer {
         self.text.split(&opening).skip(1).map(|rest| rest.split('<').next().unwrap()).collect()
     }
 
-    /// All tokens, as they stand in the answer.
+    /// All tokens, in the order of the answer.
     pub fn ciphers(&self) -> Vec<&str> {
         self.texts("b:stsCipher")
     }
 
-    /// The type of the fault and what it says, if it is one.
+    /// The type and the text of the fault, if it is one.
     pub fn fault(&self) -> Option<(&str, &str)> {
         let (_, fault) = self.text.split_once(r#"<b:fault xsi:type="b:"#)?;
         let (kind, rest) = fault.split_once("\"><b:desc>")?;

@@ -1,4 +1,4 @@
-//! The meter whose every larger purchase changes its key.
+//! The meter that changes its key with each larger purchase.
 
 use crate::counter::{Answer, Counter, meter};
 
@@ -8,7 +8,7 @@ async fn three_tokens_entered_in_order_are_accepted_and_credit_the_meter() {
     let number = meter("key_change");
     for total in ["333.3", "666.6"] {
         let sale = counter.vend(number, "1500.00").await;
-        // In the answer the credit token stands first; a meter wants it last.
+        // In the answer the credit token is first. It must be entered last.
         let [credit, first, second] = sale.ciphers()[..] else { panic!("{}", sale.text) };
         let mut kinds = Vec::new();
         for token in [first, second, credit] {

@@ -1,9 +1,5 @@
-//! The simulated world over real HTTP, asked in XML and JSON written by hand.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests may fail where they stand"
-)]
+//! The simulator over real HTTP, with hand-written XML and JSON.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "the helpers of a test may fail it")]
 
 mod airtime;
 mod counter;

@@ -1,4 +1,4 @@
-//! A seller who is told, while it serves, to remember in another way.
+//! A simulator whose memory settings are changed while it serves.
 
 use serde_json::json;
 

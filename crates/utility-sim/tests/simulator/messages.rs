@@ -1,4 +1,4 @@
-//! Messages to people: what an SMS gateway and a mail server answer, and what arrives.
+//! Messages to people: the answers of the SMS gateway and of the mail server, and the received messages.
 
 use std::net::SocketAddr;
 
@@ -14,7 +14,7 @@ const LOGIN: &str = "username=vendgate-messages&password=sandbox-messages-secret
 const TEMPORAL: (u16, &str) = (503, "Temporal failure, try again later.");
 const ACCEPTED: (u16, &str) = (202, "0: Accepted for delivery");
 
-/// Somebody with messages to send.
+/// A client that sends messages.
 struct Sender {
     counter: Counter,
 }
@@ -24,14 +24,14 @@ impl Sender {
         Self { counter: Counter::open() }
     }
 
-    /// Sends an SMS by its query; no answer is an error.
+    /// Sends an SMS by its query. It is an error if there is no answer.
     async fn sms(&self, query: &str) -> reqwest::Result<(u16, String)> {
         let url = format!("{}?{query}", self.counter.simulator.sendsms_url());
         let response = self.counter.http.get(url).send().await?;
         Ok((response.status().as_u16(), response.text().await?))
     }
 
-    async fn is_told(&self, query: &str, expected: (u16, &str)) {
+    async fn gets_answer(&self, query: &str, expected: (u16, &str)) {
         assert_eq!(self.sms(query).await.unwrap(), (expected.0, expected.1.to_owned()), "{query}");
     }
 
@@ -44,7 +44,7 @@ impl Sender {
         assert_eq!(self.counter.script(line.clone()).await, 204);
     }
 
-    /// Says all of it at once, and reads until the other side hangs up.
+    /// Sends the whole text at once, and reads until the server closes the connection.
     async fn mails(&self, said: &str) -> String {
         let address: SocketAddr = self.counter.simulator.smtp_address();
         let mut connection = TcpStream::connect(address).await.unwrap();
@@ -64,9 +64,9 @@ fn mail(body: &str) -> String {
 #[tokio::test]
 async fn an_sms_arrives_as_it_was_written() {
     let sender = Sender::open();
-    sender.is_told(&format!("{LOGIN}&to=26771000001&text=Token+1234+5678"), ACCEPTED).await;
+    sender.gets_answer(&format!("{LOGIN}&to=26771000001&text=Token+1234+5678"), ACCEPTED).await;
     let coded = "to=%2B26772000002&coding=2&charset=UTF-8&text=n%C3%A3o%20perdeu";
-    sender.is_told(&format!("{LOGIN}&{coded}"), ACCEPTED).await;
+    sender.gets_answer(&format!("{LOGIN}&{coded}"), ACCEPTED).await;
     let at = "2026-11-20T09:30:00+02:00";
     let arrived = json!([
         { "channel": "sms", "to": "26771000001", "text": "Token 1234 5678", "at": at },
@@ -94,8 +94,8 @@ async fn an_sms_may_be_posted_as_plain_text_and_not_as_a_form() {
     let accepted = (202, "0: Accepted for delivery".to_owned());
     assert_eq!(posts(plain, password, "0", "não & +").await, accepted);
     assert_eq!(posts(plain, password, "2", "não & +").await, accepted);
-    let stranger = (403, "Authorization failed for sendsms".to_owned());
-    assert_eq!(posts(plain, "guess", "0", "x").await, stranger);
+    let anonymous = (403, "Authorization failed for sendsms".to_owned());
+    assert_eq!(posts(plain, "guess", "0", "x").await, anonymous);
     let form = format!("{LOGIN}&to=26771000001&text=x");
     let no_form = (400, "Invalid content-type".to_owned());
     assert_eq!(posts("application/x-www-form-urlencoded", password, "0", &form).await, no_form);
@@ -105,14 +105,14 @@ async fn an_sms_may_be_posted_as_plain_text_and_not_as_a_form() {
 }
 
 #[tokio::test]
-async fn the_gateway_lets_nobody_in_with_a_wrong_password_and_keeps_nothing_that_it_refuses() {
+async fn the_gateway_refuses_a_wrong_password_and_stores_no_refused_message() {
     let sender = Sender::open();
-    let stranger = (403, "Authorization failed for sendsms");
-    sender.is_told("username=vendgate-messages&password=guess&to=26771000001&text=x", stranger).await;
-    sender.is_told("to=26771000001&text=x", stranger).await;
-    sender.is_told(&format!("{LOGIN}&text=x"), (400, "Missing receiver(s) number(s), rejected")).await;
+    let anonymous = (403, "Authorization failed for sendsms");
+    sender.gets_answer("username=vendgate-messages&password=guess&to=26771000001&text=x", anonymous).await;
+    sender.gets_answer("to=26771000001&text=x", anonymous).await;
+    sender.gets_answer(&format!("{LOGIN}&text=x"), (400, "Missing receiver(s) number(s), rejected")).await;
     let misformed = (400, "Charset or body misformed, rejected");
-    sender.is_told(&format!("{LOGIN}&to=26771000001&coding=2&text=x"), misformed).await;
+    sender.gets_answer(&format!("{LOGIN}&to=26771000001&coding=2&text=x"), misformed).await;
     assert_eq!(sender.inbox("").await, json!([]));
 }
 
@@ -121,10 +121,10 @@ async fn a_script_refuses_messages_for_now_for_good_or_takes_them_without_a_word
     let sender = Sender::open();
     let sms = format!("{LOGIN}&to=26771000001&text=x");
     sender.scripts(&json!({ "operation": "sms", "fault": "busy", "subscriber": "26771000001" })).await;
-    sender.is_told(&format!("{LOGIN}&to=26772000002&text=another"), ACCEPTED).await;
-    sender.is_told(&sms, TEMPORAL).await;
+    sender.gets_answer(&format!("{LOGIN}&to=26772000002&text=another"), ACCEPTED).await;
+    sender.gets_answer(&sms, TEMPORAL).await;
     sender.scripts(&json!({ "operation": "sms", "fault": "refuse", "exception": "permanent" })).await;
-    sender.is_told(&sms, (403, "Number(s) has/have been denied by white- and/or black-lists.")).await;
+    sender.gets_answer(&sms, (403, "Number(s) has/have been denied by white- and/or black-lists.")).await;
     assert_eq!(sender.inbox("?to=26771000001").await, json!([]));
 
     sender.scripts(&json!({ "operation": "sms", "fault": "drop_before" })).await;
@@ -133,14 +133,14 @@ async fn a_script_refuses_messages_for_now_for_good_or_takes_them_without_a_word
     sender.scripts(&json!({ "operation": "sms", "fault": "drop_after" })).await;
     sender.sms(&sms).await.unwrap_err();
     assert_eq!(sender.inbox("?to=26771000001").await[0]["text"], "x");
-    sender.is_told(&sms, ACCEPTED).await;
+    sender.gets_answer(&sms, ACCEPTED).await;
 }
 
 #[tokio::test]
-async fn a_script_for_whoever_sells_leaves_messages_alone() {
+async fn a_script_for_any_seller_does_not_affect_messages() {
     let sender = Sender::open();
     sender.scripts(&json!({ "operation": "any", "fault": "drop_before", "times": 5 })).await;
-    sender.is_told(&format!("{LOGIN}&to=26771000001&text=x"), ACCEPTED).await;
+    sender.gets_answer(&format!("{LOGIN}&to=26771000001&text=x"), ACCEPTED).await;
 }
 
 #[tokio::test]
@@ -190,10 +190,10 @@ async fn a_mail_that_never_ends_is_not_read_for_ever() {
     let sender = Sender::open();
     let mut connection = TcpStream::connect(sender.counter.simulator.smtp_address()).await.unwrap();
     let endless = mail(&"x".repeat(2_000_000)).replace('\n', "\r\n");
-    // The door is closed on whoever is still talking, so what was said last may be lost with the connection.
+    // The server closes the connection while the client still sends, so the last answer may be lost.
     let _cut_short = connection.write_all(endless.as_bytes()).await;
     let mut answers = Vec::new();
     let _cut_short = connection.read_to_end(&mut answers).await;
-    assert!(!String::from_utf8(answers).unwrap().contains("221"), "it was not heard to the end");
+    assert!(!String::from_utf8(answers).unwrap().contains("221"), "the whole mail was read");
     assert_eq!(sender.inbox("").await, json!([]));
 }

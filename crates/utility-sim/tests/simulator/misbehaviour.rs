@@ -1,4 +1,4 @@
-//! Replies that go wrong on demand.
+//! Injected faults in replies.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Message ids: used once, remembered, and good for asking.
+//! Message ids: used once, remembered, and valid for enquiries.
 
 use utility_sim::{OnRepeat, Remembers};
 
@@ -36,7 +36,7 @@ async fn a_repeated_message_id_is_rejected_and_vends_nothing() {
     assert_eq!(counter.ask(&check_request(number, meter("active_11_digit"))).await.fault(), DUPLICATE);
     assert_eq!(counter.vends(meter("active_11_digit")).await.len(), 1);
     assert_eq!(counter.vends(meter("active_13_digit")).await.len(), 0);
-    assert_eq!(counter.enquire(number).await.ciphers().len(), 1, "the vend is not forgotten over it");
+    assert_eq!(counter.enquire(number).await.ciphers().len(), 1, "the vend is still stored");
 }
 
 #[tokio::test]

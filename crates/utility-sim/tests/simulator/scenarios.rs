@@ -1,4 +1,4 @@
-//! Every configured meter does what its name says.
+//! The behaviour of every named meter.
 
 use crate::counter::{Counter, meter};
 
@@ -38,7 +38,7 @@ async fn charges_are_lines_of_their_own_and_all_lines_add_up() {
     let counter = Counter::open();
     let charged = counter.vend(meter("tariff_charge"), "100.00").await;
     assert!(charged.says(FIXED_CHARGE_LINE));
-    // Of the 95.00 that the fixed charge leaves, 2% is a levy and 1% a fee; of the other 92.15, 14/114 is tax.
+    // The fixed charge leaves 95.00. Of this, 2% is a levy and 1% a fee. Of the remaining 92.15, 14/114 is tax.
     for (line, amount) in [("Electrification levy", "1.90"), ("Regulatory fee", "0.95")] {
         let expected =
             format!(r#"<r:amt value="{amount}" symbol="BWP"/><r:accDesc>{line}</r:accDesc></r:tx>"#);
@@ -188,7 +188,7 @@ async fn a_population_of_ordinary_meters_can_be_sold_to() {
 }
 
 #[tokio::test]
-async fn a_float_that_is_used_up_refuses_everybody() {
+async fn an_exhausted_float_refuses_every_sale() {
     let counter = Counter::open_with(|settings| settings.vendor_credit = "120.00".to_owned());
     let number = meter("active_11_digit");
     assert!(counter.vend(number, "100.00").await.says(r#"<b:availCredit value="20.00" symbol="BWP"/>"#));

@@ -1,4 +1,4 @@
-//! A simulator that was killed, and is started again on the files that it left behind.
+//! A simulator that was killed and restarted with the files of its earlier run.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use utility_sim::{OnRepeat, Product, SimulatorSettings, subscriber};
 use crate::airtime::kiosk::{Kiosk, ORANGE, order, phone};
 use crate::counter::{Counter, advice_request, meter};
 
-/// Where the simulators of one test write; gone with this value.
+/// The files of the simulators of one test. They are deleted with this value.
 struct Files(PathBuf);
 
 impl Files {
@@ -45,12 +45,12 @@ impl Drop for Files {
     }
 }
 
-/// Without what names the question itself.
-fn told(answer: &str) -> String {
+/// The answer without the identifiers of the request itself.
+fn content(answer: &str) -> String {
     answer.split("<b:adviceReqMsgID").nth(1).unwrap_or(answer).to_owned()
 }
 
-/// Those of the latest vend, in the order in which they are entered.
+/// The tokens of the latest vend, in the order of entry.
 async fn tokens(counter: &Counter, name: &str) -> Vec<String> {
     let vends = counter.vends(meter(name)).await;
     let tokens = vends.last().unwrap()["tokens"].as_array().unwrap();
@@ -71,7 +71,7 @@ async fn every_answer_is_given_again_to_the_letter() {
     assert_eq!(first.vend_water(no_token, "50.00").await.status, 200);
     let mut before = Vec::new();
     for number in 11..=15 {
-        before.push(told(&first.ask(&advice_request(100 + number, number)).await.text));
+        before.push(content(&first.ask(&advice_request(100 + number, number)).await.text));
     }
     let vends = first.vends(meter("key_change")).await;
     drop(first);
@@ -79,13 +79,13 @@ async fn every_answer_is_given_again_to_the_letter() {
     let second = files.counter();
     for (number, before) in (11..=15).zip(before) {
         let after = second.ask(&advice_request(200 + number, number)).await;
-        assert_eq!(told(&after.text), before, "{number}");
+        assert_eq!(content(&after.text), before, "{number}");
         assert!(before.contains("b:lastResponse"), "{before}");
     }
     assert_eq!(second.vends(meter("key_change")).await, vends);
     let repeated = second.vend_as(14, meter("active_11_digit"), "1500.00").await;
     assert!(repeated.says("duplicate unique value"), "{}", repeated.text);
-    assert!(second.try_vend_as(15, meter("lost_reply"), "50.00").await.is_ok(), "a repeat is refused aloud");
+    assert!(second.try_vend_as(15, meter("lost_reply"), "50.00").await.is_ok(), "a repeat gets a refusal");
     let fresh = second.vend_as(17, meter("active_11_digit"), "1500.00").await;
     let tokens: Vec<Value> = second.vends(meter("active_11_digit")).await;
     assert_eq!((fresh.status, tokens.len()), (200, 2));
@@ -156,7 +156,7 @@ async fn what_it_was_told_of_its_memory_holds_in_the_next_life_too() {
     drop(first);
 
     let second = files.counter();
-    assert!(!second.enquire(1).await.says("b:lastResponse"), "it was told to forget this");
+    assert!(!second.enquire(1).await.says("b:lastResponse"), "this answer was forgotten");
     assert_eq!(second.vend_as(2, active, "10.00").await.status, 200, "a repeat is replayed");
     assert_eq!(second.vends(active).await.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! The world's own account of what happened.
+//! The log of vends, through the API and in its file.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Water: the same protocol, other meters, other units.
+//! Water: the same protocol, with other meters and other units.
 
 use serde_json::json;
 use utility_sim::{Product, ordinary, subscriber};

@@ -1,4 +1,4 @@
-//! The protocol to the letter: envelopes, namespaces, compression, credentials.
+//! The exact protocol: envelopes, namespaces, compression, credentials.
 
 use std::io::Read;
 
@@ -76,7 +76,7 @@ async fn a_fault_in_soap_1_1_carries_the_message_id_of_its_request() {
 }
 
 #[tokio::test]
-async fn answers_are_compressed_for_those_who_accept_it() {
+async fn answers_are_compressed_for_clients_that_accept_it() {
     for (switched_on, accepts, compressed) in [(true, true, true), (true, false, false), (false, true, false)]
     {
         let counter = Counter::open_with(|settings| settings.gzip = switched_on);

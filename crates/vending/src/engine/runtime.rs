@@ -1,4 +1,5 @@
-//! The engine's runtime: apart from whatever serves or claims, so that nothing that stops those stops a vend.
+//! The engine's runtime. It is separate from the runtimes that serve or claim, so a stop of those does not stop a
+//! vend.
 
 use std::io;
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use crate::Engine;
 use tokio::runtime::{Builder, Runtime};
 
-/// By the time it is used everything has been drained, or the deadline has passed.
+/// When this is used, everything has been drained or the deadline has passed.
 const LAST_GRACE: Duration = Duration::from_secs(1);
 
 /// A runtime and the engine on it.
@@ -17,7 +18,7 @@ pub struct EngineRuntime {
 }
 
 impl EngineRuntime {
-    /// Starts it on so many threads.
+    /// Starts the runtime with this number of threads.
     pub fn start(threads: usize) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads.max(1))

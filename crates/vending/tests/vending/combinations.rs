@@ -1,10 +1,11 @@
-//! Every combination of what a connection is declared to do, what its provider really does, who settles doubt, and what became
-//! of the first order: how it ends when the worker is left alone with it.
+//! Every combination of what a connection is declared to do, what its provider really does, which side
+//! settles doubt, and the outcome of the first order: how the purchase ends when only the worker handles it.
 //!
-//! The endings are a committed table, `combinations/endings.table`; beside it stand laws that hold for every row. Where a
-//! provider breaks its declaration, the table says what that costs. Its columns: what the provider does, what its connection is
-//! declared to do, whether that is kept, who settles doubt, and what became of an order of which the answer was lost though it
-//! vended, of one of which the refusal was lost, and of one that never arrived.
+//! The endings are a committed table, `combinations/endings.table`. The tests also check invariants that hold
+//! for every row. Where a provider breaks its declaration, the table shows what that costs. Its columns: what
+//! the provider does, what its connection is declared to do, whether that is kept, which side settles doubt,
+//! and the endings of three orders. The first was vended and its answer was lost, the second was refused and
+//! its answer was lost, and the third never arrived.
 
 use std::fs;
 use std::path::Path;
@@ -15,22 +16,22 @@ use provider::scripted::{Conduct, NextVend};
 use purchase::{Handling, PurchaseRequest, Timing};
 use vend::{Capabilities, RefusalReason};
 
-use crate::town::{Plan, Shop, Town, meter};
+use crate::env::{Merchant, Plan, TestEnv, meter};
 
-/// Long enough for everything that depends on the window, and for some looks at what is in review.
+/// Long enough for everything that depends on the window, and for some looks at purchases in review.
 const LONG_ENOUGH: Duration = Duration::from_hours(1);
 
-/// What becomes of an order.
+/// What happens to an order.
 type Order = fn() -> NextVend;
 
-/// What became of the first order.
+/// The outcome of the first order.
 const ORDERS: [(&str, Order); 3] = [
     ("vended", || VendsButReplyIsLost),
     ("refused", || RefusesButReplyIsLost(RefusalReason::Busy)),
     ("never arrived", || NeverArrives),
 ];
 
-/// One purchase and how it ended.
+/// One purchase and its end.
 struct Ending {
     handling: Handling,
     order: &'static str,
@@ -63,16 +64,16 @@ async fn a_provider_that_forgets_everything() {
 async fn ends_as_the_table_says(name: &str, conduct: Conduct) {
     let mut rows = Vec::new();
     for declared in declarations() {
-        let town = Town::of(Plan { conduct, declared, ..Plan::default() }).await;
-        let endings = endings(&town).await;
+        let env = TestEnv::of(Plan { conduct, declared, ..Plan::default() }).await;
+        let endings = endings(&env).await;
         let is_true = is_kept(declared, conduct);
         for of_one_account in endings.chunks(ORDERS.len()) {
             for ending in of_one_account {
-                ending.is_lawful(is_true);
+                ending.is_sound(is_true);
             }
             rows.push(row(name, declared, is_true, of_one_account));
         }
-        town.closes_with_vends_checked(is_true).await;
+        env.closes_with_vends_checked(is_true).await;
     }
     let committed = include_str!("combinations/endings.table");
     let committed: Vec<&str> = committed.lines().filter(|line| line.starts_with(name)).collect();
@@ -83,38 +84,38 @@ async fn ends_as_the_table_says(name: &str, conduct: Conduct) {
     }
 }
 
-/// Every first order on both kinds of account, left to the worker.
-async fn endings(town: &Town) -> Vec<Ending> {
-    let shops = [
-        (Handling::SelfManaged, town.shop_with("900.00").await),
-        (Handling::Managed, town.managed_shop_with("900.00").await),
+/// Every first order on both kinds of account, handled by the worker alone.
+async fn endings(env: &TestEnv) -> Vec<Ending> {
+    let merchants = [
+        (Handling::SelfManaged, env.merchant_with("900.00").await),
+        (Handling::Managed, env.managed_merchant_with("900.00").await),
     ];
     let mut made = Vec::new();
-    for (handling, shop) in &shops {
+    for (handling, merchant) in &merchants {
         for (order, next) in ORDERS {
-            town.utility.will([next()]);
+            env.utility.will([next()]);
             let number = format!("0400000{:04}", made.len());
-            leaves_in_doubt(shop, &number).await;
+            leaves_in_doubt(merchant, &number).await;
             made.push((*handling, order, number));
         }
     }
-    town.works_for(LONG_ENOUGH).await;
-    made.into_iter().map(|(handling, order, number)| ending_of(town, handling, order, &number)).collect()
+    env.works_for(LONG_ENOUGH).await;
+    made.into_iter().map(|(handling, order, number)| ending_of(env, handling, order, &number)).collect()
 }
 
-async fn leaves_in_doubt(shop: &Shop<'_>, number: &str) {
-    let request = PurchaseRequest { subscriber: meter(number), ..shop.request("10.00") };
-    // Unknown, or pending.
-    let _told = shop.confirms(request).await;
+async fn leaves_in_doubt(merchant: &Merchant<'_>, number: &str) {
+    let request = PurchaseRequest { subscriber: meter(number), ..merchant.request("10.00") };
+    // The answer is unknown or pending.
+    let _told = merchant.confirms(request).await;
 }
 
-fn ending_of(town: &Town, handling: Handling, order: &'static str, number: &str) -> Ending {
-    let kept = town.sql(&format!(
+fn ending_of(env: &TestEnv, handling: Handling, order: &'static str, number: &str) -> Ending {
+    let kept = env.sql(&format!(
         "SELECT state, requests, (SELECT count(*) FROM incidents WHERE purchase_id = purchases.id)
          FROM purchases WHERE subscriber_identifier = '{number}'"
     ));
     let [state, requests, incidents] = kept.split('|').collect::<Vec<_>>()[..] else { panic!("{kept}") };
-    let vends = town.utility.vends().iter().filter(|vended| vended.sale.subscriber == meter(number)).count();
+    let vends = env.utility.vends().iter().filter(|vended| vended.sale.subscriber == meter(number)).count();
     Ending {
         handling,
         order,
@@ -125,7 +126,7 @@ fn ending_of(town: &Town, handling: Handling, order: &'static str, number: &str)
     }
 }
 
-/// The first orders of one account, and how they ended.
+/// The first orders of one account, and their endings.
 fn row(name: &str, declared: Capabilities, is_kept: bool, endings: &[Ending]) -> String {
     let (declared, kept) = (in_words(declared), if is_kept { "kept" } else { "broken" });
     let handling = endings.first().map(|ending| ending.handling.as_str()).unwrap_or_default();
@@ -135,7 +136,7 @@ fn row(name: &str, declared: Capabilities, is_kept: bool, endings: &[Ending]) ->
 }
 
 impl Ending {
-    /// The state, after how many further requests, and how often it was vended where the state does not say so.
+    /// The state, the number of further requests, and the number of vends where the state does not imply it.
     fn in_words(&self) -> String {
         let Self { state, requests, vends, .. } = self;
         let is_told = *vends == usize::from(state == "SUCCESSFUL");
@@ -144,9 +145,9 @@ impl Ending {
         format!("{state}{sent}{vended}")
     }
 
-    /// What holds for every combination, and what holds where the connection does as it is declared to.
+    /// The invariants of every combination, and those where the connection does what it is declared to do.
     #[track_caller]
-    fn is_lawful(&self, is_kept: bool) {
+    fn is_sound(&self, is_kept: bool) {
         let row = format!("{}: {}", self.order, self.in_words());
         match self.handling {
             Handling::SelfManaged => assert_eq!(self.requests, 0, "the worker only asks: {row}"),
@@ -156,7 +157,7 @@ impl Ending {
             "SUCCESSFUL" => self.vends == 1,
             "FAILED" => self.vends == 0,
             "REVIEW" => self.vends <= 1,
-            _ => panic!("it has neither ended nor come before a person: {row}"),
+            _ => panic!("it has neither ended nor gone to review: {row}"),
         };
         assert!(allowed || !is_kept, "{row}");
         assert!(self.incidents == 0 || !is_kept, "{row}");

@@ -1,5 +1,5 @@
-//! The desk over a real database and a scripted provider: what a purchase pays, what it never pays twice,
-//! and what is true after everything that can go wrong in between.
+//! The vending service over a real database and a scripted provider: what a purchase is charged, what is
+//! never charged twice, and what is true after everything that can fail in between.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test prepares may fail loudly")]
 
@@ -8,6 +8,7 @@ mod combinations;
 mod default_provider;
 mod defects;
 mod doubt;
+mod env;
 mod keys;
 mod lost_database;
 mod managed;
@@ -18,7 +19,6 @@ mod repeats;
 mod retries;
 mod sales;
 mod side_by_side;
-mod town;
 mod traces;
 mod trials;
 mod waiting;

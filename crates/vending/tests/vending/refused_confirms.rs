@@ -1,13 +1,13 @@
-//! Confirms that were refused are written down beside the story of the others, and a flood of them is bounded.
+//! Refused confirms are stored beside the history of the other confirms, and their number is limited.
 
 use std::time::Duration;
 
 use chrono::DateTime;
 use purchase::RefusedConfirm;
 
-use crate::town::{Shop, Town, until};
+use crate::env::{Merchant, TestEnv, until};
 
-impl Shop<'_> {
+impl Merchant<'_> {
     fn refusal(&self, request_id: String) -> RefusedConfirm {
         RefusedConfirm {
             at: DateTime::UNIX_EPOCH,
@@ -26,20 +26,21 @@ impl Shop<'_> {
 
 #[tokio::test]
 async fn a_flood_of_refusals_keeps_sixty_a_minute_and_leaves_room_for_others() {
-    let town = Town::open().await;
-    let (flood, quiet) = (town.shop_with("200.00").await, town.shop_with("200.00").await);
+    let env = TestEnv::open().await;
+    let (flood, quiet) = (env.merchant_with("200.00").await, env.merchant_with("200.00").await);
     for number in 0..5_000 {
-        town.vending.keep_refused(flood.refusal(format!("flood-{number}")));
+        env.vending.keep_refused(flood.refusal(format!("flood-{number}")));
     }
-    town.vending.keep_refused(quiet.refusal("quiet".to_owned()));
-    until("all are written", || town.count("refused_confirms") == 61).await;
-    // Were there more, they would have been written by now: they are written in the order in which they came.
-    assert_eq!(town.sql("SELECT count(*) FROM refused_confirms WHERE request_id = 'quiet'"), "1");
+    env.vending.keep_refused(quiet.refusal("quiet".to_owned()));
+    until("all are written", || env.count("refused_confirms") == 61).await;
+    // Further records would have been written by now, because they are written in the order in which they
+    // came.
+    assert_eq!(env.sql("SELECT count(*) FROM refused_confirms WHERE request_id = 'quiet'"), "1");
 
-    town.vending.keep_refused(flood.refusal("too many".to_owned()));
-    town.clock.advance(Duration::from_mins(1));
-    town.vending.keep_refused(flood.refusal("a minute later".to_owned()));
-    until("the next minute is written", || town.count("refused_confirms") == 62).await;
-    assert_eq!(town.sql("SELECT count(*) FROM refused_confirms WHERE request_id = 'too many'"), "0");
-    town.closes().await;
+    env.vending.keep_refused(flood.refusal("too many".to_owned()));
+    env.clock.advance(Duration::from_mins(1));
+    env.vending.keep_refused(flood.refusal("a minute later".to_owned()));
+    until("the next minute is written", || env.count("refused_confirms") == 62).await;
+    assert_eq!(env.sql("SELECT count(*) FROM refused_confirms WHERE request_id = 'too many'"), "0");
+    env.closes().await;
 }

@@ -1,4 +1,4 @@
-//! What a connection's declarations permit: sending the same order again, and giving up by "no record".
+//! What a connection's declarations permit: sending the same order again, and giving up after "no record".
 
 use std::time::Duration;
 
@@ -12,267 +12,268 @@ use purchase::{Failure, StateName};
 use vend::{Capabilities, Enquiry, RefusalReason};
 use vending::RetryError;
 
-use crate::town::{Plan, Shop, Town};
+use crate::env::{Merchant, Plan, TestEnv};
 
-/// Repeats are safe, and nothing else is promised.
+/// Repeats are safe, and nothing else is declared.
 const REPEATS_ONLY: Capabilities = Capabilities { repeat_is_safe: true, ..Capabilities::NONE };
 const NOT_FOUND_COUNTS: Capabilities = Capabilities { not_found_counts: true, ..Capabilities::NONE };
 
-/// When the plan has the first repeat due.
+/// By this time the plan's first repeat is due.
 const FIRST_REPEAT: Duration = Duration::from_secs(5);
-/// When it has the second one due, from then on.
+/// This much later, its second repeat is due.
 const SECOND_REPEAT: Duration = Duration::from_secs(15);
 
-/// Just before nothing is repeated any more, so that "no record" can come to count.
+/// Just before the plan allows no further repeat, so that "no record" can count later.
 const LAST_REPEAT: Duration = Duration::from_secs(89);
 
-async fn town_declared(declared: Capabilities) -> Town {
-    Town::of(Plan { declared, ..Plan::default() }).await
+async fn env_declared(declared: Capabilities) -> TestEnv {
+    TestEnv::of(Plan { declared, ..Plan::default() }).await
 }
 
-async fn stays_open(shop: &Shop<'_>) {
-    assert!(matches!(shop.retries().await, Err(RetryError::Pending(_))));
-    shop.has("200.00", "101.50");
+async fn stays_open(merchant: &Merchant<'_>) {
+    assert!(matches!(merchant.retries().await, Err(RetryError::Pending(_))));
+    merchant.has("200.00", "101.50");
 }
 
 #[tokio::test]
 async fn what_never_arrived_is_sent_again_under_the_same_reference_and_vends_once() {
-    let town = town_declared(REPEATS_ONLY).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives]);
-    shop.is_left_in_doubt("100.00").await;
-    stays_open(&shop).await;
+    let env = env_declared(REPEATS_ONLY).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
+    stays_open(&merchant).await;
 
-    town.time_passes(FIRST_REPEAT);
-    let record = shop.retries().await.unwrap();
-    assert_eq!(record.life.state.name(), StateName::Successful);
-    assert_eq!(town.history(record.id), "RESERVED LOST CLAIMED NO_RECORD CLAIMED SENT_AGAIN VENDED");
-    shop.has("98.50", "0");
+    env.time_passes(FIRST_REPEAT);
+    let record = merchant.retries().await.unwrap();
+    assert_eq!(record.lifecycle.state.name(), StateName::Successful);
+    assert_eq!(env.history(record.id), "RESERVED LOST CLAIMED NO_RECORD CLAIMED SENT_AGAIN VENDED");
+    merchant.has("98.50", "0");
 
-    assert_eq!(shop.retries().await, Ok(record));
-    town.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "vend #1"]);
-    town.closes().await;
+    assert_eq!(merchant.retries().await, Ok(record));
+    env.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "vend #1"]);
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn without_that_declaration_nothing_is_ever_sent_again() {
-    let town = Town::of(Plan { conduct: Conduct::FORGETS, ..Plan::default() }).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([VendsButReplyIsLost]);
-    shop.is_left_in_doubt("100.00").await;
+    let env = TestEnv::of(Plan { conduct: Conduct::FORGETS, ..Plan::default() }).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([VendsButReplyIsLost]);
+    merchant.is_left_in_doubt("100.00").await;
     for _ in 0..3 {
-        stays_open(&shop).await;
+        stays_open(&merchant).await;
     }
-    town.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "enquire #1"]);
-    town.closes().await;
+    env.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "enquire #1"]);
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_declaration_is_read_anew_by_every_retry() {
-    let town = Town::open().await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives]);
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(FIRST_REPEAT);
-    stays_open(&shop).await;
-    town.declares(REPEATS_ONLY).await;
-    assert!(shop.retries().await.is_ok());
-    town.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "vend #1"]);
-    town.closes().await;
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(FIRST_REPEAT);
+    stays_open(&merchant).await;
+    env.declares(REPEATS_ONLY).await;
+    assert!(merchant.retries().await.is_ok());
+    env.utility.saw(["check", "vend #1", "enquire #1", "enquire #1", "vend #1"]);
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_rejected_repeat_means_that_the_order_exists_and_is_asked_about_again() {
-    let town = town_declared(REPEATS_ONLY).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([VendsButReplyIsLost]);
-    town.utility.will_tell([Answers(Box::new(Enquiry::NoRecord))]);
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(FIRST_REPEAT);
-    assert!(shop.retries().await.is_ok());
-    town.utility.saw(["check", "vend #1", "enquire #1", "vend #1", "enquire #1"]);
-    shop.has("98.50", "0");
-    town.closes().await;
+    let env = env_declared(REPEATS_ONLY).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([VendsButReplyIsLost]);
+    env.utility.will_tell([Answers(Box::new(Enquiry::NoRecord))]);
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(FIRST_REPEAT);
+    assert!(merchant.retries().await.is_ok());
+    env.utility.saw(["check", "vend #1", "enquire #1", "vend #1", "enquire #1"]);
+    merchant.has("98.50", "0");
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_rejected_repeat_that_cannot_be_explained_stays_open() {
-    let town = town_declared(REPEATS_ONLY).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([VendsButReplyIsLost]);
-    town.utility.will_tell([Enquiry::NoRecord, Enquiry::NoRecord].map(|nothing| Answers(Box::new(nothing))));
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(FIRST_REPEAT);
-    stays_open(&shop).await;
-    assert_eq!(town.sql("SELECT state, copies FROM purchases"), "IN_DOUBT|2");
-    assert!(shop.retries().await.is_ok(), "and is settled when it can");
-    town.closes().await;
+    let env = env_declared(REPEATS_ONLY).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([VendsButReplyIsLost]);
+    env.utility.will_tell([Enquiry::NoRecord, Enquiry::NoRecord].map(|nothing| Answers(Box::new(nothing))));
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(FIRST_REPEAT);
+    stays_open(&merchant).await;
+    assert_eq!(env.sql("SELECT state, copies FROM purchases"), "IN_DOUBT|2");
+    assert!(merchant.retries().await.is_ok(), "a later enquiry settles it");
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_first_copy_that_arrives_after_the_second_vends_nothing() {
-    let town = town_declared(REPEATS_ONLY).await;
-    let shop = town.shop_with("200.00").await;
+    let env = env_declared(REPEATS_ONLY).await;
+    let merchant = env.merchant_with("200.00").await;
     let queue = Latch::closed();
-    town.utility.will([LiesInAQueueUntilOpened(queue.clone()), Vends]);
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(FIRST_REPEAT);
-    shop.retries().await.unwrap();
+    env.utility.will([LiesInAQueueUntilOpened(queue.clone()), Vends]);
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(FIRST_REPEAT);
+    merchant.retries().await.unwrap();
     queue.open();
-    assert_eq!(town.utility.vends().len(), 1);
-    shop.has("98.50", "0");
-    town.closes().await;
+    assert_eq!(env.utility.vends().len(), 1);
+    merchant.has("98.50", "0");
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_repeat_that_cannot_be_sent_is_no_copy_and_no_proof() {
-    let town = town_declared(Capabilities { remembers_refusals: true, ..REPEATS_ONLY }).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives, CannotBeReached]);
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(FIRST_REPEAT);
-    stays_open(&shop).await;
-    assert_eq!(town.sql("SELECT state, copies FROM purchases"), "IN_DOUBT|1");
-    town.time_passes(SECOND_REPEAT);
-    assert!(shop.retries().await.is_ok());
-    town.closes().await;
+    let env = env_declared(Capabilities { remembers_refusals: true, ..REPEATS_ONLY }).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives, CannotBeReached]);
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(FIRST_REPEAT);
+    stays_open(&merchant).await;
+    assert_eq!(env.sql("SELECT state, copies FROM purchases"), "IN_DOUBT|1");
+    env.time_passes(SECOND_REPEAT);
+    assert!(merchant.retries().await.is_ok());
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn after_the_window_nothing_is_sent_again() {
-    let town = town_declared(REPEATS_ONLY).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives]);
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(Duration::from_mins(31));
-    stays_open(&shop).await;
-    town.utility.saw(["check", "vend #1", "enquire #1"]);
-    town.closes().await;
+    let env = env_declared(REPEATS_ONLY).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(Duration::from_mins(31));
+    stays_open(&merchant).await;
+    env.utility.saw(["check", "vend #1", "enquire #1"]);
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_refusal_after_a_second_copy_proves_nothing_where_refusals_are_not_remembered() {
-    let town = town_declared(REPEATS_ONLY).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives, Refuses(RefusalReason::Blocked)]);
-    shop.is_left_in_doubt("100.00").await;
-    town.time_passes(FIRST_REPEAT);
-    // The first after the answer to the second copy, about which it asks, the others by asking alone.
+    let env = env_declared(REPEATS_ONLY).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives, Refuses(RefusalReason::Blocked)]);
+    merchant.is_left_in_doubt("100.00").await;
+    env.time_passes(FIRST_REPEAT);
+    // The first retry follows the answer to the second copy and enquires about that copy. The others only
+    // enquire.
     for _ in 0..3 {
-        stays_open(&shop).await;
+        stays_open(&merchant).await;
     }
     let asked_later = ["enquire #1"; 3];
-    town.utility.saw(["check", "vend #1", "enquire #1", "vend #1"].into_iter().chain(asked_later));
-    town.closes().await;
+    env.utility.saw(["check", "vend #1", "enquire #1", "vend #1"].into_iter().chain(asked_later));
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn a_refusal_after_a_second_copy_is_proof_where_refusals_are_remembered() {
     for second in [Refuses(RefusalReason::Blocked), RefusesButReplyIsLost(RefusalReason::Blocked)] {
-        let town = town_declared(Capabilities { remembers_refusals: true, ..REPEATS_ONLY }).await;
-        let shop = town.shop_with("200.00").await;
+        let env = env_declared(Capabilities { remembers_refusals: true, ..REPEATS_ONLY }).await;
+        let merchant = env.merchant_with("200.00").await;
         let is_heard = matches!(second, Refuses(_));
-        town.utility.will([NeverArrives, second]);
-        shop.is_left_in_doubt("100.00").await;
-        town.time_passes(FIRST_REPEAT);
+        env.utility.will([NeverArrives, second]);
+        merchant.is_left_in_doubt("100.00").await;
+        env.time_passes(FIRST_REPEAT);
         if !is_heard {
-            stays_open(&shop).await;
+            stays_open(&merchant).await;
         }
-        let Err(RetryError::Failed(record)) = shop.retries().await else { panic!("it was refused") };
+        let Err(RetryError::Failed(record)) = merchant.retries().await else { panic!("it was refused") };
         assert!(matches!(record.failure, Some(Failure::Refused(_))));
-        shop.has("200.00", "0");
-        town.closes().await;
+        merchant.has("200.00", "0");
+        env.closes().await;
     }
 }
 
 #[tokio::test]
 async fn not_found_counts_twice_well_apart_and_only_after_the_quarantine() {
-    let town = town_declared(NOT_FOUND_COUNTS).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives]);
-    shop.is_left_in_doubt("100.00").await;
-    let first_counted = || town.sql("SELECT no_record_since IS NOT NULL FROM purchases");
+    let env = env_declared(NOT_FOUND_COUNTS).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
+    let first_counted = || env.sql("SELECT no_record_since IS NOT NULL FROM purchases");
 
-    // Ten minutes from the last moment at which the order may have left.
+    // Ten minutes from the last moment at which the order may have been sent.
     for seconds in [0, 300, 300] {
-        town.time_passes(Duration::from_secs(seconds));
-        stays_open(&shop).await;
+        env.time_passes(Duration::from_secs(seconds));
+        stays_open(&merchant).await;
         assert_eq!(first_counted(), "f", "in quarantine");
     }
-    town.time_passes(Duration::from_secs(11));
-    stays_open(&shop).await;
+    env.time_passes(Duration::from_secs(11));
+    stays_open(&merchant).await;
     assert_eq!(first_counted(), "t");
-    town.time_passes(Duration::from_secs(50));
-    stays_open(&shop).await;
+    env.time_passes(Duration::from_secs(50));
+    stays_open(&merchant).await;
 
-    town.time_passes(Duration::from_secs(10));
-    let Err(RetryError::Failed(record)) = shop.retries().await else { panic!("it is proven") };
+    env.time_passes(Duration::from_secs(10));
+    let Err(RetryError::Failed(record)) = merchant.retries().await else { panic!("it is proven") };
     assert_eq!(record.failure, Some(Failure::NoRecord));
-    shop.has("200.00", "0");
-    town.utility.saw(["check", "vend #1"].into_iter().chain(["enquire #1"; 6]));
-    town.closes().await;
+    merchant.has("200.00", "0");
+    env.utility.saw(["check", "vend #1"].into_iter().chain(["enquire #1"; 6]));
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn not_found_counts_for_nothing_unless_it_is_declared() {
-    let town = town_declared(Capabilities::default()).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives]);
-    shop.is_left_in_doubt("100.00").await;
+    let env = env_declared(Capabilities::default()).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
     for _ in 0..3 {
-        town.time_passes(Duration::from_mins(11));
-        stays_open(&shop).await;
+        env.time_passes(Duration::from_mins(11));
+        stays_open(&merchant).await;
     }
-    town.closes().await;
+    env.closes().await;
 }
 
 #[tokio::test]
 async fn every_further_copy_begins_the_quarantine_anew() {
-    let town = town_declared(Capabilities { repeat_is_safe: true, ..NOT_FOUND_COUNTS }).await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([NeverArrives, NeverArrives]);
-    shop.is_left_in_doubt("100.00").await;
-    // The last moment at which the plan has a repeat due.
-    town.time_passes(LAST_REPEAT);
-    stays_open(&shop).await;
-    assert_eq!(town.sql("SELECT copies FROM purchases"), "2");
+    let env = env_declared(Capabilities { repeat_is_safe: true, ..NOT_FOUND_COUNTS }).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives, NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
+    // Just before the plan allows no further repeat.
+    env.time_passes(LAST_REPEAT);
+    stays_open(&merchant).await;
+    assert_eq!(env.sql("SELECT copies FROM purchases"), "2");
     // The quarantine of the first copy is over, and that of the second is not.
-    town.time_passes(Duration::from_secs(560));
-    stays_open(&shop).await;
-    assert_eq!(town.sql("SELECT copies, no_record_since IS NULL FROM purchases"), "2|t");
+    env.time_passes(Duration::from_secs(560));
+    stays_open(&merchant).await;
+    assert_eq!(env.sql("SELECT copies, no_record_since IS NULL FROM purchases"), "2|t");
     for seconds in [50, 61] {
-        town.time_passes(Duration::from_secs(seconds));
-        shop.retries().await.unwrap_err();
+        env.time_passes(Duration::from_secs(seconds));
+        merchant.retries().await.unwrap_err();
     }
-    assert_eq!(town.states(), "FAILED");
-    shop.has("200.00", "0");
-    town.closes().await;
+    assert_eq!(env.states(), "FAILED");
+    merchant.has("200.00", "0");
+    env.closes().await;
 }
 
 #[tokio::test]
-async fn an_integrator_who_polls_for_twenty_minutes_sends_what_the_plan_sends_and_hears_the_end() {
+async fn polling_for_twenty_minutes_sends_only_what_the_plan_allows_and_gets_the_end() {
     for pause in [5, 20, 47] {
         let declared = Capabilities { repeat_is_safe: true, remembers_refusals: true, ..NOT_FOUND_COUNTS };
-        let town = Town::of(Plan { conduct: Conduct::ANSWERS_REPEATS, declared, ..Plan::default() }).await;
-        let shop = town.shop_with("200.00").await;
-        town.utility.will([NeverArrives, NeverArrives, NeverArrives, NeverArrives, NeverArrives]);
-        shop.is_left_in_doubt("100.00").await;
+        let env = TestEnv::of(Plan { conduct: Conduct::ANSWERS_REPEATS, declared, ..Plan::default() }).await;
+        let merchant = env.merchant_with("200.00").await;
+        env.utility.will([NeverArrives, NeverArrives, NeverArrives, NeverArrives, NeverArrives]);
+        merchant.is_left_in_doubt("100.00").await;
         let mut waited = 0;
         let ended = loop {
-            town.time_passes(Duration::from_secs(pause));
+            env.time_passes(Duration::from_secs(pause));
             waited += pause;
-            match shop.retries().await {
+            match merchant.retries().await {
                 Err(RetryError::Pending(_)) => {}
                 Err(RetryError::Failed(record)) => break record,
                 other => panic!("after {waited} s: {other:?}"),
             }
         };
         assert_eq!(ended.failure, Some(Failure::NoRecord));
-        let sends = town.utility.calls().iter().filter(|call| call.starts_with("vend")).count();
+        let sends = env.utility.calls().iter().filter(|call| call.starts_with("vend")).count();
         assert!((2..=4).contains(&sends), "every {pause} s: {sends} orders");
-        // A minute and a half in which it is sent, the gate, ten minutes, one more.
+        // A minute and a half in which it is sent, the gate, ten minutes of quarantine, and one minute more.
         assert!((600..=755 + 2 * pause).contains(&waited), "every {pause} s: after {waited} s");
-        shop.has("200.00", "0");
-        town.closes().await;
+        merchant.has("200.00", "0");
+        env.closes().await;
     }
 }

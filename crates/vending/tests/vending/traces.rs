@@ -1,4 +1,5 @@
-//! What is logged about a provider's calls names the request that caused them, however much later.
+//! The log lines about a provider's calls name the request that caused them, however much later they are
+//! written.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +10,12 @@ use tracing::Instrument;
 use tracing_subscriber::fmt::MakeWriter;
 use vending::Arrival;
 
-use crate::town::{Town, assert_unknown};
+use crate::env::{TestEnv, assert_unknown};
 
 const REQUEST_ID: &str = "traced:0001";
 
-/// What was logged under that name by whichever thread, one JSON object in a line. All tests of this program share a log.
+/// The lines that any thread logged under that request id, one JSON object per line. All tests of this
+/// program share a log.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -47,27 +49,30 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 #[tokio::test]
-async fn the_calls_of_a_purchase_are_logged_under_its_request_and_so_are_those_of_the_worker() {
+async fn the_calls_of_a_purchase_and_of_its_worker_are_logged_under_its_request() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt().json().with_writer(log.clone()).finish();
     tracing::subscriber::set_global_default(subscriber).unwrap();
-    let town = Town::open().await;
-    let shop = town.shop_with("200.00").await;
-    town.utility.will([VendsButReplyIsLost]);
-    let arrival = Arrival { request_id: Some(REQUEST_ID.into()), ..town.arrival(Duration::ZERO) };
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([VendsButReplyIsLost]);
+    let arrival = Arrival { request_id: Some(REQUEST_ID.into()), ..env.arrival(Duration::ZERO) };
     let request = tracing::info_span!("request", request_id = REQUEST_ID);
-    let bought =
-        town.vending.confirm(shop.authority, shop.request("100.00"), arrival).instrument(request).await;
+    let bought = env
+        .vending
+        .confirm(merchant.authority, merchant.request("100.00"), arrival)
+        .instrument(request)
+        .await;
     assert_unknown(&bought);
     assert_eq!(log.lines_with("an order leaves").len(), 1);
 
-    town.time_passes(Duration::from_secs(5));
-    assert_eq!(town.works_once().await, 1);
+    env.time_passes(Duration::from_secs(5));
+    assert_eq!(env.works_once().await, 1);
     let asked = log.lines_with("an enquiry leaves");
     assert_eq!(asked.len(), 1);
-    let purchase = format!("\"purchase\":{}", town.sql("SELECT id FROM purchases"));
+    let purchase = format!("\"purchase\":{}", env.sql("SELECT id FROM purchases"));
     for said in ["\"request_id\":\"traced:0001\"", purchase.as_str(), "\"run\":2"] {
         assert!(asked[0].contains(said), "{said}: {asked:?}");
     }
-    town.closes().await;
+    env.closes().await;
 }

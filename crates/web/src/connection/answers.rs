@@ -1,4 +1,4 @@
-//! How many requests of a connection are answered, for its socket, which passes on one at a time.
+//! The number of answered requests of a connection. The socket needs it, because it passes on one request at a time.
 
 use std::{
     sync::{
@@ -10,7 +10,7 @@ use std::{
 
 use futures_util::task::AtomicWaker;
 
-/// The count of one connection. The intake counts, the socket waits.
+/// The count of one connection. The intake increments it, and the socket waits for it.
 #[derive(Debug, Default)]
 pub struct Answers {
     given: AtomicU64,
@@ -18,20 +18,20 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// One more request is answered: what its handler says is about to be written.
+    /// Counts one more answered request. The answer of its handler is about to be written.
     pub(crate) fn count(&self) {
         self.given.fetch_add(1, Ordering::AcqRel);
         self.reader.wake();
     }
 
-    /// Whether so many have been given. If not, the reader is woken when the next one is.
-    pub(super) fn reach(&self, number: u64, context: &Context<'_>) -> bool {
+    /// Whether at least `number` requests are answered. If not, the reader is woken at the next answer.
+    pub(super) fn reached(&self, number: u64, context: &Context<'_>) -> bool {
         self.reader.register(context.waker());
         self.given.load(Ordering::Acquire) >= number
     }
 }
 
-/// Counts when it is dropped: a request is answered, however its handler ends.
+/// Counts a request as answered when this is dropped, however its handler ends.
 pub(crate) struct Answered(pub(crate) Option<Arc<Answers>>);
 
 impl Drop for Answered {

@@ -1,4 +1,4 @@
-//! What can be wrong with a request head, and the request that stands in for it.
+//! What can be wrong with a request head, and the stand-in request that replaces it.
 
 use actix_web::http::{
     Uri,
@@ -7,7 +7,7 @@ use actix_web::http::{
 
 use messages::Detail;
 
-use crate::{ApiError, Front, limits::FORWARDED_FOR, request_id};
+use crate::{ApiError, SharedState, limits::FORWARDED_FOR, request_id};
 
 /// What is wrong with a request head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,36 +16,36 @@ pub(crate) enum BrokenHead {
     Unreadable,
     /// A line ends with a line feed alone (RFC 9112, section 2.2, lets a recipient refuse it).
     BareLineFeed,
-    /// It is larger, or has more fields, than any that is read.
+    /// It is larger than the limit, or it has too many fields.
     TooLarge,
     /// It did not arrive in time.
     TooSlow,
 }
 
-/// In a stand-in, and in no other request: a head in which a client sends it is broken.
+/// The header field that only a stand-in has. A head in which a client sends it is broken.
 pub(super) const MARK: HeaderName = HeaderName::from_static("vendgate-broken-head");
 
-/// Longer addresses and values are not worth keeping for an error answer.
+/// Longer addresses and values are not kept for an error answer.
 const KEPT_BYTES_MAX: usize = 1_024;
 
-/// So many addresses are kept, the last ones: those that our own proxies have written. A stand-in has few fields, or the server
-/// could not read it either.
+/// How many forwarded addresses are kept: the last ones, which our own proxies have written. With too many fields, the
+/// server could not read the stand-in either.
 const FORWARDED_MAX: usize = 8;
 
 impl BrokenHead {
     const ALL: [Self; 4] = [Self::Unreadable, Self::BareLineFeed, Self::TooLarge, Self::TooSlow];
 
-    /// What a stand-in says; `None` for every other request.
-    pub(crate) fn told_by(headers: &HeaderMap) -> Option<Self> {
-        let told = headers.get(&MARK)?;
-        Self::ALL.into_iter().find(|broken| told.as_bytes() == broken.name().as_bytes())
+    /// The reason that a stand-in carries; `None` for every other request.
+    pub(crate) fn from_mark(headers: &HeaderMap) -> Option<Self> {
+        let mark = headers.get(&MARK)?;
+        Self::ALL.into_iter().find(|broken| mark.as_bytes() == broken.name().as_bytes())
     }
 
-    pub(crate) fn error(self, front: &Front) -> ApiError {
+    pub(crate) fn error(self, shared: &SharedState) -> ApiError {
         let error = match self {
             Self::Unreadable => ApiError::new(Detail::HeadBroken),
             Self::BareLineFeed => ApiError::new(Detail::BareLineFeed),
-            Self::TooLarge => ApiError::new(Detail::HeadTooLarge).with("limit", front.head_bytes_max),
+            Self::TooLarge => ApiError::new(Detail::HeadTooLarge).with("limit", shared.head_bytes_max),
             Self::TooSlow => ApiError::new(Detail::HeadTooSlow),
         };
         error.closing_the_connection()
@@ -60,14 +60,15 @@ impl BrokenHead {
         }
     }
 
-    /// A whole request that is refused for this reason. Of the broken head it keeps what an error answer depends on, where
-    /// that can be read: the path, the request's name, the language, and the address that it was forwarded for.
+    /// A complete request that is refused for this reason. It keeps the parts of the broken head on which an error
+    /// answer depends, where they are readable: the path, the request id, the language, and the addresses that it was
+    /// forwarded for.
     pub(super) fn stand_in(self, broken: &[u8]) -> Vec<u8> {
         let mut lines = whole_lines(broken);
         let path = lines.next().and_then(path_of).unwrap_or("/");
         let mut head =
             format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{MARK}: {}\r\n", self.name());
-        // What follows an empty line is a body, and says nothing.
+        // What follows an empty line is the body, which is ignored.
         let fields: Vec<(&str, &str)> =
             lines.take_while(|line| !line.is_empty()).filter_map(field_of).collect();
         let all = |wanted: &str| -> Vec<(&str, &str)> {
@@ -84,9 +85,9 @@ impl BrokenHead {
     }
 }
 
-/// The lines that have arrived to their end, however they end.
+/// The lines of a head that have arrived completely, whatever their line ending is.
 fn whole_lines(head: &[u8]) -> impl Iterator<Item = &str> {
-    /// No line of a head that can be kept, and not empty either.
+    /// Replaces a line that cannot be read. It is not empty, because an empty line ends a head.
     const UNREADABLE: &str = "?";
     let lines = head.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
     lines

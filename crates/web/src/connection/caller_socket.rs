@@ -1,7 +1,7 @@
-//! A caller's connection as the kernel sees it: since when its last byte lies here, and whether its other end is closed.
+//! The kernel's view of a caller's connection: when its last byte arrived, and whether its other end is closed.
 //!
-//! A server that was stopped reads requests late, and must not take them for new. No time that it measures itself tells,
-//! so the kernel is asked (Linux, `TCP_INFO`). Elsewhere a request is as old as its reading.
+//! A server that was stopped reads requests late and must not treat them as new. It cannot measure the delay itself, so
+//! it asks the kernel (Linux, `TCP_INFO`). On other systems a request counts from the moment when it is read.
 
 use std::{
     os::fd::{AsFd, OwnedFd},
@@ -12,20 +12,20 @@ use std::{
 use clock::{Monotonic, SharedClock};
 use vending::CallerConnection;
 
-/// Longer than a connection waits to be accepted by a server that takes its requests for new.
+/// Longer than a connection waits to be accepted by a server that treats its requests as new.
 const UNACCEPTED: Duration = Duration::from_secs(30);
 
-/// Watches connections as they are accepted. One for the whole server.
+/// Watches connections as they are accepted. There is one for the whole server.
 ///
-/// A connection may have waited to be accepted, with a request on it, while the machine was suspended. So it remembers how
-/// long the machine had been suspended some time ago.
+/// A connection may have waited to be accepted, with a request on it, while the machine was suspended. So this also
+/// remembers the suspended time as it was some time ago.
 #[derive(Debug)]
 pub struct CallerSockets {
     clock: SharedClock,
     noted: Mutex<Noted>,
 }
 
-/// How long the machine had been suspended: lately, when it had been awake for so long, and some time before that.
+/// The total suspended time of the machine: `lately` when its awake time was `awake`, and `before` some time earlier.
 #[derive(Clone, Copy, Debug)]
 struct Noted {
     before: Duration,
@@ -34,7 +34,7 @@ struct Noted {
 }
 
 impl CallerSockets {
-    /// At the start of the server.
+    /// Called at the start of the server.
     pub fn new(clock: SharedClock) -> Self {
         let suspended = clock.suspended();
         let awake = clock.monotonic().since_origin().saturating_sub(suspended);
@@ -42,7 +42,7 @@ impl CallerSockets {
         Self { clock, noted }
     }
 
-    /// Of a connection that was just accepted.
+    /// Watches a connection that was just accepted.
     pub fn of(&self, socket: &impl AsFd) -> CallerSocket {
         let socket = socket.as_fd().try_clone_to_owned();
         let socket =
@@ -50,7 +50,7 @@ impl CallerSockets {
         CallerSocket { socket, clock: self.clock.clone(), suspended: Mutex::new(self.suspended_before()) }
     }
 
-    /// How long the machine had been suspended when the oldest connection that is accepted now was made.
+    /// The total suspended time of the machine when the oldest connection that is accepted now was made.
     fn suspended_before(&self) -> Duration {
         let now = self.clock.monotonic().since_origin();
         let suspended = self.clock.suspended();
@@ -63,29 +63,30 @@ impl CallerSockets {
     }
 }
 
-/// The kernel counts in ticks: what it tells may be short by one. The longest that it is built with.
+/// The kernel counts in ticks, so its value may be short by one tick. This is the longest tick that a kernel is built
+/// with.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The connection that a request came over. It ends when the HTTP server has done with it.
+/// The connection of a request. It ends when the HTTP server is finished with it.
 #[derive(Debug)]
 pub struct CallerSocket {
-    /// None where the process could open no more files: then nothing is bought over the connection.
+    /// `None` if the process could not open another file. Then nothing is bought over the connection.
     socket: Option<OwnedFd>,
     clock: SharedClock,
-    /// How long the machine had been suspended when the connection was last known to be younger than that.
+    /// The total suspended time of the machine at the last call of `last_byte_at`, or before the connection was made.
     suspended: Mutex<Duration>,
 }
 
-/// What a purchase knows of its caller. It keeps no connection open.
+/// A purchase's view of its caller. It does not keep the connection open.
 #[derive(Debug)]
 struct CallerOf(Weak<CallerSocket>);
 
 impl CallerSocket {
-    /// When the last byte that has arrived reached this machine; none where the system does not tell.
+    /// When the last byte that has arrived reached this machine; `None` where the system does not report it.
     ///
-    /// The kernel's own measure stands still while the machine is suspended. So all the time of suspension since before
-    /// the connection was made, or since this was last asked, is added: a request may be taken for older than it is, and not
-    /// for younger. The clock is read first, for the same reason.
+    /// The kernel's own measure stops while the machine is suspended. So all suspended time since before the connection
+    /// was made, or since the last call, is added. A request may be taken for older than it is, but never for younger.
+    /// The clock is read first, for the same reason.
     pub(crate) fn last_byte_at(&self) -> Option<Monotonic> {
         let now = self.clock.monotonic();
         let unread = kernel::state_of(self.socket.as_ref()?)?.since_last_byte.saturating_add(TICK);
@@ -96,12 +97,13 @@ impl CallerSocket {
         Some(Monotonic::from_origin(now.since_origin().saturating_sub(unread.saturating_add(asleep))))
     }
 
-    /// For a purchase, which may outlive the connection.
+    /// A view for a purchase, which may outlive the connection.
     pub(crate) fn watched(self: &Arc<Self>) -> Arc<dyn CallerConnection> {
         Arc::new(CallerOf(Arc::downgrade(self)))
     }
 
-    /// Whether the caller has closed its end, or the connection broke. Where the system does not tell, it counts as open.
+    /// Whether the caller has closed its end, or the connection broke. Where the system does not report it, the
+    /// connection counts as open.
     fn is_closed(&self) -> bool {
         let Some(socket) = &self.socket else { return true };
         kernel::state_of(socket).is_some_and(|state| !state.is_established)
@@ -114,7 +116,7 @@ impl CallerConnection for CallerOf {
     }
 }
 
-/// What the kernel tells about a connection.
+/// The kernel's report about a connection.
 #[derive(Clone, Copy, Debug)]
 struct State {
     since_last_byte: Duration,
@@ -185,7 +187,7 @@ mod tests {
     fn until(mut it_is_so: impl FnMut() -> bool) {
         let started = SystemClock.monotonic();
         while !it_is_so() {
-            assert!(SystemClock.monotonic().elapsed_since(started) < Duration::from_secs(20), "never");
+            assert!(SystemClock.monotonic().elapsed_since(started) < Duration::from_secs(20), "not in time");
             std::thread::yield_now();
         }
     }
@@ -212,7 +214,7 @@ mod tests {
         clock.suspend(Duration::from_mins(10));
         assert!(age(&sockets.of(&served)) >= Duration::from_mins(10));
         clock.advance(UNACCEPTED);
-        assert!(age(&sockets.of(&served)) < Duration::from_mins(10), "that was long ago");
+        assert!(age(&sockets.of(&served)) < Duration::from_mins(10), "the suspension was long ago");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The socket as the server reads it: only bytes that were inspected, each head within its time, and one request at a time.
+//! The socket as the server reads it: only inspected bytes, each head within its time limit, one request at a time.
 
 use std::{
     io,
@@ -21,36 +21,38 @@ use super::{
     inspector::{Broken, Inspected, Inspector},
 };
 
-/// What a request is allowed.
+/// The limits of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadLimits {
-    /// How many bytes it may have, to the last.
+    /// The largest head, in bytes.
     pub bytes_max: usize,
-    /// How long it may take from its first byte, and the first one of a connection from when that is made.
+    /// How long a head may take from its first byte. The first head of a connection is timed from when the connection
+    /// is made.
     pub within: Duration,
     /// How long a body may take. A handler that reads it is stricter; this is for a body that no handler reads.
     pub body_within: Duration,
 }
 
-/// Wraps connections. Each thread that serves makes one.
+/// Wraps connections. Each serving thread makes one.
 #[derive(Clone)]
 pub struct HeadChecks {
     limits: HeadLimits,
-    /// For the decoder, which uses nothing of it. One of its own for each connection would be a timer for each.
+    /// The decoder requires it and uses nothing of it. It is shared, because each config starts a timer.
     config: ServiceConfig,
 }
 
-/// How long a connection that is not read any more is kept, for the answer to reach its reader: bytes that were never read
+/// How long a connection that is not read any more is kept open, so that the answer can reach the client. Unread bytes
 /// make the kernel reset a connection that is closed, and a reset can overtake the answer.
 const LINGERS: Duration = Duration::from_secs(1);
 
-/// How long a caller may take no byte of its answers. One that never reads would keep what it is owed in memory for ever.
+/// How long a caller may accept no byte of its answers. The answers to a caller that never reads would stay in memory
+/// for ever.
 const TAKES_WITHIN: Duration = Duration::from_secs(30);
 
-/// At most so much of further requests is read while one waits for its answer. The rest stays with its sender.
+/// At most so many bytes of further requests are read while one waits for its answer. The rest stays with the sender.
 const READ_AHEAD_MAX: usize = 4_096;
 
-/// At most so much is read and thrown away at a time.
+/// At most so many bytes are read and discarded at a time.
 const THROWN_AWAY_AT_ONCE: usize = 64 * 1_024;
 
 /// A socket from which only well-formed requests can be read, made by [`HeadChecks::of`].
@@ -58,24 +60,24 @@ pub struct CheckedStream<Socket = TcpStream> {
     socket: Socket,
     limits: HeadLimits,
     inspector: Inspector,
-    /// What has arrived of a head that is not whole yet.
+    /// The bytes of a head that is not complete yet.
     held: BytesMut,
-    /// What may be read and has not been.
+    /// The bytes that may be read and have not been read yet.
     ready: BytesMut,
-    /// What has arrived after the end of a request, and has not been looked at.
+    /// The bytes that arrived after the end of a request and have not been inspected yet.
     unseen: BytesMut,
-    /// How many whole requests were passed on. None is passed on before all of them are answered: the server would queue as many
-    /// as arrive, each some kilobytes large.
+    /// How many complete requests were passed on. The next one is passed on only when all of these are answered.
+    /// Otherwise the server would queue all requests that arrive, each some kilobytes large.
     passed: u64,
     answers: Arc<Answers>,
-    /// Why nothing more is read from the socket, once that is so.
+    /// Why nothing more is read from the socket; `None` while it is still read.
     broken: Option<Broken>,
     /// Whether nothing but empty lines has arrived yet.
     is_silent: bool,
     is_in_body: bool,
     is_shut: bool,
     timer: Option<Pin<Box<Sleep>>>,
-    /// Runs while the caller takes nothing.
+    /// Runs while the caller accepts no byte.
     untaken: Option<Pin<Box<Sleep>>>,
 }
 
@@ -112,12 +114,12 @@ impl<Socket> CheckedStream<Socket> {
         &self.socket
     }
 
-    /// Where the answers to its requests are counted.
+    /// The counter of its answered requests.
     pub fn answers(&self) -> Arc<Answers> {
         Arc::clone(&self.answers)
     }
 
-    /// Passes on what may be of the bytes that were read into `buffer` after `before`, and holds the rest.
+    /// Passes on the permitted part of the bytes that were read into `buffer` after `before`, and holds the rest.
     fn inspect(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
         let fresh = buffer.filled().get(before..).unwrap_or_default();
         if self.held.is_empty() {
@@ -131,7 +133,7 @@ impl<Socket> CheckedStream<Socket> {
         }
     }
 
-    /// The same with bytes that no reader has a place for now.
+    /// The same for bytes that are not in a reader's buffer.
     fn inspect_held(&mut self, fresh: &[u8]) {
         self.held.extend_from_slice(fresh);
         let inspected = self.inspector.inspect(&self.held, fresh);
@@ -174,7 +176,8 @@ impl<Socket> CheckedStream<Socket> {
         self.broken = Some(broken);
     }
 
-    /// Whether a head, of which a part or nothing has arrived, or a body that is not whole, has had its time.
+    /// Whether a time limit has passed: that of a head of which nothing or a part has arrived, or of an incomplete
+    /// body.
     fn is_overdue(&mut self, context: &mut Context<'_>) -> bool {
         let is_in_head = self.is_silent || !is_empty_lines(&self.held);
         if !is_in_head && !self.is_in_body {
@@ -195,8 +198,8 @@ impl<Socket> CheckedStream<Socket> {
 }
 
 impl<Socket: AsyncRead + Unpin> CheckedStream<Socket> {
-    /// Reads no more than the beginning of what follows the request that waits for its answer, so as to see its caller hang up.
-    /// Ready when there is no more to come.
+    /// Reads no more than the beginning of what follows the request that waits for its answer, to notice when its
+    /// caller hangs up. Ready when no more bytes will come.
     fn read_ahead(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.unseen.is_empty() {
             let mut ahead = [0; READ_AHEAD_MAX];
@@ -210,7 +213,7 @@ impl<Socket: AsyncRead + Unpin> CheckedStream<Socket> {
         Poll::Pending
     }
 
-    /// Reads and throws away; ready where there is no more to come.
+    /// Reads and discards. Ready when no more bytes will come.
     fn throw_away(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let (mut scratch, mut thrown_away) = ([0; 4_096], 0_usize);
         while thrown_away < THROWN_AWAY_AT_ONCE {
@@ -241,10 +244,10 @@ impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
                 return Poll::Ready(Ok(()));
             }
             match this.broken {
-                // The end, and so the end of the body.
+                // The end of the stream, and so the end of the body.
                 Some(Broken::Body) => return Poll::Ready(Ok(())),
                 Some(Broken::Head(_)) => return this.throw_away(context).map(Ok),
-                None if !this.answers.reach(this.passed, context) => return this.read_ahead(context),
+                None if !this.answers.reached(this.passed, context) => return this.read_ahead(context),
                 None if !this.unseen.is_empty() => {
                     let unseen = std::mem::take(&mut this.unseen);
                     this.inspect_held(&unseen);
@@ -257,7 +260,7 @@ impl<Socket: AsyncRead + Unpin> AsyncRead for CheckedStream<Socket> {
                 this.inspect(buffer, before);
             } else if read.is_pending() && this.is_overdue(context) {
                 if this.is_silent {
-                    // Nobody has asked anything: the connection ends without an answer.
+                    // The caller has not begun a request: the connection ends without an answer.
                     return Poll::Ready(Ok(()));
                 }
                 this.end(if this.is_in_body { Broken::Body } else { Broken::Head(BrokenHead::TooSlow) });
@@ -288,7 +291,7 @@ impl<Socket: AsyncRead + AsyncWrite + Unpin> AsyncWrite for CheckedStream<Socket
         Pin::new(&mut self.get_mut().socket).poll_flush(context)
     }
 
-    /// A connection that broke is closed when its sender has stopped sending, or after a while.
+    /// A broken connection is closed when its sender has stopped sending, or after `LINGERS`.
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if !this.is_shut {

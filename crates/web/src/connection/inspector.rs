@@ -1,4 +1,4 @@
-//! Which of the bytes of a connection may be passed on, decided without input or output.
+//! Decides which bytes of a connection may be passed on, without input or output.
 
 use actix_http::{
     Request, ServiceConfig,
@@ -10,11 +10,11 @@ use tokio_util::codec::Decoder;
 
 use super::{BrokenHead, broken_head::MARK};
 
-/// Follows requests through the bytes of one connection, by the decoder that the server itself uses: so the two cannot
-/// differ about where a request ends and the next one begins.
+/// Follows the requests in the bytes of one connection with the decoder that the server itself uses. So the two cannot
+/// disagree about where a request ends and the next one begins.
 pub(super) struct Inspector {
     codec: Codec,
-    /// What the decoder has been shown and has not taken: the beginning of a head or of a chunk.
+    /// Bytes that the decoder has seen and not consumed: the beginning of a head or of a chunk.
     ahead: BytesMut,
     place: Place,
     head_bytes_max: usize,
@@ -25,18 +25,19 @@ pub(super) struct Inspector {
 enum Place {
     Head,
     Body,
-    /// After a request to upgrade, bytes have no form that is known here.
+    /// After a request to upgrade. The form of these bytes is unknown here.
     Tunnel,
 }
 
-/// What was found in bytes.
+/// The result of an inspection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Inspected {
     /// How many of the bytes that were not passed on yet may be passed on now.
     pub(super) passed: usize,
-    /// Whether they end a request. What follows is the next one's: it has not been looked at, and must be shown again.
+    /// Whether they end a request. What follows belongs to the next request: it was not inspected and must be shown
+    /// again.
     pub(super) ends_request: bool,
-    /// What is wrong with those that follow.
+    /// What is wrong with the bytes that follow.
     pub(super) broken: Option<Broken>,
 }
 
@@ -44,11 +45,11 @@ impl Inspected {
     const NOTHING: Self = Self { passed: 0, ends_request: false, broken: None };
 }
 
-/// A connection from which nothing more can be read.
+/// Why nothing more can be read from a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     Head(BrokenHead),
-    /// A chunked body contradicts itself. Its request has been passed on, and is answered as one whose body broke off.
+    /// A chunked body contradicts itself. Its request was passed on and is answered as one whose body broke off.
     Body,
 }
 
@@ -57,20 +58,21 @@ impl Inspector {
         Self { codec: Codec::new(config), ahead: BytesMut::new(), place: Place::Head, head_bytes_max }
     }
 
-    /// Whether the last byte that was passed on belongs to a body that is not whole yet.
+    /// Whether the last byte that was passed on belongs to an incomplete body.
     pub(super) fn is_in_body(&self) -> bool {
         self.place == Place::Body
     }
 
-    /// Looks at the bytes that were not passed on yet, of which those at the end, `fresh`, were not looked at before. Looks no
-    /// further than to the end of a request.
+    /// Inspects the bytes that were not passed on yet. Those at the end, `fresh`, were not inspected before. Inspects
+    /// no further than to the end of a request.
     pub(super) fn inspect(&mut self, unpassed: &[u8], fresh: &[u8]) -> Inspected {
         if self.place == Place::Tunnel {
             return Inspected { passed: unpassed.len(), ..Inspected::NOTHING };
         }
         let begun = !self.ahead.is_empty();
         self.ahead.extend_from_slice(fresh);
-        // The rest of a line cannot complete a head. Else a head that arrives byte by byte would be parsed as often.
+        // The rest of a line cannot complete a head. Without this check, a head that arrives byte by byte would be
+        // parsed at every byte.
         let may_end = self.place == Place::Body || !begun || fresh.contains(&b'\n');
         let inspected = if may_end { self.decode(unpassed) } else { Inspected::NOTHING };
         let left = unpassed.len().saturating_sub(inspected.passed);
@@ -128,7 +130,7 @@ impl Inspector {
         }
     }
 
-    /// What the decoder takes and we do not.
+    /// Refuses what the decoder accepts and we do not.
     fn check(&self, head: &[u8], request: &Request) -> Result<(), BrokenHead> {
         if has_bare_line_feed(head) {
             return Err(BrokenHead::BareLineFeed);

@@ -1,12 +1,12 @@
-//! Which field a body that is no JSON breaks off in.
+//! Finds the field in which a body that is not valid JSON breaks off.
 
 use error_codes::ErrorCode;
 use messages::Detail;
 
 use crate::ApiError;
 
-/// `NaN`, `01` or `+1` in place of an amount is an amount that cannot be, not a riddle about the whole body;
-/// anything else is told by its place.
+/// `NaN`, `01` or `+1` in place of an amount is reported as an invalid amount, not as an error in the whole body. Any
+/// other syntax error is reported by its line and column.
 pub(super) fn not_json(body: &[u8], cause: &serde_json::Error) -> ApiError {
     let error = if unreadable_value_of(body, cause) == Some("amount") {
         ApiError::new(ErrorCode::InvalidAmount)
@@ -16,7 +16,7 @@ pub(super) fn not_json(body: &[u8], cause: &serde_json::Error) -> ApiError {
     error.because(cause.to_string())
 }
 
-/// The key whose value, a bare word or number, is where reading stopped.
+/// The key whose value, a bare word or number, is where the parser stopped.
 fn unreadable_value_of<'body>(body: &'body [u8], cause: &serde_json::Error) -> Option<&'body str> {
     let read = read_so_far(body, cause.line(), cause.column())?;
     let (before, value) = read.rsplit_once(':')?;

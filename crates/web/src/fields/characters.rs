@@ -1,15 +1,15 @@
-//! Which characters a text of a request may hold.
+//! Which characters a text of a request may contain.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
-/// What a text is for, which decides what it may hold.
+/// The use of a text, which decides the characters that it may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    /// One line that a person reads: no control character, and nothing that reorders what is read.
+    /// One line that a person reads: no control characters, and no characters that reorder the displayed text.
     Line,
-    /// What a person has written, maybe in several lines: as [`Use::Line`], with line breaks and tabs.
+    /// A text that a person has written, possibly in several lines: as [`Use::Line`], with line breaks and tabs.
     Prose,
-    /// A name by which something is found again: as [`Use::Line`], and nothing that looks like nothing.
+    /// A name that identifies something: as [`Use::Line`], without invisible characters.
     Name,
 }
 
@@ -33,9 +33,9 @@ fn is_command(character: char) -> bool {
         )
 }
 
-/// Format characters, private use, and what the Unicode version at hand assigns to nothing; and those that have another
-/// category but are drawn as nothing (the property `Default_Ignorable_Code_Point`): fillers and variation selectors. Two
-/// names that differ in these alone look the same.
+/// Format characters, private use, and characters that the available Unicode version does not assign. Also characters
+/// of other categories that are drawn as nothing (the property `Default_Ignorable_Code_Point`): fillers and variation
+/// selectors. Two names that differ in these alone look the same.
 fn is_invisible(character: char) -> bool {
     if character.is_ascii() {
         return false;

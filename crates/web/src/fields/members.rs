@@ -1,4 +1,4 @@
-//! The members of a JSON object as they were written, every key once, at every depth.
+//! The members of a JSON object as they were written. Each key occurs once, at every depth.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use messages::Detail;
 use super::broken::not_json;
 use crate::ApiError;
 
-/// No request of ours is nested at all; what is ignored may be, within reason.
+/// No request of ours is nested. Ignored fields may be nested, up to this depth.
 const DEPTH_MAX: usize = 16;
 
 /// The members of the object that `body` is.
@@ -49,7 +49,7 @@ fn read_object(value: &RawValue) -> Result<Vec<(String, &RawValue)>, ApiError> {
     }
 }
 
-/// Keys are the integrator's own text, and one of them goes into the answer.
+/// Keys are the integrator's own text, and one of them appears in the answer.
 fn printable(key: &str) -> String {
     key.chars().filter(|character| super::Use::Name.allows(*character)).take(64).collect()
 }

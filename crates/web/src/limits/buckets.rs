@@ -1,4 +1,4 @@
-//! One token bucket for each of many: clients, or addresses.
+//! Token buckets, one for each key: a client or an address.
 
 use std::{
     hash::Hash,
@@ -16,7 +16,7 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Buckets<K> {
     rate: Rate,
-    /// When each will be full.
+    /// When each bucket will be full.
     full_at: Mutex<Generations<K, Option<Monotonic>>>,
 }
 
@@ -25,7 +25,7 @@ impl<K: Eq + Hash> Buckets<K> {
         Self { rate, full_at: Mutex::new(Generations::new(rate.full_after(), max)) }
     }
 
-    /// Decides about whoever comes now.
+    /// Admits or refuses a request that comes now.
     pub(super) fn admit(&self, key: K, now: Monotonic) -> Admission {
         let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets.use_or(key, now, || None);
@@ -36,7 +36,7 @@ impl<K: Eq + Hash> Buckets<K> {
         admission
     }
 
-    /// Takes back that somebody was counted.
+    /// Takes back one counted request.
     pub(super) fn give_back(&self, key: K, now: Monotonic) {
         let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets.use_or(key, now, || None);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_counted_by_mistake_was_not_there() {
+    fn a_count_that_is_taken_back_admits_one_more_request() {
         let buckets = Buckets::new(Rate::new(1, 2).unwrap(), 100);
         let now = Monotonic::from_origin(Duration::from_secs(9));
         let admitted = || matches!(buckets.admit("a", now), Admission::Admitted { .. });

@@ -1,19 +1,19 @@
-//! A memory of bounded size for what is worth less the longer it lies unused.
+//! A map of bounded size that forgets the entries that were not used for a while.
 
 use std::{collections::HashMap, hash::Hash, mem, time::Duration};
 
 use clock::Monotonic;
 
-/// Two generations: whatever is used belongs to the young one; when that is old or large, it takes the place
-/// of the old one, which is forgotten as a whole.
+/// Two generations. An entry that is used moves to the young one. When the young one is old or large, it replaces the
+/// old one, which is forgotten as a whole.
 ///
-/// So nothing is forgotten that was used within `keep`, unless `max` keys are in use at once; and even then
-/// only what was used least recently, so that a crowd of newcomers cannot push a regular out. Every call
-/// costs the same, bar the rare one that frees a generation.
+/// So no entry that was used within `keep` is forgotten, unless `max` keys are in use at once. Even then, only the
+/// least recently used entries are forgotten, so many new keys cannot displace a key that is in regular use. Every call
+/// costs the same, except the rare one that frees a generation.
 #[derive(Debug)]
 pub(super) struct Generations<K, V> {
     keep: Duration,
-    /// In both generations together.
+    /// The limit for both generations together.
     max: usize,
     young: HashMap<K, V>,
     old: HashMap<K, V>,
@@ -26,7 +26,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         Self { keep, max, young: HashMap::new(), old: HashMap::new(), young_since }
     }
 
-    /// What is remembered under the key, from now on in use; else what `anew` makes.
+    /// The value of the key, which counts as used now. A key that is not stored gets the value that `anew` makes.
     pub(super) fn use_or(&mut self, key: K, now: Monotonic, anew: impl FnOnce() -> V) -> &mut V {
         self.age(now);
         let known = self.old.remove(&key);
@@ -67,21 +67,21 @@ mod tests {
         }
         assert_eq!(*generations.use_or(1, at(60), || 0), 5);
         assert_eq!(*generations.use_or(2, at(70), || 7), 7);
-        assert_eq!(*generations.use_or(1, at(79), || 0), 5, "within the time that things are kept");
+        assert_eq!(*generations.use_or(1, at(79), || 0), 5, "it was used within `keep`");
         generations.use_or(2, at(90), || 0);
         generations.use_or(2, at(101), || 0);
-        assert_eq!(generations.len(), 1, "what nobody comes for leaves nothing behind");
+        assert_eq!(generations.len(), 1, "a key that is not used leaves nothing behind");
         assert_eq!(*generations.use_or(1, at(101), || 0), 0);
     }
 
     #[test]
-    fn a_crowd_takes_no_more_room_than_there_is_and_pushes_no_regular_out() {
+    fn many_new_keys_stay_within_the_limit_and_displace_no_key_in_use() {
         let mut generations = generations(100);
         *generations.use_or(0, at(20), || 0) = 42;
-        for stranger in 1..10_000 {
-            generations.use_or(stranger, at(20), || 0);
-            if stranger % 40 == 0 {
-                assert_eq!(*generations.use_or(0, at(20), || 0), 42, "after {stranger} strangers");
+        for anonymous in 1..10_000 {
+            generations.use_or(anonymous, at(20), || 0);
+            if anonymous % 40 == 0 {
+                assert_eq!(*generations.use_or(0, at(20), || 0), 42, "after {anonymous} other keys");
             }
             assert!(generations.len() <= 100);
         }

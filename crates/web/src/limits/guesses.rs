@@ -1,19 +1,18 @@
-//! Guessing a password gets slower with every wrong guess, for the guesser alone.
+//! Each wrong guess of a password delays the next guess, for the guesser only.
 //!
-//! What counts is who is tried, by which client and with which secret of it, and from where. So whoever does not
-//! know the client's secret stands in a line of their own, and makes nobody wait who does: neither somebody in
-//! the same network, nor anybody at all where a proxy that is not named in the settings makes all networks one.
-//! They guess in vain, for without the secret no password is ever right; and a line for every secret that they
-//! make up brings them no nearer.
+//! Attempts are counted by the user that is tried, by the client and the client secret that is presented, and by the
+//! network. A caller that does not know the client's secret waits in a separate line and delays no caller that knows
+//! it. This holds for callers in the same network, and also where a proxy that the settings do not name makes all
+//! networks look like one. Such a guesser cannot succeed, because without the secret no password is right. A separate
+//! line for each invented secret does not help it.
 //!
-//! Nobody is ever locked out: from any other address the same user logs in as always, and from this one after
-//! the delay. Attempts stand in line, so that many at once are no faster than one after the other; a line holds
-//! nothing but its connections, for neither the database nor the password's hash is asked before it is one's
-//! turn.
+//! No user is ever locked out. From any other address the user logs in as always, and from this address after the
+//! delay. Attempts wait in a line, so parallel attempts are no faster than sequential ones. A waiting attempt holds
+//! nothing but its connection: the database and the password hash are used only when its turn comes.
 //!
-//! What was wrong plays no part, or the delay would tell it. Client secrets are not counted apart: nobody
-//! guesses 256 random bits, and a delay of the whole client would let one mistyped password slow down every
-//! till of a shop.
+//! The delay does not depend on which part was wrong, because it would reveal that. Client secrets are not counted
+//! separately, because 256 random bits cannot be guessed. A delay of the whole client would let one mistyped password
+//! slow down every till of a merchant.
 
 use std::{
     hash::{BuildHasher, Hash, RandomState},
@@ -26,36 +25,36 @@ use tokio::sync::{Mutex as Line, OwnedMutexGuard};
 
 use super::{generations::Generations, network::Network};
 
-/// How many wrong guesses there were lately, of whom and from where.
+/// The recent wrong guesses, by claim and network.
 #[derive(Debug)]
 pub(crate) struct Guesses {
     first_delay: Duration,
     longest_delay: Duration,
     forgotten_after: Duration,
-    /// Names are the guesser's to choose, and a secret may be among them, so what is kept of them has a fixed size
-    /// and tells nothing. Keyed at random: nobody can aim at somebody else's line.
+    /// The guesser chooses the names, and a secret may be among them. So only hashes are kept, which have a fixed size
+    /// and reveal nothing. The hash key is random, so a caller cannot aim at another caller's line.
     hasher: RandomState,
     lines: Mutex<Generations<u64, Arc<Line<Tally>>>>,
 }
 
-/// Whose turn it is; for the others of the same line it is not, until this is dropped.
+/// The turn of one attempt. The other attempts in the same line wait until this is dropped.
 ///
-/// A turn of which nothing more is heard was wrong: a right password is answered so much sooner than a wrong
-/// one that a guesser need not wait for the answer, and could hang up.
+/// A turn that is dropped without a result counts as wrong. A right password is answered so much sooner than a wrong
+/// one that a guesser need not wait for the answer and could hang up.
 #[derive(Debug)]
 pub(crate) struct Turn {
     tally: OwnedMutexGuard<Tally>,
     before: Tally,
 }
 
-/// The line is so long that waiting in it makes no sense.
+/// The line is so long that waiting in it is pointless.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineTooLong {
-    /// Come back after this.
+    /// How long the caller should wait before the next attempt.
     pub(crate) wait: Duration,
 }
 
-/// Wrong guesses in a row.
+/// Consecutive wrong guesses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     wrong: u32,
@@ -73,8 +72,8 @@ impl Guesses {
         Self { first_delay, longest_delay, forgotten_after, hasher: RandomState::new(), lines }
     }
 
-    /// Waits until it is the turn of one more attempt upon the same `claim`, which is at once unless somebody else
-    /// is at it from the same place, or was wrong lately.
+    /// Waits for the turn of one more attempt at the same `claim`. There is no wait unless another attempt from the
+    /// same network is in progress or was wrong recently.
     pub(crate) async fn turn(
         &self,
         origin: Network,
@@ -112,12 +111,12 @@ impl Turn {
         self.tally.last_wrong_at = Some(now);
     }
 
-    /// The attempt was a login: whoever it was, they are no guesser.
+    /// The attempt was a login, so the caller is not a guesser.
     pub(crate) fn was_right(mut self) {
         *self.tally = Tally::default();
     }
 
-    /// Nothing was found out about the password.
+    /// The attempt showed nothing about the password.
     pub(crate) fn was_in_vain(mut self) {
         *self.tally = self.before;
     }
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_doubles_with_each_wrong_guess_up_to_a_limit_and_counts_from_the_last_one() {
+    fn the_delay_doubles_with_each_wrong_guess_up_to_a_limit() {
         let delays = [1, 2, 3, 6, 7, 60, u32::MAX].map(|wrong| guesses().delay(tally(wrong), at(1_000)));
         let expected = [250, 500, 1_000, 8_000, 8_000, 8_000, 8_000].map(Duration::from_millis);
         assert_eq!(delays, expected);
@@ -170,7 +169,7 @@ mod tests {
         assert_eq!(tally.wrong, 0);
     }
 
-    /// Small enough to be waited for.
+    /// Short enough for a test to wait for.
     const BEAT: Duration = Duration::from_millis(50);
 
     async fn turn(guesses: &Guesses, address: &str, username: &str) -> Result<Turn, LineTooLong> {
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_guesser_waits_and_nobody_else_does_until_the_password_was_right() {
+    async fn only_the_guesser_waits_until_the_password_was_right() {
         let guesses = Guesses::new(BEAT, BEAT * 100, SECOND * 600, 100);
         for _ in 0..3 {
             turn(&guesses, "192.0.2.1", "till").await.unwrap().was_wrong(SystemClock.monotonic());
@@ -194,14 +193,14 @@ mod tests {
         }
         assert!(elapsed(asked) < BEAT * 4);
         turn(&guesses, "192.0.2.1", "till").await.unwrap().was_right();
-        assert!(elapsed(asked) >= BEAT * 3, "50, 100, 200 ms, bar what has passed since");
+        assert!(elapsed(asked) >= BEAT * 3, "50, 100, 200 ms, minus the time that has passed");
         let asked = SystemClock.monotonic();
         turn(&guesses, "192.0.2.1", "till").await.unwrap().was_right();
-        assert!(elapsed(asked) < BEAT * 4, "forgiven");
+        assert!(elapsed(asked) < BEAT * 4, "a right password resets the delay");
     }
 
     #[tokio::test]
-    async fn whoever_hangs_up_on_a_guess_has_guessed() {
+    async fn a_guess_counts_if_its_caller_hangs_up() {
         let guesses = Guesses::new(BEAT, BEAT * 100, SECOND * 600, 100);
         let asked = SystemClock.monotonic();
         for _ in 0..3 {
@@ -210,7 +209,7 @@ mod tests {
         turn(&guesses, "192.0.2.1", "till").await.unwrap().was_in_vain();
         assert!(elapsed(asked) >= BEAT * (1 + 2 + 4), "{:?}", elapsed(asked));
         let tally = *turn(&guesses, "192.0.2.1", "till").await.unwrap().tally;
-        assert_eq!(tally.wrong, 4, "what was in vain does not count");
+        assert_eq!(tally.wrong, 4, "an attempt without a result does not count");
     }
 
     #[tokio::test]
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_that_does_not_move_is_left_with_a_word_about_when_to_come_back() {
+    async fn an_attempt_in_a_line_that_does_not_move_is_told_how_long_to_wait() {
         let guesses = Guesses::new(BEAT, BEAT * 2, SECOND * 600, 100);
         let first = turn(&guesses, "192.0.2.1", "till").await.unwrap();
         let second = turn(&guesses, "192.0.2.1", "till").await;

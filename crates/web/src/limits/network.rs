@@ -1,4 +1,4 @@
-//! Where a request comes from, as far as it can be known.
+//! The network that a request comes from, as far as it can be known.
 
 use std::{
     net::{IpAddr, Ipv6Addr},
@@ -13,22 +13,22 @@ use clock::Monotonic;
 
 use crate::WebSettingsError;
 
-/// Whom a proxy has a request from.
+/// The header in which a proxy names the sender of a request.
 pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// Anybody may write the field, so it must not be able to fill the log.
+/// Any client can send the header, so the warning must not be able to fill the log.
 const WARNED_EVERY: Duration = Duration::from_hours(1);
 
-/// One customer of somebody's network: an IPv4 address, or the 64 leading bits of an IPv6 address, of which
-/// one machine may have as many as it likes (RFC 6177).
+/// One customer of a network: an IPv4 address, or the 64 leading bits of an IPv6 address. One machine may have as many
+/// addresses with the same 64 bits as it likes (RFC 6177).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Network(IpAddr);
 
-/// The proxies in front of this server, whose word about addresses is taken.
+/// The proxies in front of this server. Only the addresses that they forward are believed.
 #[derive(Debug)]
 pub(crate) struct Proxies {
     ours: Vec<IpNet>,
-    /// When it was last said that somebody forwards who is not ours.
+    /// When it was last logged that a peer which is not ours forwards requests.
     warned_at: Mutex<Option<Monotonic>>,
 }
 
@@ -56,11 +56,11 @@ impl Proxies {
         Ok(Self { ours, warned_at: Mutex::default() })
     }
 
-    /// The network that a request comes from: the peer's, or, where the peer is a proxy of ours, whom it
-    /// says to have it from, and so on. Whatever stands before the first address that is not ours could have
-    /// been written by anybody, and need not even be text.
+    /// The network that a request comes from: that of the peer. If the peer is one of our proxies, it is the network of
+    /// the sender that the proxy names, and so on. What precedes the first address that is not ours could have been
+    /// written by any client, and need not even be text.
     pub(crate) fn origin(&self, request: &HttpRequest, now: Monotonic) -> Network {
-        // A request without a peer did not come over a network: a test.
+        // A request without a peer did not come over a network: it is a test.
         let peer = request.peer_addr().map_or(Ipv6Addr::UNSPECIFIED.into(), |peer| peer.ip().to_canonical());
         let headers = request.headers();
         if headers.contains_key(FORWARDED_FOR) && !self.are_ours(peer) && self.is_time_to_warn(now) {
@@ -102,7 +102,7 @@ impl Proxies {
     }
 }
 
-/// Some proxies write the port too.
+/// Some proxies also write the port.
 fn address_in(bytes: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(bytes).ok()?.trim();
     let address = text.parse().ok().or_else(|| {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_forwards_and_is_not_named_is_warned_about_once_in_an_hour() {
+    fn an_unnamed_proxy_is_warned_about_once_in_an_hour() {
         let proxies = proxies();
         let warnings = [0, 1, 3_599, 3_600, 7_199, 7_200].map(|second| proxies.is_time_to_warn(at(second)));
         assert_eq!(warnings, [true, false, false, true, false, true]);

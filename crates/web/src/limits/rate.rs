@@ -1,38 +1,38 @@
-//! How often somebody may come, as a token bucket: the generic cell rate algorithm, one moment per bucket.
+//! A rate limit as a token bucket: the generic cell rate algorithm, with one stored moment per bucket.
 
 use std::time::Duration;
 
 use clock::Monotonic;
 
-/// So many at once, and then one each `interval`.
+/// `burst` requests at once, and then one each `interval`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     interval: Duration,
     burst: u32,
 }
 
-/// How a bucket stands after somebody came.
+/// The state of a bucket after a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// How many may come at once when the bucket is full.
+    /// How many requests may come at once when the bucket is full.
     pub(crate) limit: u32,
-    /// How many more may come now.
+    /// How many more requests may come now.
     pub(crate) remaining: u32,
-    /// Until the bucket is full, if nobody comes.
+    /// Until the bucket is full, if no request comes.
     pub(crate) full_in: Duration,
 }
 
-/// Whether one more may come.
+/// Whether one more request may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     Admitted {
-        /// What the bucket is to remember: when it will be full, if nobody comes.
+        /// What the bucket must remember: when it will be full, if no request comes.
         full_at: Monotonic,
         allowance: Allowance,
     },
     /// Takes nothing out of the bucket.
     Refused {
-        /// After which one more may come.
+        /// After this, one more request may come.
         wait: Duration,
         allowance: Allowance,
     },
@@ -50,7 +50,7 @@ impl Rate {
         self.interval.saturating_mul(self.burst)
     }
 
-    /// Decides about whoever comes `now` to the bucket that is full at `full_at`.
+    /// Admits or refuses a request that comes `now` to the bucket that is full at `full_at`.
     pub(crate) fn admit(self, full_at: Option<Monotonic>, now: Monotonic) -> Admission {
         let lacking = full_at.map_or(Duration::ZERO, |full_at| full_at.elapsed_since(now));
         let lacking_then = lacking.saturating_add(self.interval);
@@ -63,7 +63,7 @@ impl Rate {
         }
     }
 
-    /// As if one who was admitted had not come.
+    /// Takes back one admitted request.
     pub(crate) fn give_back(self, full_at: Monotonic) -> Monotonic {
         Monotonic::from_origin(full_at.since_origin().saturating_sub(self.interval))
     }
@@ -89,7 +89,7 @@ mod tests {
         Monotonic::from_origin(since_origin)
     }
 
-    /// Lets somebody come after each of these pauses, and tells when they were admitted.
+    /// Makes one request after each of these pauses, and returns when requests were admitted.
     fn admitted(rate: Rate, pauses: &[u64]) -> Vec<Duration> {
         let (mut now, mut full_at, mut admitted) = (Duration::from_secs(1), None, Vec::new());
         for pause in pauses {
@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_stretch_of_time_lets_more_in_than_the_burst_and_what_flowed_in_meanwhile(
+        fn no_period_admits_more_than_the_burst_and_the_refill_of_that_period(
             per_second in 1_u32..50, burst in 1_u32..20, pauses in prop::collection::vec(0_u64..400, 1..200),
         ) {
             let rate = Rate::new(per_second, burst).unwrap();
@@ -143,7 +143,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_comes_no_more_often_than_agreed_is_never_refused(
+        fn requests_within_the_rate_are_never_refused(
             per_second in 1_u32..50, burst in 1_u32..20, late in prop::collection::vec(0_u64..100, 1..100),
         ) {
             let rate = Rate::new(per_second, burst).unwrap();
@@ -152,7 +152,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_waits_as_long_as_told_is_let_in_and_not_a_moment_sooner(
+        fn a_request_is_admitted_after_the_stated_wait_and_not_before(
             per_second in 1_u32..50, burst in 1_u32..20, before_ms in 0_u64..2_000,
         ) {
             let rate = Rate::new(per_second, burst).unwrap();

@@ -1,42 +1,43 @@
-//! What the operator sets about limits.
+//! The operator's settings of the limits.
 
 use std::time::Duration;
 
 use super::{Guesses, rate::Rate};
 
-/// How often somebody may come to one server process. Zero switches a limit off.
+/// The rate limits of one server process. Zero switches a limit off.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitSettings {
-    /// For each OAuth client, everywhere where one must be logged in.
+    /// For each OAuth client: all requests that need a login.
     pub client: RateSettings,
     /// For each address (of IPv6, each /64): logins.
     pub login: RateSettings,
     /// For each address: refreshes.
     pub refresh: RateSettings,
-    /// For each address: requests with no access token where one is needed, or with one that is not good.
+    /// For each address: requests that need an access token and have none, or an invalid one.
     pub unknown_token: RateSettings,
-    /// For each address: requests that nothing above counts and that are refused: unknown paths and methods, heads that
+    /// For each address: refused requests that no limit above counts, such as unknown paths and methods, and heads that
     /// cannot be read.
     pub malformed: RateSettings,
-    /// How long the next attempt with the same client secret from the same address waits after a refused login of a
-    /// user; twice as long after each. In milliseconds; zero switches it off.
+    /// After a refused login of a user: how long the next attempt with the same client secret from the same address
+    /// waits. The delay doubles after each. In milliseconds; zero switches it off.
     pub guess_delay_ms: u64,
-    /// The longest that this becomes, in milliseconds.
+    /// The maximum of this delay, in milliseconds.
     pub guess_delay_max_ms: u64,
     /// How long a refused login is remembered, in seconds.
     pub guess_forgotten_after_s: u64,
-    /// How many clients, addresses (for each of their limits) and guessed users are remembered, of each.
+    /// How many clients, addresses (for each of their limits) and guessed users are remembered; the number applies to
+    /// each.
     pub remembered_max: usize,
 }
 
-/// So many at once, and then so many a second.
+/// `burst` requests at once, and then `per_second` more each second.
 #[derive(Clone, Copy, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateSettings {
-    /// How many more may come each second.
+    /// How many more requests may come each second.
     pub per_second: u32,
-    /// How many may come at once.
+    /// How many requests may come at once.
     pub burst: u32,
 }
 

@@ -7,7 +7,7 @@ use purchase::SourceChannel;
 use super::lengths::CREDENTIAL_MAX;
 use crate::{ApiError, ClientHeader, Fields};
 
-/// The body of login. The channel may be left out: nothing depends on it.
+/// Reads the body of login. The channel is optional: nothing depends on it.
 pub fn login_request(fields: &Fields, channels: &[SourceChannel]) -> Result<LoginCredentials, ApiError> {
     let credential = |name| fields.required_text(name, CREDENTIAL_MAX);
     let client_id = credential("client_id")?;
@@ -20,7 +20,7 @@ pub fn login_request(fields: &Fields, channels: &[SourceChannel]) -> Result<Logi
     Ok(LoginCredentials { client_id, client_secret, organisation_code, username, password })
 }
 
-/// The body of refresh, and the header in which the client may prove itself instead.
+/// Reads the body of refresh, and the header in which the client may prove itself instead.
 pub fn refresh_request(fields: &Fields, header: &ClientHeader) -> Result<RefreshCredentials, ApiError> {
     let client = client_proof(fields, header)?;
     fields.one_of("grant_type", &["refresh_token"], |grant| grant)?;
@@ -28,7 +28,7 @@ pub fn refresh_request(fields: &Fields, header: &ClientHeader) -> Result<Refresh
     Ok(RefreshCredentials { client, refresh_token })
 }
 
-/// Name and secret in the body count before any header. Without a header they are required.
+/// Name and secret in the body take precedence over any header. Without a header they are required.
 fn client_proof(fields: &Fields, header: &ClientHeader) -> Result<ClientProof, ApiError> {
     if let ClientHeader::Absent = header {
         let required = |name| fields.required_text(name, CREDENTIAL_MAX);
@@ -44,7 +44,7 @@ fn client_proof(fields: &Fields, header: &ClientHeader) -> Result<ClientProof, A
     }
 }
 
-/// A client that the body names beside a header must be the same.
+/// A client id in the body must be the same as the client of the header.
 fn by_header(header: &ClientHeader, named: Option<String>) -> Result<ClientProof, ApiError> {
     match header {
         ClientHeader::Basic { client_id, client_secret }

@@ -8,7 +8,7 @@ use vending::{RetryQuestion, RetryScope};
 use super::lengths::{COMMENT_MAX, EXTERNAL_REFERENCE_MAX, SHORT_TEXT_MAX};
 use crate::{ApiError, Detail, Fields, impossible_subscriber};
 
-/// What one surface calls things.
+/// The names that one surface uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Vocabulary {
     /// The channels that its requests come from.
@@ -18,8 +18,8 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The body of validate and confirm; `ware` tells what is bought, and by which provider code, once channel and language
-    /// have been read.
+    /// Reads the body of validate and confirm. After channel and language have been read, `ware` reads what is bought
+    /// and the provider code.
     pub fn purchase_request(
         &self,
         fields: &Fields,
@@ -33,7 +33,7 @@ impl Vocabulary {
         let subscriber = fields.required_text(self.subscriber, SHORT_TEXT_MAX)?;
         let subscriber = SubscriberIdentifier::parse(&subscriber)
             .map_err(|cause| impossible_subscriber(product).because(cause))?;
-        // An amount means nothing without its currency, so that is read first.
+        // An amount has no meaning without its currency, so the currency is read first.
         let currency = fields.required_currency("currency")?;
         Ok(PurchaseRequest {
             source_channel,
@@ -52,7 +52,7 @@ impl Vocabulary {
         })
     }
 
-    /// The body of retry: a purchase by its subscriber and the integrator's own reference.
+    /// Reads the body of retry: a purchase by its subscriber and the integrator's own reference.
     pub fn retry_question(&self, fields: &Fields, scope: RetryScope) -> Result<RetryQuestion, ApiError> {
         fields.one_of("source_channel", self.channels, SourceChannel::as_str)?;
         fields.required_locale("language")?;

@@ -1,9 +1,9 @@
-//! The same laws over the surface from before, whose words are others, and across both.
+//! The same invariants over the Current surface, which has other fields, and across both surfaces.
 
 use super::*;
 
 #[test]
-fn a_lawful_house_that_is_asked_over_the_current_surface_or_over_both_breaks_no_law() {
+fn books_in_order_of_both_surfaces_violate_no_invariant() {
     assert_eq!(check(&over_current()), Vec::new());
     assert_eq!(check(&over_both()), Vec::new());
 }
@@ -22,7 +22,7 @@ fn i7_answers_that_are_not_true() {
     breaks_over_current("I7", |evidence| answer(evidence, 1).body["id"] = FAILED.into());
     for (status, code) in [(422, "provider_error"), (404, "transaction_not_found")] {
         breaks_over_current("I7", |evidence| {
-            let untrue = retry(SHOP, "first", 6_000, refused(status, code));
+            let untrue = retry(MERCHANT, "first", 6_000, refused(status, code));
             evidence.history.exchanges.push(in_current_words(untrue));
         });
     }
@@ -51,11 +51,11 @@ fn i8_another_answer_over_the_same_surface_or_over_the_other() {
 
 #[test]
 fn i8_another_reason_over_the_other_surface() {
-    let told = |code| retry(SHOP, "second", 6_000, refused(422, code));
+    let told = |code| retry(MERCHANT, "second", 6_000, refused(422, code));
     breaks("I8", |evidence| {
         evidence.history.exchanges.extend([told("meter_blocked"), in_current_words(told("provider_error"))]);
     });
-    let mut same = lawful();
+    let mut same = sound();
     same.history.exchanges.extend([told("meter_blocked"), in_current_words(told("meter_blocked"))]);
     assert_eq!(check(&same), Vec::new());
 }
@@ -63,7 +63,7 @@ fn i8_another_reason_over_the_other_surface() {
 #[test]
 fn i9_a_success_that_the_other_surface_forgets_and_a_balance_that_cannot_be() {
     breaks("I9", |evidence| {
-        let forgotten = retry(SHOP, "first", 6_000, refused(409, "transaction_pending"));
+        let forgotten = retry(MERCHANT, "first", 6_000, refused(409, "transaction_pending"));
         evidence.history.exchanges.push(in_current_words(forgotten));
     });
     for impossible in ["BWP 1000.00", "BWP 796.99"] {
@@ -76,7 +76,7 @@ fn i9_a_success_that_the_other_surface_forgets_and_a_balance_that_cannot_be() {
 #[test]
 fn i11_pending_where_nothing_was() {
     breaks_over_current("I11", |evidence| {
-        let untrue = confirm(SHOP, "third", 9_000_000, Some(refused(409, "transaction_pending")));
+        let untrue = confirm(MERCHANT, "third", 9_000_000, Some(refused(409, "transaction_pending")));
         evidence.history.exchanges.push(in_current_words(untrue));
     });
 }
@@ -119,7 +119,7 @@ fn i17_errors_that_are_not_the_five_fields_of_one_row_of_the_table() {
     }
     breaks_over_current("I17", |evidence| answer(evidence, 2).status = 400);
     breaks_over_current("I17", |evidence| answer(evidence, 1).request_id = None);
-    // In the words of the other surface.
+    // An error in the form of the other surface.
     breaks_over_current("I17", |evidence| *answer(evidence, 2) = refused(422, "meter_blocked"));
     breaks("I17", |evidence| {
         let frozen = in_current_words(evidence.history.exchanges[2].clone());
@@ -128,22 +128,23 @@ fn i17_errors_that_are_not_the_five_fields_of_one_row_of_the_table() {
 }
 
 #[track_caller]
-fn breaks_over_current(law: &str, how: impl FnOnce(&mut Evidence)) {
-    breaks_in(over_current(), law, how);
+fn breaks_over_current(invariant: &str, how: impl FnOnce(&mut Evidence)) {
+    breaks_in(over_current(), invariant, how);
 }
 
-/// The lawful house, asked over the Current surface alone.
+/// The sound evidence, with every request over the Current surface.
 fn over_current() -> Evidence {
-    let mut evidence = lawful();
+    let mut evidence = sound();
     let exchanges = std::mem::take(&mut evidence.history.exchanges);
     evidence.history.exchanges = exchanges.into_iter().map(in_current_words).collect();
     evidence
 }
 
-/// The lawful house, asked over both: last it is a retry over the Current surface that is told what was bought.
+/// The sound evidence over both surfaces: the last exchange is a retry over the Current surface that shows the bought
+/// purchase.
 fn over_both() -> Evidence {
-    let mut evidence = lawful();
-    let later = [balance("BWP 898.50"), retry(SHOP, "first", 9_000, bought_reply(BOUGHT))];
+    let mut evidence = sound();
+    let later = [balance("BWP 898.50"), retry(MERCHANT, "first", 9_000, bought_reply(BOUGHT))];
     evidence.history.exchanges.extend(later.map(in_current_words));
     evidence
 }
@@ -156,7 +157,7 @@ fn last(evidence: &mut Evidence) -> &mut Reply {
     evidence.history.exchanges.last_mut().unwrap().reply.as_mut().unwrap()
 }
 
-/// The same question over the Current surface, and the same answer as that tells it.
+/// The same request over the Current surface, and the same answer in its form.
 fn in_current_words(exchange: Exchange) -> Exchange {
     let translated = |told: Reply| {
         let body = &told.body;
@@ -191,7 +192,7 @@ fn purchase_shown(versioned: &Value) -> Value {
         fields.remove(name);
     }
     fields.insert("meter_number".to_owned(), versioned["subscriber_identifier"].clone());
-    // Where the provider tells no name, the versioned surface has no field for it.
+    // If the provider does not name the consumer, the versioned surface omits the field.
     fields.insert("meter_details".to_owned(), "".into());
     fields.insert("token".to_owned(), versioned["product"]["token"].clone());
     fields.insert("electricity_units".to_owned(), versioned["product"]["units"].clone());

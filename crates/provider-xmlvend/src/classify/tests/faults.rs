@@ -1,14 +1,14 @@
-//! Which faults are a definite no, and to what.
-#![expect(clippy::unnecessary_wraps, reason = "expectations have the shape of what is judged")]
+//! Tests of which faults are definite refusals.
+#![expect(clippy::unnecessary_wraps, reason = "expected values have the type of the judged values")]
 
 use super::*;
 use crate::fault_texts::FaultText;
 
 const OURS: Option<(&str, &str)> = Some(("20261120093000", "000042"));
 const ANOTHERS: Option<(&str, &str)> = Some(("20261120093000", "43"));
-const NOBODYS: Option<(&str, &str)> = None;
+const NO_REFERENCE: Option<(&str, &str)> = None;
 
-/// Every fault type of the standard, and one that it does not have, with what we expect of it.
+/// Every fault type of the standard, and one that the standard does not have, with the expected result.
 const EVERY_TYPE: [(&str, Option<RefusalReason>); 37] = [
     ("SystemEx", None),
     ("XMLVendFaultEx", None),
@@ -91,7 +91,7 @@ fn a_fault_refuses_a_vend_only_if_its_type_is_listed_and_it_carries_our_referenc
         };
         assert_eq!(judged(&fault(kind, OURS, "No sale")), ours, "{kind}");
         assert_eq!(judged(&fault(kind, ANOTHERS, "No sale")), others, "{kind} for another");
-        assert_eq!(judged(&fault(kind, NOBODYS, "No sale")), others, "{kind} for nobody");
+        assert_eq!(judged(&fault(kind, NO_REFERENCE, "No sale")), others, "{kind} without a reference");
     }
 }
 
@@ -111,7 +111,11 @@ fn a_business_rule_without_a_type_is_told_by_its_text() {
         ("Meter disconnected", RefusalReason::Disconnected),
     ] {
         assert_eq!(judged(&fault("BusinessRuleEx", OURS, text)), refused(reason, text), "{text}");
-        assert_eq!(judged(&fault("BusinessRuleEx", NOBODYS, text)), unknown(Doubt::Mismatched), "{text}");
+        assert_eq!(
+            judged(&fault("BusinessRuleEx", NO_REFERENCE, text)),
+            unknown(Doubt::Mismatched),
+            "{text}"
+        );
         assert_eq!(
             judged(&fault("SystemEx", OURS, text)).map(|outcome| matches!(outcome, VendOutcome::Unknown(_))),
             Ok(true),
@@ -137,7 +141,7 @@ fn a_text_refines_a_type_that_leaves_something_open() {
 fn a_repeated_reference_is_doubt_whatever_type_says_it() {
     for (kind, _expected) in EVERY_TYPE.iter().filter(|(kind, _expected)| *kind != "LastResponseEx") {
         let text = "Terminated due to duplicate unique value";
-        for id in [OURS, ANOTHERS, NOBODYS] {
+        for id in [OURS, ANOTHERS, NO_REFERENCE] {
             assert_eq!(judged(&fault(kind, id, text)), unknown(Doubt::RepeatedReference), "{kind}");
         }
     }
@@ -152,7 +156,7 @@ fn a_request_that_is_still_in_work_is_doubt() {
 }
 
 #[test]
-fn a_deployment_may_say_what_its_texts_mean_but_not_make_a_refusal_of_a_system_fault() {
+fn own_fault_texts_never_turn_a_system_fault_into_a_refusal() {
     let text =
         |contains: &str, means: &str| FaultText { contains: contains.to_owned(), means: means.to_owned() };
     let own = [text("VD.17020006", "float_exhausted"), text("busy", "blocked")];
@@ -203,7 +207,7 @@ fn a_fault_is_read_in_every_form_in_which_gateways_write_it() {
 }
 
 #[test]
-fn a_fault_of_words_alone_is_doubt() {
+fn a_fault_with_only_a_text_is_doubt() {
     let words = |text: &str| {
         in_body(&format!(
             "<s:Fault><faultcode>s:Server</faultcode><faultstring>{text}</faultstring></s:Fault>"

@@ -1,5 +1,5 @@
-//! Answers to questions: what became of an order, who a customer is, what a sale would yield.
-#![expect(clippy::unnecessary_wraps, reason = "expectations have the shape of what is judged")]
+//! Answers to questions: enquiries, customer checks and quotes.
+#![expect(clippy::unnecessary_wraps, reason = "expected values have the type of the judged values")]
 
 use super::faults::{fault, fault_content, in_body, message_id};
 use super::*;
@@ -9,7 +9,7 @@ const QUESTION: Option<(&str, &str)> = Some(("20261120092900", "41"));
 const ORDER: Option<(&str, &str)> = Some(("20261120093000", "42"));
 const ANOTHER: Option<(&str, &str)> = Some(("20261120093000", "43"));
 
-/// An answer to an enquiry: whom it answers, what it is about, what it holds.
+/// An answer to an enquiry: the id of the enquiry, the id of the order, and the earlier answer.
 fn advice(answers: Option<(&str, &str)>, about: Option<(&str, &str)>, last_response: &str) -> String {
     in_body(&format!(
         "<b:adviceResp xsi:type=\"b:LastRespAdviceResp\">{}{}{last_response}</b:adviceResp>",
@@ -18,7 +18,7 @@ fn advice(answers: Option<(&str, &str)>, about: Option<(&str, &str)>, last_respo
     ))
 }
 
-/// The vend reply as it stands inside an advice.
+/// The vend reply in the form that it has inside an advice.
 fn remembered_vend(reply: &str) -> String {
     let from = reply.find("<r:creditVendResp").unwrap();
     let to = reply.find("</r:creditVendResp>").unwrap();
@@ -76,10 +76,13 @@ fn an_answer_about_another_order_is_no_answer() {
             "holds another order's refusal",
             advice(QUESTION, ORDER, &remembered_fault("BlockedMeterEx", ANOTHER, "x")),
         ),
-        ("holds nobody's refusal", advice(QUESTION, ORDER, &remembered_fault("BlockedMeterEx", None, "x"))),
+        (
+            "holds a refusal without a reference",
+            advice(QUESTION, ORDER, &remembered_fault("BlockedMeterEx", None, "x")),
+        ),
         ("is a vend", VEND_REPLY.to_owned()),
         ("says that another question has no record", fault("LastResponseEx", ANOTHER, "none")),
-        ("says that nobody's question has no record", fault("LastResponseEx", None, "none")),
+        ("says that there is no record, without a reference", fault("LastResponseEx", None, "none")),
         ("refuses the order instead of the question", fault("BlockedMeterEx", ORDER, "x")),
     ] {
         assert_eq!(asked(&reply), unanswered_for(Doubt::Mismatched), "{what}");

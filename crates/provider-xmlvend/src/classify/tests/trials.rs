@@ -1,4 +1,4 @@
-//! Trials: as much proof as of a vend, and a dummy in the place of every token.
+//! Trials: they need the same proof as a vend, with a dummy in place of every token.
 
 use super::faults::fault;
 use super::*;
@@ -7,7 +7,7 @@ const ZEROS: &str = "00000000000000000000";
 const MISSING: Result<Quotation, Untried> = Err(Untried::TokenMissing);
 const REAL: Result<Quotation, Untried> = Err(Untried::RealToken);
 
-/// The vend reply as the answer to a trial that was put as a question, with a real token still.
+/// The vend reply as the answer to a trial, still with a real token.
 fn untouched_trial() -> String {
     under_the_question(&with(VEND_REPLY, "creditVendResp", "trialCreditVendResp"))
 }
@@ -71,7 +71,7 @@ fn a_trial_without_the_token_that_a_vend_owes_proves_nothing() {
 }
 
 #[test]
-fn more_than_zeros_in_a_trial_is_told_apart_whatever_else_is_wrong() {
+fn a_real_token_in_a_trial_is_noticed_in_spite_of_other_errors() {
     let untouched = untouched_trial();
     for (what, reply) in [
         ("a token", untouched.clone()),

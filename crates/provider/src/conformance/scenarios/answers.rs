@@ -1,4 +1,4 @@
-//! What went well.
+//! The scenarios of successful vends.
 
 use meter_token::TokenSet;
 use vend::{Vend, VendOutcome};
@@ -10,7 +10,7 @@ pub(super) async fn vend_is_told(e: &mut Examination<'_>) -> Verdict {
     let order = e.fresh_order();
     match e.vend(&order).await? {
         VendOutcome::Vended(_) if e.made(&order).await.len() == 1 => Ok(()),
-        VendOutcome::Vended(_) => broken("it was told as a vend, and nothing was vended".to_owned()),
+        VendOutcome::Vended(_) => broken("it was reported as a vend, and nothing was vended".to_owned()),
         other @ (VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => {
             broken(format!("the vend got {other:?}"))
         }
@@ -25,13 +25,13 @@ pub(super) async fn tokens_as_issued(e: &mut Examination<'_>) -> Verdict {
         return Err(End::Untested);
     }
     let digits = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '-')).collect::<String>();
-    let told = vend.tokens.iter().flat_map(TokenSet::tokens);
-    let told: Vec<String> = told.map(|token| digits(token.expose())).collect();
-    // Not the tokens themselves: this is printed.
-    if told == issued.iter().map(|token| digits(token)).collect::<Vec<_>>() {
+    let reported = vend.tokens.iter().flat_map(TokenSet::tokens);
+    let reported: Vec<String> = reported.map(|token| digits(token.expose())).collect();
+    // The message must not contain the tokens, because it is printed.
+    if reported == issued.iter().map(|token| digits(token)).collect::<Vec<_>>() {
         Ok(())
     } else {
-        broken(format!("{} tokens were issued, and {} other ones were told", issued.len(), told.len()))
+        broken(format!("{} tokens were issued, {} other ones reported", issued.len(), reported.len()))
     }
 }
 
@@ -49,16 +49,16 @@ pub(super) async fn split_adds_up(e: &mut Examination<'_>) -> Verdict {
 
 pub(super) async fn enquiry_tells_the_same(e: &mut Examination<'_>) -> Verdict {
     let order = e.fresh_order();
-    let told = vended(e.vend(&order).await?)?;
+    let answered = vended(e.vend(&order).await?)?;
     let found = found(e.enquire(&order).await?)?;
-    if facts(&told) == facts(&found) {
+    if facts(&answered) == facts(&found) {
         Ok(())
     } else {
-        broken(format!("the answer said {told:?}, and the enquiry {found:?}"))
+        broken(format!("the answer was {answered:?}, and the enquiry found {found:?}"))
     }
 }
 
-/// The raw replies differ: one is the answer to the vend, the other to the enquiry.
+/// The fields that must be equal. The raw replies differ: one answers the vend, the other the enquiry.
 fn facts(vend: &Vend) -> impl PartialEq + use<'_> {
     (&vend.tokens, &vend.units, &vend.provider_transaction, &vend.breakdown)
 }

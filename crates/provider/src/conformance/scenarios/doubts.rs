@@ -1,4 +1,4 @@
-//! What proves nothing about a vend.
+//! The scenarios of answers that prove nothing about a vend.
 
 use vend::{Unclear, VendOutcome};
 
@@ -15,7 +15,7 @@ pub(super) async fn of(e: &mut Examination<'_>, mishap: Mishap) -> Verdict {
     unclear(outcome).map(drop)
 }
 
-/// So does each of these.
+/// Each of these mishaps leaves the vend in doubt.
 pub(super) async fn of_each(e: &mut Examination<'_>, mishaps: &[Mishap]) -> Verdict {
     for mishap in mishaps {
         e.forget_mishaps().await;
@@ -24,7 +24,7 @@ pub(super) async fn of_each(e: &mut Examination<'_>, mishaps: &[Mishap]) -> Verd
     Ok(())
 }
 
-/// The answer itself may be believed or not; the status proves nothing.
+/// The adapter may trust the answer or not. The status proves nothing.
 pub(super) async fn success_under_error(e: &mut Examination<'_>) -> Verdict {
     e.arrange(Operation::Vend, Mishap::FailingStatus).await?;
     let order = e.fresh_order();
@@ -53,7 +53,7 @@ pub(super) async fn unclear_is_kept(e: &mut Examination<'_>) -> Verdict {
     e.arrange(Operation::Vend, Mishap::AnswersAnotherReference).await?;
     let order = e.fresh_order();
     let outcome = e.vend(&order).await?;
-    // Whether it is doubt at all is for another law.
+    // Another requirement tests whether this is doubt at all.
     let VendOutcome::Unknown(unclear) = outcome else { return Err(End::Untested) };
     match &unclear.raw_reply {
         Some(reply) if !reply.0.is_empty() => Ok(()),
@@ -61,8 +61,8 @@ pub(super) async fn unclear_is_kept(e: &mut Examination<'_>) -> Verdict {
     }
 }
 
-/// An answer that never stops coming makes no call longer than its deadline; silence is tried for other laws, and seen
-/// there too. What comes of the calls is for other laws.
+/// An answer that arrives byte by byte does not extend a call beyond its deadline. Other requirements test silence and
+/// the results of the calls.
 pub(super) async fn deadlines(e: &mut Examination<'_>) -> Verdict {
     e.arrange(Operation::Vend, Mishap::ReplyDrips).await?;
     let order = e.fresh_order();
@@ -72,7 +72,7 @@ pub(super) async fn deadlines(e: &mut Examination<'_>) -> Verdict {
     e.enquire(&order).await?;
     e.forget_mishaps().await;
     e.arrange(Operation::Check, Mishap::ReplyDrips).await?;
-    let _for_another_law = e.check(&order.sale).await?;
+    let _not_tested_here = e.check(&order.sale).await?;
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! What became of an order, and what does not tell it.
+//! The scenarios of enquiries.
 
 use vend::{Enquiry, VendOutcome};
 
@@ -60,7 +60,7 @@ pub(super) async fn unreachable(e: &mut Examination<'_>) -> Verdict {
     is_unanswered(enquiry)
 }
 
-/// None of these tells anything about an order that was vended.
+/// None of these mishaps lets an enquiry report a result of an order that was vended.
 pub(super) async fn finds_nothing_out(e: &mut Examination<'_>, mishaps: &[Mishap]) -> Verdict {
     let order = e.fresh_order();
     vended(e.vend(&order).await?)?;

@@ -1,4 +1,4 @@
-//! What must not leave, and what is proven when it has not.
+//! The scenarios of orders that must not be sent, and the proof that they were not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::broken;
 use crate::Gate;
 use crate::conformance::examination::{End, Examination, Verdict};
 
-/// How long a connection may take to be seen by the wire, once it stands.
+/// The maximum time until the wire notices an open connection.
 const SEEN_WITHIN: Duration = Duration::from_millis(500);
 
 pub(super) async fn closed(e: &mut Examination<'_>) -> Verdict {
@@ -22,35 +22,35 @@ pub(super) async fn closed(e: &mut Examination<'_>) -> Verdict {
     let vends = e.made(&order).await.len();
     match vends {
         0 if e.orders_received() == before => Ok(()),
-        0 => broken("the order left all the same".to_owned()),
+        0 => broken("the order was sent all the same".to_owned()),
         _ => broken(format!("it was vended {vends} times")),
     }
 }
 
-/// The gate notes at each look whether a connection to the world stands. It waits for that a moment, and blocks the
-/// adapter meanwhile: an adapter that looks before it connects has none.
+/// At each check, the gate records whether a connection to the world is open. It waits a moment for one and blocks the
+/// adapter meanwhile. An adapter that checks the gate before it connects has no connection then.
 pub(super) async fn looked_at_last(e: &mut Examination<'_>) -> Verdict {
     let probe = e.world.wire().ok_or(End::Untested)?.probe();
-    e.note("the gate is open, and notes whether a connection stands when it is looked at");
-    let stood_at_last = Arc::new(Mutex::new(None));
-    let notes = Arc::clone(&stood_at_last);
+    e.note("the gate is open, and records at each check whether a connection is open");
+    let connected_at_last = Arc::new(Mutex::new(None));
+    let record = Arc::clone(&connected_at_last);
     let gate = Gate::while_true(move || {
-        let stands = probe.is_connected_within(SEEN_WITHIN);
-        *notes.lock().unwrap_or_else(PoisonError::into_inner) = Some(stands);
+        let is_connected = probe.is_connected_within(SEEN_WITHIN);
+        *record.lock().unwrap_or_else(PoisonError::into_inner) = Some(is_connected);
         true
     });
     let order = e.fresh_order();
     e.vend_behind(&order, &gate).await?;
-    match *stood_at_last.lock().unwrap_or_else(PoisonError::into_inner) {
+    match *connected_at_last.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(true) => Ok(()),
-        Some(false) => broken("it looked for the last time before anything was connected".to_owned()),
-        // An adapter that never looks breaks another law.
+        Some(false) => broken("the last check of the gate was before the connection was open".to_owned()),
+        // An adapter that never checks the gate violates another requirement.
         None => Err(End::Untested),
     }
 }
 
 pub(super) async fn unreachable(e: &mut Examination<'_>) -> Verdict {
-    e.note("nothing listens where the adapter is connected to");
+    e.note("nothing listens at the address of the adapter's provider");
     let (provider, order) = (e.world.provider_of_nowhere(), e.fresh_order());
     let outcome = e.vend_by(provider.as_ref(), &order).await?;
     if is_never_sent(&outcome) { Ok(()) } else { broken(format!("the vend got {outcome:?}")) }

@@ -1,4 +1,4 @@
-//! Questions that must move nothing, and what may be made of their answers.
+//! The scenarios of questions: they must move nothing, and only a usable answer counts.
 
 use std::fmt::Debug;
 
@@ -26,7 +26,7 @@ pub(super) async fn quote_vends_nothing(e: &mut Examination<'_>) -> Verdict {
     vends_nothing_since(e, before).await
 }
 
-/// A provider without trials refuses them as one that is not set up for them, and must vend as little.
+/// A provider without trials refuses with `Misconfigured`, and must not vend either.
 pub(super) async fn trial_vends_nothing(e: &mut Examination<'_>) -> Verdict {
     let (before, sale) = (e.world.vends().await.len(), e.world.fresh_sale());
     match e.trial(&sale).await? {
@@ -82,7 +82,7 @@ pub(super) async fn unanswered(e: &mut Examination<'_>) -> Verdict {
         e.forget_mishaps().await;
         e.arrange(Operation::Quote, mishap).await?;
         let quoted = e.quote(&sale).await?;
-        // What is known from the check need not be asked for again.
+        // The adapter may answer a quote from an earlier check without asking again.
         if e.happened().is_ok() {
             is_no_answer("quote", quoted)?;
         }

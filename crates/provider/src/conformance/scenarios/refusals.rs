@@ -1,4 +1,4 @@
-//! The provider said no, or that it has seen this before.
+//! The scenarios of refusals and of repeated references.
 
 use vend::{Doubt, Enquiry, Refusal, RefusalReason, VendOrder, VendOutcome};
 

@@ -1,22 +1,22 @@
-//! As much of HTTP/1.1 as a wire must understand: where a message ends.
+//! The small part of HTTP/1.1 that a wire must understand: where a message ends.
 
 use std::io::{self, Read};
 
-/// No simulator takes more.
+/// The maximum size of a request. No adapter sends more.
 const REQUEST_BYTES_MAX: usize = 1024 * 1024;
 
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// A request, as an adapter has sent it.
+/// A request from an adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// `POST /vend HTTP/1.1`
+    /// The request line, such as `POST /vend HTTP/1.1`.
     pub line: &'a str,
-    /// The body, as text; empty if it is none.
+    /// The body as text. Empty if the body is not UTF-8.
     pub body: &'a str,
 }
 
-/// What a simulator in this process answers.
+/// The answer of a simulator in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The HTTP status.
@@ -25,14 +25,14 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// A request in two parts, to be sent on.
+/// A complete request, to be forwarded.
 pub(super) struct Received {
     head: String,
     body: Vec<u8>,
 }
 
 impl Received {
-    /// Reads a whole request; none if the connection ends before.
+    /// Reads a complete request. `None` if the connection ends before, or if the request is too large.
     pub(super) fn read(stream: &mut impl Read) -> io::Result<Option<Self>> {
         let mut bytes = Vec::new();
         let mut chunk = [0; 4096];
@@ -58,12 +58,12 @@ impl Received {
         Request { line, body: std::str::from_utf8(&self.body).unwrap_or_default() }
     }
 
-    /// `/vend`
+    /// The path, such as `/vend`.
     pub(super) fn path(&self) -> &str {
         self.request().line.split(' ').nth(1).unwrap_or("/")
     }
 
-    /// As it is sent on: the server is to end the connection, and where the answer is to be read, not to compress it.
+    /// The bytes to forward. The server must close the connection. If `is_plain`, it must not compress the answer.
     pub(super) fn to_bytes(&self, is_plain: bool) -> Vec<u8> {
         let is_sent = |line: &&str| {
             let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
@@ -78,7 +78,7 @@ impl Received {
 }
 
 impl Answer {
-    /// HTTP 200 with this body.
+    /// The status HTTP 200 with this body.
     pub fn ok(body: impl Into<Vec<u8>>) -> Self {
         Self { status: 200, body: body.into() }
     }
@@ -93,13 +93,13 @@ impl Answer {
     }
 }
 
-/// The same answer under another status.
+/// The same answer with another status.
 pub(super) fn with_status(reply: &[u8], status: u16) -> Vec<u8> {
     let rest = reply.iter().position(|byte| *byte == b'\n').and_then(|end| reply.get(end..));
     [format!("HTTP/1.1 {status} Status\r").as_bytes(), rest.unwrap_or_default()].concat()
 }
 
-/// The same answer with its body rewritten.
+/// The same answer with a rewritten body.
 pub(super) fn rewritten(reply: &[u8], change: impl FnOnce(&str) -> String) -> Vec<u8> {
     let Some((head, body)) = split(reply) else { return reply.to_vec() };
     let body = change(&String::from_utf8_lossy(body));
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_whole_when_its_body_is() {
+    fn a_request_is_complete_when_its_body_is_complete() {
         let whole = b"POST /vend HTTP/1.1\r\nContent-Length: 5\r\nconnection: keep-alive\r\nAccept-Encoding: gzip\r\n\r\norder";
         let received = Received::read(&mut whole.as_slice()).unwrap().unwrap();
         assert_eq!((received.request().line, received.request().body), ("POST /vend HTTP/1.1", "order"));

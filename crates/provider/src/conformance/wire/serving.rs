@@ -1,4 +1,4 @@
-//! One connection after another: a request is read, sent on or not, and answered or not.
+//! Serves the connections of a wire: reads a request, forwards it or not, and answers it or not.
 
 use std::{
     io::{self, ErrorKind, Read, Write},
@@ -14,16 +14,16 @@ use super::{
 };
 use crate::conformance::{Garbage, Mishap};
 
-/// Longer than any adapter under test waits for anything.
+/// The read timeout. It is longer than any timeout of an adapter under test.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Between two bytes of an answer that drips.
+/// The time between two bytes of an answer that comes byte by byte.
 const DRIP: Duration = Duration::from_millis(250);
 
-/// More than any adapter should read, and little enough for a test.
+/// The size of an endless answer: more than any adapter should read, but small enough for a test.
 const ENDLESS_BYTES: usize = 32 * 1024 * 1024;
 
-/// Takes connections until the wire is gone.
+/// Accepts connections until the wire is dropped.
 pub(super) fn listen(shared: &Arc<Shared>, listener: &TcpListener, is_elsewhere: bool) {
     for stream in listener.incoming() {
         if shared.closed.load(Ordering::Acquire) {
@@ -35,7 +35,7 @@ pub(super) fn listen(shared: &Arc<Shared>, listener: &TcpListener, is_elsewhere:
     }
 }
 
-/// What a wire does by itself.
+/// A network fault that a wire injects.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Breakage {
     /// Before the provider has seen the request.
@@ -64,7 +64,7 @@ pub(super) enum After {
 }
 
 impl Breakage {
-    /// None if it is something that the provider does.
+    /// The fault of this mishap. `None` if the provider must cause it.
     pub(super) const fn of(mishap: Mishap) -> Option<Self> {
         Some(match mishap {
             Mishap::RequestLost => Self::Before(Before::Cut),
@@ -95,11 +95,11 @@ impl Breakage {
     }
 }
 
-/// An adapter's connection, counted as long as it stands.
+/// A connection of an adapter. It is counted while it is open.
 struct Connection {
     shared: Arc<Shared>,
     stream: TcpStream,
-    /// Its number; none elsewhere.
+    /// The number of the connection. `None` for a connection to the redirect target.
     number: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ impl Connection {
     }
 
     fn serve(mut self) {
-        // Whatever breaks here is what the adapter is to live with.
+        // An error here is part of the fault that the adapter must handle.
         let _broken = self.answer();
     }
 
@@ -153,7 +153,7 @@ impl Connection {
     fn spoil(&mut self, after: After, reply: &[u8]) -> io::Result<()> {
         match after {
             After::Cut => Ok(()),
-            After::Silence => self.wait_for_its_end(),
+            After::Silence => self.wait_until_closed(),
             After::Drip => self.drip(reply),
             After::Halve => {
                 let half = reply.len().div_euclid(2);
@@ -190,7 +190,7 @@ impl Connection {
         self.stream.write_all(format!("{head}Content-Length: 0\r\nConnection: close\r\n\r\n").as_bytes())
     }
 
-    fn wait_for_its_end(&mut self) -> io::Result<()> {
+    fn wait_until_closed(&mut self) -> io::Result<()> {
         let mut chunk = [0; 64];
         while self.stream.read(&mut chunk)? > 0 {}
         Ok(())

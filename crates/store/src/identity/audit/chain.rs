@@ -1,54 +1,54 @@
 //! The chain of the audit log: each line carries the hash of its own content and that of the line before it.
 //!
-//! The database makes the hashes when a line is written (`audit_hash` of the schema). Here they are made once more, so that
-//! whoever can change the database's functions does not change what verifies the log.
+//! The database calculates the hashes when a line is written (`audit_hash` of the schema). This module calculates them
+//! again, so that a change to the database's functions does not change the verification of the log.
 
 use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-/// A line of the log by its number and its hash, as `number:hexadecimal`. Whoever keeps one elsewhere can tell later whether
-/// the log still runs through it.
+/// A line of the log by its number and its hash, as `number:hexadecimal`. A mark that is stored elsewhere shows later
+/// whether the log still contains that line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditMark {
     pub id: i64,
     pub hash: [u8; 32],
 }
 
-/// What is wrong with the log. The first line that shows it is named.
+/// What is wrong with the log. It names the first line that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AuditFault {
-    /// A line does not hash to the hash that it carries.
+    /// A line does not have the hash that it carries.
     #[error("line {line} was changed after it was written: its content does not have its hash")]
     Changed { line: i64 },
-    /// A line follows another one than it was written after.
+    /// A line does not follow the line after which it was written.
     #[error(
         "a line before line {line} was removed, added or replaced: line {line} was written after another one"
     )]
     Unlinked { line: i64 },
-    /// The log has another line in the place of a kept one, or none.
+    /// A marked line is missing, or another line is in its place.
     #[error(
         "line {line} is not there with the hash that was kept: lines were removed from the end, or replaced"
     )]
     NotAsKept { line: i64 },
 }
 
-/// A text that is no mark.
+/// A text that is not a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a mark is the number of a line, a colon, and 64 hexadecimal digits")]
 pub struct AuditMarkError;
 
-/// A line as it is hashed: every field as text, in the order of the hash.
+/// A line in the form in which it is hashed: every field as text, in the order of the hash.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     pub(crate) id: i64,
-    /// What stands behind the number: time in microseconds, login, actor, action, organisation, subject, reason, details.
+    /// The fields after the number: time in microseconds, login, actor, action, organisation, subject, reason, details.
     pub(crate) fields: [Option<String>; 8],
     pub(crate) previous_hash: Option<Vec<u8>>,
     pub(crate) hash: Vec<u8>,
 }
 
-/// A walk along the log from its first line, in memory that does not grow with it.
+/// A walk along the log from its first line. Its memory does not grow with the log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Walk {
     last: Option<AuditMark>,
@@ -56,7 +56,7 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// The line that was passed last.
+    /// The last line that was passed.
     pub(crate) const fn last(&self) -> Option<AuditMark> {
         self.last
     }
@@ -66,7 +66,7 @@ impl Walk {
         self.lines
     }
 
-    /// Passes the next line. Each of `kept` must be passed as it was kept.
+    /// Passes the next line. Each mark of `kept` must match its line.
     pub(crate) fn pass(&mut self, link: &Link, kept: &[AuditMark]) -> Result<(), AuditFault> {
         let number = link.id;
         let before = self.last.map(|mark| mark.hash);
@@ -87,7 +87,7 @@ impl Walk {
         Ok(())
     }
 
-    /// At the end of the log: nothing of `kept` may lie beyond it.
+    /// Ends the walk. No mark of `kept` may be after the end of the log.
     pub(crate) fn end(&self, kept: &[AuditMark]) -> Result<(), AuditFault> {
         let beyond = kept.iter().find(|mark| self.last.is_none_or(|last| mark.id > last.id));
         beyond.map_or(Ok(()), |mark| Err(AuditFault::NotAsKept { line: mark.id }))
@@ -95,15 +95,15 @@ impl Walk {
 }
 
 impl Link {
-    /// Each field stands behind its length in bytes, so that no two lines are hashed alike.
+    /// Each field follows its length in bytes, so that no two lines are hashed alike.
     fn content_hash(&self) -> [u8; 32] {
         let (id, previous) = (self.id.to_string(), self.previous_hash.as_deref().map(hex::encode));
         let fields = std::iter::once(Some(id.as_str()))
             .chain(self.fields.iter().map(Option::as_deref))
             .chain([previous.as_deref()]);
-        let told =
+        let encoded =
             fields.map(|field| field.map_or_else(|| "-".to_owned(), |text| format!("{}:{text}", text.len())));
-        Sha256::digest(told.collect::<Vec<_>>().join(",")).into()
+        Sha256::digest(encoded.collect::<Vec<_>>().join(",")).into()
     }
 }
 
@@ -129,7 +129,7 @@ impl FromStr for AuditMark {
 mod tests {
     use super::*;
 
-    /// A log of three lines as it is written.
+    /// A log of three lines, as written.
     fn log() -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         for id in 1..=3 {
@@ -168,7 +168,7 @@ mod tests {
         let mut changed = log();
         changed[1].fields[0] = Some("another".to_owned());
         assert_eq!(verify(&changed, &[]), Err(AuditFault::Changed { line: 2 }));
-        // Hashed anew by whoever changed it: the next line tells.
+        // The changed line is hashed again. The next line shows the change.
         changed[1].hash = changed[1].content_hash().to_vec();
         assert_eq!(verify(&changed, &[]), Err(AuditFault::Unlinked { line: 3 }));
         assert_eq!(verify(&changed[..2], &[mark(&original[1])]), Err(AuditFault::NotAsKept { line: 2 }));
@@ -180,7 +180,7 @@ mod tests {
         };
         assert_eq!(verify(&without(0), &[]), Err(AuditFault::Unlinked { line: 2 }));
         assert_eq!(verify(&without(1), &[]), Err(AuditFault::Unlinked { line: 3 }));
-        assert_eq!(verify(&without(2), &[]).unwrap().lines(), 2, "only a kept mark shows a lost end");
+        assert_eq!(verify(&without(2), &[]).unwrap().lines(), 2, "only a stored mark shows a removed end");
         assert_eq!(verify(&without(2), &[mark(&original[2])]), Err(AuditFault::NotAsKept { line: 3 }));
     }
 

@@ -1,4 +1,4 @@
-//! Verifying the audit log: read page by page, and walked along.
+//! Verifies the audit log: reads it page by page, and walks along it.
 
 use diesel::{
     OptionalExtension, QueryableByName,
@@ -12,15 +12,15 @@ use crate::{
     statement::{Statement, prepared},
 };
 
-/// Lines that are read at a time.
+/// The number of lines that are read at a time.
 const PAGE: i64 = 1_000;
 
-/// A log that is whole.
+/// A log without faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditWhole {
     /// How many lines it has.
     pub lines: u64,
-    /// Its newest line; nothing, if it is empty.
+    /// Its newest line. `None` if the log is empty.
     pub head: Option<AuditMark>,
 }
 
@@ -73,16 +73,16 @@ struct HeadRow {
     hash: Vec<u8>,
 }
 
-/// Walks along the whole log, which must run through `kept`, if that is given, and up to what the database itself holds for
-/// its newest line.
+/// Walks along the whole log. The log must contain `kept`, if that is given, and the newest line that the database
+/// itself stores.
 ///
 /// # Errors
-/// [`StoreError`], when it could not be read to its end.
+/// [`StoreError`] if the log could not be read to its end.
 pub async fn verify_audit_log(
     store: &Store,
     kept: Option<AuditMark>,
 ) -> Result<Result<AuditWhole, AuditFault>, StoreError> {
-    // Read before the lines: whatever is added meanwhile comes after it.
+    // Read before the lines, so that lines which are added meanwhile come after it.
     let kept: Vec<AuditMark> = kept.into_iter().chain(audit_head(store).await?).collect();
     let mut walk = Walk::default();
     loop {
@@ -100,10 +100,10 @@ pub async fn verify_audit_log(
     }
 }
 
-/// The newest line, as the database holds it beside the log; nothing, if there is none.
+/// The newest line, as the database stores it beside the log. `None` if there is none.
 ///
 /// # Errors
-/// [`StoreError`], when it could not be read.
+/// [`StoreError`] if it could not be read.
 pub async fn audit_head(store: &Store) -> Result<Option<AuditMark>, StoreError> {
     store.read(|connection| Box::pin(async move { head(connection).await })).await
 }

@@ -1,4 +1,4 @@
-//! OAuth clients: the programs that an organisation calls us with.
+//! OAuth clients: the programs with which an organisation calls this service.
 
 use chrono::{DateTime, Utc};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
@@ -9,24 +9,24 @@ use super::secret::{self, NewSecret, SecretRecord};
 use crate::{
     Store, StoreError,
     identity::{
-        Act, AuditEntry, Status, append,
+        AuditContext, AuditEntry, Status, append,
         schema::oauth_clients::{client_id, created_at, id, name, organisation_id, status, table},
         words::Word,
     },
     transaction::Transaction,
 };
 
-/// A client to be made, with its first secret.
+/// A client to be created, with its first secret.
 #[derive(Debug, Clone)]
 pub struct NewClient {
     pub organisation_id: i64,
-    /// The public text that names it: `vg_test_` or `vg_live_` and digits.
+    /// Its public identifier: `vg_test_` or `vg_live_` and digits.
     pub client_id: String,
     pub name: String,
     pub secret: NewSecret,
 }
 
-/// A client as it is stored, with all the secrets that it ever had, the newest last.
+/// A client as stored, with all the secrets that it ever had, the newest last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientRecord {
     pub id: i64,
@@ -40,12 +40,16 @@ pub struct ClientRecord {
 
 type Row = (i64, i64, String, String, String, DateTime<Utc>);
 
-/// Makes a client, and returns its id and that of its secret.
-pub async fn create_client(store: &Store, new: NewClient, act: Act) -> Result<(i64, i64), StoreError> {
+/// Creates a client, and returns its id and the id of its secret.
+pub async fn create_client(
+    store: &Store,
+    new: NewClient,
+    act: AuditContext,
+) -> Result<(i64, i64), StoreError> {
     store.operate(move |transaction| Box::pin(async move { insert(transaction, &new, &act).await })).await
 }
 
-/// The client with this public text.
+/// The client with this public identifier.
 pub async fn find_client(store: &Store, by_client_id: String) -> Result<Option<ClientRecord>, StoreError> {
     let found = store.read(move |connection| {
         Box::pin(async move {
@@ -95,7 +99,11 @@ async fn record(connection: &mut AsyncPgConnection, row: Row) -> Result<ClientRe
     })
 }
 
-async fn insert(transaction: &mut Transaction, new: &NewClient, act: &Act) -> Result<(i64, i64), StoreError> {
+async fn insert(
+    transaction: &mut Transaction,
+    new: &NewClient,
+    act: &AuditContext,
+) -> Result<(i64, i64), StoreError> {
     let inserted = diesel::insert_into(table)
         .values((organisation_id.eq(new.organisation_id), client_id.eq(&new.client_id), name.eq(&new.name)))
         .returning(id)

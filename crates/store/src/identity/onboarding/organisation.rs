@@ -1,4 +1,4 @@
-//! Organisations: who the service is sold to.
+//! Organisations: the customers of the service.
 
 use chrono::{DateTime, Utc};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
@@ -8,23 +8,23 @@ use serde_json::json;
 use crate::{
     Store, StoreError,
     identity::{
-        Act, AuditEntry, Environment, Status, append,
+        AuditContext, AuditEntry, Environment, Status, append,
         schema::organisations::{code, created_at, environment, id, name, status, table},
         words::Word,
     },
     transaction::Transaction,
 };
 
-/// An organisation to be let in.
+/// An organisation to be created.
 #[derive(Debug, Clone)]
 pub struct NewOrganisation {
-    /// What its users give as `org_code`: 1 to 64 letters, digits, `_` and `-`.
+    /// The `org_code` that its users give: 1 to 64 letters, digits, `_` and `-`.
     pub code: String,
     pub name: String,
     pub environment: Environment,
 }
 
-/// An organisation as it is stored.
+/// An organisation as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrganisationRecord {
     pub id: i64,
@@ -37,11 +37,15 @@ pub struct OrganisationRecord {
 
 type Row = (i64, String, String, String, String, DateTime<Utc>);
 
-/// Lets an organisation in, and returns its id.
+/// Creates an organisation, and returns its id.
 ///
 /// # Errors
-/// [`StoreError::Duplicate`] when the code is taken.
-pub async fn create_organisation(store: &Store, new: NewOrganisation, act: Act) -> Result<i64, StoreError> {
+/// [`StoreError::Duplicate`] if the code is taken.
+pub async fn create_organisation(
+    store: &Store,
+    new: NewOrganisation,
+    act: AuditContext,
+) -> Result<i64, StoreError> {
     store.operate(move |transaction| Box::pin(async move { insert(transaction, &new, &act).await })).await
 }
 
@@ -60,7 +64,7 @@ pub async fn find_organisation(
     found.await?.map(OrganisationRecord::try_from).transpose()
 }
 
-/// All of them, in the order of their codes.
+/// All organisations, ordered by code.
 pub async fn list_organisations(store: &Store) -> Result<Vec<OrganisationRecord>, StoreError> {
     let rows = store.read(|connection| {
         Box::pin(async move {
@@ -71,7 +75,11 @@ pub async fn list_organisations(store: &Store) -> Result<Vec<OrganisationRecord>
     rows.await?.into_iter().map(OrganisationRecord::try_from).collect()
 }
 
-async fn insert(transaction: &mut Transaction, new: &NewOrganisation, act: &Act) -> Result<i64, StoreError> {
+async fn insert(
+    transaction: &mut Transaction,
+    new: &NewOrganisation,
+    act: &AuditContext,
+) -> Result<i64, StoreError> {
     let inserted = diesel::insert_into(table)
         .values((code.eq(&new.code), name.eq(&new.name), environment.eq(new.environment.code())))
         .returning(id)

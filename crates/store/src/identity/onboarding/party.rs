@@ -1,4 +1,4 @@
-//! Suspending and readmitting, at every level alike.
+//! Suspends and readmits organisations, clients and users, all in the same way.
 
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
 use diesel_async::RunQueryDsl;
@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::{
     Store, StoreError,
     identity::{
-        Act, AuditEntry, Status, append,
+        AuditContext, AuditEntry, Status, append,
         schema::{oauth_clients, organisations, users},
     },
     transaction::Transaction,
 };
 
-/// Somebody who can be suspended, by id.
+/// An organisation, client or user that can be suspended, by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Party {
     Organisation(i64),
@@ -21,8 +21,13 @@ pub enum Party {
     User(i64),
 }
 
-/// Suspends or readmits. Where money moves it holds at once, elsewhere within seconds.
-pub async fn set_status(store: &Store, party: Party, status: Status, act: Act) -> Result<(), StoreError> {
+/// Suspends or readmits. It takes effect at once where money moves, and within seconds elsewhere.
+pub async fn set_status(
+    store: &Store,
+    party: Party,
+    status: Status,
+    act: AuditContext,
+) -> Result<(), StoreError> {
     store
         .operate(move |transaction| Box::pin(async move { update(transaction, party, status, &act).await }))
         .await
@@ -32,7 +37,7 @@ async fn update(
     transaction: &mut Transaction,
     party: Party,
     status: Status,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<(), StoreError> {
     let organisation_id: Option<i64> = match party {
         Party::Organisation(id) => diesel::update(organisations::table.find(id))

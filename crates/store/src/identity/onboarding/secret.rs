@@ -1,4 +1,4 @@
-//! Client secrets: replaced while the old ones live on for a while, or revoked at once.
+//! Client secrets: replaced while the old ones stay valid for a while, or revoked at once.
 
 use chrono::{DateTime, Utc};
 use diesel::{BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     Store, StoreError,
     identity::{
-        Act, AuditEntry, CredentialHash, append,
+        AuditContext, AuditEntry, CredentialHash, append,
         schema::{
             client_secrets::{created_at, expires_at, id, oauth_client_id, revoked_at, secret_hash, table},
             oauth_clients, token_families,
@@ -17,14 +17,14 @@ use crate::{
     transaction::Transaction,
 };
 
-/// A secret to be accepted from now on.
+/// A secret that is accepted from now on.
 #[derive(Debug, Clone)]
 pub struct NewSecret {
     pub hash: CredentialHash,
     pub created_at: DateTime<Utc>,
 }
 
-/// What may be seen of a secret.
+/// The parts of a secret that may be shown.
 #[derive(Debug, Clone, PartialEq, Eq, diesel::Queryable)]
 pub struct SecretRecord {
     pub id: i64,
@@ -38,17 +38,18 @@ pub struct SecretRecord {
 pub struct Rotated {
     /// The new secret.
     pub id: i64,
-    /// Those that end with the overlap.
+    /// The old secrets that end with the overlap.
     pub ending: Vec<i64>,
 }
 
-/// Gives a client a new secret, and ends at `old_end_at` those that would live longer. Until then all of them work.
+/// Gives a client a new secret. Old secrets that would be valid longer end at `old_end_at`. Until then all of them are
+/// valid.
 pub async fn rotate_secret(
     store: &Store,
     client: i64,
     new: NewSecret,
     old_end_at: DateTime<Utc>,
-    act: Act,
+    act: AuditContext,
 ) -> Result<Rotated, StoreError> {
     let work = store.operate(move |transaction| {
         Box::pin(async move { rotate(transaction, client, &new, old_end_at, &act).await })
@@ -56,12 +57,12 @@ pub async fn rotate_secret(
     work.await
 }
 
-/// Ends a secret that is in the wrong hands: every token that was obtained with it ends with it.
+/// Ends a compromised secret. Every token that was obtained with it ends too.
 pub async fn revoke_secret(
     store: &Store,
     secret: i64,
     at: DateTime<Utc>,
-    act: Act,
+    act: AuditContext,
 ) -> Result<(), StoreError> {
     store
         .operate(move |transaction| Box::pin(async move { revoke(transaction, secret, at, &act).await }))
@@ -82,7 +83,7 @@ pub(super) async fn insert(
     client: i64,
     organisation_id: i64,
     new: &NewSecret,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<i64, StoreError> {
     let inserted = diesel::insert_into(table)
         .values((
@@ -103,7 +104,7 @@ async fn rotate(
     client: i64,
     new: &NewSecret,
     old_end_at: DateTime<Utc>,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<Rotated, StoreError> {
     let ending = outlasting(transaction, client, old_end_at).await?;
     let organisation_id = organisation_of(transaction, client).await?;
@@ -117,8 +118,8 @@ async fn rotate(
     Ok(Rotated { id: added, ending })
 }
 
-/// The live secrets of a client that would be accepted after `at`. The client is locked, so that of two rotations
-/// the later one sees the other's secret.
+/// The live secrets of a client that would be accepted after `at`. The client is locked, so that of two concurrent
+/// rotations the later one sees the secret of the other.
 async fn outlasting(
     transaction: &mut Transaction,
     client: i64,
@@ -139,7 +140,7 @@ async fn revoke(
     transaction: &mut Transaction,
     secret: i64,
     at: DateTime<Utc>,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<(), StoreError> {
     let updated = diesel::update(table.find(secret).filter(revoked_at.is_null()))
         .set(revoked_at.eq(at))
@@ -163,7 +164,7 @@ async fn record(
     client: i64,
     organisation_id: i64,
     details: serde_json::Value,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<(), StoreError> {
     let (organisation_id, subject) = (Some(organisation_id), format!("client:{client}"));
     append(transaction, AuditEntry { act, action, organisation_id, subject, details }).await

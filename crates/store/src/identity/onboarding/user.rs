@@ -1,4 +1,4 @@
-//! Users: in whose name an organisation's clients act.
+//! Users: the people in whose name an organisation's clients act.
 
 use chrono::{DateTime, Utc};
 use diesel::{ExpressionMethods, OptionalExtension, QueryDsl};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     Store, StoreError,
     identity::{
-        Act, AuditEntry, Role, Status, append,
+        AuditContext, AuditEntry, Role, Status, append,
         schema::{
             token_families,
             users::{
@@ -21,7 +21,7 @@ use crate::{
     transaction::Transaction,
 };
 
-/// A user to be made.
+/// A user to be created.
 #[derive(Debug, Clone)]
 pub struct NewUser {
     pub organisation_id: i64,
@@ -36,7 +36,7 @@ pub struct NewUser {
     pub role: Role,
 }
 
-/// What may be seen of a user.
+/// The parts of a user that may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserRecord {
     pub id: i64,
@@ -66,11 +66,11 @@ struct Row {
 const COLUMNS: (id, organisation_id, username, full_name, phone_number, email, role, status, created_at) =
     (id, organisation_id, username, full_name, phone_number, email, role, status, created_at);
 
-/// Makes a user, and returns its id.
+/// Creates a user, and returns its id.
 ///
 /// # Errors
-/// [`StoreError::Duplicate`] when the organisation has a user of that name.
-pub async fn create_user(store: &Store, new: NewUser, act: Act) -> Result<i64, StoreError> {
+/// [`StoreError::Duplicate`] if the organisation has a user of that name.
+pub async fn create_user(store: &Store, new: NewUser, act: AuditContext) -> Result<i64, StoreError> {
     store.operate(move |transaction| Box::pin(async move { insert(transaction, &new, &act).await })).await
 }
 
@@ -100,8 +100,8 @@ pub async fn list_users(store: &Store, organisation: i64) -> Result<Vec<UserReco
     listed.await?.into_iter().map(UserRecord::try_from).collect()
 }
 
-/// Gives a user another role. What is under way ends under the old one; the next request has the new.
-pub async fn set_role(store: &Store, user: i64, new_role: Role, act: Act) -> Result<(), StoreError> {
+/// Gives a user another role. Requests in progress end under the old role. The next request has the new one.
+pub async fn set_role(store: &Store, user: i64, new_role: Role, act: AuditContext) -> Result<(), StoreError> {
     let work = store.operate(move |transaction| {
         Box::pin(async move {
             let updated = diesel::update(table.find(user))
@@ -122,7 +122,7 @@ pub async fn replace_password(
     user: i64,
     new_hash: String,
     at: DateTime<Utc>,
-    act: Act,
+    act: AuditContext,
 ) -> Result<(), StoreError> {
     let work = store.operate(move |transaction| {
         Box::pin(async move {
@@ -147,7 +147,7 @@ pub async fn replace_password(
     work.await
 }
 
-async fn insert(transaction: &mut Transaction, new: &NewUser, act: &Act) -> Result<i64, StoreError> {
+async fn insert(transaction: &mut Transaction, new: &NewUser, act: &AuditContext) -> Result<i64, StoreError> {
     let inserted = diesel::insert_into(table)
         .values((
             organisation_id.eq(new.organisation_id),
@@ -172,7 +172,7 @@ async fn record(
     user: i64,
     organisation: i64,
     details: serde_json::Value,
-    act: &Act,
+    act: &AuditContext,
 ) -> Result<(), StoreError> {
     let subject = format!("user:{user}");
     let entry = AuditEntry { act, action, organisation_id: Some(organisation), subject, details };

@@ -1,4 +1,4 @@
-//! A presented refresh token as the database knows it, read under the lock on its family.
+//! A presented refresh token as stored, read under the lock on its family.
 
 use chrono::{DateTime, Utc};
 use diesel::{
@@ -15,7 +15,7 @@ use crate::{
     transaction::Transaction,
 };
 
-/// A refresh token that the presenting client may present.
+/// A refresh token that the client is allowed to present.
 pub(super) struct Presented {
     pub(super) family_id: i64,
     pub(super) role: Role,
@@ -26,7 +26,7 @@ pub(super) struct Presented {
     pub(super) client_and_user_are_active: bool,
     pub(super) organisation_is_active: bool,
     pub(super) exchanged_at: Option<DateTime<Utc>>,
-    /// What it was exchanged for.
+    /// The pair that it was exchanged for.
     pub(super) successor: Option<Successor>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Successor {
     pub(super) exchanged: bool,
 }
 
-/// Locks the family that `token` is of; `false` when there is none.
+/// Locks the family of `token`. Returns `false` if there is none.
 pub(super) async fn lock_family(
     transaction: &mut Transaction,
     token: CredentialHash,
@@ -46,7 +46,7 @@ pub(super) async fn lock_family(
     Ok(locked.await? == 1)
 }
 
-/// The presented token, if the client has shown that it is the session's own.
+/// Finds the presented token, if the client has proved that it owns the session.
 pub(super) async fn find(
     transaction: &mut Transaction,
     exchange: &Exchange,

@@ -1,5 +1,5 @@
-//! How an operator's page is found in the long history of everybody. The tool asks once and ends, so its questions are
-//! planned for the values at hand.
+//! Query plans for an operator's page in the long history of all organisations. The tool runs each query once and ends,
+//! so its queries have custom plans.
 
 use local_postgres::Database;
 
@@ -10,7 +10,7 @@ use crate::test_database::migrated;
 
 const EVERY_STATE: &str = "'{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAILED}'";
 
-/// The plan for twenty purchases, of an organisation or of all, as it was carried out.
+/// The executed plan for twenty purchases, of one organisation or of all.
 fn plan<S: Statement>(database: &Database, organisation: &str, wanted: &str) -> String {
     let types = "bigint, text[], text, text, text, bigint, timestamptz, bigint, bigint, bigint";
     let explained = database.run_sql(&format!(

@@ -1,4 +1,4 @@
-//! What lies beside a purchase's row: attempts, history, replies, journal, and what people did.
+//! The rows beside a purchase's own row: attempts, history, replies, journal entries, and operator actions.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -110,9 +110,9 @@ struct MoveRow {
     amount: i64,
 }
 
-struct ListDeeds;
+struct ListOperatorActions;
 
-impl Statement for ListDeeds {
+impl Statement for ListOperatorActions {
     const SQL: &str = "-- list_deeds
 SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
@@ -197,11 +197,11 @@ pub(super) async fn entries(
     Ok(entries)
 }
 
-pub(super) async fn deeds(
+pub(super) async fn operator_actions(
     transaction: &mut Transaction,
     of: PurchaseId,
 ) -> Result<Vec<AuditLine>, StoreError> {
-    let lines = prepared::<ListDeeds>()
+    let lines = prepared::<ListOperatorActions>()
         .bind::<Text, _>(format!("purchase:{}", of.0))
         .bind::<BigInt, _>(of.0)
         .load(&mut **transaction);

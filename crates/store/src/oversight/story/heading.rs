@@ -1,4 +1,4 @@
-//! A purchase's row as its story needs it: everything but what is sealed.
+//! A purchase's row as its story needs it: everything except sealed values.
 
 use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
@@ -125,7 +125,7 @@ struct Row {
     declared: DeclaredRow,
 }
 
-/// The purchase of this number.
+/// The purchase with this number.
 pub(super) async fn find(
     transaction: &mut Transaction,
     id: PurchaseId,

@@ -1,4 +1,4 @@
-//! What an aggregator that was started again remembers of its earlier life: every top-up, and how it goes on.
+//! What a restarted aggregator restores from its earlier run: all top-ups and their further course.
 
 use std::sync::atomic::Ordering;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::Aggregator;
 use crate::{
     reloadly::{
-        Ending, Order, Refusal,
+        Ending, Refusal, VendRequest,
         topup::{Course, Topup},
     },
     vend_log::Past,
 };
 
-/// What the vend log keeps of a top-up beside the record of its vend.
+/// The part of a top-up in the vend log beside the record of its vend.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     number: i64,
@@ -52,13 +52,13 @@ impl Kept {
 }
 
 impl Aggregator {
-    /// Takes over a top-up of an earlier life: the vendor's books, and the answer, unless that was forgotten since. None
-    /// if the log does not say what it should.
+    /// Restores a top-up of an earlier run: the vendor's balance, and the answer unless it was forgotten. `None` if the
+    /// log entry is not valid.
     pub(crate) fn recall(&self, past: &Past, is_forgotten: bool) -> Option<()> {
         let kept: Kept = serde_json::from_value(past.answer.clone()).ok()?;
         let currency = Currency::parse(&past.record.currency).ok()?;
         let at = DateTime::parse_from_rfc3339(&past.record.at).ok()?;
-        let order = Order {
+        let order = VendRequest {
             custom_identifier: past.record.reference.clone(),
             operator_id: kept.operator_id,
             amount: money::parse_amount(&past.record.amount, currency).ok()?,
@@ -78,7 +78,7 @@ impl Aggregator {
         }
         self.next_number.fetch_max(kept.number.checked_add(1)?, Ordering::Relaxed);
         if !is_forgotten {
-            // Long ago, so that the report shows it.
+            // As early as possible, so that the report contains it.
             let made = Monotonic::from_origin(std::time::Duration::ZERO);
             let balances = kept.balances.map(|minor| Money::from_minor(minor, currency));
             let name = order.custom_identifier.clone();
@@ -88,7 +88,7 @@ impl Aggregator {
         Some(())
     }
 
-    /// When a top-up that was begun at this time is no longer under way, on the clock of this life.
+    /// When a top-up that began at this time stops being in progress, on the clock of this process.
     fn ends_at(&self, begun: DateTime<FixedOffset>) -> Monotonic {
         let gone = self.clock.now().signed_duration_since(begun).to_std().unwrap_or_default();
         let left = self.processing.saturating_sub(gone);

@@ -1,4 +1,4 @@
-//! A sale of airtime: what can refuse it, the money, the record; and how its answer is sent.
+//! A sale of airtime: the reasons to refuse it, the money, the record, and the answer.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -12,7 +12,7 @@ use crate::{
     memory::Recollection,
     product::Product,
     reloadly::{
-        Ending, Message, Order, Refusal, Reply, Request,
+        Ending, Message, Refusal, Reply, Request, VendRequest,
         operator::Operator,
         phone::{Behaviour, behaviour},
         topup::{Course, Topup},
@@ -23,11 +23,11 @@ use crate::{
 };
 
 impl Aggregator {
-    /// Tops up, unless the custom identifier was answered before.
+    /// Tops up, unless the custom identifier was already answered.
     pub(super) fn buy(
         &self,
         request: &Request,
-        order: &Order,
+        order: &VendRequest,
         scripted: Option<&Misbehaviour>,
     ) -> Answer<Message> {
         let recollection = self.memory.vend_once(&order.custom_identifier, || self.sell(order, scripted));
@@ -55,8 +55,8 @@ impl Aggregator {
         }
     }
 
-    /// The sale itself, put on record before anybody hears of it; what cannot be put on record has an unknown end.
-    fn sell(&self, order: &Order, scripted: Option<&Misbehaviour>) -> Topup {
+    /// The sale itself. It is logged before the answer is sent. If it cannot be logged, its outcome is unknown.
+    fn sell(&self, order: &VendRequest, scripted: Option<&Misbehaviour>) -> Topup {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let (at, made) = (in_gaborone(&*self.clock), self.clock.monotonic());
         let before = self.float.left();
@@ -85,10 +85,10 @@ impl Aggregator {
         }
     }
 
-    /// All that can refuse an order, then the money; the balances are those before and after.
+    /// Checks everything that can refuse an order, then takes the money. The balances are those before and after.
     fn take(
         &self,
-        order: &Order,
+        order: &VendRequest,
         made: Monotonic,
         scripted: Option<&Misbehaviour>,
     ) -> Result<(Course, [Money; 2]), Refusal> {
@@ -106,7 +106,7 @@ impl Aggregator {
         let ending = scripted.and_then(Misbehaviour::ending).or(is_slow.then_some(Ending::Successful));
         let until = Monotonic::from_origin(made.since_origin().saturating_add(self.processing));
         let course = ending.map_or(Course::Done, |ending| Course::UnderWay { until, ending });
-        // What fails is not paid for, and what is refunded has not cost anything in the end.
+        // A failed top-up costs nothing, and a refunded one costs nothing in the end.
         if !course.delivers() {
             return Ok((course, [self.float.left(); 2]));
         }

@@ -1,11 +1,11 @@
-//! An amount as a JSON number that never was a float, and its currency.
+//! An amount as an exact JSON number, never converted to a float, and its currency.
 
 use money::{Currency, Money};
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
-/// Written with the four decimals that the aggregator counts in: `10.5000`.
+/// Written with the four decimals of the aggregator: `10.5000`.
 pub(super) struct Exact(pub(super) Money);
 
 /// Written as its code: `"BWP"`.

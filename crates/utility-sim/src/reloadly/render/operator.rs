@@ -1,4 +1,4 @@
-//! An operator as the aggregator describes one.
+//! An operator in the aggregator's format.
 
 use money::{Currency, Money};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::exact::{Code, Exact};
 use crate::reloadly::operator::{COUNTRY, Operator};
 
-/// One that sells any amount within a range.
+/// An operator that sells any amount within a range.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OperatorBody<'a> {

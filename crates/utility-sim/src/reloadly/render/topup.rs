@@ -1,4 +1,4 @@
-//! A top-up as the aggregator tells of one: in the answer to a buy, in its status, in the report.
+//! A top-up in the aggregator's format: in the answer to a purchase, in its status, in the report.
 
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ use crate::reloadly::{
 pub(super) struct TopupBody<'a> {
     transaction_id: i64,
     status: &'static str,
-    /// The operator's own number, once it has one.
+    /// The operator's transaction number, once there is one.
     operator_transaction_id: Option<String>,
     custom_identifier: &'a str,
     recipient_phone: &'a str,
@@ -30,11 +30,11 @@ pub(super) struct TopupBody<'a> {
     delivered_amount: Exact,
     delivered_amount_currency_code: Code,
     transaction_date: String,
-    /// For operators that sell numbers to type in, of which there are none here.
+    /// For operators that sell PINs. There are none here.
     pin_detail: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     balance_info: Option<BalanceInfo>,
-    /// Why a top-up failed, where it did.
+    /// Why a top-up failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     error_code: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub(super) struct PageBody<'a> {
 }
 
 impl<'a> TopupBody<'a> {
-    /// As a buy is answered: with what it did to the balance.
+    /// The answer to a purchase, with the change of the balance.
     pub(super) fn answered(statement: &'a Statement) -> Self {
         let topup = &statement.topup;
         let [old, new] = topup.balances;
@@ -86,7 +86,7 @@ impl<'a> TopupBody<'a> {
         Self { balance_info: Some(balance_info), ..Self::listed(statement) }
     }
 
-    /// As others ask about it later.
+    /// A top-up in a status or a report.
     pub(super) fn listed(statement: &'a Statement) -> Self {
         let topup = &statement.topup;
         let order = &topup.order;

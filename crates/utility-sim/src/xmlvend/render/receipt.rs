@@ -9,12 +9,12 @@ use super::{
 };
 use crate::{meter::KeyChange, product::in_units, tariff::VAT_PERCENT};
 
-/// The utility's descriptions of its tokens; XMLVend has one for both halves of a key change. The second of each pair is
-/// for clients whose own formats give a meaning to some of its characters.
+/// The utility's descriptions of its tokens. XMLVend has one description for both tokens of a key change. The second
+/// text of each pair tests clients in whose own formats some of its characters are separators.
 const CREDIT: [&str; 2] = ["Normal Sale", "Sale: normal|prepaid"];
 const KEY_CHANGE: [&str; 2] = ["Key Change", "Key change:\n1|2"];
 
-/// Writes all that a vend response, or a trial's, holds.
+/// Writes the content of a vend response or of a trial's.
 pub(super) fn write(xml: &mut Xml, to: &Header, display: &str, receipt: &Receipt, style: Style) {
     header(xml, to, display);
     if style.out_of_order {

@@ -1,4 +1,4 @@
-//! Access tokens, and what is refused without one.
+//! Access tokens, and the refusals without one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -70,7 +70,7 @@ async fn credentials_in_a_form_are_not_read() {
 }
 
 #[tokio::test]
-async fn a_token_opens_the_door_until_it_expires_and_another_one_opens_it_again() {
+async fn a_token_is_valid_until_it_expires_and_can_be_replaced() {
     let mut kiosk = Kiosk::open_with(|settings| settings.airtime.token_lifetime_s = 60).await;
     kiosk.clock.advance(Duration::from_secs(59));
     assert_eq!(kiosk.get("/accounts/balance").await.status, 200);

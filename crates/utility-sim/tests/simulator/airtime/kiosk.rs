@@ -1,4 +1,4 @@
-//! A kiosk that sells airtime: requests by hand, answers as they come.
+//! A client that buys airtime: hand-written requests, raw answers.
 
 use std::{
     sync::{
@@ -20,7 +20,7 @@ pub const MASCOM: u32 = 641;
 pub const ORANGE: u32 = 642;
 pub const BTC: u32 = 643;
 
-/// A simulator, a clock that is moved by hand, and a client with an access token.
+/// A simulator, a manual clock, and a client with an access token.
 pub struct Kiosk {
     pub simulator: Simulator,
     pub clock: ManualClock,
@@ -29,7 +29,7 @@ pub struct Kiosk {
     next: AtomicU32,
 }
 
-/// An answer: its HTTP status, its text, and what that means as JSON.
+/// An answer: its HTTP status, its text, and the text as JSON.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -37,7 +37,7 @@ pub struct Answer {
     pub body: Value,
 }
 
-/// The number of the telephone of this name.
+/// The number of the telephone with this name.
 pub fn phone(name: &str) -> &'static str {
     subscriber(Product::Airtime, name).unwrap()
 }
@@ -67,7 +67,7 @@ impl Kiosk {
     }
 
     pub async fn open_with(change: impl FnOnce(&mut SimulatorSettings)) -> Self {
-        // A second test finds it installed.
+        // Only the first test of a process can install it.
         let _installed = rustls::crypto::ring::default_provider().install_default();
         let mut settings = SimulatorSettings::default();
         change(&mut settings);
@@ -115,14 +115,14 @@ impl Kiosk {
         self.get(&format!("/topups/reports/transactions?customIdentifier={identifier}")).await
     }
 
-    /// The states of the top-ups that the report has under this identifier.
+    /// The states of the top-ups in the report under this identifier.
     pub async fn states(&self, identifier: &str) -> Vec<String> {
         let page = self.report(identifier).await;
         let content = page.body["content"].as_array().unwrap();
         content.iter().map(|topup| topup["status"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// To the letter, as no float could carry it.
+    /// The text of the number, exact beyond the precision of a float.
     pub async fn balance(&self) -> String {
         let answer = self.get("/accounts/balance").await.text;
         let (_, rest) = answer.split_once(r#"{"balance":"#).unwrap();
@@ -146,12 +146,12 @@ impl Kiosk {
 }
 
 impl Answer {
-    /// The status and the error code, if it is an error.
+    /// The status and the error code of an error.
     pub fn error(&self) -> (u16, &str) {
         (self.status, self.body["errorCode"].as_str().unwrap_or_default())
     }
 
-    /// The status, and the state of the top-up that it tells of.
+    /// The status, and the state of the top-up.
     pub fn state(&self) -> (u16, &str) {
         (self.status, self.body["status"].as_str().unwrap_or_default())
     }

@@ -1,4 +1,4 @@
-//! Answers about airtime that go wrong on demand.
+//! Injected faults in answers about airtime.
 
 use std::time::{Duration, Instant};
 
@@ -90,7 +90,7 @@ async fn any_refusal_can_be_asked_for_and_is_on_record() {
 }
 
 #[tokio::test]
-async fn who_is_turned_away_at_the_door_has_asked_for_nothing() {
+async fn a_request_with_a_refused_token_has_no_effect() {
     let kiosk = kiosk_with(json!({ "fault": "refuse", "exception": "INVALID_TOKEN" })).await;
     assert_eq!(kiosk.buy("a-1", phone("active")).await.error(), (401, "INVALID_TOKEN"));
     assert_eq!(kiosk.vends(phone("active")).await.len(), 0);

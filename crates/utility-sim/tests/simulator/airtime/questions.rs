@@ -1,4 +1,4 @@
-//! What can be asked without buying anything.
+//! Enquiries that buy nothing.
 
 use serde_json::json;
 
@@ -31,7 +31,7 @@ async fn an_operator_says_which_amounts_it_sells() {
 }
 
 #[tokio::test]
-async fn a_number_that_is_nobodys_is_not_found() {
+async fn a_number_without_an_operator_is_not_found() {
     let kiosk = Kiosk::open().await;
     for number in [phone("invalid"), "2677100001", "27710000111", "hello"] {
         let refused = kiosk.get(&format!("/operators/auto-detect/phone/{number}/countries/BW")).await;

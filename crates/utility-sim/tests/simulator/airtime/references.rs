@@ -1,4 +1,4 @@
-//! Custom identifiers: used once, remembered, and good for asking.
+//! Custom identifiers: used once, remembered, and valid for enquiries.
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ async fn the_report_and_the_status_tell_what_the_answer_told() {
 }
 
 #[tokio::test]
-async fn nobody_knows_what_was_never_bought() {
+async fn an_unknown_top_up_is_not_found() {
     let kiosk = Kiosk::open().await;
     let page = kiosk.report("a-1").await;
     assert_eq!((page.status, &page.body["content"], &page.body["empty"]), (200, &json!([]), &json!(true)));

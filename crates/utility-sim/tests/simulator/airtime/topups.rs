@@ -1,4 +1,4 @@
-//! Buying airtime, and every telephone doing what its name says.
+//! Top-ups, and the behaviour of every named telephone.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn a_top_up_is_logged_with_all_that_a_checker_needs() {
 }
 
 #[tokio::test]
-async fn a_number_that_is_nobodys_is_refused_and_costs_nothing() {
+async fn a_number_without_an_operator_is_refused_and_costs_nothing() {
     let kiosk = Kiosk::open().await;
     let before = kiosk.balance().await;
     let refused = kiosk.buy("a-1", phone("invalid")).await;

@@ -23,7 +23,7 @@ fn run<Served: Future<Output = ()>>(
     });
 }
 
-/// What can be read soon; nothing, if that is nothing.
+/// What can be read within [`SOON`]; empty if nothing arrives.
 async fn read(stream: &mut CheckedStream<DuplexStream>) -> Vec<u8> {
     let mut buffer = [0; 10_000];
     let read = timeout(SOON, stream.read(&mut buffer)).await;
@@ -40,9 +40,9 @@ fn of_requests_that_arrive_together_each_waits_for_the_answer_to_the_one_before(
         }
         caller.write_all(&GET.repeat(2)).await.unwrap();
         assert_eq!(read(&mut stream).await, GET);
-        assert_eq!(read(&mut stream).await, b"", "it is not answered");
+        assert_eq!(read(&mut stream).await, b"", "the first one is not answered");
         stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.unwrap();
-        assert_eq!(read(&mut stream).await, b"", "what is written may be anything");
+        assert_eq!(read(&mut stream).await, b"", "written bytes do not count as an answer");
     });
 }
 
@@ -76,7 +76,7 @@ fn empty_lines_between_requests_are_no_head_that_is_late() {
         assert_eq!(read(&mut stream).await, GET);
         stream.answers().count();
         caller.write_all(b"\r\n").await.unwrap();
-        assert_eq!(read(&mut stream).await, b"", "nothing stands in for a head that nobody began");
+        assert_eq!(read(&mut stream).await, b"", "no stand-in for a head that was not begun");
         caller.write_all(GET).await.unwrap();
         assert!(read(&mut stream).await.ends_with(GET));
     });

@@ -1,4 +1,4 @@
-//! Byte by byte or all at once, what is passed on is the same, and is what the server can read.
+//! Bytes that arrive singly are passed on as those that arrive at once, and the server can read what is passed on.
 
 use proptest::prelude::*;
 
@@ -6,10 +6,10 @@ use super::*;
 
 const LIMIT: usize = 1_000;
 
-/// What the server's decoder is made with.
+/// The configuration of the server's decoder.
 fn config() -> ServiceConfig {
     thread_local! {
-        // It starts a task, which needs a runtime to be there, and not to run.
+        // It starts a task, for which a runtime must exist but need not run.
         static CONFIG: ServiceConfig = actix_web::rt::System::new().block_on(async { ServiceConfig::default() });
     }
     CONFIG.with(ServiceConfig::clone)
@@ -126,7 +126,7 @@ fn an_idle_connection_keeps_no_memory() {
     assert_eq!(inspector.ahead.capacity(), 0);
 }
 
-/// Lines that are right, and lines that are nearly so.
+/// Correct lines, and lines that are nearly correct.
 fn lines() -> impl Strategy<Value = String> {
     let whole = prop::sample::select(vec![
         "GET / HTTP/1.1\r\nHost: x\r\n",
@@ -167,7 +167,7 @@ proptest! {
         prop_assert!(bytes.as_bytes().starts_with(&passed));
         let (mut server, mut unread) = (Codec::new(config()), BytesMut::from(&passed[..]));
         let mut tunnel = false;
-        while let Some(message) = server.decode(&mut unread).expect("passed on, and not understood") {
+        while let Some(message) = server.decode(&mut unread).expect("the server reads what is passed on") {
             tunnel |= matches!(message, Message::Item(_)) && server.message_type() == MessageType::Stream;
             if tunnel {
                 break;

@@ -1,0 +1,68 @@
+//! The session of a command: the database connection in the operator's role, and the actor for the audit log.
+
+use std::sync::Arc;
+
+use clock::SystemClock;
+use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
+use ledger::AccountId;
+use purchase::{OrganisationId, Timing};
+use store::{AccountRecord, SealingKey, SealingKeys, SealingSettings, Store, StoreSettings};
+use tokio::runtime::Handle;
+
+use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettings};
+
+/// What every command needs.
+pub(crate) struct Session {
+    pub(crate) store: Store,
+    pub(crate) onboarding: Onboarding,
+    /// Whether the settings have the servers' sealing key, so that the servers can open a token that is entered here.
+    pub(crate) can_seal: bool,
+    actor: String,
+}
+
+impl Session {
+    /// Connects, and refuses a role that could rewrite the audit log.
+    pub(crate) async fn open(
+        settings: &OperatorSettings,
+        sealing: Option<&SealingSettings>,
+        actor: Option<String>,
+        engine: Handle,
+    ) -> Result<Self, VendctlError> {
+        let actor = actor.or_else(|| settings.actor.clone());
+        let actor = actor.or_else(|| whoami::username().ok()).ok_or(VendctlError::NoActor)?;
+        let actor = parse::actor(&actor).map_err(VendctlError::Actor)?;
+        let mut small = StoreSettings::for_database(settings.database_url.clone());
+        (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
+        "vendctl".clone_into(&mut small.application_name);
+        let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
+        let store = Store::connect(small, keys, Timing::default(), engine).await?;
+        store.refuse_powerful_role().await?;
+        let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor })
+    }
+
+    /// The actor and the reason, for the audit log.
+    pub(crate) fn act(&self, why: &Why) -> AuditContext {
+        AuditContext { actor: self.actor.clone(), reason: why.reason.clone() }
+    }
+
+    pub(crate) async fn organisation(&self, code: &str) -> Result<OrganisationRecord, VendctlError> {
+        Ok(self.onboarding.organisation(code).await?)
+    }
+
+    pub(crate) async fn organisation_id(&self, code: &str) -> Result<OrganisationId, VendctlError> {
+        Ok(OrganisationId(self.organisation(code).await?.id))
+    }
+
+    pub(crate) async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {
+        let found = self.store.find_account(AccountId(number)).await?;
+        found.ok_or(VendctlError::NoAccount(number))
+    }
+}
+
+/// A random key for commands that neither seal nor open anything. It is lost when the command ends.
+fn throwaway_keys() -> Result<SealingKeys, VendctlError> {
+    let mut key = [0; 32];
+    SystemEntropy.fill(&mut key)?;
+    Ok(SealingKeys::try_new(SealingKey::new(1, &key), Vec::new())?)
+}

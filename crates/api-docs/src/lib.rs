@@ -1,0 +1,86 @@
+//! The pages that the server itself serves, so that an integrator needs nothing else: the reference of every endpoint,
+//! the guides, and a page for every error code. Everything is in the binary. Nothing is loaded from another host.
+
+mod assets;
+mod error_page;
+mod guide;
+mod page;
+mod reference;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::LOCATION,
+    web::{Data, Path, ServiceConfig},
+};
+
+use error_codes::ErrorCode;
+use web::{ApiError, Document, get};
+
+use guide::Guide;
+use page::Page;
+
+/// The pages that are the same for all clients, made once.
+struct StaticPages {
+    reference: Page,
+    guide: Page,
+    migrating: Page,
+    error_index: Page,
+}
+
+/// Adds the pages below `/docs` to an application, which must be wrapped in [`web::intake`].
+pub fn pages(config: &mut ServiceConfig) {
+    let pages = StaticPages {
+        reference: reference::page(),
+        guide: Guide::Integrating.page(),
+        migrating: Guide::Migrating.page(),
+        error_index: error_page::index(),
+    };
+    config
+        .app_data(Data::new(pages))
+        .service(get("/docs", show_reference))
+        .service(get("/docs/", to_reference))
+        .service(get(Guide::Integrating.address(), show_guide))
+        .service(get(Guide::Migrating.address(), show_migrating))
+        .service(get("/docs/errors", show_error_index))
+        .service(get("/docs/errors/{code}", show_error))
+        .service(get(guide::CLIENT_PATH, show_client))
+        .service(get("/docs/assets/{file}", show_asset));
+}
+
+async fn show_reference(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.reference.answer(&request)
+}
+
+async fn to_reference() -> HttpResponse {
+    HttpResponse::PermanentRedirect().insert_header((LOCATION, "/docs")).finish()
+}
+
+async fn show_guide(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.guide.answer(&request)
+}
+
+async fn show_migrating(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.migrating.answer(&request)
+}
+
+async fn show_error_index(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.error_index.answer(&request)
+}
+
+async fn show_error(request: HttpRequest, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let code = ErrorCode::parse(&name).ok_or_else(nothing_here)?;
+    Ok(error_page::of(code).answer(&request))
+}
+
+async fn show_client(request: HttpRequest) -> HttpResponse {
+    Document::new("text/plain; charset=utf-8", guide::CLIENT).answer(&request)
+}
+
+async fn show_asset(request: HttpRequest, name: Path<String>) -> Result<HttpResponse, ApiError> {
+    let asset = assets::find(&name).ok_or_else(nothing_here)?;
+    Ok(asset.answer(&request))
+}
+
+fn nothing_here() -> ApiError {
+    ApiError::new(ErrorCode::ResourceNotFound)
+}

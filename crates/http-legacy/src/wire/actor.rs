@@ -1,0 +1,72 @@
+//! The parties to a purchase (specification, sections 2.1 and 2.5).
+
+use serde::Serialize;
+
+use identity::{Caller, Status};
+
+/// A user or an organisation that takes part in a purchase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Actor {
+    id: i64,
+    full_name: String,
+    phone_number: String,
+    username: String,
+    status: &'static str,
+}
+
+impl Actor {
+    /// The integration user that sends the request.
+    pub fn user(caller: &Caller) -> Self {
+        Self {
+            id: caller.user.id,
+            full_name: caller.user.full_name.clone(),
+            phone_number: caller.user.phone_number.clone().unwrap_or_default(),
+            username: caller.user.username.clone(),
+            status: caller.user.status.code(),
+        }
+    }
+
+    /// The organisation of the user that sends the request. It is active, because a suspended one cannot send requests.
+    pub fn organisation(caller: &Caller) -> Self {
+        Self {
+            id: caller.organisation.id,
+            full_name: caller.organisation.name.clone(),
+            phone_number: String::new(),
+            username: caller.organisation.code.clone(),
+            status: Status::Active.code(),
+        }
+    }
+}
+
+/// The payer. A quote has none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Payer {
+    /// An empty object, for a quote.
+    Empty {},
+    /// The organisation whose wallet is debited.
+    Organisation(Actor),
+}
+
+/// The receiver of the token. Beneficiaries are not registered, so only the phone number is known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Beneficiary {
+    id: i64,
+    full_name: String,
+    phone_number: String,
+    status: String,
+    address: String,
+}
+
+impl Beneficiary {
+    /// A beneficiary of which only the phone number is known.
+    pub fn at(phone_number: &str) -> Self {
+        Self {
+            id: 0,
+            full_name: String::new(),
+            phone_number: phone_number.to_owned(),
+            status: String::new(),
+            address: String::new(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Purchases as they are read back: the envelope of confirm, the fields that the integrator sent with it, and why it
+//! failed if it did.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use identity::Caller;
+use purchase::{PurchaseStatus, PurchaseWithBuyer, Record};
+use web::{Language, SharedState, why_failed};
+
+use super::{Actor, Purchase};
+
+/// A purchase in its current state.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ListedPurchase {
+    #[serde(flatten)]
+    purchase: Purchase,
+    /// As in the confirm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    external_reference: Option<String>,
+    /// As in the confirm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    comment: Option<String>,
+    /// Why nothing was bought, if `status` is `FAILED`. Retry answers the same about this purchase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, inline)]
+    failure: Option<Failure>,
+}
+
+/// One page of purchases, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PurchasePage {
+    data: Vec<ListedPurchase>,
+    /// What to send as `cursor` for the next page; null on the last one.
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// The fields of an error, inside another answer.
+#[derive(Debug, Serialize, ToSchema)]
+struct Failure {
+    r#type: &'static str,
+    code: &'static str,
+    message: String,
+    #[schema(required)]
+    param: Option<String>,
+    /// Whether a new purchase of the same may succeed.
+    buy_again: bool,
+}
+
+impl ListedPurchase {
+    /// The purchase as any user of its organisation reads it, whichever user bought.
+    pub fn read(
+        with_buyer: &PurchaseWithBuyer,
+        caller: &Caller,
+        shared: &SharedState,
+        language: Language,
+    ) -> Self {
+        let record = &with_buyer.record;
+        Self {
+            purchase: Purchase::of(record, Some(Actor::buyer(&with_buyer.buyer)), caller, shared),
+            external_reference: record.external_reference.clone(),
+            comment: record.comment.clone(),
+            failure: Failure::of(record, shared, language),
+        }
+    }
+}
+
+impl PurchasePage {
+    /// A page with these purchases. `next_cursor` leads to more.
+    pub const fn new(data: Vec<ListedPurchase>, next_cursor: Option<String>) -> Self {
+        Self { data, next_cursor }
+    }
+}
+
+impl Failure {
+    fn of(record: &Record, shared: &SharedState, language: Language) -> Option<Self> {
+        if PurchaseStatus::of(record.lifecycle.state.name()) != PurchaseStatus::Failed {
+            return None;
+        }
+        let error = why_failed(record);
+        Some(Self {
+            r#type: error.code().error_type().as_str(),
+            code: error.code().as_str(),
+            message: error.message(shared.messages(), language),
+            param: error.param().map(ToOwned::to_owned),
+            buy_again: error.buy_again().unwrap_or(false),
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! The superuser of one server: its address, and sessions with its databases.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use crate::session::Session;
+
+/// How to reach one server as its superuser.
+#[derive(Clone)]
+pub(crate) struct Superuser {
+    port: u16,
+    password: String,
+    maintenance: Sessions,
+}
+
+/// The sessions with one database. They stay open while they are not in use: a new one would cost more than most
+/// statements.
+#[derive(Clone, Default)]
+pub(crate) struct Sessions {
+    idle: Arc<Mutex<Vec<Session>>>,
+}
+
+impl Superuser {
+    pub(crate) fn new(port: u16, password: String) -> Self {
+        Self { port, password, maintenance: Sessions::default() }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The superuser's address of `database`.
+    pub(crate) fn url(&self, database: &str) -> String {
+        self.url_as("postgres", &self.password, database)
+    }
+
+    pub(crate) fn url_as(&self, user: &str, password: &str, database: &str) -> String {
+        format!("postgres://{user}:{password}@127.0.0.1:{port}/{database}", port = self.port)
+    }
+
+    /// Runs a statement about databases, in the database `postgres`.
+    pub(crate) fn maintains(&self, sql: &str) -> Result<String, crate::LocalPostgresError> {
+        self.maintenance.run(&self.url("postgres"), sql)
+    }
+}
+
+impl Sessions {
+    /// Runs `sql` in an idle session, or in a new one to `url`. Returns the rows as bare text: fields split by `|`, rows by
+    /// line ends.
+    pub(crate) fn run(&self, url: &str, sql: &str) -> Result<String, crate::LocalPostgresError> {
+        let idle = self.lock().pop().filter(Session::is_open);
+        let (session, answer) = Session::run(idle, url, sql);
+        self.lock().extend(session);
+        answer
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Without the password.
+impl fmt::Debug for Superuser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Superuser").field("port", &self.port).finish_non_exhaustive()
+    }
+}

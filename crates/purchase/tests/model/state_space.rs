@@ -1,0 +1,209 @@
+//! The model itself: one purchase, and the invariants that must hold in every state.
+
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use purchase::{Handling, Rules, StateName};
+use stateright::{Checker, HasDiscoveries, Model, Property};
+use vend::Capabilities;
+
+use crate::driver::Final;
+use crate::flaw::Flaw;
+use crate::floor::{Bounds, Move, Request, System, has_a_way_out};
+use crate::provider::{Habits, Nature};
+use crate::world::{Setup, TIMING};
+
+#[derive(Clone, Debug)]
+pub struct PurchaseModel {
+    pub setup: Setup,
+    pub bounds: Bounds,
+    /// Where the confirm is when the search begins.
+    pub request: Request,
+    /// The worlds from which a worker is known to reach an end.
+    ways_out: Arc<Mutex<HashSet<u64>>>,
+}
+
+/// The result of a search.
+#[derive(Debug)]
+pub struct Findings {
+    pub states: usize,
+    /// The violated invariant, and the moves that violated it.
+    pub broken: Vec<(&'static str, Vec<Move>)>,
+    /// What was never seen, although it should be possible.
+    pub never_seen: Vec<&'static str>,
+}
+
+impl PurchaseModel {
+    /// No flaw, and the provider does what it is declared to do, and no more.
+    pub fn truthful(handling: Handling, declared: Capabilities, habits: Habits, bounds: Bounds) -> Self {
+        let declared = Capabilities { settles_within: Duration::from_secs(5), ..declared };
+        let nature = Nature { does: declared, habits, settles_within: 5 };
+        let rules = Rules { declared, timing: TIMING };
+        let setup = Setup { handling, rules, nature, flaw: None };
+        Self { setup, bounds, request: Request::Read, ways_out: Arc::default() }
+    }
+
+    pub fn with(mut self, flaw: Flaw) -> Self {
+        self.setup.flaw = Some(flaw);
+        self
+    }
+
+    /// Its provider is declared to settle at once, and does so.
+    pub fn that_settles_at_once(mut self) -> Self {
+        self.setup.nature.settles_within = 1;
+        self.setup.rules.declared.settles_within = Duration::from_secs(1);
+        self
+    }
+
+    pub fn within(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Its provider really does this, whatever is declared.
+    pub fn though_it_does(mut self, does: Capabilities) -> Self {
+        self.setup.nature.does = does;
+        self
+    }
+
+    /// The request of the confirm has been sent, and no server has read it.
+    pub fn before_it_is_read(mut self) -> Self {
+        self.request = Request::InTransit;
+        self
+    }
+
+    pub fn over_a_network_that_duplicates(mut self) -> Self {
+        self.setup.nature.habits.duplicates = true;
+        self
+    }
+
+    /// Explores all states, with this number of threads.
+    pub fn explore(self, threads: usize) -> Findings {
+        Self::findings(&self.checker().threads(threads).spawn_bfs().join())
+    }
+
+    /// Explores until this invariant is violated. It uses one thread, so that the trace is short.
+    pub fn explore_until_it_breaks(self, invariant: &'static str) -> Findings {
+        let search = self.checker().finish_when(HasDiscoveries::AnyOf([invariant].into())).spawn_bfs();
+        Self::findings(&search.join())
+    }
+
+    fn findings(search: &impl Checker<Self>) -> Findings {
+        let mut seen = search.discoveries();
+        let properties = search.model().properties();
+        let (invariants, sights): (Vec<_>, Vec<_>) =
+            properties.into_iter().partition(|property| property.expectation.discovery_is_failure());
+        let broken = invariants
+            .iter()
+            .filter_map(|invariant| Some((invariant.name, seen.remove(invariant.name)?.into_actions())))
+            .collect();
+        let never_seen =
+            sights.iter().map(|sight| sight.name).filter(|name| !seen.contains_key(name)).collect();
+        Findings { states: search.unique_state_count(), broken, never_seen }
+    }
+
+    fn lets_out(&self, system: &System) -> bool {
+        let mut hasher = DefaultHasher::new();
+        system.world.hash(&mut hasher);
+        let key = hasher.finish();
+        let is_known = self.ways_out.lock().expect("no code panics while it holds the lock").contains(&key);
+        if is_known {
+            return true;
+        }
+        let has_one = has_a_way_out(&system.world, &self.setup);
+        if has_one {
+            self.ways_out.lock().expect("no code panics while it holds the lock").insert(key);
+        }
+        has_one
+    }
+}
+
+impl Model for PurchaseModel {
+    type State = System;
+    type Action = Move;
+
+    fn init_states(&self) -> Vec<System> {
+        vec![System::opens(self.bounds, self.request)]
+    }
+
+    fn actions(&self, system: &System, moves: &mut Vec<Move>) {
+        system.moves(&self.setup, moves);
+    }
+
+    fn next_state(&self, system: &System, one_move: Move) -> Option<System> {
+        system.after(one_move, &self.setup)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut properties = vec![
+            Property::always("vended at most once", |_, system: &System| system.world.provider.vends <= 1),
+            Property::always("the hold ends at most once", |_, system: &System| {
+                system.world.captured + system.world.released <= 1
+            }),
+            Property::always("what is released is never vended", |_, system: &System| {
+                system.world.released == 0 || system.world.provider.vends == 0
+            }),
+            Property::always("another attempt is due only if none was vended", |_, system: &System| {
+                system.world.state() != Some(StateName::RetryDue) || system.world.provider.vends == 0
+            }),
+            Property::always("paid for only if vended", |_, system: &System| {
+                system.world.captured <= system.world.provider.vends
+            }),
+            Property::always("an end is final", |_, system: &System| !system.world.end_was_undone),
+            Property::always("held exactly while open", |_, system: &System| {
+                system.world.is_held == system.world.is_open()
+            }),
+            Property::always("due exactly while open", |model: &Self, system: &System| {
+                system.world.is_due_some_time(&model.setup) == system.world.is_open()
+            }),
+            Property::always("no two final answers differ", |_, system: &System| !system.contradicted),
+            Property::always("a final answer stays true", final_answer_stays_true),
+            Property::always("no incident", |_, system: &System| system.world.incidents == 0),
+            Property::always("a worker can always finish", Self::lets_out),
+            Property::sometimes("successful", |_, system: &System| is(system, StateName::Successful)),
+            Property::sometimes("failed", |_, system: &System| is(system, StateName::Failed)),
+            Property::sometimes("in review", |_, system: &System| is(system, StateName::Review)),
+            Property::sometimes("answered with success", |_, system: &System| {
+                system.told == Some(Final::Successful)
+            }),
+            Property::sometimes("answered with failure", |_, system: &System| {
+                system.told == Some(Final::Failed)
+            }),
+        ];
+        if self.request == Request::InTransit {
+            let nothing = Property::sometimes("answered that nothing was bought", |_, system: &System| {
+                system.told == Some(Final::NothingReserved)
+            });
+            properties.push(nothing);
+        }
+        if self.setup.handling == Handling::Managed {
+            let due = Property::sometimes("another attempt is due", |_, system: &System| {
+                is(system, StateName::RetryDue)
+            });
+            properties.push(due);
+        }
+        if self.setup.handling == Handling::Managed || self.setup.rules.declared.repeat_is_safe {
+            let twice = Property::sometimes("two copies left", |_, system: &System| {
+                system.world.provider.copies() > 1
+            });
+            properties.push(twice);
+        }
+        properties
+    }
+}
+
+fn is(system: &System, state: StateName) -> bool {
+    system.world.state() == Some(state)
+}
+
+fn final_answer_stays_true(_: &PurchaseModel, system: &System) -> bool {
+    match system.told {
+        None => true,
+        Some(Final::NothingReserved) => system.world.stored.is_none(),
+        Some(Final::Successful) => is(system, StateName::Successful),
+        Some(Final::Failed) => is(system, StateName::Failed),
+    }
+}

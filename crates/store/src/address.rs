@@ -1,0 +1,343 @@
+//! Where the database is, and how the connection to it is protected: the address of the settings, with the `sslmode` and
+//! `sslrootcert` that PostgreSQL's own programs know.
+
+use std::{fs, io, sync::Arc};
+
+use percent_encoding::percent_decode_str;
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme,
+    client::{
+        WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    },
+    crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+};
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::{Client, Config, Connection, NoTls, Socket, config::SslMode};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The value of `sslrootcert` for the authorities that the operating system trusts.
+const SYSTEM_ROOTS: &str = "system";
+
+/// A database's address, and how the connection is protected.
+#[derive(Clone)]
+pub(crate) struct Address {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+}
+
+/// Why a text is no address of a database. No error repeats the address, because it contains a password.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// It cannot be parsed, or names no host.
+    #[error("database_url is no address such as postgres://login:password@host/name")]
+    Malformed,
+    /// It names a mode that PostgreSQL does not have, or that is not offered here.
+    #[error("database_url has sslmode={0}, which must be disable, prefer, require, verify-ca or verify-full")]
+    UnknownMode(String),
+    /// The mode verifies certificates, and the file with their authority is missing or not readable.
+    #[error("database_url has sslrootcert={path}, which cannot be read as PEM certificates")]
+    RootCertificate {
+        /// The file.
+        path: String,
+        /// Why not.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The TLS library refuses the configuration.
+    #[error("the TLS connection to the database cannot be set up")]
+    Tls(#[source] TlsError),
+}
+
+/// How much of the server is verified, in the words of PostgreSQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    /// No encryption.
+    Disable,
+    /// Encryption if the server has it. Nothing is verified.
+    Prefer,
+    /// Encryption. The authority is verified only if `sslrootcert` names it.
+    Require,
+    /// Encryption, and a certificate of the authority.
+    VerifyCa,
+    /// Encryption, and a certificate of the authority for this host name.
+    VerifyFull,
+}
+
+/// Some of the address is ours and not the driver's.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Protection {
+    mode: Option<String>,
+    root_certificate: Option<String>,
+}
+
+impl Address {
+    /// The address and its protection. Reads the file of `sslrootcert`.
+    pub(crate) fn parse(url: &str) -> Result<Self, AddressError> {
+        let (url, protection) = Protection::taken_from(url);
+        let mut config: Config = url.parse().map_err(|_password_inside| AddressError::Malformed)?;
+        if config.get_hosts().is_empty() {
+            return Err(AddressError::Malformed);
+        }
+        let mode = protection.mode()?;
+        config.ssl_mode(match mode {
+            Mode::Disable => SslMode::Disable,
+            Mode::Prefer => SslMode::Prefer,
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
+        });
+        let tls = protection.client_config(mode)?.map(MakeRustlsConnect::new);
+        Ok(Self { config, tls })
+    }
+
+    /// The options of the driver, to be completed.
+    pub(crate) const fn config_mut(&mut self) -> &mut Config {
+        &mut self.config
+    }
+
+    /// Connects. `drive` gets the connection, which must be polled for the client to work.
+    pub(crate) async fn connect<Drives: DrivesConnection>(
+        &self,
+        drive: Drives,
+    ) -> Result<(Client, Drives::Driver), tokio_postgres::Error> {
+        if let Some(tls) = &self.tls {
+            let (client, connection) = self.config.connect(tls.clone()).await?;
+            return Ok((client, drive.drives(connection)));
+        }
+        let (client, connection) = self.config.connect(NoTls).await?;
+        Ok((client, drive.drives(connection)))
+    }
+}
+
+/// Takes a connection over, whatever protects it.
+pub(crate) trait DrivesConnection {
+    type Driver;
+
+    fn drives<Stream>(self, connection: Connection<Socket, Stream>) -> Self::Driver
+    where
+        Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+}
+
+impl Protection {
+    /// Takes the parameters out of an address that the driver does not know, and returns the rest.
+    fn taken_from(url: &str) -> (String, Self) {
+        let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), Self::default()) };
+        let mut protection = Self::default();
+        let mut others = Vec::new();
+        for pair in query.split('&') {
+            let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
+            match pair.split_once('=') {
+                Some(("sslmode", value)) => protection.mode = Some(decoded(value)),
+                Some(("sslrootcert", value)) => protection.root_certificate = Some(decoded(value)),
+                _ => others.push(pair),
+            }
+        }
+        if others.is_empty() {
+            return (base.to_owned(), protection);
+        }
+        (format!("{base}?{}", others.join("&")), protection)
+    }
+
+    /// Without a mode the connection is not encrypted, but an authority that is named must be verified.
+    fn mode(&self) -> Result<Mode, AddressError> {
+        match (self.mode.as_deref(), &self.root_certificate) {
+            (None, None) | (Some("disable"), _) => Ok(Mode::Disable),
+            (None, Some(_)) | (Some("verify-full"), _) => Ok(Mode::VerifyFull),
+            (Some("prefer"), _) => Ok(Mode::Prefer),
+            (Some("require"), None) => Ok(Mode::Require),
+            (Some("require" | "verify-ca"), _) => Ok(Mode::VerifyCa),
+            (Some(unknown), _) => Err(AddressError::UnknownMode(unknown.to_owned())),
+        }
+    }
+
+    /// None if the connection is not encrypted.
+    fn client_config(&self, mode: Mode) -> Result<Option<ClientConfig>, AddressError> {
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(AddressError::Tls)?;
+        let roots = self.root_certificate.as_deref().unwrap_or(SYSTEM_ROOTS);
+        let builder = match (mode, roots) {
+            (Mode::Disable, _) => return Ok(None),
+            (Mode::Prefer | Mode::Require, _) => {
+                let verifier = Arc::new(Unverified { provider });
+                builder.dangerous().with_custom_certificate_verifier(verifier)
+            }
+            (Mode::VerifyFull, SYSTEM_ROOTS) => {
+                builder.with_platform_verifier().map_err(AddressError::Tls)?
+            }
+            // Any holder of a public certificate would be accepted, so the name is verified, as libpq does.
+            (Mode::VerifyCa, SYSTEM_ROOTS) => builder.with_platform_verifier().map_err(AddressError::Tls)?,
+            (Mode::VerifyFull, path) => builder.with_webpki_verifier(verifier(path, provider)?),
+            (Mode::VerifyCa, path) => {
+                let verifier = Arc::new(AnyName { authority: verifier(path, provider)? });
+                builder.dangerous().with_custom_certificate_verifier(verifier)
+            }
+        };
+        Ok(Some(builder.with_no_client_auth()))
+    }
+}
+
+/// Verifies certificates of the authorities in a PEM file.
+fn verifier(path: &str, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, AddressError> {
+    let failed = |source| AddressError::RootCertificate { path: path.to_owned(), source };
+    let pem = fs::read(path).map_err(|source| failed(source.into()))?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
+        let certificate = certificate.map_err(|source| failed(source.to_string().into()))?;
+        roots.add(certificate).map_err(|source| failed(source.into()))?;
+    }
+    if roots.is_empty() {
+        return Err(failed(io::Error::from(io::ErrorKind::InvalidData).into()));
+    }
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+        .build()
+        .map_err(|source| failed(source.into()))
+}
+
+/// Accepts every certificate: encryption against a listener, and nothing against an impostor.
+#[derive(Debug)]
+struct Unverified {
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, TlsError> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Accepts a certificate of the authority for any name.
+#[derive(Debug)]
+struct AnyName {
+    authority: Arc<WebPkiServerVerifier>,
+}
+
+impl ServerCertVerifier for AnyName {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, TlsError> {
+        // The name is verified last, so everything else was in order.
+        match self.authority.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
+            Err(TlsError::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        self.authority.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        self.authority.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.authority.supported_verify_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Address, AddressError, Mode, Protection};
+
+    fn mode(url: &str) -> Result<Mode, AddressError> {
+        Protection::taken_from(url).1.mode()
+    }
+
+    #[test]
+    fn the_modes_are_those_of_libpq() {
+        for (query, expected) in [
+            ("", Mode::Disable),
+            ("?sslmode=disable&sslrootcert=ca.pem", Mode::Disable),
+            ("?sslmode=prefer", Mode::Prefer),
+            ("?sslmode=require", Mode::Require),
+            ("?sslmode=require&sslrootcert=ca.pem", Mode::VerifyCa),
+            ("?sslmode=verify-ca", Mode::VerifyCa),
+            ("?sslmode=verify-full", Mode::VerifyFull),
+            ("?sslrootcert=ca.pem", Mode::VerifyFull),
+        ] {
+            let found = mode(&format!("postgres://api@db.example/vendgate{query}"));
+            assert_eq!(found.unwrap(), expected, "{query}");
+        }
+        let unknown = mode("postgres://api@db.example/vendgate?sslmode=verify_full").unwrap_err();
+        assert!(unknown.to_string().contains("sslmode=verify_full, which must be"), "{unknown}");
+    }
+
+    #[test]
+    fn the_other_parameters_reach_the_driver() {
+        let url =
+            "postgres://api@a.example,b.example/vendgate?target_session_attrs=read-write&sslmode=require";
+        let (rest, _) = Protection::taken_from(url);
+        assert_eq!(rest, "postgres://api@a.example,b.example/vendgate?target_session_attrs=read-write");
+        let unknown = Address::parse("postgres://api@db.example/vendgate?sslcert=client.pem");
+        assert!(matches!(unknown, Err(AddressError::Malformed)));
+    }
+
+    #[test]
+    fn an_authority_that_cannot_be_read_is_named_and_no_password_is() {
+        let address = Address::parse("postgres://api:secret@db.example/vendgate?sslrootcert=/nowhere/ca.pem");
+        let error = address.err().unwrap().to_string();
+        assert_eq!(
+            error,
+            "database_url has sslrootcert=/nowhere/ca.pem, which cannot be read as PEM certificates"
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! The inputs of a group's reserves, read from the database under the locks of their wallets.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use ledger::AccountId;
+use money::Currency;
+use purchase::PurchaseId;
+
+use super::ReserveJob;
+use crate::idempotency::{self, KeyQuestion, KeyStanding};
+use crate::statement::{Statement, prepared};
+use crate::{PendingRequest, StoreError};
+
+struct FindCallers;
+
+impl Statement for FindCallers {
+    const SQL: &str = include_str!("../sql/find_callers.sql");
+}
+
+struct FindReserveInputs;
+
+impl Statement for FindReserveInputs {
+    const SQL: &str = include_str!("../sql/reserve_facts.sql");
+}
+
+/// The state of a reservation's request just after the transaction began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestNow {
+    pub(super) age: Duration,
+    pub(super) is_abandoned: bool,
+}
+
+impl RequestNow {
+    pub(super) fn of(pending: &dyn PendingRequest) -> Self {
+        Self { age: pending.age(), is_abandoned: pending.is_abandoned() }
+    }
+}
+
+/// The inputs for the decision about one reservation.
+#[derive(Clone, Debug)]
+pub(super) struct ReserveInputs {
+    pub(super) at: DateTime<Utc>,
+    pub(super) request: RequestNow,
+    pub(super) caller: Caller,
+    pub(super) is_stored: bool,
+    pub(super) open_purchase: Option<PurchaseId>,
+    /// A confirm that arrived before this moment cannot buy under the reference. `None` if this one arrived later.
+    pub(super) reference_rests_until: Option<DateTime<Utc>>,
+    pub(super) is_offered: bool,
+    pub(super) is_on_allow_list: bool,
+    /// What is stored about its idempotency key. The default if it has none.
+    pub(super) key: KeyStanding,
+}
+
+/// What must be known about the caller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller {
+    pub(super) organisation_is_active: bool,
+    /// In staging, an organisation may buy only for the subscribers on its allow-list.
+    pub(super) is_locked_to_allow_list: bool,
+    pub(super) authority_is_live: bool,
+    pub(super) commission_account: Option<AccountId>,
+}
+
+#[derive(diesel::QueryableByName)]
+struct CallerRow {
+    #[diesel(sql_type = BigInt)]
+    ordinal: i64,
+    #[diesel(sql_type = Bool)]
+    organisation_is_active: bool,
+    #[diesel(sql_type = Bool)]
+    is_locked_to_allow_list: bool,
+    #[diesel(sql_type = Bool)]
+    authority_is_live: bool,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    commission_account_id: Option<i64>,
+}
+
+#[derive(diesel::QueryableByName)]
+struct Row {
+    #[diesel(sql_type = Timestamptz)]
+    at: DateTime<Utc>,
+    #[diesel(sql_type = Bool)]
+    is_on_file: bool,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    open_purchase_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    reference_rests_until: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Bool)]
+    is_offered: bool,
+    #[diesel(sql_type = Bool)]
+    is_on_allow_list: bool,
+}
+
+/// Organisation, client, user and access token, and the currency of the purchase.
+type CallerKey = (i64, i64, i64, i64, Currency);
+
+/// Reads the inputs of each reservation, in their order. The state in `requests` was read after this transaction began.
+pub(super) async fn read(
+    connection: &AsyncPgConnection,
+    jobs: &[ReserveJob],
+    requests: &[RequestNow],
+) -> Result<Vec<ReserveInputs>, StoreError> {
+    if jobs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let asked = keys_of(jobs, requests);
+    let (callers, rows, mut keys) = tokio::try_join!(
+        biased;
+        find_callers(connection, jobs),
+        load(connection, jobs, requests),
+        idempotency::read_keys(connection, &asked),
+    )?;
+    if rows.len() != jobs.len() {
+        return Err(StoreError::Stale { what: "a reservation of the group" });
+    }
+    let inputs = jobs.iter().zip(requests).zip(rows).enumerate().map(|(place, ((job, request), row))| {
+        let caller = callers.get(&caller_key(job)).copied();
+        Ok(ReserveInputs {
+            at: row.at,
+            request: *request,
+            caller: caller.ok_or(StoreError::Stale { what: "an organisation" })?,
+            is_stored: row.is_on_file,
+            open_purchase: row.open_purchase_id.map(PurchaseId),
+            reference_rests_until: row.reference_rests_until,
+            is_offered: row.is_offered,
+            is_on_allow_list: row.is_on_allow_list,
+            key: keys.remove(&place).unwrap_or_default(),
+        })
+    });
+    inputs.collect()
+}
+
+/// The keys that the reservations ask for, each with the index of its reservation.
+fn keys_of<'a>(jobs: &'a [ReserveJob], requests: &[RequestNow]) -> Vec<KeyQuestion<'a>> {
+    let asked = jobs.iter().zip(requests).enumerate().filter_map(|(place, (job, request))| {
+        let keyed = job.reservation.keyed.as_ref()?;
+        let (client, age_us) = (job.reservation.authority.client, microseconds(request.age));
+        Some(KeyQuestion { place, client, key: &keyed.key, age_us })
+    });
+    asked.collect()
+}
+
+async fn find_callers(
+    mut connection: &AsyncPgConnection,
+    jobs: &[ReserveJob],
+) -> Result<BTreeMap<CallerKey, Caller>, StoreError> {
+    let mut keys: Vec<CallerKey> = jobs.iter().map(caller_key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let rows: Vec<CallerRow> = prepared::<FindCallers>()
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.0).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.1).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.2).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.3).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(keys.iter().map(|key| key.4.as_str()).collect::<Vec<_>>())
+        .load(&mut connection)
+        .await?;
+    let known = rows.into_iter().filter_map(|row| {
+        let position = usize::try_from(row.ordinal).ok()?.checked_sub(1)?;
+        let caller = Caller {
+            organisation_is_active: row.organisation_is_active,
+            is_locked_to_allow_list: row.is_locked_to_allow_list,
+            authority_is_live: row.authority_is_live,
+            commission_account: row.commission_account_id.map(AccountId),
+        };
+        Some((*keys.get(position)?, caller))
+    });
+    Ok(known.collect())
+}
+
+async fn load(
+    mut connection: &AsyncPgConnection,
+    jobs: &[ReserveJob],
+    requests: &[RequestNow],
+) -> Result<Vec<Row>, StoreError> {
+    let asked = || jobs.iter().map(|job| &job.reservation);
+    let rows: Vec<Row> = prepared::<FindReserveInputs>()
+        .bind::<Array<BigInt>, _>(asked().map(|r| r.id.0).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(asked().map(|r| r.authority.organisation.0).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(asked().map(|r| r.request.product.as_str()).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(asked().map(|r| r.request.subscriber.as_str()).collect::<Vec<_>>())
+        .bind::<Array<Nullable<Text>>, _>(
+            asked().map(|r| r.request.external_reference.as_deref()).collect::<Vec<_>>(),
+        )
+        .bind::<Array<BigInt>, _>(
+            requests.iter().map(|request| microseconds(request.age)).collect::<Vec<_>>(),
+        )
+        .bind::<Array<Text>, _>(asked().map(|r| r.request.provider_code.as_str()).collect::<Vec<_>>())
+        .load(&mut connection)
+        .await?;
+    Ok(rows)
+}
+
+fn caller_key(job: &ReserveJob) -> CallerKey {
+    let authority = &job.reservation.authority;
+    let currency = job.reservation.price.total.currency();
+    (authority.organisation.0, authority.client.0, authority.user.0, authority.access_token.0, currency)
+}
+
+/// Rounds up. Never returns more than one day, because no request waits that long.
+fn microseconds(age: Duration) -> i64 {
+    const DAY: i64 = 86_400_000_000;
+    i64::try_from(age.as_micros().saturating_add(1)).unwrap_or(DAY).min(DAY)
+}

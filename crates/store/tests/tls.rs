@@ -1,0 +1,130 @@
+//! The connection to the database over TLS, against a real server with certificates of this test's own authority.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use clock::{Clock, SystemClock};
+use local_postgres::{Database, Durability, LocalPostgres};
+use purchase::Timing;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use store::{SealingKey, SealingKeys, Store, StoreError, StoreSettings};
+
+/// Far more than a reload of the server's settings takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How many connections of a store the server has encrypted.
+const ENCRYPTED: &str = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+    WHERE application_name = 'vendgate' AND ssl";
+
+/// A server that has a certificate for one name.
+struct TlsServer {
+    postgres: LocalPostgres,
+    database: Database,
+    /// The certificate of the authority that issued the server's.
+    authority: PathBuf,
+}
+
+impl TlsServer {
+    fn with_certificate_for(name: &str) -> Self {
+        let (authority, certificate, key) = certificate_for(name);
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("authority of {name}.pem"));
+        fs::write(&path, authority).unwrap();
+        let postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
+        let database = postgres.create_database("vendgate").unwrap();
+        // The server writes its own files, because it accepts a key only if it owns the file.
+        for (file, pem) in [("server.crt", certificate), ("server.key", key)] {
+            let program = format!("cat > {file} && chmod 600 {file}");
+            let lines = pem.lines().map(|line| format!("('{line}')")).collect::<Vec<_>>().join(", ");
+            database.run_sql(&format!("COPY (VALUES {lines}) TO PROGRAM '{program}'")).unwrap();
+        }
+        database.run_sql("ALTER SYSTEM SET ssl = on").unwrap();
+        database.run_sql("SELECT pg_reload_conf()").unwrap();
+        let began = SystemClock.monotonic();
+        while database.run_sql("SHOW ssl").unwrap() != "on" {
+            assert!(SystemClock.monotonic().elapsed_since(began) < PATIENCE, "the server does not encrypt");
+        }
+        tokio::runtime::Runtime::new().unwrap().block_on(store::migrate(&database.url().into())).unwrap();
+        Self { postgres, database, authority: path }
+    }
+
+    /// The address on this host, with parameters. `{ca}` stands for the path of the authority.
+    fn address(&self, host: &str, parameters: &str) -> String {
+        let authority = self.authority.to_string_lossy().replace(' ', "%20");
+        let url = self.database.url().replace("@127.0.0.1", &format!("@{host}"));
+        format!("{url}?{}", parameters.replace("{ca}", &authority))
+    }
+
+    /// Connects a store; on success returns how many of its connections are encrypted.
+    fn connects(&self, host: &str, parameters: &str) -> Result<u32, StoreError> {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let settings = StoreSettings::for_database(self.address(host, parameters));
+        let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
+        let connecting = Store::connect(settings, keys, Timing::default(), runtime.handle().clone());
+        let _store = runtime.block_on(connecting)?;
+        Ok(self.database.run_sql(ENCRYPTED).unwrap().parse().unwrap())
+    }
+}
+
+/// The PEM forms of an authority, and of a certificate and key that it issued for a host name.
+fn certificate_for(name: &str) -> (String, String, String) {
+    let mut parameters = CertificateParams::default();
+    parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(parameters, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let parameters = CertificateParams::new(vec![name.to_owned()]).unwrap();
+    let certificate = parameters.signed_by(&key, &authority).unwrap();
+    (authority.pem(), certificate.pem(), key.serialize_pem())
+}
+
+/// Every cause of an error, outermost first.
+fn causes(error: &StoreError) -> String {
+    let mut causes = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        causes = format!("{causes}: {cause}");
+        next = cause.source();
+    }
+    causes
+}
+
+#[test]
+fn verify_full_accepts_the_right_certificate_and_refuses_every_other() {
+    let server = TlsServer::with_certificate_for("localhost");
+    assert_eq!(server.connects("localhost", "sslmode=disable").unwrap(), 0);
+    for encrypted in
+        ["sslmode=prefer", "sslmode=require", "sslmode=verify-full&sslrootcert={ca}", "sslrootcert={ca}"]
+    {
+        assert!(server.connects("localhost", encrypted).unwrap() > 0, "{encrypted}");
+    }
+
+    let other_name = server.connects("127.0.0.1", "sslmode=verify-full&sslrootcert={ca}").unwrap_err();
+    assert!(causes(&other_name).contains("certificate not valid for name"), "{}", causes(&other_name));
+    assert!(server.connects("127.0.0.1", "sslmode=verify-ca&sslrootcert={ca}").unwrap() > 0);
+
+    let unknown = server.connects("localhost", "sslmode=verify-full&sslrootcert=system").unwrap_err();
+    assert!(causes(&unknown).contains("UnknownIssuer"), "{}", causes(&unknown));
+    let neighbour = TlsServer::with_certificate_for("127.0.0.1");
+    let parameters =
+        format!("sslmode=verify-full&sslrootcert={}", neighbour.authority.display()).replace(' ', "%20");
+    let wrong_authority = server.connects("localhost", &parameters).unwrap_err();
+    assert!(matches!(wrong_authority, StoreError::Unavailable { .. }), "{}", causes(&wrong_authority));
+    assert!(neighbour.connects("127.0.0.1", "sslmode=verify-full&sslrootcert={ca}").unwrap() > 0);
+
+    drop(server.postgres);
+}
+
+#[test]
+fn a_server_without_encryption_is_refused_where_it_is_required() {
+    let postgres = LocalPostgres::shared();
+    let database = postgres.create_database("unencrypted").unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let settings = StoreSettings::for_database(format!("{}?sslmode=require", database.url()));
+    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
+    let connecting = Store::connect(settings, keys, Timing::default(), runtime.handle().clone());
+    let error = runtime.block_on(connecting).err().unwrap();
+    assert!(causes(&error).contains("server does not support TLS"), "{}", causes(&error));
+
+    let owner = format!("{}?sslmode=require", database.url()).into();
+    let error = runtime.block_on(store::migrate(&owner)).unwrap_err();
+    assert!(causes(&error).contains("server does not support TLS"), "{}", causes(&error));
+}

@@ -1,0 +1,296 @@
+//! Which crate may use which, and which libraries: arrows point downward only.
+//!
+//! The table is here and in `docs/ARCHITECTURE.md`; the packages must follow it and the two must agree.
+//! If a crate turns out wrong, change it in all three places in one commit.
+
+use std::fs;
+
+use crate::{
+    cargo::packages,
+    source::{assert_none, root},
+};
+
+/// Every crate, below those that it may use: its directory, its package, and the packages that it may use.
+const CRATES: &[(&str, &str, &[&str])] = &[
+    ("crates/money", "money", &[]),
+    ("crates/meter-token", "meter-token", &[]),
+    ("crates/sts", "sts", &[]),
+    ("crates/clock", "clock", &[]),
+    ("crates/error-codes", "error-codes", &[]),
+    ("crates/failpoint", "failpoint", &[]),
+    ("crates/vend", "vend", &["money", "meter-token"]),
+    ("crates/ledger", "ledger", &["money"]),
+    ("crates/purchase", "purchase", &["vend", "money", "meter-token", "ledger"]),
+    ("crates/provider", "provider", &["vend", "money", "meter-token"]),
+    ("crates/provider-http", "provider-http", &["provider", "vend"]),
+    (
+        "crates/provider-xmlvend",
+        "provider-xmlvend",
+        &["provider-http", "provider", "vend", "money", "meter-token", "clock"],
+    ),
+    (
+        "crates/provider-reloadly",
+        "provider-reloadly",
+        &["provider-http", "provider", "vend", "money", "clock"],
+    ),
+    (
+        "crates/provider-registry",
+        "provider-registry",
+        &["provider-xmlvend", "provider-reloadly", "provider", "clock"],
+    ),
+    ("crates/transcript", "transcript", &["purchase", "vend", "money", "meter-token"]),
+    ("crates/utility-sim", "utility-sim", &["money", "meter-token", "sts", "clock"]),
+    ("crates/store", "store", &["purchase", "vend", "ledger", "money", "meter-token", "failpoint"]),
+    (
+        "crates/vending",
+        "vending",
+        &[
+            "store",
+            "provider",
+            "transcript",
+            "purchase",
+            "vend",
+            "ledger",
+            "money",
+            "meter-token",
+            "clock",
+            "failpoint",
+        ],
+    ),
+    ("crates/identity", "identity", &["store", "clock"]),
+    ("crates/messages", "messages", &["error-codes"]),
+    ("crates/notify", "notify", &["store", "purchase", "messages", "meter-token", "failpoint"]),
+    (
+        "crates/web",
+        "web",
+        &["vending", "purchase", "vend", "ledger", "identity", "messages", "error-codes", "money", "clock"],
+    ),
+    (
+        "crates/http-v1",
+        "http-v1",
+        &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
+    ),
+    (
+        "crates/http-legacy",
+        "http-legacy",
+        &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
+    ),
+    ("crates/api-docs", "api-docs", &["http-v1", "web", "error-codes"]),
+    ("crates/boot", "boot", &["clock"]),
+    ("crates/local-postgres", "local-postgres", &[]),
+    (
+        "bins/api-server",
+        "api-server",
+        &[
+            "boot",
+            "http-v1",
+            "http-legacy",
+            "api-docs",
+            "web",
+            "identity",
+            "vending",
+            "provider-registry",
+            "store",
+            "purchase",
+            "clock",
+        ],
+    ),
+    (
+        "bins/retry-worker",
+        "retry-worker",
+        &["boot", "notify", "messages", "vending", "provider-registry", "store", "purchase", "clock"],
+    ),
+    ("bins/utility-sim", "utility-sim-server", &["boot", "utility-sim", "clock"]),
+    (
+        "bins/vendctl",
+        "vendctl",
+        &["boot", "store", "identity", "purchase", "vend", "ledger", "money", "meter-token", "clock"],
+    ),
+    (
+        "bins/sandbox",
+        "sandbox",
+        &[
+            "api-server",
+            "retry-worker",
+            "utility-sim-server",
+            "local-postgres",
+            "utility-sim",
+            "identity",
+            "store",
+            "purchase",
+            "ledger",
+            "vend",
+            "clock",
+            "money",
+        ],
+    ),
+    ("tests/rules", "workspace-rules", &[]),
+    (
+        "tests",
+        "acceptance",
+        &[
+            "api-server",
+            "retry-worker",
+            "http-v1",
+            "http-legacy",
+            "error-codes",
+            "vendctl",
+            "sandbox",
+            "local-postgres",
+            "identity",
+            "store",
+            "utility-sim",
+            "transcript",
+            "purchase",
+            "ledger",
+            "vend",
+            "clock",
+            "meter-token",
+            "money",
+            "failpoint",
+        ],
+    ),
+];
+
+/// Libraries with this prefix may be used by these packages only.
+const FOREIGN: &[(&str, &[&str])] = &[
+    ("diesel", &["store"]),
+    ("tokio-postgres", &["store", "local-postgres"]),
+    (
+        "actix",
+        &[
+            "web",
+            "http-v1",
+            "http-legacy",
+            "api-docs",
+            "boot",
+            "utility-sim",
+            "api-server",
+            "utility-sim-server",
+            "sandbox",
+        ],
+    ),
+    ("config", &["boot"]),
+    ("lettre", &["notify"]),
+    ("oauth2", &["provider-reloadly"]),
+    ("utoipa", &["http-v1", "api-docs"]),
+    ("quick-xml", &["provider-xmlvend", "utility-sim"]),
+];
+
+/// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format.
+const PURE: &[&str] = &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase"];
+
+/// Prefixes of libraries that a pure crate must not use.
+const IMPURE: &[&str] = &[
+    "actix",
+    "async",
+    "diesel",
+    "futures",
+    "getrandom",
+    "hyper",
+    "rand",
+    "reqwest",
+    "serde",
+    "tokio",
+    "tracing",
+    "clock",
+];
+
+#[test]
+fn the_table_lists_every_package_and_no_other() {
+    let mut packages: Vec<(String, String)> =
+        packages().into_values().map(|package| (package.path, package.name)).collect();
+    let mut table: Vec<(String, String)> =
+        CRATES.iter().map(|(path, name, _)| ((*path).to_owned(), (*name).to_owned())).collect();
+    packages.sort();
+    table.sort();
+    assert_eq!(packages, table);
+}
+
+#[test]
+fn the_table_itself_points_downward_only() {
+    let mut above: Vec<&str> = Vec::new();
+    for (_, name, may_use) in CRATES {
+        let upward: Vec<&&str> = may_use.iter().filter(|used| !above.contains(used)).collect();
+        assert!(upward.is_empty(), "{name} may not use {upward:?}: they are not above it in the table");
+        above.push(name);
+    }
+}
+
+#[test]
+fn no_crate_uses_another_against_the_table() {
+    let packages = packages();
+    let mut broken = Vec::new();
+    for (_, name, may_use) in CRATES {
+        let Some(package) = packages.get(*name) else { continue };
+        let ours = package.built_with.iter().filter(|used| packages.contains_key(*used));
+        let forbidden = ours.filter(|used| !may_use.contains(&used.as_str()));
+        broken.extend(forbidden.map(|used| format!("{name} uses {used}")));
+    }
+    assert_none(&broken, "These arrows are not in the table:");
+}
+
+#[test]
+fn no_crate_uses_a_library_that_belongs_to_another() {
+    let mut broken = Vec::new();
+    for package in packages().values() {
+        for (library, owners) in FOREIGN.iter().filter(|(_, owners)| !owners.contains(&package.name.as_str()))
+        {
+            let used = package.built_with.iter().filter(|used| used.starts_with(library));
+            broken.extend(
+                used.map(|used| format!("{} uses {used}, which belongs to {owners:?}", package.name)),
+            );
+        }
+    }
+    assert_none(&broken, "These libraries belong to one crate:");
+}
+
+#[test]
+fn the_crates_of_values_and_rules_stay_pure() {
+    let mut broken = Vec::new();
+    for package in packages().values().filter(|package| PURE.contains(&package.name.as_str())) {
+        let impure = |used: &&String| IMPURE.iter().any(|library| used.starts_with(library));
+        broken.extend(
+            package.built_with.iter().filter(impure).map(|used| format!("{} uses {used}", package.name)),
+        );
+    }
+    assert_none(&broken, "Time, randomness, waiting and wire formats stay outside these crates:");
+}
+
+#[test]
+fn the_architecture_document_prints_the_same_table() {
+    let document =
+        fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("docs/ARCHITECTURE.md is there");
+    let printed = printed_rows(&document);
+    let expected: Vec<(String, String)> =
+        CRATES.iter().map(|(path, _, may_use)| ((*path).to_owned(), cell(may_use))).collect();
+    let missing = expected.iter().filter(|row| !printed.contains(row));
+    let missing: Vec<String> = missing.map(|(path, uses)| format!("| `{path}` | … | {uses} |")).collect();
+    assert_none(&missing, "docs/ARCHITECTURE.md lacks these rows:");
+    let surplus = printed.iter().filter(|row| !expected.contains(row));
+    let surplus: Vec<String> = surplus.map(|(path, uses)| format!("| `{path}` | … | {uses} |")).collect();
+    assert_none(&surplus, "docs/ARCHITECTURE.md has rows that are not in the table here:");
+}
+
+#[test]
+fn a_printed_table_is_read_row_by_row_up_to_its_end() {
+    let document = "# Crates\n\n| Crate | Holds | May use |\n|---|---|---|\n| `crates/a` | a | — |\n\
+                    | `crates/b` | b, or c | a |\n\nAfterwards.\n\n| `crates/c` | no row of the table | a |\n";
+    let rows = [("crates/a", "—"), ("crates/b", "a")].map(|(path, uses)| (path.to_owned(), uses.to_owned()));
+    assert_eq!(printed_rows(document), rows);
+}
+
+/// The rows of the table with the header `| Crate | Holds | May use |`: each crate and its last cell.
+fn printed_rows(document: &str) -> Vec<(String, String)> {
+    let table = document.lines().skip_while(|line| line.trim() != "| Crate | Holds | May use |");
+    let rows = table.skip(2).take_while(|line| line.starts_with('|'));
+    rows.filter_map(|row| {
+        let cells: Vec<&str> = row.trim().trim_matches('|').split('|').map(str::trim).collect();
+        Some((cells.first()?.trim_matches('`').to_owned(), (*cells.last()?).to_owned()))
+    })
+    .collect()
+}
+
+fn cell(may_use: &[&str]) -> String {
+    if may_use.is_empty() { "—".to_owned() } else { may_use.join(", ") }
+}

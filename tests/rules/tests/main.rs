@@ -1,0 +1,11 @@
+//! The rules of the workspace that no compiler checks. Each failure says which rule, where, and what to do.
+
+mod arrows;
+mod cargo;
+mod failures;
+mod files;
+mod names;
+mod needs;
+mod planted;
+mod sizes;
+mod source;
