@@ -8,10 +8,12 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 
+mod jitter;
 mod manual;
 mod monotonic;
 mod system;
 
+pub use jitter::jittered;
 pub use manual::ManualClock;
 pub use monotonic::Monotonic;
 pub use system::SystemClock;

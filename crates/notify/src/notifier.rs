@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use clock::jittered;
 use failpoint::{Point, hit};
 use futures_util::FutureExt;
 use messages::Messages;
@@ -205,7 +206,8 @@ impl Sender {
         if message.attempt >= self.settings.attempts_max {
             return DeliveryOutcome::GivenUp(GivenUp::TooOften);
         }
-        DeliveryOutcome::RetryAfter(self.settings.pause_after(message.attempt))
+        let seed = message.id.purchase.0.unsigned_abs().wrapping_add(message.attempt.into());
+        DeliveryOutcome::RetryAfter(jittered(self.settings.pause_after(message.attempt), seed))
     }
 }
 

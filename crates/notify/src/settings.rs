@@ -28,7 +28,8 @@ pub struct NotifySettings {
     /// How long a worker has a claimed message to itself, in milliseconds. More than twice the timeout of every
     /// gateway.
     pub lease_ms: u64,
-    /// The pause after the first failure, in milliseconds. Each next pause is twice as long.
+    /// The pause after the first failure, in milliseconds. Each next pause is twice as long. Each is shortened by up to
+    /// half, so that messages that failed together are not sent again together.
     pub first_pause_ms: u64,
     /// The longest pause, in milliseconds.
     pub longest_pause_ms: u64,
@@ -145,7 +146,7 @@ impl NotifySettings {
         self.email.as_ref().map_or(Ok(()), EmailSettings::checked)
     }
 
-    /// The pause after this many failures.
+    /// The longest pause after this many failures. The pause itself may be half as long.
     pub(crate) fn pause_after(&self, attempts: u16) -> Duration {
         let doublings = u32::from(attempts.saturating_sub(1)).min(32);
         let pause = self.first_pause_ms.saturating_mul(1_u64 << doublings);

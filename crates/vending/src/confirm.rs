@@ -126,7 +126,7 @@ impl Service {
             order: VendOrder { reference: provider_reference, sale },
             arrived: arrival.at,
             began: self.clock.monotonic(),
-            backoff: Backoff::default(),
+            backoff: Backoff::seeded(id.0.unsigned_abs()),
             rejection: Rejection::Internal,
             reserved_at: None,
             lease: None,

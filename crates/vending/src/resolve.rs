@@ -77,7 +77,7 @@ impl Service {
             claimed_at: at,
             recorded: self.clock.monotonic(),
             lease: None,
-            backoff: Backoff::default(),
+            backoff: Backoff::seeded(record.id.0.unsigned_abs()),
         }
     }
 

@@ -59,7 +59,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ),
     ("crates/identity", "identity", &["store", "clock"]),
     ("crates/messages", "messages", &["error-codes"]),
-    ("crates/notify", "notify", &["store", "purchase", "messages", "meter-token", "failpoint"]),
+    ("crates/notify", "notify", &["store", "purchase", "messages", "meter-token", "failpoint", "clock"]),
     (
         "crates/web",
         "web",
