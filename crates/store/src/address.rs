@@ -161,18 +161,18 @@ impl Protection {
         let builder = match (mode, roots) {
             (Mode::Disable, _) => return Ok(None),
             (Mode::Prefer | Mode::Require, _) => {
-                let verifier = Arc::new(Unverified { provider });
-                builder.dangerous().with_custom_certificate_verifier(verifier)
+                let verifier = AnyName { provider, authority: None };
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
-            (Mode::VerifyFull, SYSTEM_ROOTS) => {
+            // Any holder of a public certificate would pass without its name, so `verify-ca` verifies it too, as in libpq.
+            (Mode::VerifyCa | Mode::VerifyFull, SYSTEM_ROOTS) => {
                 builder.with_platform_verifier().map_err(AddressError::Tls)?
             }
-            // Any holder of a public certificate would be accepted, so the name is verified, as libpq does.
-            (Mode::VerifyCa, SYSTEM_ROOTS) => builder.with_platform_verifier().map_err(AddressError::Tls)?,
             (Mode::VerifyFull, path) => builder.with_webpki_verifier(verifier(path, provider)?),
             (Mode::VerifyCa, path) => {
-                let verifier = Arc::new(AnyName { authority: verifier(path, provider)? });
-                builder.dangerous().with_custom_certificate_verifier(verifier)
+                let authority = Some(verifier(path, Arc::clone(&provider))?);
+                let verifier = AnyName { provider, authority };
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
             }
         };
         Ok(Some(builder.with_no_client_auth()))
@@ -196,61 +196,11 @@ fn verifier(path: &str, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServe
         .map_err(|source| failed(source.into()))
 }
 
-/// Accepts every certificate: encryption against a listener, and nothing against an impostor.
-#[derive(Debug)]
-struct Unverified {
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Unverified {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, TlsError> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        verify_tls12_signature(
-            message,
-            certificate,
-            signature,
-            &self.provider.signature_verification_algorithms,
-        )
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, TlsError> {
-        verify_tls13_signature(
-            message,
-            certificate,
-            signature,
-            &self.provider.signature_verification_algorithms,
-        )
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// Accepts a certificate of the authority for any name.
+/// Accepts a certificate for any name: of the authority, or of any authority if there is none.
 #[derive(Debug)]
 struct AnyName {
-    authority: Arc<WebPkiServerVerifier>,
+    provider: Arc<CryptoProvider>,
+    authority: Option<Arc<WebPkiServerVerifier>>,
 }
 
 impl ServerCertVerifier for AnyName {
@@ -262,8 +212,9 @@ impl ServerCertVerifier for AnyName {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, TlsError> {
+        let Some(authority) = &self.authority else { return Ok(ServerCertVerified::assertion()) };
         // The name is verified last, so everything else was in order.
-        match self.authority.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
+        match authority.verify_server_cert(certificate, intermediates, name, ocsp_response, now) {
             Err(TlsError::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
@@ -277,7 +228,8 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.authority.verify_tls12_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
     }
 
     fn verify_tls13_signature(
@@ -286,11 +238,12 @@ impl ServerCertVerifier for AnyName {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, TlsError> {
-        self.authority.verify_tls13_signature(message, certificate, signature)
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.authority.supported_verify_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
