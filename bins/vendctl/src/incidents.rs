@@ -49,7 +49,7 @@ pub(crate) enum Verb {
 #[derive(Serialize)]
 struct View {
     id: i64,
-    kind: String,
+    kind: &'static str,
     purchase: i64,
     organisation: String,
     provider: String,
@@ -91,7 +91,7 @@ impl From<IncidentRecord> for View {
         };
         Self {
             id: record.id,
-            kind: record.kind,
+            kind: record.kind.as_str(),
             purchase: record.purchase.0,
             organisation: record.organisation,
             provider: record.provider_code,
@@ -124,7 +124,7 @@ impl Row for View {
     fn cells(&self) -> Vec<String> {
         vec![
             self.id.to_string(),
-            self.kind.clone(),
+            self.kind.to_owned(),
             self.purchase.to_string(),
             self.organisation.clone(),
             self.provider.clone(),

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 use serde::Serialize;
-use store::{MessageRecord, OverseenMessages};
+use store::{GivenUp, MessageRecord, OverseenMessages};
 
 use crate::{
     error::VendctlError,
@@ -32,14 +32,14 @@ pub(crate) enum Verb {
 #[derive(Serialize)]
 struct View {
     purchase: i64,
-    kind: String,
-    recipient: String,
-    channel: String,
+    kind: &'static str,
+    recipient: &'static str,
+    channel: &'static str,
     written_at: String,
     due_at: String,
     attempts: u16,
     given_up_at: Option<String>,
-    given_up_because: Option<String>,
+    given_up_because: Option<&'static str>,
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -61,14 +61,14 @@ impl From<MessageRecord> for View {
         let (given_up_at, given_up_because) = record.given_up.unzip();
         Self {
             purchase: record.purchase.0,
-            kind: record.kind,
-            recipient: record.recipient,
-            channel: record.channel,
+            kind: record.kind.as_str(),
+            recipient: record.recipient.as_str(),
+            channel: record.channel.as_str(),
             written_at: instant(record.written_at),
             due_at: instant(record.due_at),
             attempts: record.attempts,
             given_up_at: given_up_at.map(instant),
-            given_up_because,
+            given_up_because: given_up_because.map(GivenUp::as_str),
         }
     }
 }
@@ -80,13 +80,13 @@ impl Row for View {
     fn cells(&self) -> Vec<String> {
         vec![
             self.purchase.to_string(),
-            self.kind.clone(),
-            self.recipient.clone(),
-            self.channel.clone(),
+            self.kind.to_owned(),
+            self.recipient.to_owned(),
+            self.channel.to_owned(),
             self.written_at.clone(),
             self.due_at.clone(),
             self.attempts.to_string(),
-            or_dash(self.given_up_because.as_deref()),
+            or_dash(self.given_up_because),
         ]
     }
 }

@@ -32,6 +32,14 @@ pub enum Incident {
 }
 
 impl Incident {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::LateVend, Self::SecondVend];
+
+    /// The kind of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == name)
+    }
+
     /// The name in the database.
     pub const fn as_str(self) -> &'static str {
         match self {

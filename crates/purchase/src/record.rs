@@ -91,6 +91,23 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The name of its kind in the database.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Refused(_) => "REFUSED",
+            Self::NoRecord => "NO_RECORD",
+            Self::Operator => "OPERATOR",
+        }
+    }
+
+    /// The provider's refusal, if that is why.
+    pub const fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            Self::NoRecord | Self::Operator => None,
+        }
+    }
+
     /// Whether the same may be bought a little later with a chance of success. It may not if the customer, the amount
     /// or the operator prevents it.
     pub const fn may_be_bought_again(&self) -> bool {

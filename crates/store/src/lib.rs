@@ -70,7 +70,7 @@ pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, M
 pub use oversight::{
     Decided, Decision, DecisionError, IncidentError, IncidentRecord, MessageRecord, Overseen,
     OverseenMessages, OverseenStates, OversightQuery, Story, StoryAmounts, StoryAttempt, StoryEntry,
-    StoryEvent, StoryFailure, StoryMove, StoryPurchase, StoryReply,
+    StoryEvent, StoryMove, StoryPurchase, StoryReply,
 };
 pub use purchases::{
     PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict,

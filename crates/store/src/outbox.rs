@@ -108,6 +108,11 @@ impl GivenUp {
             Self::TooOften => "TOO_OFTEN",
         }
     }
+
+    /// The reason of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == name)
+    }
 }
 
 impl ClaimedMessage {

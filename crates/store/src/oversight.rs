@@ -14,6 +14,5 @@ pub use incidents::{IncidentError, IncidentRecord};
 pub use list::{Overseen, OverseenStates, OversightQuery};
 pub use messages::{MessageRecord, OverseenMessages};
 pub use story::{
-    Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryFailure, StoryMove, StoryPurchase,
-    StoryReply,
+    Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
 };

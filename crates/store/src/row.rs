@@ -153,14 +153,12 @@ fn corrupt(id: i64, column: &'static str) -> StoreError {
 pub(crate) fn failure_columns(
     failure: Option<&Failure>,
 ) -> (Option<&'static str>, Option<&'static str>, Option<&str>) {
-    match failure {
-        None => (None, None, None),
-        Some(Failure::Refused(refusal)) => {
-            (Some("REFUSED"), Some(refusal.reason.as_str()), refusal.wording.as_deref())
-        }
-        Some(Failure::NoRecord) => (Some("NO_RECORD"), None, None),
-        Some(Failure::Operator) => (Some("OPERATOR"), None, None),
-    }
+    let refusal = failure.and_then(Failure::refusal);
+    (
+        failure.map(Failure::as_str),
+        refusal.map(|refusal| refusal.reason.as_str()),
+        refusal.and_then(|refusal| refusal.wording.as_deref()),
+    )
 }
 
 /// A currency as stored.

@@ -1,5 +1,6 @@
 //! The history of one purchase, as text for a person and as JSON for a script. Never its token.
 
+use purchase::Failure;
 use serde::Serialize;
 use serde_json::Value;
 use store::{
@@ -131,9 +132,7 @@ fn timeline(entries: Vec<TimelineEntry>) -> String {
 
 fn view(story: &Story, advice: String) -> View<'_> {
     let p = &story.purchase;
-    let failure = p.failure.as_ref().map(|failure| {
-        serde_json::json!({ "kind": failure.kind, "reason": failure.reason, "wording": failure.wording })
-    });
+    let failure = p.failure.as_ref().map(failure);
     View {
         id: p.id.0,
         reference: &p.reference,
@@ -230,18 +229,27 @@ fn entry(entry: &StoryEntry) -> Value {
 
 fn incident(incident: &IncidentRecord) -> Value {
     serde_json::json!({
-        "id": incident.id, "kind": incident.kind, "at": instant(incident.at),
+        "id": incident.id, "kind": incident.kind.as_str(), "at": instant(incident.at),
         "provider_transaction": incident.provider_transaction, "has_token": incident.has_token,
         "closed": incident.closed.is_some(),
     })
 }
 
+fn failure(failure: &Failure) -> Value {
+    let refusal = failure.refusal();
+    serde_json::json!({
+        "kind": failure.as_str(),
+        "reason": refusal.map(|refusal| refusal.reason.as_str()),
+        "wording": refusal.and_then(|refusal| refusal.wording.as_deref()),
+    })
+}
+
 fn message(message: &MessageRecord) -> Value {
     serde_json::json!({
-        "kind": message.kind, "recipient": message.recipient, "channel": message.channel,
+        "kind": message.kind.as_str(), "recipient": message.recipient.as_str(), "channel": message.channel.as_str(),
         "written_at": instant(message.written_at), "attempts": message.attempts,
         "sent_at": message.sent_at.map(instant),
         "given_up_at": message.given_up.as_ref().map(|(at, _)| instant(*at)),
-        "given_up_because": message.given_up.as_ref().map(|(_, because)| because),
+        "given_up_because": message.given_up.as_ref().map(|(_, because)| because.as_str()),
     })
 }

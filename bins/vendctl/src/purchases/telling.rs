@@ -3,8 +3,9 @@
 use std::iter;
 
 use chrono::{DateTime, Utc};
-use purchase::{EventKind, Incident, StateName};
+use purchase::{EventKind, Failure, Incident, NoticeKind, StateName};
 use store::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
+use vend::Refusal;
 
 use super::words;
 use crate::report::instant;
@@ -130,7 +131,7 @@ fn incident_advice(incident: &IncidentRecord, p: &StoryPurchase) -> String {
 
 /// Whether the purchase had already been paid for another vend.
 fn is_second(incident: &IncidentRecord) -> bool {
-    incident.kind == Incident::SecondVend.as_str()
+    incident.kind == Incident::SecondVend
 }
 
 fn references(story: &Story) -> String {
@@ -139,15 +140,14 @@ fn references(story: &Story) -> String {
 }
 
 fn failure_reason(p: &StoryPurchase) -> String {
-    let Some(failure) = &p.failure else { return "no reason was recorded".to_owned() };
-    let why = match failure.kind.as_str() {
-        "NO_RECORD" => format!("{} has no record of it", p.provider_code),
-        "OPERATOR" => "an operator confirmed it".to_owned(),
-        _ => words::reason(failure.reason.as_deref().unwrap_or("-")).to_owned(),
-    };
-    match &failure.wording {
-        Some(wording) => format!("{why} (\"{wording}\")"),
-        None => why,
+    match &p.failure {
+        None => "no reason was recorded".to_owned(),
+        Some(Failure::NoRecord) => format!("{} has no record of it", p.provider_code),
+        Some(Failure::Operator) => "an operator confirmed it".to_owned(),
+        Some(Failure::Refused(Refusal { reason, wording: None })) => words::of_reason(*reason).to_owned(),
+        Some(Failure::Refused(Refusal { reason, wording: Some(wording) })) => {
+            format!("{} (\"{wording}\")", words::of_reason(*reason))
+        }
     }
 }
 
@@ -221,12 +221,11 @@ fn entry_sentence(entry: &StoryEntry) -> String {
 
 /// A message was written. Then the gateway accepted it, or it was given up.
 fn message_sentences(message: &MessageRecord) -> Vec<(DateTime<Utc>, String)> {
-    let what = match message.kind.as_str() {
-        "ISSUED" => "what was issued",
-        "REFUNDED" => "the refund",
-        other => other,
+    let what = match message.kind {
+        NoticeKind::Issued => "what was issued",
+        NoticeKind::Refunded => "the refund",
     };
-    let [channel, recipient] = [&message.channel, &message.recipient].map(|word| word.to_lowercase());
+    let [channel, recipient] = [message.channel.as_str(), message.recipient.as_str()].map(str::to_lowercase);
     let mut entries = vec![(
         message.written_at,
         format!("A message about {what} was written: {channel}, to the {recipient}."),
@@ -235,7 +234,7 @@ fn message_sentences(message: &MessageRecord) -> Vec<(DateTime<Utc>, String)> {
         entries.push((at, format!("The gateway accepted the {channel} to the {recipient}.")));
     }
     if let Some((at, because)) = &message.given_up {
-        entries.push((*at, format!("The {channel} to the {recipient} was given up: {because}.")));
+        entries.push((*at, format!("The {channel} to the {recipient} was given up: {}.", because.as_str())));
     }
     entries
 }

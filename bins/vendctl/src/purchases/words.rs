@@ -31,7 +31,7 @@ const fn of_doubt(doubt: Doubt) -> &'static str {
     }
 }
 
-const fn of_reason(reason: RefusalReason) -> &'static str {
+pub(super) const fn of_reason(reason: RefusalReason) -> &'static str {
     match reason {
         RefusalReason::UnknownSubscriber => "no such meter, phone or customer",
         RefusalReason::Disconnected => "the meter is disconnected",

@@ -5,7 +5,7 @@ use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
 use diesel_async::RunQueryDsl;
 use money::Money;
-use purchase::PurchaseId;
+use purchase::{Incident, PurchaseId};
 use serde_json::json;
 
 use crate::identity::{AuditContext, AuditEntry, append};
@@ -19,9 +19,8 @@ use crate::{Store, StoreError};
 pub struct IncidentRecord {
     /// Its number.
     pub id: i64,
-    /// `LATE_VEND`: the purchase had failed, and its hold was released. `SECOND_VEND`: the purchase had been paid for
-    /// another vend.
-    pub kind: String,
+    /// Whether the purchase had failed or had been paid for another vend.
+    pub kind: Incident,
     /// The purchase.
     pub purchase: PurchaseId,
     /// The code of its organisation.
@@ -233,7 +232,8 @@ impl TryFrom<Row> for IncidentRecord {
         };
         Ok(Self {
             id: row.id,
-            kind: row.kind,
+            kind: Incident::parse(&row.kind)
+                .ok_or_else(|| StoreError::corrupt("incidents", "kind", row.id))?,
             purchase: PurchaseId(row.purchase_id),
             organisation: row.organisation,
             provider_code: row.provider_code,

@@ -4,11 +4,11 @@ use chrono::{DateTime, Utc};
 use diesel::QueryableByName;
 use diesel::sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz};
 use diesel_async::RunQueryDsl;
-use purchase::PurchaseId;
+use purchase::{Channel, NoticeKind, PurchaseId, Recipient};
 
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
-use crate::{Store, StoreError};
+use crate::{GivenUp, Store, StoreError};
 
 /// Which messages are requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,12 @@ pub enum OverseenMessages {
 pub struct MessageRecord {
     /// The purchase that it is about.
     pub purchase: PurchaseId,
-    /// `ISSUED` or `REFUNDED`.
-    pub kind: String,
-    /// `BENEFICIARY` or `REQUESTER`.
-    pub recipient: String,
-    /// `SMS` or `EMAIL`.
-    pub channel: String,
+    /// What it says.
+    pub kind: NoticeKind,
+    /// The recipient.
+    pub recipient: Recipient,
+    /// How it is sent.
+    pub channel: Channel,
     /// When it was written: in the transaction that ended the purchase.
     pub written_at: DateTime<Utc>,
     /// When it is claimed next, while it waits.
@@ -41,7 +41,7 @@ pub struct MessageRecord {
     /// When the gateway accepted it.
     pub sent_at: Option<DateTime<Utc>>,
     /// When it was given up, and why.
-    pub given_up: Option<(DateTime<Utc>, String)>,
+    pub given_up: Option<(DateTime<Utc>, GivenUp)>,
 }
 
 macro_rules! messages {
@@ -158,17 +158,21 @@ impl TryFrom<Row> for MessageRecord {
     type Error = StoreError;
 
     fn try_from(row: Row) -> Result<Self, StoreError> {
-        let negative = |_negative| StoreError::corrupt("outbox", "attempts", row.purchase_id);
+        let corrupt = |column| StoreError::corrupt("outbox", column, row.purchase_id);
+        let given_up_because = row
+            .given_up_because
+            .as_deref()
+            .map(|name| GivenUp::parse(name).ok_or_else(|| corrupt("given_up_because")));
         Ok(Self {
             purchase: PurchaseId(row.purchase_id),
-            attempts: u16::try_from(row.attempts).map_err(negative)?,
-            kind: row.kind,
-            recipient: row.recipient,
-            channel: row.channel,
+            attempts: u16::try_from(row.attempts).map_err(|_negative| corrupt("attempts"))?,
+            kind: NoticeKind::parse(&row.kind).ok_or_else(|| corrupt("kind"))?,
+            recipient: Recipient::parse(&row.recipient).ok_or_else(|| corrupt("recipient"))?,
+            channel: Channel::parse(&row.channel).ok_or_else(|| corrupt("channel"))?,
             written_at: row.written_at,
             due_at: row.due_at,
             sent_at: row.sent_at,
-            given_up: row.given_up_at.zip(row.given_up_because),
+            given_up: row.given_up_at.zip(given_up_because.transpose()?),
         })
     }
 }

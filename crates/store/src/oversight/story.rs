@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use diesel_async::SimpleAsyncConnection;
 use money::Money;
-use purchase::{Handling, PurchaseId, SourceChannel, StateName};
+use purchase::{Failure, Handling, PurchaseId, SourceChannel, StateName};
 use vend::{Capabilities, Product};
 
 use super::incidents::{self, IncidentRecord};
@@ -107,7 +107,7 @@ pub struct StoryPurchase {
     /// The provider's name for the vend.
     pub provider_transaction: Option<String>,
     /// Why it failed, or why its last attempt did.
-    pub failure: Option<StoryFailure>,
+    pub failure: Option<Failure>,
     /// The database's time of this read.
     pub seen_at: DateTime<Utc>,
 }
@@ -125,17 +125,6 @@ pub struct StoryAmounts {
     pub total: Money,
     /// The commission that the organisation earns.
     pub commission: Money,
-}
-
-/// Why it failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoryFailure {
-    /// `REFUSED`, `NO_RECORD` or `OPERATOR`.
-    pub kind: String,
-    /// The reason of a refusal, by its stable name.
-    pub reason: Option<String>,
-    /// The provider's wording.
-    pub wording: Option<String>,
 }
 
 /// A name under which the purchase may have been sent to the provider.

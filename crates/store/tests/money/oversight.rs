@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use purchase::{Event, Fence, PurchaseId, StateName};
+use purchase::{Event, Fence, Incident, PurchaseId, StateName};
 use store::{
     Decided, Decision, DecisionError, NewProvider, OverseenMessages, OverseenStates, OversightQuery,
     Reservation, SealError, Store, Story, Verdict,
@@ -371,7 +371,7 @@ async fn an_incident_is_closed_once_and_by_operators_only() {
     env.records(&order, Event::NeverSent { fence: FIRST }).await;
     env.records(&order, vended("V1", 1_000)).await;
     let [incident] = &env.operator.list_incidents(false, None, 10).await.unwrap()[..] else { panic!() };
-    assert_eq!((incident.kind.as_str(), incident.suspense), ("LATE_VEND", crate::env::pula(1_000)));
+    assert_eq!((incident.kind, incident.suspense), (Incident::LateVend, crate::env::pula(1_000)));
     assert!(incident.has_token && incident.closed.is_none());
     let id = incident.id;
     let server = connect(settings(&env.database)).await;

@@ -8,9 +8,9 @@ use money::Money;
 use purchase::{Handling, PurchaseId, SourceChannel, StateName};
 use vend::Product;
 
-use super::{StoryAmounts, StoryFailure, StoryPurchase};
+use super::{StoryAmounts, StoryPurchase};
 use crate::StoreError;
-use crate::row::{DeclaredRow, read_currency};
+use crate::row::{DeclaredRow, FailureRow, read_currency};
 use crate::statement::{Statement, prepared};
 use crate::transaction::Transaction;
 
@@ -113,12 +113,8 @@ struct Row {
     units: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     provider_transaction: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure_reason: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
-    failure_wording: Option<String>,
+    #[diesel(embed)]
+    failure: FailureRow,
     #[diesel(sql_type = Timestamptz)]
     seen_at: DateTime<Utc>,
     #[diesel(embed)]
@@ -140,11 +136,6 @@ impl TryFrom<Row> for StoryPurchase {
     fn try_from(row: Row) -> Result<Self, StoreError> {
         let corrupt = |column| StoreError::corrupt("purchases", column, row.id);
         let count = |number: i16, column| u16::try_from(number).map_err(|_negative| corrupt(column));
-        let failure = row.failure.clone().map(|kind| StoryFailure {
-            kind,
-            reason: row.failure_reason.clone(),
-            wording: row.failure_wording.clone(),
-        });
         Ok(Self {
             id: PurchaseId(row.id),
             source_channel: SourceChannel::parse(&row.source_channel)
@@ -156,7 +147,7 @@ impl TryFrom<Row> for StoryPurchase {
             copies: row.copies.map(|copies| count(copies, "copies")).transpose()?,
             amounts: row.amounts()?,
             declared: row.declared.capabilities(),
-            failure,
+            failure: row.failure.failure(row.id)?,
             reference: row.reference,
             organisation: (row.organisation, row.organisation_name),
             client_id: row.client_id,
