@@ -1,6 +1,4 @@
 //! Parts are killed while they start, or lose their connections or their database. The test calls the supervision.
-#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
-#![expect(clippy::disallowed_methods, reason = "processes are observed from outside, in real time")]
 
 use std::{
     fs,
