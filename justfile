@@ -5,7 +5,8 @@ default:
     @just --list --unsorted
 
 # All checks that a change must pass.
-check: format lint doc test
+check:
+    .ci/run
 
 # Checks the formatting.
 format:
