@@ -21,6 +21,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM_ROOTS: &str = "system";
 
+/// Longer than every mode, and shorter than a password should be.
+const LONGEST_MODE: usize = 12;
+
 /// A database's address, and how the connection is protected.
 #[derive(Clone)]
 pub(crate) struct Address {
@@ -76,9 +79,10 @@ struct Protection {
 impl Address {
     /// The address and its protection. Reads the file of `sslrootcert`.
     pub(crate) fn parse(url: &str) -> Result<Self, AddressError> {
-        let (url, protection) = Protection::taken_from(url);
+        let (url, protection) = Protection::taken_from(url)?;
         let mut config: Config = url.parse().map_err(|_password_inside| AddressError::Malformed)?;
-        if config.get_hosts().is_empty() {
+        // The default of the driver. A mode that it found and this module did not must not be lost.
+        if config.get_hosts().is_empty() || config.get_ssl_mode() != SslMode::Prefer {
             return Err(AddressError::Malformed);
         }
         let mode = protection.mode()?;
@@ -120,26 +124,38 @@ pub(crate) trait DrivesConnection {
 }
 
 impl Protection {
-    /// Takes the parameters out of an address that the driver does not know, and returns the rest.
-    fn taken_from(url: &str) -> (String, Self) {
-        let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), Self::default()) };
+    /// Takes the parameters out of an address that the driver does not know, and returns the rest. Only a URL is an
+    /// address, because the driver's other form cannot carry them.
+    fn taken_from(url: &str) -> Result<(String, Self), AddressError> {
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(AddressError::Malformed);
+        }
+        // A password may contain a question mark.
+        let credentials = url.find('@').unwrap_or_default();
+        let query = url.get(credentials..).and_then(|rest| rest.find('?'));
+        let Some((base, query)) = query.and_then(|at| url.split_at_checked(credentials.saturating_add(at)))
+        else {
+            return Ok((url.to_owned(), Self::default()));
+        };
+        let query = query.trim_start_matches('?');
         let mut protection = Self::default();
         let mut others = Vec::new();
         for pair in query.split('&') {
             let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
-            match pair.split_once('=') {
-                Some(("sslmode", value)) => protection.mode = Some(decoded(value)),
-                Some(("sslrootcert", value)) => protection.root_certificate = Some(decoded(value)),
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match decoded(key).as_str() {
+                "sslmode" => protection.mode = Some(decoded(value)),
+                "sslrootcert" => protection.root_certificate = Some(decoded(value)),
                 _ => others.push(pair),
             }
         }
         if others.is_empty() {
-            return (base.to_owned(), protection);
+            return Ok((base.to_owned(), protection));
         }
-        (format!("{base}?{}", others.join("&")), protection)
+        Ok((format!("{base}?{}", others.join("&")), protection))
     }
 
-    /// Without a mode the connection is not encrypted, but an authority that is named must be verified.
+    /// The mode that the parameters ask for. Without a mode the connection is not encrypted, but an authority that is named must be verified.
     fn mode(&self) -> Result<Mode, AddressError> {
         match (self.mode.as_deref(), &self.root_certificate) {
             (None, None) | (Some("disable"), _) => Ok(Mode::Disable),
@@ -147,7 +163,11 @@ impl Protection {
             (Some("prefer"), _) => Ok(Mode::Prefer),
             (Some("require"), None) => Ok(Mode::Require),
             (Some("require" | "verify-ca"), _) => Ok(Mode::VerifyCa),
-            (Some(unknown), _) => Err(AddressError::UnknownMode(unknown.to_owned())),
+            // A longer text may be more of the address, and the address contains a password.
+            (Some(unknown), _) if unknown.len() <= LONGEST_MODE && unknown.chars().all(is_of_a_mode) => {
+                Err(AddressError::UnknownMode(unknown.to_owned()))
+            }
+            (Some(_), _) => Err(AddressError::Malformed),
         }
     }
 
@@ -177,6 +197,10 @@ impl Protection {
         };
         Ok(Some(builder.with_no_client_auth()))
     }
+}
+
+const fn is_of_a_mode(character: char) -> bool {
+    matches!(character, 'a'..='z' | '_' | '-')
 }
 
 /// Verifies certificates of the authorities in a PEM file.
@@ -252,7 +276,7 @@ mod tests {
     use super::{Address, AddressError, Mode, Protection};
 
     fn mode(url: &str) -> Result<Mode, AddressError> {
-        Protection::taken_from(url).1.mode()
+        Protection::taken_from(url)?.1.mode()
     }
 
     #[test]
@@ -278,10 +302,26 @@ mod tests {
     fn the_other_parameters_reach_the_driver() {
         let url =
             "postgres://api@a.example,b.example/vendgate?target_session_attrs=read-write&sslmode=require";
-        let (rest, _) = Protection::taken_from(url);
+        let (rest, _) = Protection::taken_from(url).unwrap();
         assert_eq!(rest, "postgres://api@a.example,b.example/vendgate?target_session_attrs=read-write");
         let unknown = Address::parse("postgres://api@db.example/vendgate?sslcert=client.pem");
         assert!(matches!(unknown, Err(AddressError::Malformed)));
+    }
+
+    #[test]
+    fn no_form_of_an_address_loses_its_mode() {
+        for encrypted in [
+            "postgres://api:secr?t@db.example/vendgate?sslmode=require",
+            "postgresql://api@db.example/vendgate?ssl%6Dode=require",
+            "postgres://db.example/vendgate?sslmode=require",
+        ] {
+            assert_eq!(mode(encrypted).unwrap(), Mode::Require, "{encrypted}");
+            assert!(Address::parse(encrypted).unwrap().tls.is_some(), "{encrypted}");
+        }
+        let of_the_driver = "host=db.example user=api password=secret sslmode=require";
+        assert!(matches!(Address::parse(of_the_driver), Err(AddressError::Malformed)));
+        let swallowed = "postgres://api@db.example/vendgate?sslmode=require password=hunter2";
+        assert!(matches!(Address::parse(swallowed), Err(AddressError::Malformed)));
     }
 
     #[test]
