@@ -1,7 +1,10 @@
-//! Where the database is, and how the connection to it is protected: the address of the settings, with the `sslmode` and
-//! `sslrootcert` that PostgreSQL's own programs know.
+//! Where the database is, and how the connection to it is protected: the address of the settings, with the `sslmode`
+//! and `sslrootcert` that PostgreSQL's own programs know.
 
-use std::{fs, io, sync::Arc};
+use std::{
+    fs, io,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use percent_encoding::percent_decode_str;
 use rustls::{
@@ -13,10 +16,12 @@ use rustls::{
     crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature},
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
 };
-use rustls_platform_verifier::BuilderVerifierExt;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_postgres::{Client, Config, Connection, NoTls, Socket, config::SslMode};
+use rustls_platform_verifier::Verifier as PlatformVerifier;
+use tokio::task::AbortHandle;
+use tokio_postgres::{Client, Config, NoTls, config::SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::connection::drive;
 
 /// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM_ROOTS: &str = "system";
@@ -100,27 +105,21 @@ impl Address {
         &mut self.config
     }
 
-    /// Connects. `drive` gets the connection, which must be polled for the client to work.
-    pub(crate) async fn connect<Drives: DrivesConnection>(
+    /// Connects, and drives the connection in a task of its own, which counts the warnings of the server.
+    pub(crate) async fn connect(
         &self,
-        drive: Drives,
-    ) -> Result<(Client, Drives::Driver), tokio_postgres::Error> {
-        if let Some(tls) = &self.tls {
+        warnings: &Arc<AtomicU64>,
+    ) -> Result<(Client, AbortHandle), tokio_postgres::Error> {
+        let warnings = Arc::clone(warnings);
+        let (client, driver) = if let Some(tls) = &self.tls {
             let (client, connection) = self.config.connect(tls.clone()).await?;
-            return Ok((client, drive.drives(connection)));
-        }
-        let (client, connection) = self.config.connect(NoTls).await?;
-        Ok((client, drive.drives(connection)))
+            (client, tokio::spawn(drive(connection, warnings)))
+        } else {
+            let (client, connection) = self.config.connect(NoTls).await?;
+            (client, tokio::spawn(drive(connection, warnings)))
+        };
+        Ok((client, driver.abort_handle()))
     }
-}
-
-/// Takes a connection over, whatever protects it.
-pub(crate) trait DrivesConnection {
-    type Driver;
-
-    fn drives<Stream>(self, connection: Connection<Socket, Stream>) -> Self::Driver
-    where
-        Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 }
 
 impl Protection {
@@ -131,13 +130,8 @@ impl Protection {
             return Err(AddressError::Malformed);
         }
         // A password may contain a question mark.
-        let credentials = url.find('@').unwrap_or_default();
-        let query = url.get(credentials..).and_then(|rest| rest.find('?'));
-        let Some((base, query)) = query.and_then(|at| url.split_at_checked(credentials.saturating_add(at)))
-        else {
-            return Ok((url.to_owned(), Self::default()));
-        };
-        let query = query.trim_start_matches('?');
+        let (credentials, rest) = url.split_at(url.find('@').unwrap_or_default());
+        let Some((place, query)) = rest.split_once('?') else { return Ok((url.to_owned(), Self::default())) };
         let mut protection = Self::default();
         let mut others = Vec::new();
         for pair in query.split('&') {
@@ -149,13 +143,12 @@ impl Protection {
                 _ => others.push(pair),
             }
         }
-        if others.is_empty() {
-            return Ok((base.to_owned(), protection));
-        }
-        Ok((format!("{base}?{}", others.join("&")), protection))
+        let mark = if others.is_empty() { "" } else { "?" };
+        Ok((format!("{credentials}{place}{mark}{}", others.join("&")), protection))
     }
 
-    /// The mode that the parameters ask for. Without a mode the connection is not encrypted, but an authority that is named must be verified.
+    /// The mode that the parameters ask for. Without a mode the connection is not encrypted, but an authority that is
+    /// named must be verified.
     fn mode(&self) -> Result<Mode, AddressError> {
         match (self.mode.as_deref(), &self.root_certificate) {
             (None, None) | (Some("disable"), _) => Ok(Mode::Disable),
@@ -174,28 +167,24 @@ impl Protection {
     /// None if the connection is not encrypted.
     fn client_config(&self, mode: Mode) -> Result<Option<ClientConfig>, AddressError> {
         let provider = Arc::new(ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_safe_default_protocol_versions()
-            .map_err(AddressError::Tls)?;
         let roots = self.root_certificate.as_deref().unwrap_or(SYSTEM_ROOTS);
-        let builder = match (mode, roots) {
+        let verifier: Arc<dyn ServerCertVerifier> = match (mode, roots) {
             (Mode::Disable, _) => return Ok(None),
-            (Mode::Prefer | Mode::Require, _) => {
-                let verifier = AnyName { provider, authority: None };
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-            }
-            // Any holder of a public certificate would pass without its name, so `verify-ca` verifies it too, as in libpq.
+            (Mode::Prefer | Mode::Require, _) => Arc::new(AnyName::without_authority(&provider)),
+            // Any holder of a public certificate would pass without its name, so `verify-ca` verifies it too.
             (Mode::VerifyCa | Mode::VerifyFull, SYSTEM_ROOTS) => {
-                builder.with_platform_verifier().map_err(AddressError::Tls)?
+                Arc::new(PlatformVerifier::new(Arc::clone(&provider)).map_err(AddressError::Tls)?)
             }
-            (Mode::VerifyFull, path) => builder.with_webpki_verifier(verifier(path, provider)?),
-            (Mode::VerifyCa, path) => {
-                let authority = Some(verifier(path, Arc::clone(&provider))?);
-                let verifier = AnyName { provider, authority };
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-            }
+            (Mode::VerifyCa, path) => Arc::new(AnyName::of(authority(path, &provider)?, &provider)),
+            (Mode::VerifyFull, path) => authority(path, &provider)?,
         };
-        Ok(Some(builder.with_no_client_auth()))
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(AddressError::Tls)?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        Ok(Some(config))
     }
 }
 
@@ -204,7 +193,7 @@ const fn is_of_a_mode(character: char) -> bool {
 }
 
 /// Verifies certificates of the authorities in a PEM file.
-fn verifier(path: &str, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, AddressError> {
+fn authority(path: &str, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, AddressError> {
     let failed = |source| AddressError::RootCertificate { path: path.to_owned(), source };
     let pem = fs::read(path).map_err(|source| failed(source.into()))?;
     let mut roots = RootCertStore::empty();
@@ -215,7 +204,7 @@ fn verifier(path: &str, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServe
     if roots.is_empty() {
         return Err(failed(io::Error::from(io::ErrorKind::InvalidData).into()));
     }
-    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider)
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
         .build()
         .map_err(|source| failed(source.into()))
 }
@@ -225,6 +214,16 @@ fn verifier(path: &str, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServe
 struct AnyName {
     provider: Arc<CryptoProvider>,
     authority: Option<Arc<WebPkiServerVerifier>>,
+}
+
+impl AnyName {
+    fn of(authority: Arc<WebPkiServerVerifier>, provider: &Arc<CryptoProvider>) -> Self {
+        Self { provider: Arc::clone(provider), authority: Some(authority) }
+    }
+
+    fn without_authority(provider: &Arc<CryptoProvider>) -> Self {
+        Self { provider: Arc::clone(provider), authority: None }
+    }
 }
 
 impl ServerCertVerifier for AnyName {

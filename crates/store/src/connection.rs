@@ -26,7 +26,7 @@ use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage, SimpleQueryRow, S
 
 use crate::{
     StoreError, StoreSettings,
-    address::{Address, AddressError, DrivesConnection},
+    address::{Address, AddressError},
 };
 
 /// How long a peer may leave bytes unacknowledged, or an idle connection unproven, before it counts as dead.
@@ -103,8 +103,7 @@ impl Connection {
         purpose: Purpose,
     ) -> Result<Self, StoreError> {
         let warnings = Arc::new(AtomicU64::new(0));
-        let (client, driver) =
-            address.connect(Watched { warnings: Arc::clone(&warnings) }).await.map_err(unavailable)?;
+        let (client, driver) = address.connect(&warnings).await.map_err(unavailable)?;
         set_up(&client, settings, purpose).await?;
         let inner = AsyncPgConnection::try_from(client).await.map_err(unavailable)?;
         Ok(Self { inner, driver, warnings })
@@ -143,23 +142,8 @@ pub(crate) fn address(settings: &StoreSettings) -> Result<Address, AddressError>
     Ok(address)
 }
 
-/// Drives a connection in a task and counts the warnings of the server.
-struct Watched {
-    warnings: Arc<AtomicU64>,
-}
-
-impl DrivesConnection for Watched {
-    type Driver = AbortHandle;
-
-    fn drives<Stream>(self, connection: tokio_postgres::Connection<Socket, Stream>) -> AbortHandle
-    where
-        Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        tokio::spawn(drive(connection, self.warnings)).abort_handle()
-    }
-}
-
-async fn drive<Stream: AsyncRead + AsyncWrite + Unpin>(
+/// Drives a connection until it ends, and counts the warnings of the server.
+pub(crate) async fn drive<Stream: AsyncRead + AsyncWrite + Unpin>(
     mut connection: tokio_postgres::Connection<Socket, Stream>,
     warnings: Arc<AtomicU64>,
 ) {

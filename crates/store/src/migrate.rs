@@ -1,18 +1,15 @@
 //! The schema, embedded in the binaries. The owner applies it, and every other role compares it.
 
+use std::sync::Arc;
+
 use diesel::{QueryableByName, migration::MigrationSource, pg::Pg, sql_types::Text};
 use diesel_async::{
     AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection, async_connection_wrapper::AsyncConnectionWrapper,
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use secrecy::{ExposeSecret, SecretString};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_postgres::Socket;
 
-use crate::{
-    StoreError,
-    address::{Address, DrivesConnection},
-};
+use crate::{StoreError, address::Address};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
 
@@ -30,29 +27,14 @@ const NONE: &str = "none";
 pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError> {
     let unavailable = |source| StoreError::Unavailable { source };
     let address = Address::parse(owner_url.expose_secret()).map_err(|source| unavailable(source.into()))?;
-    let connected = address.connect(Spawned).await.map_err(|source| unavailable(source.into()))?;
-    let connection = AsyncPgConnection::try_from(connected.0).await;
+    // Its task ends with the connection.
+    let connected = address.connect(&Arc::default()).await;
+    let (client, _driver) = connected.map_err(|source| unavailable(source.into()))?;
+    let connection = AsyncPgConnection::try_from(client).await;
     let mut connection = connection.map_err(|source| unavailable(source.into()))?;
     connection.batch_execute(TAKE_LOCK).await?;
     let applied = tokio::task::spawn_blocking(move || apply(connection)).await;
     applied.map_err(|source| StoreError::Lost { source })?
-}
-
-/// Drives a connection until its client is dropped.
-struct Spawned;
-
-impl DrivesConnection for Spawned {
-    type Driver = ();
-
-    fn drives<Stream>(self, connection: tokio_postgres::Connection<Socket, Stream>)
-    where
-        Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        tokio::spawn(async move {
-            // The client reports the end of its connection.
-            let _ended = connection.await;
-        });
-    }
 }
 
 /// The newest version of this program's schema.
