@@ -1,20 +1,25 @@
 //! A thousand organisations, each with a client, a logged in user and a funded wallet.
 
-use std::error::Error;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
 use chrono::{DateTime, TimeDelta};
+use database::{DatabaseError, migrate};
 use ledger::AccountId;
-use local_postgres::{Database, LocalPostgres};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
     AccessTokenId, Authority, ClientId, Event, NotificationFlags, OrganisationId, Price, PurchaseId,
     PurchaseRequest, Reference, SourceChannel, UserId,
 };
-use store::{PendingRequest, Reservation, StoreError, migrate};
+use store::{PendingRequest, Reservation};
 use tokio::runtime::Builder;
 use vend::{CallId, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
 
@@ -52,7 +57,7 @@ const SEED: &str = "
 
 /// The database of one measurement and the purchases in it.
 pub struct Market {
-    pub database: Database,
+    pub database: LocalDatabase,
     next: AtomicI64,
 }
 
@@ -61,7 +66,7 @@ impl Market {
     pub fn open(postgres: &LocalPostgres) -> Result<Self, Box<dyn Error>> {
         let database = postgres.database_from_template("bench", |url| {
             let runtime = Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.map_err(|source| StoreError::Unavailable { source: source.into() })?;
+            let runtime = runtime.map_err(|source| DatabaseError::Unavailable { source: source.into() })?;
             runtime.block_on(migrate(&url.into())).map(drop)
         })?;
         database.run_sql(SEED)?;

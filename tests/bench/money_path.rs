@@ -1,18 +1,19 @@
 //! Reserve and settle through the store, in group commit lanes and one at a time.
 
-use std::error::Error;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{error::Error, sync::Arc, time::Duration};
 
+use database::DatabaseSettings;
 use local_postgres::LocalPostgres;
 use purchase::Timing;
-use store::{SealingKey, SealingKeys, Store, StoreSettings};
+use store::{SealingKey, SealingKeys, Store};
 use tokio::runtime::Handle;
 
-use crate::callers::buy;
-use crate::market::{Market, ORGANISATIONS};
-use crate::measurement::Measurement;
-use crate::report::Comparison;
+use crate::{
+    callers::buy,
+    market::{Market, ORGANISATIONS},
+    measurement::Measurement,
+    report::Comparison,
+};
 
 /// The number of connections of the baseline.
 const CONNECTIONS: usize = 16;
@@ -60,19 +61,19 @@ fn better(best: Option<Measurement>, round: Measurement) -> Option<Measurement> 
 
 /// One connection that processes one reserve or one record at a time. Sixteen such stores are sixteen connections
 /// that compete for the row. A lane of a single store would put them in a queue instead.
-fn one_at_a_time(settings: StoreSettings) -> StoreSettings {
-    StoreSettings { lanes: 1, money_pool_size: 1, group_max: 1, ..settings }
+fn one_at_a_time(settings: DatabaseSettings) -> DatabaseSettings {
+    DatabaseSettings { lanes: 1, money_pool_size: 1, group_max: 1, ..settings }
 }
 
 async fn measure(
     postgres: &LocalPostgres,
-    adjust: impl Fn(StoreSettings) -> StoreSettings,
+    adjust: impl Fn(DatabaseSettings) -> DatabaseSettings,
     stores: usize,
     organisations: u32,
     length: Duration,
 ) -> Result<Measurement, Box<dyn Error>> {
     let market = Arc::new(Market::open(postgres)?);
-    let settings = adjust(StoreSettings::for_database(market.database.url()));
+    let settings = adjust(DatabaseSettings::for_database(market.database.url()));
     let mut connected = Vec::new();
     for _ in 0..stores {
         connected.push(connect(settings.clone()).await?);
@@ -83,7 +84,7 @@ async fn measure(
     Ok(measured)
 }
 
-async fn connect(settings: StoreSettings) -> Result<Store, Box<dyn Error>> {
+async fn connect(settings: DatabaseSettings) -> Result<Store, Box<dyn Error>> {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new())?;
     Ok(Store::connect(settings, keys, Timing::default(), Handle::current()).await?)
 }

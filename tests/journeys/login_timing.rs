@@ -131,7 +131,7 @@ const PASSWORD: &str = "correct horse battery";
 
 fn onboarding() -> Onboarding {
     let store = env().sandbox.office().store().clone();
-    Onboarding::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy))
+    Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy))
 }
 
 fn act() -> AuditContext {

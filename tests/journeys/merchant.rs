@@ -103,7 +103,9 @@ impl Merchant {
         let subscriber = SubscriberIdentifier::parse(subscriber).unwrap();
         let act = AuditContext { actor: "a test".to_owned(), reason: "it buys for this one too".to_owned() };
         let store = env().sandbox.office().store();
-        store.allow(OrganisationId(self.organisation), vec![subscriber], act).await.unwrap();
+        catalogue::allow(store.database(), OrganisationId(self.organisation), vec![subscriber], act)
+            .await
+            .unwrap();
     }
 
     /// An order for a meter from this merchant's wallet.

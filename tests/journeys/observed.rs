@@ -7,19 +7,18 @@ mod watched;
 
 use std::{fs, time::Duration};
 
+use numbers::{Numbers, ask};
 use reqwest::Method;
 use rustix::process::{Pid, kill_process};
 use sandbox::{Listener, Process, Sandbox, Signal, http_client};
 use serde_json::{Value, json};
+use watched::{Watched, undisturbed, watched};
 
 use crate::{
     env::{env, eventually},
     merchant::Merchant,
     simulator::SimulatorClient,
 };
-
-use numbers::{Numbers, ask};
-use watched::{Watched, undisturbed, watched};
 
 /// Five purchases with different outcomes: a plain success, a lost reply that retry resolves, a busy provider, an
 /// exhausted provider credit, and a refusal before any money is held.
@@ -178,7 +177,7 @@ impl Standstill {
         let all = postmaster.lines().take(1).chain(backends.lines());
         let all: Vec<Pid> = all.map(|pid| Pid::from_raw(pid.trim().parse().unwrap()).unwrap()).collect();
         for pid in &all {
-            // The process that answered the query has ended.
+            // A process may have ended since the query.
             let _gone = kill_process(*pid, Signal::STOP);
         }
         Self(all)

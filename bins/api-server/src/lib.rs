@@ -8,8 +8,7 @@ mod migrate;
 mod server;
 mod settings;
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use clock::{SharedClock, SystemClock};
 use vending::EngineRuntime;
@@ -63,6 +62,7 @@ fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::err
 /// Registers the descriptions of all metrics of this program.
 pub fn describe_metrics() {
     boot::panics::describe_metrics();
+    database::describe_metrics();
     store::describe_metrics();
     vending::describe_metrics();
     web::describe_metrics();

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use boot::TelemetrySettings;
+use database::{DatabaseError, DatabaseSettings};
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::{StoreError, StoreSettings};
 
 /// The settings of `migrate`. The other settings of a server may be in the same file.
 #[derive(Debug, Deserialize)]
@@ -26,15 +26,15 @@ pub struct Owner {
 }
 
 /// Applies the missing migrations and returns their names.
-pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, StoreError> {
-    store::migrate(owner_url).await
+pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseError> {
+    database::migrate(owner_url).await
 }
 
 #[expect(clippy::print_stdout, reason = "the operator reads the result there")]
 pub(crate) fn run(file: Option<&Path>) -> Result<(), Box<dyn std::error::Error>> {
     let settings = boot::load_checked(file, |settings: &MigrateSettings, review| {
         let database_url = settings.migrate.database_url.clone();
-        review.section("migrate", || StoreSettings::for_database(database_url).checked());
+        review.section("migrate", || DatabaseSettings::for_database(database_url).checked());
         review.section("telemetry", || settings.telemetry.checked());
     })?;
     boot::telemetry::start(&settings.telemetry)?;
@@ -43,6 +43,6 @@ pub(crate) fn run(file: Option<&Path>) -> Result<(), Box<dyn std::error::Error>>
     for name in &applied {
         println!("applied {name}");
     }
-    println!("the schema is at version {}", store::schema_version());
+    println!("the schema is at version {}", database::schema_version());
     Ok(())
 }

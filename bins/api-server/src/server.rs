@@ -1,25 +1,19 @@
 //! One server: built, bound, run, drained.
 
-use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use actix_web::App;
-use actix_web::dev::Server;
-use actix_web::middleware::from_fn;
-use actix_web::web::Data;
+use actix_web::{App, dev::Server, middleware::from_fn, web::Data};
 use boot::{Metrics, Observatory, ObserveError};
 use clock::SharedClock;
+use database::DatabaseError;
 use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
-use store::{SealError, Store, StoreError};
+use store::{SealError, Store};
 use vending::{Engine, Vending};
 use web::{HeadLimits, SharedState, WebSettingsError};
 
-use crate::listener;
-use crate::settings::Settings;
+use crate::{listener, settings::Settings};
 
 /// A server that listens and does not serve yet.
 pub struct ApiServer {
@@ -39,7 +33,7 @@ pub enum ServeError {
     Sealing(#[from] SealError),
     /// The database cannot be reached, or it does not meet the conditions for storing money.
     #[error("the store cannot be used")]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
     /// The settings of identity cannot be used.
     #[error("the identity settings cannot be used")]
     Identity(#[from] IdentitySettingsError),
@@ -88,11 +82,11 @@ impl ApiServer {
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
         let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
-        store.refuse_powerful_role().await?;
+        store.database().refuse_powerful_role().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let identity = Identity::try_new(
             settings.identity.clone(),
-            store.clone(),
+            store.database().clone(),
             clock.clone(),
             Arc::new(SystemEntropy),
         )?;

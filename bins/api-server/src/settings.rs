@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
+use database::DatabaseSettings;
 use identity::IdentitySettings;
 use provider_registry::ProviderSettings;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use store::{SealingSettings, StoreSettings};
+use serde::{Deserialize, de::IgnoredAny};
+use store::SealingSettings;
 use vending::VendingSettings;
 use web::WebSettings;
 
@@ -23,7 +23,7 @@ pub struct Settings {
     #[serde(default)]
     pub web: WebSettings,
     /// The database.
-    pub store: StoreSettings,
+    pub store: DatabaseSettings,
     /// The keys that seal tokens at rest.
     pub sealing: SealingSettings,
     /// Authentication of clients.

@@ -9,8 +9,7 @@ mod rounds;
 mod settings;
 mod worker;
 
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use clock::{SharedClock, SystemClock};
 use tokio::runtime::Builder;
@@ -49,7 +48,9 @@ fn work(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::erro
 /// Registers the descriptions of all metrics of this program.
 pub fn describe_metrics() {
     boot::panics::describe_metrics();
+    database::describe_metrics();
     store::describe_metrics();
+    back_office::describe_metrics();
     vending::describe_metrics();
     notify::describe_metrics();
     rounds::describe_metrics();

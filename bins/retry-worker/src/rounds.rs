@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
+use back_office::{CheckProgress, show_violations};
 use clock::SharedClock;
+use database::DatabaseError;
 use metrics::{describe_gauge, gauge};
 use serde::Deserialize;
-use store::{CheckProgress, Store, StoreError, show_violations};
+use store::Store;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 const COUNTED: &str = "vendgate_counted_timestamp_seconds";
@@ -48,7 +50,7 @@ pub(crate) async fn make(settings: RoundSettings, store: Store, clock: SharedClo
 async fn count(mut due: Interval, store: &Store, clock: &SharedClock) {
     loop {
         due.tick().await;
-        match store.count_open().await {
+        match back_office::count_open(store.database()).await {
             Ok(open) => {
                 open.show();
                 done(COUNTED, clock);
@@ -62,7 +64,7 @@ async fn check(mut due: Interval, store: &Store, clock: &SharedClock) {
     let mut progress = CheckProgress::default();
     loop {
         due.tick().await;
-        match store.check_books(&mut progress).await {
+        match back_office::check_books(store, &mut progress).await {
             Ok(violations) => {
                 show_violations(&violations);
                 done(CHECKED, clock);
@@ -75,7 +77,7 @@ async fn check(mut due: Interval, store: &Store, clock: &SharedClock) {
 async fn purge(mut due: Interval, store: &Store) {
     loop {
         due.tick().await;
-        match store.purge_expired().await {
+        match back_office::purge_expired(store.database()).await {
             Ok(purged) => tracing::info!(?purged, "expired data was deleted"),
             Err(error) => log_failure(&error, "not all expired data could be deleted"),
         }
@@ -92,7 +94,7 @@ fn done(what: &'static str, clock: &SharedClock) {
     gauge!(what).set(u32::try_from(clock.now().timestamp()).unwrap_or(u32::MAX));
 }
 
-fn log_failure(error: &StoreError, what: &'static str) {
+fn log_failure(error: &DatabaseError, what: &'static str) {
     let cause: &dyn std::error::Error = error;
     tracing::warn!(cause, "{what}");
 }

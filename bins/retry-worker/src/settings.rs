@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
+use database::DatabaseSettings;
 use notify::NotifySettings;
 use provider_registry::ProviderSettings;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use store::{SealingSettings, StoreSettings};
+use serde::{Deserialize, de::IgnoredAny};
+use store::SealingSettings;
 use vending::{VendingSettings, WorkerSettings};
 
 use crate::RoundSettings;
@@ -27,7 +27,7 @@ pub struct Settings {
     #[serde(default)]
     pub notify: NotifySettings,
     /// The database.
-    pub store: StoreSettings,
+    pub store: DatabaseSettings,
     /// The keys that seal tokens at rest.
     pub sealing: SealingSettings,
     /// The time limits of a purchase: the same as the server's.

@@ -5,12 +5,13 @@ use std::net::SocketAddr;
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
+use database::DatabaseError;
 use futures_util::FutureExt;
 use messages::Messages;
 use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsError};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
-use store::{SealError, Store, StoreError};
+use store::{SealError, Store};
 use vending::{Engine, Vending, WorkerSettings, WorkerSettingsError};
 
 use crate::{RoundSettings, Settings, rounds};
@@ -35,7 +36,7 @@ pub enum WorkError {
     Sealing(#[from] SealError),
     /// The database cannot be reached, or it does not meet the conditions for storing money.
     #[error("the store cannot be used")]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
     /// The durations of the vending settings are not in the required order.
     #[error("the vending settings cannot be used")]
     Vending(#[from] TimingError),
@@ -68,7 +69,7 @@ impl Worker {
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
         let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
-        store.refuse_powerful_role().await?;
+        store.database().refuse_powerful_role().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let notifier = notifier(store.clone(), &settings.notify)?;
         let reached = store.clone();

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use back_office::NewAccount;
+use catalogue::AllowError;
 use clock::SystemClock;
+use database::DatabaseError;
 use identity::{
     AuditContext, Entropy, EntropyError, Environment, Onboarding, OnboardingError, Role, SystemEntropy,
     UserDetails,
@@ -10,7 +13,7 @@ use identity::{
 use ledger::{AccountId, Category};
 use money::{Currency, Money, MoneyError};
 use purchase::{Handling, OrganisationId};
-use store::{AllowError, NewAccount, Store, StoreError};
+use store::Store;
 use vend::SubscriberIdentifier;
 
 use crate::Credentials;
@@ -67,7 +70,7 @@ pub enum OfficeError {
     Onboarding(#[from] OnboardingError),
     /// A wallet or the catalogue could not be written.
     #[error("the organisation could not be set up")]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
     /// Its allow-list could not be written.
     #[error("the allow-list of the organisation could not be written")]
     Allow(#[from] AllowError),
@@ -93,13 +96,14 @@ impl MerchantPlan {
 impl WalletPlan {
     /// A wallet with the opening balance of staging wallets.
     pub fn loaded(name: &str, handling: Handling) -> Self {
-        Self { name: name.to_owned(), handling, minor: store::staging_load().minor() }
+        Self { name: name.to_owned(), handling, minor: back_office::staging_load().minor() }
     }
 }
 
 impl Office {
     pub(crate) fn new(store: Store, simulator: Vec<SubscriberIdentifier>) -> Self {
-        let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        let onboarding =
+            Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
         Self { store, onboarding, simulator }
     }
 
@@ -129,7 +133,7 @@ impl Office {
         }
         self.offer_everything_to(organisation).await?;
         self.name_default_provider_for(organisation).await?;
-        self.store.allow(organisation, self.simulator.clone(), act).await?;
+        catalogue::allow(self.store.database(), organisation, self.simulator.clone(), act).await?;
         let credentials = Credentials {
             client_id: client.client_id,
             client_secret: client.secret.expose().to_owned(),
@@ -156,10 +160,11 @@ impl Office {
             rank,
         };
         let amount = Money::from_minor(plan.minor, currency);
-        let opened = self.store.open_account_for_staging(account, amount, act()).await?;
+        let opened =
+            back_office::open_account_for_staging(self.store.database(), account, amount, act()).await?;
         // Only the first wallet of an organisation is loaded automatically.
         if opened.loaded.is_none() && amount.is_positive() {
-            self.store.top_up(opened.id, amount, act()).await?;
+            back_office::top_up(self.store.database(), opened.id, amount, act()).await?;
         }
         Ok(opened.id)
     }

@@ -3,7 +3,7 @@
 use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
 
 use clock::{Clock, Monotonic, SystemClock};
-use local_postgres::{Database, LocalPostgres};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use tokio::runtime::Runtime;
 
 use crate::{
@@ -27,7 +27,7 @@ pub struct Sandbox {
     pub(crate) directory: PathBuf,
     /// The runtime of the office's database connections.
     pub(crate) engine: Runtime,
-    pub(crate) database: Database,
+    pub(crate) database: LocalDatabase,
     pub(crate) postgres: LocalPostgres,
     pub(crate) watches: Watches,
 }
@@ -97,7 +97,7 @@ impl Sandbox {
     }
 
     /// The database, for inspection.
-    pub const fn database(&self) -> &Database {
+    pub const fn database(&self) -> &LocalDatabase {
         &self.database
     }
 

@@ -1,12 +1,14 @@
 //! The products, the providers and the terms in the sandbox.
 
+use catalogue::NewProvider;
 use money::{Money, Rate};
 use purchase::{FeeSchedule, OrganisationId, SubscriberFormat, Terms};
-use store::NewProvider;
 use vend::{Capabilities, Product};
 
-use crate::Pace;
-use crate::office::{Office, OfficeError, act, pula};
+use crate::{
+    Pace,
+    office::{Office, OfficeError, act, pula},
+};
 
 /// A product, and its only provider in the sandbox.
 pub(crate) struct Offering {
@@ -64,10 +66,17 @@ impl Office {
                 name: offering.name.to_owned(),
                 declared: as_the_simulator_behaves(pace),
             };
-            self.store.put_provider(provider, act()).await?;
+            catalogue::put_provider(self.store.database(), provider, act()).await?;
             let (least, most) = offering.length;
             let format = SubscriberFormat::new(Some(least), Some(most), Some(offering.pattern))?;
-            self.store.put_product(offering.product, format, offering.hint.map(str::to_owned), act()).await?;
+            catalogue::put_product(
+                self.store.database(),
+                offering.product,
+                format,
+                offering.hint.map(str::to_owned),
+                act(),
+            )
+            .await?;
         }
         Ok(())
     }
@@ -79,7 +88,8 @@ impl Office {
         let terms = Terms { fees, commission: Rate::parse(COMMISSION)?, minimum: None, maximum: None };
         for offering in OFFERINGS {
             let code = offering.provider.to_owned();
-            self.store.put_offer(organisation, offering.product, code, terms, act()).await?;
+            catalogue::put_offer(self.store.database(), organisation, offering.product, code, terms, act())
+                .await?;
         }
         Ok(())
     }
@@ -90,7 +100,14 @@ impl Office {
         organisation: OrganisationId,
     ) -> Result<(), OfficeError> {
         let code = ELECTRICITY.provider.to_owned();
-        Ok(self.store.put_default_provider(organisation, ELECTRICITY.product, code, act()).await?)
+        Ok(catalogue::put_default_provider(
+            self.store.database(),
+            organisation,
+            ELECTRICITY.product,
+            code,
+            act(),
+        )
+        .await?)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Starts everything in order.
 
-mod database;
+mod local_database;
 mod ports;
 mod servers;
 
@@ -13,10 +13,11 @@ use std::{
 };
 
 use clock::{Clock, SystemClock};
+use database::{DatabaseError, DatabaseSettings};
 use identity::EntropyError;
 use local_postgres::{LocalPostgres, LocalPostgresError};
 use purchase::{Handling, Timing};
-use store::{SealError, SealingKey, SealingKeys, Store, StoreError, StoreSettings};
+use store::{SealError, SealingKey, SealingKeys, Store};
 use tokio::runtime::{Builder, Runtime};
 use utility_sim::Product;
 use vend::{SubscriberIdentifier, SubscriberIdentifierError};
@@ -34,7 +35,7 @@ use crate::{
 pub use ports::free_port;
 pub(crate) use servers::Servers;
 
-use database::TestEnv;
+use local_database::TestEnv;
 
 /// Why the sandbox could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +78,7 @@ pub enum StartError {
     Process(#[from] ProcessError),
     /// The operator's connection failed.
     #[error("the database cannot be used")]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
     /// A key is not valid.
     #[error("the sealing key cannot be used")]
     Seal(#[from] SealError),
@@ -108,7 +109,7 @@ impl StartError {
                 | LocalPostgresError::WatcherKilled
                 | LocalPostgresError::Template { .. },
             )
-            | Self::Store(_)
+            | Self::Database(_)
             | Self::Seed(_) => true,
             Self::Process(ProcessError::NotStarted { .. })
             | Self::Postgres(
@@ -254,7 +255,7 @@ fn migrate(program: &Program, directory: &Path, owner_url: &str) -> Result<(), S
 
 fn open_store(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result<Store, StartError> {
     let keys = SealingKeys::try_new(SealingKey::from_hex(1, &sealing_key.into())?, Vec::new())?;
-    let mut settings = StoreSettings::for_database(operator_url);
+    let mut settings = DatabaseSettings::for_database(operator_url);
     settings.pool_size = 4;
     settings.money_pool_size = 1;
     settings.lanes = 1;

@@ -1,11 +1,11 @@
 //! `vendctl account`: the wallets of an organisation, and how purchases from each are handled.
 
+use back_office::{AccountChange, AccountRecord, AccountStatus, NewAccount};
 use clap::{Args, Subcommand};
 use ledger::{AccountId, Category};
 use money::Currency;
 use purchase::{Handling, OrganisationId};
 use serde::Serialize;
-use store::{AccountChange, AccountRecord, AccountStatus, NewAccount};
 
 use crate::{
     arguments::{Whose, Why},
@@ -119,7 +119,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Open(open) => open.run(session).await,
         Verb::List { whose } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
-            let accounts = session.store.accounts_of(organisation).await?;
+            let accounts = back_office::accounts_of(session.database(), organisation).await?;
             Ok(Report::list(&accounts.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Set(set) => set.run(session).await,
@@ -141,7 +141,13 @@ impl Open {
             rank: self.rank,
         };
         let act = session.act(&self.why);
-        let opened = session.store.open_account_for_staging(account, store::staging_load(), act).await?;
+        let opened = back_office::open_account_for_staging(
+            session.database(),
+            account,
+            back_office::staging_load(),
+            act,
+        )
+        .await?;
         let report = show(session, opened.id.0).await?;
         Ok(match opened.loaded {
             Some(load) => report.noting(&format!("Loaded with {load}, like every first wallet in staging.")),
@@ -162,7 +168,13 @@ impl Set {
             return Err(VendctlError::NothingToChange);
         }
         session.account(self.account).await?;
-        session.store.change_account(AccountId(self.account), change, session.act(&self.why)).await?;
+        back_office::change_account(
+            session.database(),
+            AccountId(self.account),
+            change,
+            session.act(&self.why),
+        )
+        .await?;
         show(session, self.account).await
     }
 }
@@ -170,7 +182,13 @@ impl Set {
 impl Standing {
     async fn becomes(&self, session: &Session, status: AccountStatus) -> Result<Report, VendctlError> {
         session.account(self.account).await?;
-        session.store.set_account_status(AccountId(self.account), status, session.act(&self.why)).await??;
+        back_office::set_account_status(
+            session.database(),
+            AccountId(self.account),
+            status,
+            session.act(&self.why),
+        )
+        .await??;
         show(session, self.account).await
     }
 }

@@ -60,19 +60,27 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::Add(change) => {
             let organisation = session.organisation_id(&change.whose.organisation).await?;
-            let added =
-                session.store.allow(organisation, change.subscribers.clone(), session.act(&change.why));
+            let added = catalogue::allow(
+                session.database(),
+                organisation,
+                change.subscribers.clone(),
+                session.act(&change.why),
+            );
             change.report(session, added.await?).await
         }
         Verb::Remove(change) => {
             let organisation = session.organisation_id(&change.whose.organisation).await?;
-            let removed =
-                session.store.disallow(organisation, change.subscribers.clone(), session.act(&change.why));
+            let removed = catalogue::disallow(
+                session.database(),
+                organisation,
+                change.subscribers.clone(),
+                session.act(&change.why),
+            );
             change.report(session, removed.await?).await
         }
         Verb::List { whose } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
-            let listed = session.store.list_allowed(organisation).await?;
+            let listed = catalogue::list_allowed(session.database(), organisation).await?;
             Ok(Report::list(&listed.into_iter().map(View::from).collect::<Vec<_>>()))
         }
     }
@@ -81,7 +89,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 impl Change {
     async fn report(&self, session: &Session, effective: usize) -> Result<Report, VendctlError> {
         let organisation = session.organisation_id(&self.whose.organisation).await?;
-        let on_the_list = session.store.list_allowed(organisation).await?.len();
+        let on_the_list = catalogue::list_allowed(session.database(), organisation).await?.len();
         Ok(Report::one(&Changed { named: self.subscribers.len(), effective, on_the_list }))
     }
 }

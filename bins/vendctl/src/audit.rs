@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
+use directory::{AuditLine, AuditMark, AuditQuery, audit_head, list_audit_log, verify_audit_log};
 use serde::Serialize;
 use serde_json::Value;
-use store::identity::{AuditLine, AuditMark, AuditQuery, audit_head, list_audit_log, verify_audit_log};
 
 use crate::{
     error::VendctlError,
@@ -84,18 +84,18 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             };
             let (subject, since, before, limit) = (subject.clone(), *since, *before, *limit);
             let query = AuditQuery { organisation_id, subject, since, before, limit };
-            let lines = list_audit_log(&session.store, query).await?;
+            let lines = list_audit_log(session.database(), query).await?;
             Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Verify { head } => {
-            let whole = verify_audit_log(&session.store, *head).await??;
+            let whole = verify_audit_log(session.database(), *head).await??;
             let data = HeadView { lines: Some(whole.lines), head: whole.head.map(|mark| mark.to_string()) };
             let head = or_dash(data.head.as_deref());
             let text = format!("The audit log is intact: {} lines. Its head is\n{head}\n", whole.lines);
             Ok(Report::text_and_data(&data, text))
         }
         Verb::Head => {
-            let head = audit_head(&session.store).await?.map(|mark| mark.to_string());
+            let head = audit_head(session.database()).await?.map(|mark| mark.to_string());
             let text = format!("{}\n", or_dash(head.as_deref()));
             Ok(Report::text_and_data(&HeadView { lines: None, head }, text))
         }

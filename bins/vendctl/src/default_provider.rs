@@ -1,8 +1,8 @@
 //! `vendctl default-provider`: the provider of a request that names none.
 
+use back_office::Rule;
 use clap::Subcommand;
 use serde::Serialize;
-use store::Rule;
 use vend::Product;
 
 use crate::{
@@ -64,7 +64,14 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Set { whose, product, provider, why } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
             let act = session.act(why);
-            let put = session.store.put_default_provider(organisation, *product, provider.clone(), act).await;
+            let put = catalogue::put_default_provider(
+                session.database(),
+                organisation,
+                *product,
+                provider.clone(),
+                act,
+            )
+            .await;
             let no_offer = VendctlError::NoOffer {
                 organisation: whose.organisation.clone(),
                 product: *product,
@@ -75,8 +82,13 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         }
         Verb::Remove { whose, product, why } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
-            let removed =
-                session.store.remove_default_provider(organisation, *product, session.act(why)).await;
+            let removed = catalogue::remove_default_provider(
+                session.database(),
+                organisation,
+                *product,
+                session.act(why),
+            )
+            .await;
             let no_default =
                 VendctlError::NoDefault { organisation: whose.organisation.clone(), product: *product };
             removed.map_err(|error| no_default.if_absent(error))?;
@@ -90,7 +102,7 @@ async fn show(session: &Session, whose: &Whose) -> Result<Report, VendctlError> 
     let organisation = session.organisation_id(&whose.organisation).await?;
     let mut views = Vec::new();
     for product in Product::ALL {
-        let provider = session.store.find_default_provider(organisation, product).await?;
+        let provider = catalogue::find_default_provider(session.database(), organisation, product).await?;
         views.push(View { product: product.as_str(), provider });
     }
     Ok(Report::list(&views))

@@ -2,14 +2,15 @@
 
 use std::{error::Error, io, iter};
 
+use back_office::{AccountRefusal, IncidentError, PaymentError, Rule};
 use boot::SettingsError;
+use catalogue::AllowError;
+use database::DatabaseError;
+use directory::AuditFault;
 use identity::{EntropyError, OnboardingError};
 use money::Money;
 use purchase::{PatternError, StateName};
-use store::identity::AuditFault;
-use store::{
-    AccountRefusal, AllowError, DecisionError, IncidentError, PaymentError, Rule, SealError, StoreError,
-};
+use store::{DecisionError, SealError};
 use vend::Product;
 
 use crate::{purchases::TokenFault, report::one_line};
@@ -35,7 +36,7 @@ pub(crate) enum VendctlError {
     #[error(transparent)]
     Onboarding(#[from] OnboardingError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
     #[error(transparent)]
     Payment(#[from] PaymentError),
     #[error(transparent)]
@@ -117,24 +118,24 @@ pub(crate) enum VendctlError {
 }
 
 impl VendctlError {
-    /// `self`, if the store did not find what the command named; otherwise the error of the store.
-    pub(crate) fn if_absent(self, error: StoreError) -> Self {
-        if matches!(error, StoreError::Absent { .. }) { self } else { Self::Store(error) }
+    /// `self`, if the database did not find what the command named; otherwise the error of the database.
+    pub(crate) fn if_absent(self, error: DatabaseError) -> Self {
+        if matches!(error, DatabaseError::Absent { .. }) { self } else { Self::Database(error) }
     }
 
-    /// `self`, if `error` is a violation of `rule`; otherwise the error of the store.
-    pub(crate) fn if_broken(self, rule: Rule, error: StoreError) -> Self {
-        if error.broken_rule() == Some(rule) { self } else { Self::Store(error) }
+    /// `self`, if `error` is a violation of `rule`; otherwise the error of the database.
+    pub(crate) fn if_broken(self, rule: Rule, error: DatabaseError) -> Self {
+        if Rule::broken_by(&error) == Some(rule) { self } else { Self::Database(error) }
     }
 
     /// What went wrong, why, and what to do, in one line.
     pub(crate) fn line(&self) -> String {
-        let of_the_store = self.of_the_store();
-        if let Some(rule) = of_the_store.and_then(StoreError::broken_rule) {
+        let of_the_database = self.of_the_database();
+        if let Some(rule) = of_the_database.and_then(Rule::broken_by) {
             return about(rule).to_owned();
         }
-        // The error of the store is more specific than the error that wraps it.
-        let this: &(dyn Error + 'static) = match of_the_store {
+        // The error of the database is more specific than the error that wraps it.
+        let this: &(dyn Error + 'static) = match of_the_database {
             Some(error) => error,
             None => self,
         };
@@ -176,16 +177,16 @@ impl VendctlError {
         if let Self::Decision(error) = self {
             return advice_about_decision(error);
         }
-        self.of_the_store().and_then(advice_about)
+        self.of_the_database().and_then(advice_about)
     }
 
-    fn of_the_store(&self) -> Option<&StoreError> {
-        if let Self::Store(error)
-        | Self::Onboarding(OnboardingError::Store(error))
-        | Self::Payment(PaymentError::Store(error))
-        | Self::Allow(AllowError::Store(error))
-        | Self::Decision(DecisionError::Store(error))
-        | Self::Incident(IncidentError::Store(error)) = self
+    fn of_the_database(&self) -> Option<&DatabaseError> {
+        if let Self::Database(error)
+        | Self::Onboarding(OnboardingError::Database(error))
+        | Self::Payment(PaymentError::Database(error))
+        | Self::Allow(AllowError::Database(error))
+        | Self::Decision(DecisionError::Database(error))
+        | Self::Incident(IncidentError::Database(error)) = self
         {
             return Some(error);
         }
@@ -203,7 +204,7 @@ fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
             Some("give another one to --password-stdin, or have one made by --generate-password")
         }
         OnboardingError::Overlap => Some("give a shorter --overlap"),
-        OnboardingError::Store(error) => advice_about(error),
+        OnboardingError::Database(error) => advice_about(error),
         OnboardingError::Password(_) | OnboardingError::Unhashed(_) | OnboardingError::Entropy(_) => None,
     }
 }
@@ -231,31 +232,31 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
             "it may or may not have been decided: check with `vendctl purchases show` before you enter it again",
         ),
         DecisionError::Absent(_) => Some("`vendctl purchases list` finds it"),
-        DecisionError::Store(error) => advice_about(error),
+        DecisionError::Database(error) => advice_about(error),
     }
 }
 
 /// What to do about a failure of the store.
-fn advice_about(error: &StoreError) -> Option<&'static str> {
+fn advice_about(error: &DatabaseError) -> Option<&'static str> {
     if error.may_have_been_kept() {
         return Some(
             "it may or may not have been done: check with `vendctl audit list`; a payment may be entered again under its --id",
         );
     }
-    if error.is_forbidden() || matches!(error, StoreError::Setting { name: "role", .. }) {
+    if error.is_forbidden() || matches!(error, DatabaseError::Setting { name: "role", .. }) {
         return Some(
             "operator.database_url must name a login that is a member of vendgate_operator and owns nothing",
         );
     }
-    if matches!(error, StoreError::Schema { .. }) {
+    if matches!(error, DatabaseError::Schema { .. }) {
         return Some(
             "use the vendctl of the servers' version, or migrate the database with `api-server migrate`",
         );
     }
-    if matches!(error, StoreError::Busy { .. }) {
+    if matches!(error, DatabaseError::Busy { .. }) {
         return Some("nothing was done; try again");
     }
-    matches!(error, StoreError::Unavailable { .. })
+    matches!(error, DatabaseError::Unavailable { .. })
         .then_some("is operator.database_url right, and does the database run?")
 }
 

@@ -1,8 +1,8 @@
 //! `vendctl incidents`: vends that were found after their purchase had ended, and how each was closed.
 
+use back_office::IncidentRecord;
 use clap::Subcommand;
 use serde::Serialize;
-use store::IncidentRecord;
 
 use crate::{
     arguments::Why,
@@ -65,19 +65,20 @@ struct View {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { all, limit, before } => {
-            let found = session.store.list_incidents(*all, *before, *limit).await?;
+            let found = back_office::list_incidents(session.database(), *all, *before, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Show { incident } => show(session, *incident).await,
         Verb::Close { incident, why } => {
-            session.store.close_incident(*incident, session.act(why)).await?;
+            back_office::close_incident(session.database(), *incident, session.act(why)).await?;
             show(session, *incident).await
         }
     }
 }
 
 async fn show(session: &Session, id: i64) -> Result<Report, VendctlError> {
-    let found = session.store.find_incident(id).await?.ok_or(VendctlError::NoIncident(id))?;
+    let found =
+        back_office::find_incident(session.database(), id).await?.ok_or(VendctlError::NoIncident(id))?;
     let purchase = found.purchase.0;
     let report = Report::one(&View::from(found));
     Ok(report.noting(&format!("`vendctl purchases show {purchase}` shows its history.")))

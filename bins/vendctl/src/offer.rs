@@ -1,10 +1,12 @@
 //! `vendctl offer`: what an organisation can buy, from which provider, and on which terms.
 
+use back_office::Rule;
+use catalogue::ListedOffer;
 use clap::{Args, Subcommand};
+use database::DatabaseError;
 use money::{Currency, Rate};
 use purchase::{FeeSchedule, Terms};
 use serde::Serialize;
-use store::{ListedOffer, Rule, StoreError};
 use vend::Product;
 
 use crate::{
@@ -107,17 +109,23 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::List { whose } => list(session, whose).await,
         Verb::Remove { whose, product, provider, why } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
-            let removed =
-                session.store.remove_offer(organisation, *product, provider.clone(), session.act(why)).await;
+            let removed = catalogue::remove_offer(
+                session.database(),
+                organisation,
+                *product,
+                provider.clone(),
+                session.act(why),
+            )
+            .await;
             removed.map_err(|error| removal_error(error, whose, *product, provider))?;
             list(session, whose).await
         }
     }
 }
 
-fn removal_error(error: StoreError, whose: &Whose, product: Product, provider: &str) -> VendctlError {
+fn removal_error(error: DatabaseError, whose: &Whose, product: Product, provider: &str) -> VendctlError {
     let (organisation, provider) = (whose.organisation.clone(), provider.to_owned());
-    if error.broken_rule() == Some(Rule::DefaultNeedsOffer) {
+    if Rule::broken_by(&error) == Some(Rule::DefaultNeedsOffer) {
         return VendctlError::IsDefault { organisation, product, provider };
     }
     VendctlError::NoOffer { organisation, product, provider }.if_absent(error)
@@ -128,8 +136,16 @@ impl Set {
         let organisation = session.organisation_id(&self.whose.organisation).await?;
         let terms = self.terms()?;
         let act = session.act(&self.why);
-        session.store.put_offer(organisation, self.product, self.provider.clone(), terms, act).await?;
-        let offers = session.store.list_offers(organisation).await?;
+        catalogue::put_offer(
+            session.database(),
+            organisation,
+            self.product,
+            self.provider.clone(),
+            terms,
+            act,
+        )
+        .await?;
+        let offers = catalogue::list_offers(session.database(), organisation).await?;
         let set = offers.into_iter().map(View::from);
         let mut set =
             set.filter(|view| view.product == self.product.as_str() && view.provider == self.provider);
@@ -164,7 +180,7 @@ impl Set {
 
 async fn list(session: &Session, whose: &Whose) -> Result<Report, VendctlError> {
     let organisation = session.organisation_id(&whose.organisation).await?;
-    let offers = session.store.list_offers(organisation).await?;
+    let offers = catalogue::list_offers(session.database(), organisation).await?;
     Ok(Report::list(&offers.into_iter().map(View::from).collect::<Vec<_>>()))
 }
 

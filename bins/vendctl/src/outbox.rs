@@ -1,8 +1,9 @@
 //! `vendctl outbox`: the messages that are not sent yet, without their text and number.
 
+use back_office::{MessageRecord, OverseenMessages};
 use clap::Subcommand;
 use serde::Serialize;
-use store::{GivenUp, MessageRecord, OverseenMessages};
+use store::GivenUp;
 
 use crate::{
     error::VendctlError,
@@ -50,7 +51,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 (false, true) => OverseenMessages::GivenUp,
                 (false, false) => OverseenMessages::Waiting,
             };
-            let found = session.store.oversee_messages(which, *limit).await?;
+            let found = back_office::oversee_messages(session.database(), which, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
     }

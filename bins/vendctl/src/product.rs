@@ -1,9 +1,9 @@
 //! `vendctl product`: the products, and the format of their subscriber identifiers.
 
+use catalogue::ListedProduct;
 use clap::{Args, Subcommand};
 use purchase::{ProductText, SubscriberFormat};
 use serde::Serialize;
-use store::ListedProduct;
 use vend::Product;
 
 use crate::{
@@ -107,7 +107,7 @@ struct TextView {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List => {
-            let products = session.store.list_products().await?;
+            let products = catalogue::list_products(session.database()).await?;
             Ok(Report::list(&products.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Set(set) => {
@@ -115,7 +115,14 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 return Err(VendctlError::LengthsCrossed);
             }
             let format = SubscriberFormat::new(set.min, set.max, set.pattern.as_deref())?;
-            session.store.put_product(set.product, format, set.hint.clone(), session.act(&set.why)).await?;
+            catalogue::put_product(
+                session.database(),
+                set.product,
+                format,
+                set.hint.clone(),
+                session.act(&set.why),
+            )
+            .await?;
             show(session, set.product).await
         }
         Verb::SetText(set) => {
@@ -124,12 +131,17 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 display_name: set.display_name.clone(),
                 subscriber_id_label: set.label.clone(),
             };
-            session.store.put_product_text(set.product, text, session.act(&set.why)).await?;
+            catalogue::put_product_text(session.database(), set.product, text, session.act(&set.why)).await?;
             show(session, set.product).await
         }
         Verb::RemoveText { product, language, why } => {
-            let removed =
-                session.store.remove_product_text(*product, language.clone(), session.act(why)).await;
+            let removed = catalogue::remove_product_text(
+                session.database(),
+                *product,
+                language.clone(),
+                session.act(why),
+            )
+            .await;
             let no_text = VendctlError::NoText { product: *product, language: language.clone() };
             removed.map_err(|error| no_text.if_absent(error))?;
             show(session, *product).await
@@ -138,7 +150,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 }
 
 async fn show(session: &Session, product: Product) -> Result<Report, VendctlError> {
-    let products = session.store.list_products().await?;
+    let products = catalogue::list_products(session.database()).await?;
     let found = products.into_iter().find(|listed| listed.product == product);
     found.map(|listed| Report::one(&View::from(listed))).ok_or(VendctlError::NoProduct(product))
 }

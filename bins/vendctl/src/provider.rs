@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use catalogue::{Declaration, ListedProvider};
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
-use store::{Declaration, ListedProvider};
 
 use crate::{
     arguments::Why,
@@ -82,12 +82,14 @@ struct View {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List => {
-            let providers = session.store.list_providers().await?;
+            let providers = catalogue::list_providers(session.database()).await?;
             Ok(Report::list(&providers.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Declare(declare) => declare.run(session).await,
         Verb::Retries { code, switch, why } => {
-            let set = session.store.set_provider_retries(code.clone(), *switch, session.act(why)).await;
+            let set =
+                catalogue::set_provider_retries(session.database(), code.clone(), *switch, session.act(why))
+                    .await;
             set.map_err(|error| VendctlError::NoProvider(code.clone()).if_absent(error))?;
             show(session, code).await
         }
@@ -103,15 +105,20 @@ impl Declare {
             not_found_counts: self.not_found_counts,
             settles_within: self.settles_within,
         };
-        let declared =
-            session.store.declare_provider(self.code.clone(), declaration, session.act(&self.why)).await;
+        let declared = catalogue::declare_provider(
+            session.database(),
+            self.code.clone(),
+            declaration,
+            session.act(&self.why),
+        )
+        .await;
         let nameless = |error| VendctlError::NamelessProvider(self.code.clone()).if_absent(error);
         Ok(Report::one(&View::from(declared.map_err(nameless)?)))
     }
 }
 
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
-    let providers = session.store.list_providers().await?;
+    let providers = catalogue::list_providers(session.database()).await?;
     let found = providers.into_iter().find(|provider| provider.code == code);
     let found = found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))?;
     Ok(Report::one(&View::from(found)))

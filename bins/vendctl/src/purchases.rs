@@ -7,9 +7,9 @@ mod telling;
 mod token;
 mod words;
 
+use back_office::Story;
 use clap::Subcommand;
 use purchase::PurchaseId;
-use store::Story;
 
 use crate::{
     error::VendctlError,
@@ -67,7 +67,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 
 /// The history of the named purchase.
 async fn find(session: &Session, name: &PurchaseName) -> Result<Story, VendctlError> {
-    let found = session.store.oversee_purchase(name.id).await?;
+    let found = back_office::oversee_purchase(session.database(), name.id).await?;
     let fits = |story: &Story| name.reference.as_ref().is_none_or(|named| *named == story.purchase.reference);
     found.filter(fits).ok_or_else(|| absent(name))
 }

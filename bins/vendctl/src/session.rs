@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use back_office::AccountRecord;
 use clock::SystemClock;
+use database::{Database, DatabaseSettings};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use purchase::{OrganisationId, Timing};
-use store::{AccountRecord, SealingKey, SealingKeys, SealingSettings, Store, StoreSettings};
+use store::{SealingKey, SealingKeys, SealingSettings, Store};
 use tokio::runtime::Handle;
 
 use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettings};
@@ -31,14 +33,20 @@ impl Session {
         let actor = actor.or_else(|| settings.actor.clone());
         let actor = actor.or_else(|| whoami::username().ok()).ok_or(VendctlError::NoActor)?;
         let actor = parse::actor(&actor).map_err(VendctlError::Actor)?;
-        let mut small = StoreSettings::for_database(settings.database_url.clone());
+        let mut small = DatabaseSettings::for_database(settings.database_url.clone());
         (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
         "vendctl".clone_into(&mut small.application_name);
         let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
         let store = Store::connect(small, keys, Timing::default(), engine).await?;
-        store.refuse_powerful_role().await?;
-        let onboarding = Onboarding::new(store.clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        store.database().refuse_powerful_role().await?;
+        let onboarding =
+            Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
         Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor })
+    }
+
+    /// The database, for commands that need no lanes.
+    pub(crate) fn database(&self) -> &Database {
+        self.store.database()
     }
 
     /// The actor and the reason, for the audit log.
@@ -55,7 +63,7 @@ impl Session {
     }
 
     pub(crate) async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {
-        let found = self.store.find_account(AccountId(number)).await?;
+        let found = back_office::find_account(self.store.database(), AccountId(number)).await?;
         found.ok_or(VendctlError::NoAccount(number))
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use boot::SettingsError;
+use database::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::{SealingSettings, StoreSettings};
+use store::SealingSettings;
 
 /// The tool's part of a settings file. The file may also contain the settings of other programs.
 #[derive(Debug, Deserialize)]
@@ -31,7 +32,7 @@ impl Settings {
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, SettingsError> {
         boot::load_checked(file, |settings: &Self, review| {
             let database_url = settings.operator.database_url.clone();
-            review.section("operator", || StoreSettings::for_database(database_url).checked());
+            review.section("operator", || DatabaseSettings::for_database(database_url).checked());
             if let Some(sealing) = &settings.sealing {
                 review.section("sealing", || sealing.keys().map(drop));
             }

@@ -1,10 +1,10 @@
 //! `vendctl wallet`: payments into a wallet and corrections, posted in the ledger, and the statement of postings.
 
+use back_office::{Movement, Paid, Payment, StatementLine, StatementQuery};
 use clap::{Args, Subcommand};
 use ledger::{AccountId, SystemAccount};
 use money::Currency;
 use serde::Serialize;
-use store::{Movement, Paid, Payment, StatementLine, StatementQuery};
 
 use crate::{
     arguments::Why,
@@ -118,7 +118,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Statement { account, limit, before } => {
             let account = session.account(*account).await?.id;
             let query = StatementQuery { account, before: *before, limit: *limit };
-            let lines = session.store.statement(query).await?;
+            let lines = back_office::account_statement(session.database(), query).await?;
             Ok(Report::list(&lines.into_iter().map(LineView::from).collect::<Vec<_>>()))
         }
     }
@@ -135,7 +135,7 @@ impl Named {
         let amount = amount.of(self.currency);
         let (wallet, reference) = (AccountId(account), Some(self.id.clone()));
         let payment = Payment { wallet, movement, amount, reference };
-        let paid = session.store.pay(payment, session.act(&self.why)).await?;
+        let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
         let report = Report::one(&self.view(account, amount.to_string(), &paid));
         Ok(if paid.was_there {
             report.noting("This payment had already been posted. Nothing was posted now.")

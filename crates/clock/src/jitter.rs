@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A pause between half of `longest` and all of it, chosen by `seed`. Callers with different seeds that failed at the same
-/// moment do not all come back at the same moment.
+/// A pause between half of `longest` and all of it, chosen by `seed`. Callers with different seeds that
+/// failed at the same moment do not all come back at the same moment.
 ///
 /// ```
 /// use std::time::Duration;

@@ -14,17 +14,17 @@ use actix_web::{
     test::{TestRequest, init_service},
     web::Data,
 };
-use serde_json::{Value, json};
-use tokio::runtime::{Builder, Handle};
-
 use clock::SystemClock;
+use database::{DatabaseError, DatabaseSettings, migrate};
 use identity::{
     AuditContext, ClientCredentials, Environment, Identity, IdentitySettings, Onboarding, Role,
     SystemEntropy, UserDetails,
 };
-use local_postgres::{Database, LocalPostgres};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use purchase::Timing;
-use store::{SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
+use serde_json::{Value, json};
+use store::{SealingKey, SealingKeys, Store};
+use tokio::runtime::{Builder, Handle};
 use vending::{Engine, Providers, Vending, VendingSettings};
 use web::{SharedState, WebSettings, intake};
 
@@ -65,7 +65,7 @@ impl Answer {
 
 /// A service with one organisation, KGALE, its client, an integrator `till` and a viewer `auditor`.
 struct TestApi {
-    _database: Database,
+    _database: LocalDatabase,
     shared: Data<SharedState>,
     identity: Data<Identity>,
     vending: Data<Vending>,
@@ -77,7 +77,7 @@ impl TestApi {
         let database = LocalPostgres::shared().database_from_template("http_v1", prepare).unwrap();
         let clock = Arc::new(SystemClock);
         let store = connect(&database).await;
-        let onboarding = Onboarding::new(store.clone(), clock.clone(), Arc::new(SystemEntropy));
+        let onboarding = Onboarding::new(store.database().clone(), clock.clone(), Arc::new(SystemEntropy));
         onboarding.create_organisation("KGALE", "Kgale Stores", Environment::Staging, act()).await.unwrap();
         let client = onboarding.create_client("KGALE", "tills", act()).await.unwrap();
         for (username, role) in [("till", Role::Integrator), ("auditor", Role::Viewer)] {
@@ -86,7 +86,8 @@ impl TestApi {
         let mut settings = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
         settings.refusal_floor_ms = 0;
         let identity =
-            Identity::try_new(settings, store.clone(), clock.clone(), Arc::new(SystemEntropy)).unwrap();
+            Identity::try_new(settings, store.database().clone(), clock.clone(), Arc::new(SystemEntropy))
+                .unwrap();
         let engine = Engine::new(Handle::current());
         let shared = SharedState::new(&WebSettings::default(), clock.clone()).unwrap();
         let vending = Vending::new(
@@ -143,14 +144,14 @@ impl TestApi {
     }
 }
 
-fn prepare(url: &str) -> Result<(), StoreError> {
+fn prepare(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }
 
-async fn connect(database: &Database) -> Store {
+async fn connect(database: &LocalDatabase) -> Store {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    let settings = StoreSettings::for_database(database.url());
+    let settings = DatabaseSettings::for_database(database.url());
     Store::connect(settings, keys, Timing::default(), Handle::current()).await.unwrap()
 }
 

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use store::{
-    StoreError,
-    identity::{CallerRecord, Status, find_caller},
-};
+use database::DatabaseError;
+use directory::{CallerRecord, Status, find_caller};
 
 use crate::{AccessToken, Caller, Identity, callers::Memory};
 
@@ -34,15 +32,15 @@ pub enum AuthError {
     OrganisationSuspended,
     /// The database is overloaded or temporarily not reachable.
     #[error("the access token could not be looked up just now")]
-    Busy(#[source] StoreError),
+    Busy(#[source] DatabaseError),
     /// The look-up failed.
     #[error("the access token could not be looked up")]
-    Store(#[source] StoreError),
+    Database(#[source] DatabaseError),
 }
 
-impl From<StoreError> for AuthError {
-    fn from(error: StoreError) -> Self {
-        if error.may_pass() { Self::Busy(error) } else { Self::Store(error) }
+impl From<DatabaseError> for AuthError {
+    fn from(error: DatabaseError) -> Self {
+        if error.may_pass() { Self::Busy(error) } else { Self::Database(error) }
     }
 }
 
@@ -77,7 +75,7 @@ impl Identity {
     /// The second half: asks the database and remembers the result.
     pub async fn look_up_caller(&self, token: &AccessToken) -> Result<Arc<Caller>, AuthError> {
         let (hash, asked) = (token.hash(), self.clock.monotonic());
-        let record = find_caller(&self.store, hash).await?;
+        let record = find_caller(&self.database, hash).await?;
         let Some(record) = record.filter(|record| self.is_alive(record)) else {
             self.callers.forget(hash);
             self.refused.remember(hash, asked);

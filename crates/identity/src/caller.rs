@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use store::identity::{CallerRecord, Environment, Role, Status};
+use directory::{CallerRecord, Environment, Role, Status};
 
 use crate::Permission;
 

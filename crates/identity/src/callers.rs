@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, Utc};
 use clock::Monotonic;
-use store::identity::CredentialHash;
+use directory::CredentialHash;
 
 use crate::Caller;
 
@@ -93,7 +93,7 @@ impl Callers {
 
 #[cfg(test)]
 mod tests {
-    use store::identity::{Environment, Role, Status};
+    use directory::{Environment, Role, Status};
 
     use super::*;
     use crate::{CallerOrganisation, CallerUser};

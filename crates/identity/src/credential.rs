@@ -6,9 +6,9 @@
 use std::{fmt, marker::PhantomData};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use directory::{CredentialHash, Environment};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use store::identity::{CredentialHash, Environment};
 use zeroize::Zeroizing;
 
 use crate::{Entropy, EntropyError};

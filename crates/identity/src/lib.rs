@@ -24,6 +24,10 @@ mod successors;
 pub use authenticate::{AuthError, Recalled};
 pub use caller::{Caller, CallerOrganisation, CallerUser};
 pub use credential::{AccessToken, ClientSecret, Credential, CredentialKind, RefreshToken};
+pub use directory::{
+    AuditContext, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status,
+    UserRecord,
+};
 pub use entropy::{Entropy, EntropyError, SystemEntropy};
 pub use login::{IssuedTokens, LoginCredentials, LoginError};
 pub use onboarding::{ClientCredentials, Onboarding, OnboardingError, RotatedSecret, UserDetails};
@@ -31,17 +35,12 @@ pub use password::HashError;
 pub use permission::{Permission, scope};
 pub use refresh::{ClientProof, RefreshCredentials};
 pub use settings::{IdentitySettings, IdentitySettingsError};
-pub use store::identity::{
-    AuditContext, ClientRecord, Environment, OrganisationRecord, Party, Role, SecretRecord, Status,
-    UserRecord,
-};
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use clock::SharedClock;
-use store::Store;
-
 use callers::Callers;
+use clock::SharedClock;
+use database::Database;
 use password::Passwords;
 use refused::RefusedTokens;
 use successors::SuccessorKey;
@@ -51,7 +50,7 @@ const REFUSED_KEPT: Duration = Duration::from_mins(1);
 
 /// The servers' authentication service. One per process, shared by reference.
 pub struct Identity {
-    store: Store,
+    database: Database,
     clock: SharedClock,
     entropy: Arc<dyn Entropy>,
     settings: IdentitySettings,
@@ -66,7 +65,7 @@ impl Identity {
     /// If the settings contradict each other or their key is malformed.
     pub fn try_new(
         settings: IdentitySettings,
-        store: Store,
+        database: Database,
         clock: SharedClock,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Self, IdentitySettingsError> {
@@ -75,7 +74,7 @@ impl Identity {
         let passwords = Passwords::new(settings.password_checks_at_once, settings.password_queue_max);
         let callers = Callers::new(settings.cache(), settings.cache_max);
         let refused = RefusedTokens::new(REFUSED_KEPT, settings.cache_max);
-        Ok(Self { store, clock, entropy, settings, successor_key, passwords, callers, refused })
+        Ok(Self { database, clock, entropy, settings, successor_key, passwords, callers, refused })
     }
 
     /// The environment that this deployment serves.

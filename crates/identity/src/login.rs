@@ -3,13 +3,11 @@
 use std::{hash::Hash, time::Duration};
 
 use clock::Monotonic;
-use secrecy::{ExposeSecret, SecretString};
-use store::{
-    StoreError,
-    identity::{
-        CredentialHash, FamilyOpened, LoginRecord, NewFamily, NewPair, Role, Status, find_login, open_family,
-    },
+use database::DatabaseError;
+use directory::{
+    CredentialHash, FamilyOpened, LoginRecord, NewFamily, NewPair, Role, Status, find_login, open_family,
 };
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     AccessToken, ClientSecret, EntropyError, Identity, RefreshToken, credential, password::Unchecked,
@@ -57,10 +55,10 @@ pub enum LoginError {
     OrganisationSuspended,
     /// Too many logins are waiting, or the database is overloaded or temporarily not reachable.
     #[error("too many logins are waiting")]
-    Busy(#[source] Option<StoreError>),
+    Busy(#[source] Option<DatabaseError>),
     /// The look-up or the recording failed.
     #[error("the login could not be looked up or recorded")]
-    Store(#[source] StoreError),
+    Database(#[source] DatabaseError),
     /// No token could be made.
     #[error("no token could be made")]
     Entropy(#[from] EntropyError),
@@ -69,9 +67,9 @@ pub enum LoginError {
     Unchecked(#[source] tokio::task::JoinError),
 }
 
-impl From<StoreError> for LoginError {
-    fn from(error: StoreError) -> Self {
-        if error.may_pass() { Self::Busy(Some(error)) } else { Self::Store(error) }
+impl From<DatabaseError> for LoginError {
+    fn from(error: DatabaseError) -> Self {
+        if error.may_pass() { Self::Busy(Some(error)) } else { Self::Database(error) }
     }
 }
 
@@ -143,8 +141,8 @@ impl Identity {
         let hash = secret.map_or(CredentialHash([0; 32]), |secret| secret.hash());
         let [client_id, organisation_code, username] = [client_id, organisation_code, username]
             .map(|name| if unstorable(&name) { String::new() } else { name });
-        let (store, now) = (&self.store, self.clock.now());
-        let found = find_login(store, client_id, hash, organisation_code, username, now).await?;
+        let (database, now) = (&self.database, self.clock.now());
+        let found = find_login(database, client_id, hash, organisation_code, username, now).await?;
         Ok(found.filter(|_| possible))
     }
 
@@ -186,14 +184,14 @@ impl Identity {
                 refresh_expires_at: at + self.settings.idle_lifetime(),
             },
         };
-        match open_family(&self.store, family).await {
+        match open_family(&self.database, family).await {
             Ok(FamilyOpened { .. }) => Ok(IssuedTokens {
                 access_token,
                 access_in: self.settings.access_lifetime_s,
                 refresh_token,
                 scope: permission::scope(admitted.role),
             }),
-            Err(StoreError::Stale { .. }) => Err(LoginError::InvalidCredentials),
+            Err(DatabaseError::Stale { .. }) => Err(LoginError::InvalidCredentials),
             Err(error) => Err(error.into()),
         }
     }

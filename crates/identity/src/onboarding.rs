@@ -5,14 +5,12 @@ use std::{sync::Arc, time::Duration};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
 use clock::SharedClock;
-use secrecy::{ExposeSecret, SecretString};
-use store::{
-    Store, StoreError,
-    identity::{
-        self as rows, AuditContext, ClientRecord, Environment, NewClient, NewOrganisation, NewSecret,
-        NewUser, OrganisationRecord, Party, Role, Status, UserRecord,
-    },
+use database::{Database, DatabaseError};
+use directory::{
+    self as rows, AuditContext, ClientRecord, Environment, NewClient, NewOrganisation, NewSecret, NewUser,
+    OrganisationRecord, Party, Role, Status, UserRecord,
 };
+use secrecy::{ExposeSecret, SecretString};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -24,7 +22,7 @@ use crate::{
 /// The operator's service. Every action is recorded in the audit log with its actor and its reason.
 #[derive(Debug, Clone)]
 pub struct Onboarding {
-    store: Store,
+    database: Database,
     clock: SharedClock,
     entropy: Arc<dyn Entropy>,
 }
@@ -88,14 +86,14 @@ pub enum OnboardingError {
     /// No secret could be made.
     #[error("no secret could be made")]
     Entropy(#[from] EntropyError),
-    /// It could not be recorded. [`StoreError::Duplicate`] if the name is taken.
+    /// It could not be recorded. [`DatabaseError::Duplicate`] if the name is taken.
     #[error("it could not be recorded")]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
 }
 
 impl Onboarding {
-    pub fn new(store: Store, clock: SharedClock, entropy: Arc<dyn Entropy>) -> Self {
-        Self { store, clock, entropy }
+    pub fn new(database: Database, clock: SharedClock, entropy: Arc<dyn Entropy>) -> Self {
+        Self { database, clock, entropy }
     }
 
     /// Registers an organisation, and returns its id.
@@ -107,36 +105,36 @@ impl Onboarding {
         act: AuditContext,
     ) -> Result<i64, OnboardingError> {
         let new = NewOrganisation { code: code.to_owned(), name: name.to_owned(), environment };
-        Ok(rows::create_organisation(&self.store, new, act).await?)
+        Ok(rows::create_organisation(&self.database, new, act).await?)
     }
 
     /// The organisation with this code.
     pub async fn organisation(&self, code: &str) -> Result<OrganisationRecord, OnboardingError> {
-        let found = rows::find_organisation(&self.store, code.to_owned()).await?;
+        let found = rows::find_organisation(&self.database, code.to_owned()).await?;
         found.ok_or_else(|| OnboardingError::NoOrganisation(code.to_owned()))
     }
 
     /// Every organisation, ordered by code.
     pub async fn organisations(&self) -> Result<Vec<OrganisationRecord>, OnboardingError> {
-        Ok(rows::list_organisations(&self.store).await?)
+        Ok(rows::list_organisations(&self.database).await?)
     }
 
     /// The clients of an organisation, the oldest first.
     pub async fn clients(&self, organisation_code: &str) -> Result<Vec<ClientRecord>, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
-        Ok(rows::list_clients(&self.store, organisation.id).await?)
+        Ok(rows::list_clients(&self.database, organisation.id).await?)
     }
 
     /// The users of an organisation, by name.
     pub async fn users(&self, organisation_code: &str) -> Result<Vec<UserRecord>, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
-        Ok(rows::list_users(&self.store, organisation.id).await?)
+        Ok(rows::list_users(&self.database, organisation.id).await?)
     }
 
     /// The user of an organisation with this name.
     pub async fn user(&self, organisation_code: &str, username: &str) -> Result<UserRecord, OnboardingError> {
         let organisation = self.organisation(organisation_code).await?;
-        let found = rows::find_user(&self.store, organisation.id, username.to_owned()).await?;
+        let found = rows::find_user(&self.database, organisation.id, username.to_owned()).await?;
         let absent = || OnboardingError::NoUser {
             username: username.to_owned(),
             organisation_code: organisation_code.to_owned(),
@@ -146,7 +144,7 @@ impl Onboarding {
 
     /// The client with this public id, with the visible data of its secrets.
     pub async fn client(&self, client_id: &str) -> Result<ClientRecord, OnboardingError> {
-        let found = rows::find_client(&self.store, client_id.to_owned()).await?;
+        let found = rows::find_client(&self.database, client_id.to_owned()).await?;
         found.ok_or_else(|| OnboardingError::NoClient(client_id.to_owned()))
     }
 
@@ -169,7 +167,7 @@ impl Onboarding {
             name: name.to_owned(),
             secret: self.secret_row(&secret),
         };
-        let (id, secret_id) = rows::create_client(&self.store, new, act).await?;
+        let (id, secret_id) = rows::create_client(&self.database, new, act).await?;
         Ok(ClientCredentials { id, client_id, secret_id, secret })
     }
 
@@ -187,14 +185,14 @@ impl Onboarding {
         let old_end_at = old_end_at.ok_or(OnboardingError::Overlap)?;
         let secret = ClientSecret::generate(environment_of(client_id), &*self.entropy)?;
         let row = self.secret_row(&secret);
-        let rotated = rows::rotate_secret(&self.store, client.id, row, old_end_at, act).await?;
+        let rotated = rows::rotate_secret(&self.database, client.id, row, old_end_at, act).await?;
         Ok(RotatedSecret { secret_id: rotated.id, secret, ending: rotated.ending, old_end_at })
     }
 
     /// Ends a secret that has leaked, and every session that was opened with it. A session that was opened with another
     /// secret continues, even if it was refreshed with this one.
     pub async fn revoke_secret(&self, secret_id: i64, act: AuditContext) -> Result<(), OnboardingError> {
-        Ok(rows::revoke_secret(&self.store, secret_id, self.clock.now(), act).await?)
+        Ok(rows::revoke_secret(&self.database, secret_id, self.clock.now(), act).await?)
     }
 
     /// Creates a user of an organisation, and returns its id.
@@ -214,12 +212,12 @@ impl Onboarding {
             email: details.email,
             role: details.role,
         };
-        Ok(rows::create_user(&self.store, new, act).await?)
+        Ok(rows::create_user(&self.database, new, act).await?)
     }
 
     /// Gives a user another role.
     pub async fn set_role(&self, user: i64, role: Role, act: AuditContext) -> Result<(), OnboardingError> {
-        Ok(rows::set_role(&self.store, user, role, act).await?)
+        Ok(rows::set_role(&self.database, user, role, act).await?)
     }
 
     /// Replaces a user's password, and ends every session that was opened with the old one.
@@ -230,7 +228,7 @@ impl Onboarding {
         act: AuditContext,
     ) -> Result<(), OnboardingError> {
         let hash = self.hash(password).await?;
-        Ok(rows::replace_password(&self.store, user, hash, self.clock.now(), act).await?)
+        Ok(rows::replace_password(&self.database, user, hash, self.clock.now(), act).await?)
     }
 
     /// A password that cannot be guessed: 144 random bits in 24 characters.
@@ -247,7 +245,7 @@ impl Onboarding {
         status: Status,
         act: AuditContext,
     ) -> Result<(), OnboardingError> {
-        Ok(rows::set_status(&self.store, party, status, act).await?)
+        Ok(rows::set_status(&self.database, party, status, act).await?)
     }
 
     fn secret_row(&self, secret: &ClientSecret) -> NewSecret {

@@ -1,6 +1,6 @@
 //! The permissions of callers, and the roles that have them.
 
-use store::identity::Role;
+use directory::Role;
 
 /// One kind of action that a caller may be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,8 @@
 //! Exchanges a refresh token for the next pair of tokens.
 
 use chrono::TimeDelta;
+use directory::{Environment, Exchange, Exchanged, Proof, exchange};
 use secrecy::{ExposeSecret, SecretString};
-use store::identity::{Environment, Exchange, Exchanged, Proof, exchange};
 
 use crate::{
     AccessToken, ClientSecret, Identity, IssuedTokens, LoginError, RefreshToken, login::unstorable,
@@ -76,7 +76,7 @@ impl Identity {
             idle_lifetime: self.settings.idle_lifetime(),
             grace: self.settings.grace(),
         };
-        match exchange(&self.store, wanted).await? {
+        match exchange(&self.database, wanted).await? {
             Exchanged::Pair { access_expires_at, role } => {
                 let left = access_expires_at - at;
                 Ok(issued(access_token, refresh_token, left, permission::scope(role)))

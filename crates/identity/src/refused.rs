@@ -13,7 +13,7 @@ use std::{
 };
 
 use clock::Monotonic;
-use store::identity::CredentialHash;
+use directory::CredentialHash;
 
 /// Two generations of tokens. The young one replaces the old one when it is `keep` old or holds `max / 2` tokens. So
 /// memory is bounded, and each call costs the same.

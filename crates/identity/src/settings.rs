@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use directory::Environment;
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::identity::Environment;
 
 use crate::successors::SuccessorKey;
 

@@ -5,10 +5,10 @@
 
 use std::fmt;
 
+use directory::Environment;
 use hmac::{Hmac, KeyInit, Mac};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
-use store::identity::Environment;
 use zeroize::Zeroizing;
 
 use crate::{

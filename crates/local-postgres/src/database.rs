@@ -18,7 +18,7 @@ use crate::{
 /// The database is not dropped with this value but with its server. Dropping it would cost each test a
 /// process and a checkpoint. The database of a failed test can also still be inspected.
 #[derive(Clone)]
-pub struct Database {
+pub struct LocalDatabase {
     superuser: Superuser,
     sessions: Sessions,
     name: DatabaseName,
@@ -44,7 +44,7 @@ impl LocalPostgres {
         &self,
         template: &str,
         prepare: impl FnOnce(&str) -> Result<(), E> + Send,
-    ) -> Result<Database, LocalPostgresError>
+    ) -> Result<LocalDatabase, LocalPostgresError>
     where
         E: Into<Box<dyn Error + Send + Sync>> + Send,
     {
@@ -56,7 +56,7 @@ impl LocalPostgres {
         // recovery.
         let copy = format!("CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy", name.0, template.0);
         self.superuser.maintains(&copy)?;
-        Ok(Database::new(&self.superuser, name))
+        Ok(LocalDatabase::new(&self.superuser, name))
     }
 
     fn ensure_template<E>(
@@ -90,7 +90,7 @@ impl LocalPostgres {
     }
 }
 
-impl Database {
+impl LocalDatabase {
     pub(crate) fn new(superuser: &Superuser, name: DatabaseName) -> Self {
         Self { superuser: superuser.clone(), sessions: Sessions::default(), name }
     }
@@ -101,7 +101,7 @@ impl Database {
     }
 
     /// The port on 127.0.0.1 on which its server listens.
-    pub(crate) fn port(&self) -> u16 {
+    pub fn port(&self) -> u16 {
         self.superuser.port()
     }
 
@@ -122,9 +122,9 @@ impl Database {
     }
 }
 
-impl fmt::Debug for Database {
+impl fmt::Debug for LocalDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Database").field("name", &self.name()).finish_non_exhaustive()
+        f.debug_struct("LocalDatabase").field("name", &self.name()).finish_non_exhaustive()
     }
 }
 

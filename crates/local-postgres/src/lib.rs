@@ -24,13 +24,15 @@ mod database;
 mod directory;
 mod error;
 mod installation;
+mod plan;
 mod server;
 mod session;
 mod superuser;
 mod watcher;
 mod wire;
 
-pub use database::Database;
+pub use database::LocalDatabase;
 pub use error::LocalPostgresError;
+pub use plan::pages_touched;
 pub use server::{Durability, LocalPostgres, ServerState};
 pub use wire::{Cut, Wire};

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::{
-    Database, LocalPostgresError,
+    LocalDatabase, LocalPostgresError,
     account::Account,
     database::{DatabaseName, Templates},
     directory::{Directory, random_word},
@@ -149,10 +149,10 @@ impl LocalPostgres {
     }
 
     /// Creates an empty database.
-    pub fn create_database(&self, name: &str) -> Result<Database, LocalPostgresError> {
+    pub fn create_database(&self, name: &str) -> Result<LocalDatabase, LocalPostgresError> {
         let name = DatabaseName::parse(name)?;
         self.superuser.maintains(&format!("CREATE DATABASE {}", name.as_str()))?;
-        Ok(Database::new(&self.superuser, name))
+        Ok(LocalDatabase::new(&self.superuser, name))
     }
 
     fn attempt(installation: &Installation, durability: Durability) -> Result<Self, LocalPostgresError> {

@@ -18,8 +18,8 @@ impl Session {
         !self.0.is_closed()
     }
 
-    /// Runs `sql` as one simple query, so that all of its statements are one transaction, in the session `idle` or in a new
-    /// one. Returns the session, if it can be used again, and the rows.
+    /// Runs `sql` as one simple query, so that all of its statements are one transaction, in the session
+    /// `idle` or in a new one. Returns the session, if it can be used again, and the rows.
     pub(crate) fn run(
         idle: Option<Self>,
         url: &str,
@@ -52,8 +52,8 @@ async fn connect(url: &str) -> Result<Client, tokio_postgres::Error> {
     Ok(client)
 }
 
-/// Blocks until the future is done. The future runs on a thread of its own: the caller may belong to a runtime that must
-/// not be blocked by a future of its own.
+/// Blocks until the future is done. The future runs on a thread of its own: the caller may belong to a
+/// runtime that must not be blocked by a future of its own.
 fn wait_for<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     runtime().spawn(async move {

@@ -2,10 +2,10 @@
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::session::Session;
+use crate::{LocalPostgresError, session::Session};
 
 /// How to reach one server as its superuser.
 #[derive(Clone)]
@@ -15,8 +15,8 @@ pub(crate) struct Superuser {
     maintenance: Sessions,
 }
 
-/// The sessions with one database. They stay open while they are not in use: a new one would cost more than most
-/// statements.
+/// The sessions with one database. They stay open while they are not in use: a new one would cost more than
+/// most statements.
 #[derive(Clone, Default)]
 pub(crate) struct Sessions {
     idle: Arc<Mutex<Vec<Session>>>,
@@ -41,22 +41,22 @@ impl Superuser {
     }
 
     /// Runs a statement about databases, in the database `postgres`.
-    pub(crate) fn maintains(&self, sql: &str) -> Result<String, crate::LocalPostgresError> {
+    pub(crate) fn maintains(&self, sql: &str) -> Result<String, LocalPostgresError> {
         self.maintenance.run(&self.url("postgres"), sql)
     }
 }
 
 impl Sessions {
-    /// Runs `sql` in an idle session, or in a new one to `url`. Returns the rows as bare text: fields split by `|`, rows by
-    /// line ends.
-    pub(crate) fn run(&self, url: &str, sql: &str) -> Result<String, crate::LocalPostgresError> {
+    /// Runs `sql` in an idle session, or in a new one to `url`. Returns the rows as bare text: fields split
+    /// by `|`, rows by line ends.
+    pub(crate) fn run(&self, url: &str, sql: &str) -> Result<String, LocalPostgresError> {
         let idle = self.lock().pop().filter(Session::is_open);
         let (session, answer) = Session::run(idle, url, sql);
         self.lock().extend(session);
         answer
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Session>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Session>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use crate::Database;
+use crate::LocalDatabase;
 
 /// What happens to a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Wire {
     ///
     /// # Errors
     /// When no port on loopback can be opened.
-    pub fn to(database: &Database) -> io::Result<Self> {
+    pub fn to(database: &LocalDatabase) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let server = SocketAddr::from((Ipv4Addr::LOCALHOST, database.port()));

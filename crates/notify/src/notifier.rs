@@ -1,14 +1,14 @@
 //! Claims due messages from the outbox, sends them, and records the outcomes.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use clock::jittered;
+use database::DatabaseError;
 use failpoint::{Point, hit};
 use futures_util::FutureExt;
 use messages::Messages;
 use purchase::Channel;
-use store::{ClaimedMessage, Delivery, DeliveryOutcome, GivenUp, Store, StoreError};
+use store::{ClaimedMessage, Delivery, DeliveryOutcome, GivenUp, Store};
 use tokio::task::JoinSet;
 
 use crate::{Composer, Gateways, NotifySettings, Undelivered, measures};
@@ -53,7 +53,7 @@ impl Notifier {
     ///
     /// # Errors
     /// The error of the store. What was claimed by then is due again when its lease ends.
-    pub async fn deliver_due(&self) -> Result<Delivered, StoreError> {
+    pub async fn deliver_due(&self) -> Result<Delivered, DatabaseError> {
         let (sms, email) = tokio::try_join!(self.drain(Channel::Sms), self.drain(Channel::Email))?;
         Ok(sms.and(email))
     }
@@ -73,7 +73,7 @@ impl Notifier {
         tokio::join!(self.tend(Channel::Sms, stop.clone()), self.tend(Channel::Email, stop));
     }
 
-    async fn drain(&self, channel: Channel) -> Result<Delivered, StoreError> {
+    async fn drain(&self, channel: Channel) -> Result<Delivered, DatabaseError> {
         let mut all = Delivered::default();
         loop {
             let some = self.round(channel).await?;
@@ -107,7 +107,7 @@ impl Notifier {
 
     /// One batch of a channel's messages. Outcomes are recorded while other messages are still under way, so a crash
     /// causes few repeats.
-    async fn round(&self, channel: Channel) -> Result<Delivered, StoreError> {
+    async fn round(&self, channel: Channel) -> Result<Delivered, DatabaseError> {
         let settings = &self.sender.settings;
         let due_for = self.sender.due_for(channel);
         let claimed = self.store.claim_messages(channel, due_for, settings.at_once, settings.lease()).await?;
@@ -134,7 +134,7 @@ impl Notifier {
     }
 
     /// Retries for a while: a sent message that is not recorded is sent again.
-    async fn record(&self, ended: Vec<Delivery>) -> Result<(), StoreError> {
+    async fn record(&self, ended: Vec<Delivery>) -> Result<(), DatabaseError> {
         for _ in 0..RECORD_AGAIN {
             match self.store.record_deliveries(ended.clone()).await {
                 Ok(()) => return Ok(()),

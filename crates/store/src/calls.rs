@@ -3,12 +3,11 @@
 //! Both are taken in blocks, so that the hot path does not query the database for each.
 
 use chrono::{DateTime, Utc};
+use database::{DatabaseError, Run, Statement, prepared};
 use diesel::sql_types::{BigInt, Integer, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
 use purchase::PurchaseId;
 
-use crate::statement::{Statement, prepared};
-use crate::{Store, StoreError};
+use crate::Store;
 
 /// A block of names for calls to one provider: these numbers, all within one second. The second is the database's own,
 /// so that a restored backup cannot issue an old name again. Therefore a block must be used or discarded within a
@@ -54,35 +53,37 @@ struct PurchaseRow {
 
 impl Store {
     /// A block of `count` names for calls to this provider.
-    pub async fn take_call_ids(&self, provider_code: &str, count: u16) -> Result<CallIdBlock, StoreError> {
+    pub async fn take_call_ids(&self, provider_code: &str, count: u16) -> Result<CallIdBlock, DatabaseError> {
         let store = self.clone();
         let provider = provider_code.to_owned();
-        self.on_engine(async move {
-            let mut transaction = store.general.begin().await?;
-            let taken = prepared::<TakeCalls>()
-                .bind::<Text, _>(provider.as_str())
-                .bind::<Integer, _>(i32::from(count))
-                .get_result::<CallRow>(&mut *transaction)
-                .await;
-            let row = transaction.end(taken.map_err(StoreError::from)).await?;
-            let number = |number| {
-                u32::try_from(number).map_err(|_outside| {
-                    StoreError::corrupt("provider_call_counters", "next_number", &provider)
-                })
-            };
-            Ok(CallIdBlock { first: number(row.first)?, last: number(row.last)?, at: row.at })
-        })
-        .await
+        self.database
+            .on_engine(async move {
+                let transaction = store.database.begin().await?;
+                let taken = prepared::<TakeCalls>()
+                    .bind::<Text, _>(provider.as_str())
+                    .bind::<Integer, _>(i32::from(count))
+                    .get_result::<CallRow>(&transaction)
+                    .await;
+                let row = transaction.end(taken).await?;
+                let number = |number| {
+                    u32::try_from(number).map_err(|_outside| {
+                        DatabaseError::corrupt("provider_call_counters", "next_number", &provider)
+                    })
+                };
+                Ok(CallIdBlock { first: number(row.first)?, last: number(row.last)?, at: row.at })
+            })
+            .await
     }
 
     /// Takes `count` purchase numbers, in ascending order. Numbers that are taken and not used are lost.
-    pub async fn take_purchase_ids(&self, count: u16) -> Result<Vec<PurchaseId>, StoreError> {
+    pub async fn take_purchase_ids(&self, count: u16) -> Result<Vec<PurchaseId>, DatabaseError> {
         let store = self.clone();
-        self.on_engine(async move {
-            let taken = prepared::<TakePurchases>().bind::<Integer, _>(i32::from(count));
-            let rows: Vec<PurchaseRow> = taken.load(&mut *store.general.get().await?).await?;
-            Ok(rows.into_iter().map(|row| PurchaseId(row.id)).collect())
-        })
-        .await
+        self.database
+            .on_engine(async move {
+                let taken = prepared::<TakePurchases>().bind::<Integer, _>(i32::from(count));
+                let rows: Vec<PurchaseRow> = taken.load(&*store.database.get().await?).await?;
+                Ok(rows.into_iter().map(|row| PurchaseId(row.id)).collect())
+            })
+            .await
     }
 }

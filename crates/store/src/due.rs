@@ -8,17 +8,16 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
+use database::{DatabaseError, Run, Statement, Transaction, column, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
+};
 use failpoint::{Point, hit};
 use purchase::{Event, EventKind, Fence, Next, Record, Rules, StateName, TimedEvent, Timing, step};
 use vend::Capabilities;
 
-use crate::records::Row;
-use crate::statement::{Statement, prepared};
-use crate::transaction::Transaction;
-use crate::{SealingKeys, Store, StoreError};
+use crate::{SealingKeys, Store, records::Row};
 
 /// How many purchases of a provider the worker can take now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,13 +88,13 @@ impl Store {
     /// # Errors
     /// After an error the claims may be committed all the same. Then no process works on them until their leases end,
     /// and they are due again.
-    pub async fn claim_due(&self, slots: Vec<DueSlots>) -> Result<Vec<ClaimedPurchase>, StoreError> {
+    pub async fn claim_due(&self, slots: Vec<DueSlots>) -> Result<Vec<ClaimedPurchase>, DatabaseError> {
         let slots: Vec<DueSlots> = slots.into_iter().filter(|due| due.slots > 0).collect();
         if slots.is_empty() {
             return Ok(Vec::new());
         }
         let (sealing, timing) = (self.sealing.clone(), self.timing);
-        let claim = self.operate(move |transaction| {
+        let claim = self.database.operate(move |transaction| {
             Box::pin(async move {
                 let ids = lock_due(transaction, &slots).await?;
                 let rows = read_locked(transaction, &ids).await?;
@@ -116,21 +115,21 @@ impl Store {
     }
 }
 
-async fn lock_due(transaction: &mut Transaction, slots: &[DueSlots]) -> Result<Vec<i64>, StoreError> {
+async fn lock_due(transaction: &Transaction, slots: &[DueSlots]) -> Result<Vec<i64>, DatabaseError> {
     let due: Vec<Due> = prepared::<LockDue>()
-        .bind::<Array<Text>, _>(each(slots, |due| due.provider_code.as_str()))
-        .bind::<Array<BigInt>, _>(each(slots, |due| i64::from(due.slots)))
-        .load(&mut **transaction)
+        .bind::<Array<Text>, _>(column(slots, |due| due.provider_code.as_str()))
+        .bind::<Array<BigInt>, _>(column(slots, |due| i64::from(due.slots)))
+        .load(transaction)
         .await?;
     Ok(due.into_iter().map(|due| due.id).collect())
 }
 
 /// Reads the purchases after the lock, so that each is read as its previous holder left it.
-async fn read_locked(transaction: &mut Transaction, ids: &[i64]) -> Result<Vec<Row>, StoreError> {
+async fn read_locked(transaction: &Transaction, ids: &[i64]) -> Result<Vec<Row>, DatabaseError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(prepared::<GetDue>().bind::<Array<BigInt>, _>(ids).load(&mut **transaction).await?)
+    prepared::<GetDue>().bind::<Array<BigInt>, _>(ids).load(transaction).await
 }
 
 /// Claims one purchase. The error is its number, if it cannot be read or cannot be claimed.
@@ -162,42 +161,40 @@ fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64>
     })
 }
 
-async fn write_claims(transaction: &mut Transaction, claims: &[Claim]) -> Result<(), StoreError> {
+async fn write_claims(transaction: &Transaction, claims: &[Claim]) -> Result<(), DatabaseError> {
     if claims.is_empty() {
         return Ok(());
     }
     let rows = prepared::<ClaimPurchases>()
-        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.id.0))
-        .bind::<Array<Text>, _>(each(claims, |claim| claim.from.0.as_str()))
-        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.from.1.0))
-        .bind::<Array<Text>, _>(each(claims, |claim| claim.to.record.lifecycle.state.name().as_str()))
-        .bind::<Array<BigInt>, _>(each(claims, |claim| claim.to.record.lifecycle.fence.0))
-        .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.to.record.lifecycle.lease_until))
-        .bind::<Array<Nullable<Timestamptz>>, _>(each(claims, |claim| claim.due_at))
-        .bind::<Array<Timestamptz>, _>(each(claims, |claim| claim.to.at))
+        .bind::<Array<BigInt>, _>(column(claims, |claim| claim.to.record.id.0))
+        .bind::<Array<Text>, _>(column(claims, |claim| claim.from.0.as_str()))
+        .bind::<Array<BigInt>, _>(column(claims, |claim| claim.from.1.0))
+        .bind::<Array<Text>, _>(column(claims, |claim| claim.to.record.lifecycle.state.name().as_str()))
+        .bind::<Array<BigInt>, _>(column(claims, |claim| claim.to.record.lifecycle.fence.0))
+        .bind::<Array<Nullable<Timestamptz>>, _>(column(claims, |claim| {
+            claim.to.record.lifecycle.lease_until
+        }))
+        .bind::<Array<Nullable<Timestamptz>>, _>(column(claims, |claim| claim.due_at))
+        .bind::<Array<Timestamptz>, _>(column(claims, |claim| claim.to.at))
         .bind::<Text, _>(EventKind::Claimed.as_str())
-        .execute(&mut **transaction)
+        .execute(transaction)
         .await?;
     hit(Point::DueBeforeCommit);
-    if rows == claims.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
+    if rows == claims.len() { Ok(()) } else { Err(DatabaseError::Stale { what: "a locked purchase" }) }
 }
 
 /// Puts off the purchases that could not be claimed, unchanged, so that they do not take the places of others in the
 /// queue.
-async fn put_off(transaction: &mut Transaction, ids: &[i64], pause: Duration) -> Result<(), StoreError> {
+async fn put_off(transaction: &Transaction, ids: &[i64], pause: Duration) -> Result<(), DatabaseError> {
     if ids.is_empty() {
         return Ok(());
     }
     prepared::<PutOff>()
         .bind::<Array<BigInt>, _>(ids)
         .bind::<BigInt, _>(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
-        .execute(&mut **transaction)
+        .execute(transaction)
         .await?;
     Ok(())
-}
-
-fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {
-    items.iter().map(value).collect()
 }
 
 #[cfg(test)]

@@ -4,18 +4,16 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use database::{Connection, DatabaseError, Run, Statement, Transaction, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz},
+};
 use purchase::{
     ClientId, Failure, IdempotencyKey, OrganisationId, PurchaseId, RequestHash, StateName, holds_its_key,
 };
 
-use crate::records::lock_own_wallets;
-use crate::row::FailureRow;
-use crate::statement::{Statement, prepared};
-use crate::transaction::Transaction;
-use crate::{Store, StoreError};
+use crate::{Store, records::lock_own_wallets, row::FailureRow};
 
 /// The purchase that holds a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +92,9 @@ impl Store {
         &self,
         client: ClientId,
         key: IdempotencyKey,
-    ) -> Result<Option<KeyHolder>, StoreError> {
-        self.read(move |connection| Box::pin(async move { find_holder(connection, client, &key).await }))
+    ) -> Result<Option<KeyHolder>, DatabaseError> {
+        self.database
+            .read(move |connection| Box::pin(async move { find_holder(connection, client, &key).await }))
             .await
     }
 
@@ -103,36 +102,37 @@ impl Store {
     /// under it. If a purchase holds the key after all, closes nothing and returns that purchase instead.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] also if too many keys are being closed. Nothing was done in that case.
+    /// [`DatabaseError::Busy`] also if too many keys are being closed. Nothing was done in that case.
     pub async fn close_key(
         &self,
         organisation: OrganisationId,
         client: ClientId,
         key: IdempotencyKey,
-    ) -> Result<Option<KeyHolder>, StoreError> {
+    ) -> Result<Option<KeyHolder>, DatabaseError> {
         let store = self.clone();
-        self.on_engine(async move {
-            let _turn = store.closing_keys.take().await?;
-            let mut transaction = store.general.begin().await?;
-            let outcome = find_holder_or_close(&mut transaction, organisation, client, &key).await;
-            transaction.end(outcome).await
-        })
-        .await
+        self.database
+            .on_engine(async move {
+                let _turn = store.closing_keys.take().await?;
+                let transaction = store.database.begin().await?;
+                let outcome = find_holder_or_close(&transaction, organisation, client, &key).await;
+                transaction.end(outcome).await
+            })
+            .await
     }
 }
 
 /// What is stored about keys, by their indexes. Without questions, the database is not queried.
 pub(crate) async fn read_keys(
-    connection: &AsyncPgConnection,
+    connection: &Connection,
     questions: &[KeyQuestion<'_>],
-) -> Result<BTreeMap<usize, KeyStanding>, StoreError> {
+) -> Result<BTreeMap<usize, KeyStanding>, DatabaseError> {
     if questions.is_empty() {
         return Ok(BTreeMap::new());
     }
     let rows = load(connection, questions).await?;
     let standings = rows.into_iter().map(|row| {
         let place = usize::try_from(row.place)
-            .map_err(|_negative| StoreError::corrupt("purchases", "place", row.place))?;
+            .map_err(|_negative| DatabaseError::corrupt("purchases", "place", row.place))?;
         Ok((place, KeyStanding { is_closed: row.is_closed, last_use: row.last_use()? }))
     });
     standings.collect()
@@ -141,28 +141,28 @@ pub(crate) async fn read_keys(
 /// Every reserve under a key of the organisation locks a wallet before it reads about the key. This function locks all
 /// wallets. So a reserve either is committed already and is found here, or it will see the closing.
 async fn find_holder_or_close(
-    transaction: &mut Transaction,
+    transaction: &Transaction,
     organisation: OrganisationId,
     client: ClientId,
     key: &IdempotencyKey,
-) -> Result<Option<KeyHolder>, StoreError> {
+) -> Result<Option<KeyHolder>, DatabaseError> {
     lock_own_wallets(transaction, organisation).await?;
     let holder = find_holder(transaction, client, key).await?;
     if holder.is_none() {
         prepared::<CloseKey>()
             .bind::<BigInt, _>(client.0)
             .bind::<Text, _>(key.as_str())
-            .execute(&mut **transaction)
+            .execute(transaction)
             .await?;
     }
     Ok(holder)
 }
 
 async fn find_holder(
-    connection: &AsyncPgConnection,
+    connection: &Connection,
     client: ClientId,
     key: &IdempotencyKey,
-) -> Result<Option<KeyHolder>, StoreError> {
+) -> Result<Option<KeyHolder>, DatabaseError> {
     let question = KeyQuestion { place: 0, client, key, age_us: 0 };
     let Some(row) = load(connection, &[question]).await?.into_iter().next() else { return Ok(None) };
     let at = row.at;
@@ -186,25 +186,22 @@ impl LastUse {
     }
 }
 
-async fn load(
-    mut connection: &AsyncPgConnection,
-    questions: &[KeyQuestion<'_>],
-) -> Result<Vec<Row>, StoreError> {
+async fn load(connection: &Connection, questions: &[KeyQuestion<'_>]) -> Result<Vec<Row>, DatabaseError> {
     let places = questions.iter().map(|asked| i64::try_from(asked.place).unwrap_or(i64::MAX));
     let rows = prepared::<ReadKeys>()
         .bind::<Array<BigInt>, _>(places.collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.client.0).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(questions.iter().map(|asked| asked.key.as_str()).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.age_us).collect::<Vec<_>>())
-        .load(&mut connection)
+        .load(connection)
         .await?;
     Ok(rows)
 }
 
 impl Row {
-    fn last_use(self) -> Result<Option<LastUse>, StoreError> {
+    fn last_use(self) -> Result<Option<LastUse>, DatabaseError> {
         let Some(id) = self.id else { return Ok(None) };
-        let corrupt = |column| StoreError::corrupt("purchases", column, id);
+        let corrupt = |column| DatabaseError::corrupt("purchases", column, id);
         let hash = self.request_hash.as_deref().and_then(RequestHash::from_record);
         let state = self.state.as_deref().and_then(StateName::parse);
         Ok(Some(LastUse {

@@ -3,17 +3,19 @@
 //!
 //! Lanes only add speed. Correctness rests on row locks and unique indexes, with any number of processes.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use database::{DatabaseError, DatabaseSettings, Pool};
 use purchase::{OrganisationId, Timing};
-use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+};
 
-use crate::measures;
-use crate::pool::Pool;
-use crate::purchases::{RecordError, Recorded, Reservation, ReserveError, Reserved, SubmittedEvent};
-use crate::{StoreError, StoreSettings};
+use crate::{
+    measures,
+    purchases::{RecordError, Recorded, Reservation, ReserveError, Reserved, SubmittedEvent},
+};
 
 mod group;
 mod inputs;
@@ -70,7 +72,7 @@ pub(crate) struct LaneContext {
 
 impl Lanes {
     /// Starts the lanes on the engine. They end when the last handle to them is dropped.
-    pub(crate) fn start(settings: &StoreSettings, context: &LaneContext, engine: &Handle) -> Self {
+    pub(crate) fn start(settings: &DatabaseSettings, context: &LaneContext, engine: &Handle) -> Self {
         let lane = |_number| {
             let (reserves, waiting_reserves) = mpsc::channel(WAITING_MAX);
             let (records, waiting_records) = mpsc::unbounded_channel();
@@ -94,7 +96,7 @@ impl Lanes {
             .inspect_err(|_overloaded| measures::turned_away(1))?;
         answered
             .await
-            .unwrap_or_else(|_stopped| Err(ReserveError::Unacknowledged(Arc::new(StoreError::Stopped))))
+            .unwrap_or_else(|_stopped| Err(ReserveError::Unacknowledged(Arc::new(DatabaseError::Stopped))))
     }
 
     pub(crate) async fn record(
@@ -103,7 +105,7 @@ impl Lanes {
         submitted: SubmittedEvent,
     ) -> Result<Recorded, RecordError> {
         let (answer, answered) = oneshot::channel();
-        let stopped = || RecordError::Unacknowledged(Arc::new(StoreError::Stopped));
+        let stopped = || RecordError::Unacknowledged(Arc::new(DatabaseError::Stopped));
         self.lane_of(of).records.send(RecordJob { submitted, answer }).map_err(|_job| stopped())?;
         answered.await.unwrap_or_else(|_stopped| Err(stopped()))
     }

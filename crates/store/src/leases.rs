@@ -3,13 +3,14 @@
 //! [`Lifecycle::asked_about`](purchase::Lifecycle::asked_about) do. They move no money, write no history, and lock only
 //! the purchase's own row.
 
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt};
-use diesel_async::RunQueryDsl;
+use database::{DatabaseError, Run, Statement, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt},
+};
 use purchase::{Fence, PurchaseId};
 
-use crate::statement::{Statement, prepared};
-use crate::{Store, StoreError};
+use crate::Store;
 
 /// A purchase that this process is working on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,34 +58,36 @@ WHERE id = $1 AND fence = $2 AND state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE',
 impl Store {
     /// Renews the leases of these purchases in one statement, and returns those that it renewed. A purchase stays as it
     /// is if another holder has claimed it, if its lease was released, or if it is being moved at this moment.
-    pub async fn renew_leases(&self, held: Vec<HeldPurchase>) -> Result<Vec<HeldPurchase>, StoreError> {
+    pub async fn renew_leases(&self, held: Vec<HeldPurchase>) -> Result<Vec<HeldPurchase>, DatabaseError> {
         let lease = microseconds(self.timing.lease);
-        self.write_alone(move |connection| {
-            Box::pin(async move {
-                let renew = prepared::<RenewLeases>()
-                    .bind::<Array<BigInt>, _>(held.iter().map(|held| held.id.0).collect::<Vec<_>>())
-                    .bind::<Array<BigInt>, _>(held.iter().map(|held| held.fence.0).collect::<Vec<_>>())
-                    .bind::<BigInt, _>(lease);
-                let renewed: Vec<RenewedRow> = renew.load(connection).await?;
-                let held =
-                    |row: &RenewedRow| HeldPurchase { id: PurchaseId(row.id), fence: Fence(row.fence) };
-                Ok(renewed.iter().map(held).collect())
+        self.database
+            .write_alone(move |connection| {
+                Box::pin(async move {
+                    let renew = prepared::<RenewLeases>()
+                        .bind::<Array<BigInt>, _>(held.iter().map(|held| held.id.0).collect::<Vec<_>>())
+                        .bind::<Array<BigInt>, _>(held.iter().map(|held| held.fence.0).collect::<Vec<_>>())
+                        .bind::<BigInt, _>(lease);
+                    let renewed: Vec<RenewedRow> = renew.load(connection).await?;
+                    let held =
+                        |row: &RenewedRow| HeldPurchase { id: PurchaseId(row.id), fence: Fence(row.fence) };
+                    Ok(renewed.iter().map(held).collect())
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// Takes the next turn to enquire for an integrator. Returns false if any process took a turn less than the enquiry
     /// gap ago, or if the purchase has moved on from `fence`.
-    pub async fn take_turn(&self, id: PurchaseId, fence: Fence) -> Result<bool, StoreError> {
+    pub async fn take_turn(&self, id: PurchaseId, fence: Fence) -> Result<bool, DatabaseError> {
         let gap = microseconds(self.timing.enquiry_gap);
-        self.write_alone(move |connection| {
-            Box::pin(async move {
-                let take = prepared::<TakeTurn>().bind::<BigInt, _>(id.0).bind::<BigInt, _>(fence.0);
-                Ok(take.bind::<BigInt, _>(gap).execute(connection).await? == 1)
+        self.database
+            .write_alone(move |connection| {
+                Box::pin(async move {
+                    let take = prepared::<TakeTurn>().bind::<BigInt, _>(id.0).bind::<BigInt, _>(fence.0);
+                    Ok(take.bind::<BigInt, _>(gap).execute(connection).await? == 1)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 

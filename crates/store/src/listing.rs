@@ -5,18 +5,21 @@
 //! ever bought. Two selections read other rows until the page is full: successes, and one status of one reference.
 
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use database::{Connection, DatabaseError, Run, Statement, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+};
 use purchase::{
     Buyer, OrganisationId, Page, Position, PurchaseId, PurchaseStatus, PurchaseWithBuyer, Selection,
     StateName, UserId,
 };
 use vend::SubscriberIdentifier;
 
-use crate::records::{ForRetry, Row};
-use crate::statement::{Statement, prepared};
-use crate::{Store, StoreError};
+use crate::{
+    Store,
+    records::{ForRetry, Row},
+};
 
 #[cfg(test)]
 pub(crate) mod plans;
@@ -135,16 +138,18 @@ impl Store {
         &self,
         organisation: OrganisationId,
         id: PurchaseId,
-    ) -> Result<Option<PurchaseWithBuyer>, StoreError> {
+    ) -> Result<Option<PurchaseWithBuyer>, DatabaseError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
-        self.read(move |connection| {
-            Box::pin(async move {
-                let find = prepared::<FindWithBuyer>().bind::<BigInt, _>(organisation.0);
-                let rows: Vec<PurchaseWithBuyerRow> = find.bind::<BigInt, _>(id.0).load(connection).await?;
-                rows.into_iter().next().map(|row| row.read(|row| row.read(&sealing, &timing))).transpose()
+        self.database
+            .read(move |connection| {
+                Box::pin(async move {
+                    let find = prepared::<FindWithBuyer>().bind::<BigInt, _>(organisation.0);
+                    let rows: Vec<PurchaseWithBuyerRow> =
+                        find.bind::<BigInt, _>(id.0).load(connection).await?;
+                    rows.into_iter().next().map(|row| row.read(|row| row.read(&sealing, &timing))).transpose()
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// At most `limit` of an organisation's purchases, the newest first, after a position. A purchase whose token
@@ -155,18 +160,19 @@ impl Store {
         selection: Selection,
         after: Option<Position>,
         limit: u16,
-    ) -> Result<Page, StoreError> {
+    ) -> Result<Page, DatabaseError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
-        self.read(move |connection| {
-            Box::pin(async move {
-                let question = Question::new(organisation, selection, after, limit);
-                let rows = question.ask(connection).await?;
-                let with_buyer =
-                    rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing, &timing)));
-                Ok(page(with_buyer.collect::<Result<_, _>>()?, limit))
+        self.database
+            .read(move |connection| {
+                Box::pin(async move {
+                    let question = Question::new(organisation, selection, after, limit);
+                    let rows = question.ask(connection).await?;
+                    let with_buyer =
+                        rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing, &timing)));
+                    Ok(page(with_buyer.collect::<Result<_, _>>()?, limit))
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
@@ -186,7 +192,7 @@ impl Question {
         Self { organisation, selection, before, rows_max: i64::from(limit).saturating_add(1) }
     }
 
-    async fn ask(&self, connection: &mut AsyncPgConnection) -> Result<Vec<PurchaseWithBuyerRow>, StoreError> {
+    async fn ask(&self, connection: &Connection) -> Result<Vec<PurchaseWithBuyerRow>, DatabaseError> {
         let Selection { subscriber, external_reference, status, .. } = &self.selection;
         match (subscriber, external_reference, status) {
             (Some(_), _, _) => self.run::<ListBySubscriber>(connection).await,
@@ -199,8 +205,8 @@ impl Question {
 
     async fn run<S: Statement>(
         &self,
-        connection: &mut AsyncPgConnection,
-    ) -> Result<Vec<PurchaseWithBuyerRow>, StoreError> {
+        connection: &Connection,
+    ) -> Result<Vec<PurchaseWithBuyerRow>, DatabaseError> {
         let Selection { subscriber, external_reference, status, from, to: _ } = &self.selection;
         let states: Vec<&str> = match status {
             Some(status) => status.states().map(StateName::as_str).collect(),
@@ -230,8 +236,8 @@ const NEVER: DateTime<Utc> = match DateTime::from_timestamp(253_402_300_799, 0) 
 impl PurchaseWithBuyerRow {
     fn read(
         self,
-        read: impl FnOnce(Row) -> Result<ForRetry, StoreError>,
-    ) -> Result<PurchaseWithBuyer, StoreError> {
+        read: impl FnOnce(Row) -> Result<ForRetry, DatabaseError>,
+    ) -> Result<PurchaseWithBuyer, DatabaseError> {
         let buyer = Buyer {
             id: UserId(self.user_id),
             username: self.username,

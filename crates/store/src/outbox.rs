@@ -1,16 +1,14 @@
 //! The outbox. Messages are written when a purchase ends, claimed by a sender, and marked as sent. Delivery is at least
 //! once: a sender that fails between sending and marking causes a repeat under the same id.
 
-use std::fmt;
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use chrono::{DateTime, Utc};
+use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use purchase::{Channel, Notice, PurchaseId, Record};
 
-use crate::statement::{Statement, prepared};
-use crate::{Store, StoreError};
+use crate::Store;
 
 #[cfg(test)]
 mod plans;
@@ -160,17 +158,17 @@ impl Statement for RecordDeliveries {
 }
 
 /// Writes the messages that a group of events owes, in the transaction of the group.
-pub(crate) async fn insert(mut connection: &AsyncPgConnection, owed: &[Owed]) -> Result<(), StoreError> {
+pub(crate) async fn insert(connection: &Connection, owed: &[Owed]) -> Result<(), DatabaseError> {
     if owed.is_empty() {
         return Ok(());
     }
     prepared::<InsertNotices>()
-        .bind::<Array<BigInt>, _>(each(owed, |owed| owed.id.purchase.0))
-        .bind::<Array<Text>, _>(each(owed, |owed| owed.id.notice.kind.as_str()))
-        .bind::<Array<Text>, _>(each(owed, |owed| owed.id.notice.recipient.as_str()))
-        .bind::<Array<Text>, _>(each(owed, |owed| owed.id.notice.channel.as_str()))
-        .bind::<Array<Timestamptz>, _>(each(owed, |owed| owed.at))
-        .execute(&mut connection)
+        .bind::<Array<BigInt>, _>(column(owed, |owed| owed.id.purchase.0))
+        .bind::<Array<Text>, _>(column(owed, |owed| owed.id.notice.kind.as_str()))
+        .bind::<Array<Text>, _>(column(owed, |owed| owed.id.notice.recipient.as_str()))
+        .bind::<Array<Text>, _>(column(owed, |owed| owed.id.notice.channel.as_str()))
+        .bind::<Array<Timestamptz>, _>(column(owed, |owed| owed.at))
+        .execute(connection)
         .await?;
     Ok(())
 }
@@ -184,9 +182,10 @@ impl Store {
         due_for: Duration,
         limit: u16,
         lease: Duration,
-    ) -> Result<Vec<ClaimedMessage>, StoreError> {
+    ) -> Result<Vec<ClaimedMessage>, DatabaseError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
         let (claimed, contents) = self
+            .database
             .operate(move |transaction| {
                 Box::pin(async move {
                     let claimed: Vec<ClaimRow> = prepared::<ClaimMessages>()
@@ -194,7 +193,7 @@ impl Store {
                         .bind::<BigInt, _>(i64::from(limit))
                         .bind::<BigInt, _>(milliseconds(lease))
                         .bind::<BigInt, _>(milliseconds(due_for))
-                        .load(&mut **transaction)
+                        .load(transaction)
                         .await?;
                     let purchases: Vec<i64> = claimed.iter().map(ClaimRow::purchase).collect();
                     let contents = row::contents(transaction, &purchases, &sealing, &timing).await?;
@@ -207,27 +206,34 @@ impl Store {
 
     /// Records the outcome of claimed messages. A message that was sent is not sent again. A failure is ignored if
     /// another process has claimed the message since.
-    pub async fn record_deliveries(&self, deliveries: Vec<Delivery>) -> Result<(), StoreError> {
+    pub async fn record_deliveries(&self, deliveries: Vec<Delivery>) -> Result<(), DatabaseError> {
         if deliveries.is_empty() {
             return Ok(());
         }
-        self.operate(move |transaction| {
-            Box::pin(async move {
-                let d = deliveries.as_slice();
-                prepared::<RecordDeliveries>()
-                    .bind::<Array<BigInt>, _>(each(d, |d| d.id.purchase.0))
-                    .bind::<Array<Text>, _>(each(d, |d| d.id.notice.recipient.as_str()))
-                    .bind::<Array<Text>, _>(each(d, |d| d.id.notice.channel.as_str()))
-                    .bind::<Array<SmallInt>, _>(each(d, |d| i16::try_from(d.attempt).unwrap_or(i16::MAX)))
-                    .bind::<Array<Bool>, _>(each(d, |d| d.outcome == DeliveryOutcome::Sent))
-                    .bind::<Array<Nullable<BigInt>>, _>(each(d, |d| d.outcome.pause().map(milliseconds)))
-                    .bind::<Array<Nullable<Text>>, _>(each(d, |d| d.outcome.given_up().map(GivenUp::as_str)))
-                    .execute(&mut **transaction)
-                    .await?;
-                Ok(())
+        self.database
+            .operate(move |transaction| {
+                Box::pin(async move {
+                    let d = deliveries.as_slice();
+                    prepared::<RecordDeliveries>()
+                        .bind::<Array<BigInt>, _>(column(d, |d| d.id.purchase.0))
+                        .bind::<Array<Text>, _>(column(d, |d| d.id.notice.recipient.as_str()))
+                        .bind::<Array<Text>, _>(column(d, |d| d.id.notice.channel.as_str()))
+                        .bind::<Array<SmallInt>, _>(column(d, |d| {
+                            i16::try_from(d.attempt).unwrap_or(i16::MAX)
+                        }))
+                        .bind::<Array<Bool>, _>(column(d, |d| d.outcome == DeliveryOutcome::Sent))
+                        .bind::<Array<Nullable<BigInt>>, _>(column(d, |d| {
+                            d.outcome.pause().map(milliseconds)
+                        }))
+                        .bind::<Array<Nullable<Text>>, _>(column(d, |d| {
+                            d.outcome.given_up().map(GivenUp::as_str)
+                        }))
+                        .execute(transaction)
+                        .await?;
+                    Ok(())
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
@@ -245,10 +251,6 @@ impl DeliveryOutcome {
             Self::Sent | Self::RetryAfter(_) => None,
         }
     }
-}
-
-fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {
-    items.iter().map(value).collect()
 }
 
 fn milliseconds(duration: Duration) -> i64 {

@@ -1,10 +1,10 @@
 //! Purchases: the requests to the lanes, and their answers.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{fmt, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use database::DatabaseError;
+use directory::AuditContext;
 use money::{Currency, Money};
 use purchase::{
     Authority, Event, Illegal, KeyedRequest, Lifecycle, OrganisationId, Price, PurchaseId, PurchaseRequest,
@@ -14,13 +14,12 @@ use serde_json::Value;
 use vend::{ProviderReference, Vend};
 use zeroize::Zeroizing;
 
-use crate::identity::AuditContext;
-use crate::{Aad, SealError, Sealed, Store, StoreError};
+use crate::{Aad, SealError, Sealed, Store};
 
 /// The column that a meter token is sealed for.
-pub(crate) const TOKEN_COLUMN: &str = "purchases.sealed_token";
+pub const TOKEN_COLUMN: &str = "purchases.sealed_token";
 /// The column that a provider's reply is sealed for.
-pub(crate) const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
+pub const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
 
 /// A purchase to be reserved, with everything that is known before money is held. After a lost acknowledgement, run it
 /// again with the same numbers.
@@ -178,10 +177,10 @@ pub enum ReserveError {
     Overloaded,
     /// The commit was not acknowledged. Run it again with the same numbers.
     #[error("the reserve was not acknowledged")]
-    Unacknowledged(#[source] Arc<StoreError>),
+    Unacknowledged(#[source] Arc<DatabaseError>),
     /// The database failed before a commit. Nothing is held.
     #[error("the reserve failed")]
-    Failed(#[source] Arc<StoreError>),
+    Failed(#[source] Arc<DatabaseError>),
 }
 
 /// The purchase after an event was proposed to it.
@@ -214,7 +213,7 @@ pub enum RecordError {
     NoSuchPurchase,
     /// It was not committed, or that is unknown. Run it again.
     #[error("the event was not acknowledged")]
-    Unacknowledged(#[source] Arc<StoreError>),
+    Unacknowledged(#[source] Arc<DatabaseError>),
     /// The secret parts of the event could not be sealed.
     #[error("the vend could not be sealed")]
     Sealing(#[source] Arc<SealError>),

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use database::{Connection, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::{BigInt, Nullable, Text};
-use diesel_async::RunQueryDsl;
 use purchase::{OrganisationId, PurchaseId, Record};
 use vend::{Capabilities, Product, SubscriberIdentifier};
 
-use crate::statement::{Statement, prepared};
-use crate::transaction::Transaction;
-use crate::{Store, StoreError};
+use crate::Store;
 
 mod row;
 
@@ -96,16 +94,17 @@ ON CONFLICT (organisation_id, subscriber_identifier, external_reference)
 impl Store {
     /// Finds the newest purchase of a key. If there is none, closes the key in the same transaction, so that "not
     /// found" stays true while it rests.
-    pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, StoreError> {
+    pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
-        self.on_engine(async move {
-            let found = find_newest(&mut *store.general.get().await?, &key).await?;
-            if let Some(row) = found {
-                return row.read(&store.sealing, &store.timing).map(Some);
-            }
-            store.close_after(&key, None, ClosingOutcome::NotBought).await
-        })
-        .await
+        self.database
+            .on_engine(async move {
+                let found = find_newest(&*store.database.get().await?, &key).await?;
+                if let Some(row) = found {
+                    return row.read(&store.sealing, &store.timing).map(Some);
+                }
+                store.close_after(&key, None, ClosingOutcome::NotBought).await
+            })
+            .await
     }
 
     /// Closes a key, so that a final answer about its newest purchase stays true. If `known` is no longer the newest,
@@ -115,9 +114,9 @@ impl Store {
         key: RetryKey,
         known: PurchaseId,
         outcome: ClosingOutcome,
-    ) -> Result<Option<ForRetry>, StoreError> {
+    ) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
-        self.on_engine(async move { store.close_after(&key, Some(known), outcome).await }).await
+        self.database.on_engine(async move { store.close_after(&key, Some(known), outcome).await }).await
     }
 
     async fn close_after(
@@ -125,41 +124,43 @@ impl Store {
         key: &RetryKey,
         known: Option<PurchaseId>,
         outcome: ClosingOutcome,
-    ) -> Result<Option<ForRetry>, StoreError> {
+    ) -> Result<Option<ForRetry>, DatabaseError> {
         let _turn = self.closing_references.take().await?;
         let rest = match outcome {
             ClosingOutcome::Bought => Duration::ZERO,
             ClosingOutcome::NotBought => self.timing.reference_rest,
         };
-        let mut transaction = self.general.begin().await?;
-        let outcome = find_newer_or_close(&mut transaction, key, known, rest).await;
+        let transaction = self.database.begin().await?;
+        let outcome = find_newer_or_close(&transaction, key, known, rest).await;
         let newer = transaction.end(outcome).await?;
         newer.map(|row| row.read(&self.sealing, &self.timing)).transpose()
     }
 
     /// The purchase with this number, in its current state.
-    pub async fn get_record(&self, id: PurchaseId) -> Result<Record, StoreError> {
+    pub async fn get_record(&self, id: PurchaseId) -> Result<Record, DatabaseError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
-        self.read(move |connection| {
-            Box::pin(async move {
-                let rows: Vec<Row> = prepared::<GetRecord>().bind::<BigInt, _>(id.0).load(connection).await?;
-                let row = rows.into_iter().next();
-                let row = row.ok_or_else(|| StoreError::corrupt("purchases", "id", id.0))?;
-                row.read(&sealing, &timing).map(|read| read.record)
+        self.database
+            .read(move |connection| {
+                Box::pin(async move {
+                    let rows: Vec<Row> =
+                        prepared::<GetRecord>().bind::<BigInt, _>(id.0).load(connection).await?;
+                    let row = rows.into_iter().next();
+                    let row = row.ok_or_else(|| DatabaseError::corrupt("purchases", "id", id.0))?;
+                    row.read(&sealing, &timing).map(|read| read.record)
+                })
             })
-        })
-        .await
+            .await
     }
 }
 
 /// Every reserve of the organisation locks a wallet before it looks for closed references. This function locks all
 /// wallets. So a reserve either is committed already and is found here, or it will see the closing.
 async fn find_newer_or_close(
-    transaction: &mut Transaction,
+    transaction: &Transaction,
     key: &RetryKey,
     known: Option<PurchaseId>,
     rest: Duration,
-) -> Result<Option<Row>, StoreError> {
+) -> Result<Option<Row>, DatabaseError> {
     lock_own_wallets(transaction, key.organisation).await?;
     if let Some(row) = find_newest(transaction, key).await?
         && Some(PurchaseId(row.id)) != known
@@ -171,24 +172,21 @@ async fn find_newer_or_close(
         .bind::<Text, _>(key.subscriber.as_str())
         .bind::<Text, _>(key.external_reference.as_str())
         .bind::<BigInt, _>(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX))
-        .execute(&mut **transaction)
+        .execute(transaction)
         .await?;
     Ok(None)
 }
 
 /// Locks all wallets of an organisation, in the order of their numbers.
 pub(crate) async fn lock_own_wallets(
-    transaction: &mut Transaction,
+    transaction: &Transaction,
     of: OrganisationId,
-) -> Result<(), StoreError> {
-    prepared::<LockOwnWallets>().bind::<BigInt, _>(of.0).execute(&mut **transaction).await?;
+) -> Result<(), DatabaseError> {
+    prepared::<LockOwnWallets>().bind::<BigInt, _>(of.0).execute(transaction).await?;
     Ok(())
 }
 
-async fn find_newest(
-    connection: &mut diesel_async::AsyncPgConnection,
-    key: &RetryKey,
-) -> Result<Option<Row>, StoreError> {
+async fn find_newest(connection: &Connection, key: &RetryKey) -> Result<Option<Row>, DatabaseError> {
     let rows: Vec<Row> = prepared::<FindNewest>()
         .bind::<BigInt, _>(key.organisation.0)
         .bind::<Text, _>(key.subscriber.as_str())

@@ -1,16 +1,17 @@
 //! Confirms that made no purchase. They are written in the background, in batches, and listed for an operator.
 
+use catalogue::read_currency;
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Nullable, Text, Timestamptz};
-use diesel_async::RunQueryDsl;
+use database::{DatabaseError, Run, Statement, column, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
+};
 use money::Money;
 use purchase::{OrganisationId, RefusedConfirm};
 use vend::Product;
 
-use crate::row::read_currency;
-use crate::statement::{Statement, prepared};
-use crate::{Store, StoreError};
+use crate::Store;
 
 /// Which refused confirms are requested. An absent field does not filter.
 #[derive(Clone, Debug, Default)]
@@ -119,27 +120,27 @@ struct Row {
 
 impl Store {
     /// Writes all of them in one transaction, or none.
-    pub async fn keep_refused_confirms(&self, refused: Vec<RefusedConfirm>) -> Result<(), StoreError> {
-        let written = self.operate(move |transaction| {
+    pub async fn keep_refused_confirms(&self, refused: Vec<RefusedConfirm>) -> Result<(), DatabaseError> {
+        let written = self.database.operate(move |transaction| {
             Box::pin(async move {
                 let all = refused.as_slice();
                 prepared::<InsertRefusedConfirms>()
-                    .bind::<Array<Timestamptz>, _>(each(all, |it| it.at))
-                    .bind::<Array<BigInt>, _>(each(all, |it| it.authority.organisation.0))
-                    .bind::<Array<BigInt>, _>(each(all, |it| it.authority.client.0))
-                    .bind::<Array<BigInt>, _>(each(all, |it| it.authority.user.0))
-                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.subscriber.as_deref()))
-                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.external_reference.as_deref()))
-                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.product.map(Product::as_str)))
-                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.provider_code.as_deref()))
-                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| {
+                    .bind::<Array<Timestamptz>, _>(column(all, |it| it.at))
+                    .bind::<Array<BigInt>, _>(column(all, |it| it.authority.organisation.0))
+                    .bind::<Array<BigInt>, _>(column(all, |it| it.authority.client.0))
+                    .bind::<Array<BigInt>, _>(column(all, |it| it.authority.user.0))
+                    .bind::<Array<Nullable<Text>>, _>(column(all, |it| it.subscriber.as_deref()))
+                    .bind::<Array<Nullable<Text>>, _>(column(all, |it| it.external_reference.as_deref()))
+                    .bind::<Array<Nullable<Text>>, _>(column(all, |it| it.product.map(Product::as_str)))
+                    .bind::<Array<Nullable<Text>>, _>(column(all, |it| it.provider_code.as_deref()))
+                    .bind::<Array<Nullable<Text>>, _>(column(all, |it| {
                         it.amount.map(|amount| amount.currency().to_string())
                     }))
-                    .bind::<Array<Nullable<BigInt>>, _>(each(all, |it| it.amount.map(Money::minor)))
-                    .bind::<Array<Text>, _>(each(all, |it| it.code))
-                    .bind::<Array<Nullable<Text>>, _>(each(all, |it| it.param.as_deref()))
-                    .bind::<Array<Text>, _>(each(all, |it| it.request_id.as_str()))
-                    .execute(&mut **transaction)
+                    .bind::<Array<Nullable<BigInt>>, _>(column(all, |it| it.amount.map(Money::minor)))
+                    .bind::<Array<Text>, _>(column(all, |it| it.code))
+                    .bind::<Array<Nullable<Text>>, _>(column(all, |it| it.param.as_deref()))
+                    .bind::<Array<Text>, _>(column(all, |it| it.request_id.as_str()))
+                    .execute(transaction)
                     .await?;
                 Ok(())
             })
@@ -148,8 +149,11 @@ impl Store {
     }
 
     /// The requested lines, the newest first.
-    pub async fn list_refused_confirms(&self, query: RefusedQuery) -> Result<Vec<RefusedRecord>, StoreError> {
-        let listed = self.read(move |connection| {
+    pub async fn list_refused_confirms(
+        &self,
+        query: RefusedQuery,
+    ) -> Result<Vec<RefusedRecord>, DatabaseError> {
+        let listed = self.database.read(move |connection| {
             Box::pin(async move {
                 let rows: Vec<Row> = prepared::<ListRefusedConfirms>()
                     .bind::<Nullable<BigInt>, _>(query.organisation.map(|organisation| organisation.0))
@@ -168,9 +172,9 @@ impl Store {
 }
 
 impl TryFrom<Row> for RefusedRecord {
-    type Error = StoreError;
+    type Error = DatabaseError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: Row) -> Result<Self, DatabaseError> {
         let currency =
             row.currency.map(|code| read_currency("refused_confirms", row.id, &code)).transpose()?;
         Ok(Self {
@@ -189,8 +193,4 @@ impl TryFrom<Row> for RefusedRecord {
             request_id: row.request_id,
         })
     }
-}
-
-fn each<'a, T>(all: &'a [RefusedConfirm], part: impl Fn(&'a RefusedConfirm) -> T) -> Vec<T> {
-    all.iter().map(part).collect()
 }

@@ -1,15 +1,14 @@
 //! Conversions between a purchase's lifecycle and its row, in both directions.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz};
-use money::{Currency, Money};
+use database::DatabaseError;
+use diesel::{
+    QueryableByName,
+    sql_types::{BigInt, Nullable, SmallInt, Text, Timestamptz},
+};
+use money::Money;
 use purchase::{Failure, Fence, Handling, Lifecycle, Sending, State, StateName};
-use vend::{Capabilities, ProviderReference, Refusal, RefusalReason};
-
-use crate::StoreError;
+use vend::{ProviderReference, Refusal, RefusalReason};
 
 /// The columns that make up a [`Lifecycle`].
 #[derive(QueryableByName)]
@@ -48,7 +47,7 @@ pub(crate) struct LifecycleRow {
 
 /// The columns that make up a [`Failure`].
 #[derive(QueryableByName)]
-pub(crate) struct FailureRow {
+pub struct FailureRow {
     #[diesel(sql_type = Nullable<Text>)]
     failure: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -57,22 +56,9 @@ pub(crate) struct FailureRow {
     failure_wording: Option<String>,
 }
 
-/// The columns in which a provider's row declares its connection's capabilities.
-#[derive(QueryableByName)]
-pub(crate) struct DeclaredRow {
-    #[diesel(sql_type = Bool)]
-    repeat_is_safe: bool,
-    #[diesel(sql_type = Bool)]
-    remembers_refusals: bool,
-    #[diesel(sql_type = Bool)]
-    not_found_counts: bool,
-    #[diesel(sql_type = Integer)]
-    settles_within_s: i32,
-}
-
 impl LifecycleRow {
     /// The lifecycle of purchase `id`.
-    pub(crate) fn lifecycle(&self, id: i64) -> Result<Lifecycle, StoreError> {
+    pub(crate) fn lifecycle(&self, id: i64) -> Result<Lifecycle, DatabaseError> {
         Ok(Lifecycle {
             handling: Handling::parse(&self.handling).ok_or_else(|| corrupt(id, "handling"))?,
             state: self.state(id)?,
@@ -86,7 +72,7 @@ impl LifecycleRow {
         })
     }
 
-    fn state(&self, id: i64) -> Result<State, StoreError> {
+    fn state(&self, id: i64) -> Result<State, DatabaseError> {
         match StateName::parse(&self.state).ok_or_else(|| corrupt(id, "state"))? {
             StateName::InFlight => Ok(State::InFlight(self.sending(id)?)),
             StateName::InDoubt => Ok(State::InDoubt(self.sending(id)?)),
@@ -101,7 +87,7 @@ impl LifecycleRow {
         }
     }
 
-    fn sending(&self, id: i64) -> Result<Sending, StoreError> {
+    fn sending(&self, id: i64) -> Result<Sending, DatabaseError> {
         let copies = self.copies.and_then(|copies| u16::try_from(copies).ok());
         let last_sent_at = self.last_sent_at.ok_or_else(|| corrupt(id, "last_sent_at"))?;
         Ok(Sending {
@@ -117,7 +103,7 @@ impl LifecycleRow {
 
 impl FailureRow {
     /// The failure of purchase `id`, if it has one.
-    pub(crate) fn failure(&self, id: i64) -> Result<Option<Failure>, StoreError> {
+    pub fn failure(&self, id: i64) -> Result<Option<Failure>, DatabaseError> {
         match self.failure.as_deref() {
             None => Ok(None),
             Some("REFUSED") => {
@@ -132,21 +118,8 @@ impl FailureRow {
     }
 }
 
-impl DeclaredRow {
-    pub(crate) fn capabilities(&self) -> Capabilities {
-        // The database keeps it positive.
-        let settles_within = Duration::from_secs(u64::from(self.settles_within_s.unsigned_abs()));
-        Capabilities {
-            repeat_is_safe: self.repeat_is_safe,
-            remembers_refusals: self.remembers_refusals,
-            not_found_counts: self.not_found_counts,
-            settles_within,
-        }
-    }
-}
-
-fn corrupt(id: i64, column: &'static str) -> StoreError {
-    StoreError::corrupt("purchases", column, id)
+fn corrupt(id: i64, column: &'static str) -> DatabaseError {
+    DatabaseError::corrupt("purchases", column, id)
 }
 
 /// A failure as its three columns.
@@ -161,16 +134,11 @@ pub(crate) fn failure_columns(
     )
 }
 
-/// A currency as stored.
-pub(crate) fn read_currency(table: &'static str, id: i64, code: &str) -> Result<Currency, StoreError> {
-    Currency::parse(code).map_err(|_malformed| StoreError::corrupt(table, "currency", id))
-}
-
 /// A provider reference as stored.
-pub(crate) fn read_provider_reference(id: i64, text: &str) -> Result<ProviderReference, StoreError> {
+pub(crate) fn read_provider_reference(id: i64, text: &str) -> Result<ProviderReference, DatabaseError> {
     vend::CallId::parse(text)
         .map(ProviderReference::new)
-        .map_err(|_malformed| StoreError::corrupt("purchases", "provider_reference", id))
+        .map_err(|_malformed| DatabaseError::corrupt("purchases", "provider_reference", id))
 }
 
 /// An optional amount as its minor units.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::time::timeout;
-
-use crate::StoreError;
+use database::DatabaseError;
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::timeout,
+};
 
 /// A limit for running operations, and a limit for waiting ones with a maximum wait.
 #[derive(Debug)]
@@ -32,13 +33,13 @@ impl Turns {
     /// Waits for a turn, in the order of the requests.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] if too many are waiting, or if no turn comes in time. Nothing was done.
-    pub(crate) async fn take(&self) -> Result<Turn<'_>, StoreError> {
-        let busy = |why: &str| StoreError::Busy { source: why.into() };
+    /// [`DatabaseError::Busy`] if too many are waiting, or if no turn comes in time. Nothing was done.
+    pub(crate) async fn take(&self) -> Result<Turn<'_>, DatabaseError> {
+        let busy = |why: &str| DatabaseError::Busy { source: why.into() };
         let admitted = self.admitted.try_acquire().map_err(|_full| busy("too many are waiting"))?;
         let running = timeout(self.patience, self.running.acquire()).await;
         let running = running.map_err(|_elapsed| busy("others took too long"))?;
-        let running = running.map_err(|_closed| StoreError::Stopped)?;
+        let running = running.map_err(|_closed| DatabaseError::Stopped)?;
         Ok(Turn { _running: running, _admitted: admitted })
     }
 }
@@ -58,7 +59,7 @@ mod tests {
             turns.take().await.unwrap_err().to_string()
         });
         assert_eq!(third, "the database is too busy with others");
-        assert!(matches!(second, Err(StoreError::Busy { .. })), "{second:?}");
+        assert!(matches!(second, Err(DatabaseError::Busy { .. })), "{second:?}");
         drop(first);
         assert!(turns.take().await.is_ok());
     }

@@ -7,6 +7,10 @@ const SECONDS_EAST: i32 = 2 * 60 * 60;
 
 /// The local time, which token identifiers and receipts use.
 pub(crate) fn in_gaborone(clock: &dyn Clock) -> DateTime<FixedOffset> {
-    let east = FixedOffset::east_opt(SECONDS_EAST).expect("two hours are less than a day");
-    clock.now().with_timezone(&east)
+    clock.now().with_timezone(&gaborone())
+}
+
+/// The time zone.
+pub(crate) fn gaborone() -> FixedOffset {
+    FixedOffset::east_opt(SECONDS_EAST).expect("two hours are less than a day")
 }

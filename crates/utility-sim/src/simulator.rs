@@ -16,7 +16,7 @@ use actix_web::{
 use clock::SharedClock;
 
 use crate::{
-    messaging, routes,
+    routes,
     settings::{SettingsError, SimulatorSettings},
     world::{OpeningError, World},
 };
@@ -153,7 +153,7 @@ fn serve(world: World, listeners: Listeners) -> io::Result<Serving> {
         actix_web::rt::System::new().block_on(async move {
             let post = Arc::clone(&world.post);
             let mail = mail_listener(listeners.smtp)
-                .map(|listener| actix_web::rt::spawn(messaging::serve(listener, post)));
+                .map(|listener| actix_web::rt::spawn(message_sim::serve(listener, post)));
             let server = mail.and_then(|_serves| server(world, listeners.http, listeners.workers));
             let kept = server.as_ref().map(Server::handle).map_err(|why| io::Error::from(why.kind()));
             // The receiver is gone only if the caller is gone.

@@ -3,13 +3,15 @@
 use std::{io, sync::Arc};
 
 use clock::SharedClock;
+use message_sim::PostOffice;
 
 use crate::{
     event_log::{Event, EventLog},
     lines,
+    local_time::gaborone,
     memory::{Habits, SharedHabits},
-    messaging::PostOffice,
     product::Product,
+    reception,
     reloadly::{Aggregator, Message as AirtimeMessage},
     script::Script,
     settings::{SettingsError, SimulatorSettings},
@@ -58,7 +60,8 @@ impl World {
         let utility = Utility::open(settings, habits.clone(), books(), notes, Arc::clone(&clock))?;
         let aggregator = Aggregator::open(settings, habits.clone(), books(), Arc::clone(&clock))?;
         let script = Arc::new(Script::default());
-        let post = PostOffice::open(&settings.messages, Arc::clone(&script), clock);
+        let receptions = reception::scripted(Arc::clone(&script));
+        let post = PostOffice::open(settings.messages.credentials(), clock, gaborone(), receptions);
         let world = Self {
             script,
             habits,

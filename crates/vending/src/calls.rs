@@ -1,12 +1,15 @@
 //! Fresh numbers from blocks: for purchases, and for calls to providers.
 
-use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError},
+    time::Duration,
+};
 
 use clock::Monotonic;
+use database::DatabaseError;
 use purchase::PurchaseId;
-use store::{CallIdBlock, Store, StoreError};
+use store::{CallIdBlock, Store};
 use tokio::sync::Mutex;
 use vend::{CallId, CallIdError};
 
@@ -36,7 +39,7 @@ struct Block {
 pub(crate) enum NumberError {
     /// The database gave no block.
     #[error("no block of numbers could be taken")]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
     /// The block was not one of six digits.
     #[error("the block of numbers is not usable")]
     Block(#[from] CallIdError),
@@ -45,8 +48,8 @@ pub(crate) enum NumberError {
 impl From<NumberError> for Rejection {
     fn from(error: NumberError) -> Self {
         match error {
-            NumberError::Store(error) if error.may_pass() => Self::Overloaded,
-            NumberError::Store(_) | NumberError::Block(_) => Self::Internal,
+            NumberError::Database(error) if error.may_pass() => Self::Overloaded,
+            NumberError::Database(_) | NumberError::Block(_) => Self::Internal,
         }
     }
 }

@@ -1,16 +1,20 @@
 //! Catalogues, cached for a few seconds instead of being read for every request.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
+use catalogue::Catalogue;
 use clock::Monotonic;
 use purchase::OrganisationId;
-use store::Catalogue;
 use vend::Product;
 
-use crate::refusals::{Failed, internal};
-use crate::{Rejection, Service, Vending};
+use crate::{
+    Rejection, Service, Vending,
+    refusals::{Failed, internal},
+};
 
 /// The catalogues that were read recently. The reserve checks their content again where money depends on it.
 #[derive(Debug)]
@@ -61,7 +65,7 @@ impl Service {
         if let Some(catalogue) = self.catalogues.recent(organisation, now) {
             return Ok(catalogue);
         }
-        let catalogue = self.store.catalogue(organisation).await;
+        let catalogue = catalogue::read_catalogue(self.store.database(), organisation).await;
         let catalogue = catalogue.map_err(|error| internal("the catalogue could not be read", &error))?;
         let catalogue = Arc::new(catalogue);
         self.catalogues.remember(organisation, now, catalogue.clone());

@@ -10,28 +10,30 @@
 //! its connection is open and the first byte of the order is about to be sent (`provider-http/src/body.rs`). Both
 //! gates check the same two limits: `gate` since before the reserve, and `intake` since the request's arrival.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use clock::Monotonic;
+use database::DatabaseError;
 use failpoint::{Point, hit};
 use provider::Gate;
 use purchase::{
     Authority, ConfirmCommand, ConfirmInput, Event, Handling, KeyedRequest, PurchaseRequest, Record,
     Recovery, State, StateName,
 };
-use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, StoreError, Verdict};
+use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
 use transcript::Transcribed;
 use vend::{ProviderReference, VendOrder};
 
-use crate::admission::Admitted;
-use crate::arrival::WaitingCaller;
-use crate::backoff::Backoff;
-use crate::leases::Lease;
-use crate::measures::{self, Sending};
-use crate::outcome::{self, About};
-use crate::{Arrival, ConfirmError, Rejection, Service, Vending};
+use crate::{
+    Arrival, ConfirmError, Rejection, Service, Vending,
+    admission::Admitted,
+    arrival::WaitingCaller,
+    backoff::Backoff,
+    leases::Lease,
+    measures::{self, Sending},
+    outcome::{self, About},
+};
 
 /// How long a caller waits before it asks again about a fault that only a person can repair.
 const PERSON_PAUSE: Duration = Duration::from_mins(1);
@@ -271,8 +273,8 @@ impl Service {
     }
 
     /// The error for a purchase that the store does not return.
-    pub(crate) fn unread(&self, error: &StoreError) -> ConfirmError {
-        if matches!(error, StoreError::TokenUnreadable { .. }) {
+    pub(crate) fn unread(&self, error: &DatabaseError) -> ConfirmError {
+        if matches!(error, DatabaseError::TokenUnreadable { .. }) {
             ConfirmError::TokenUnreadable(self.a_person_must_act())
         } else {
             ConfirmError::Unknown(self.nothing_is_known())

@@ -1,7 +1,7 @@
 //! Everything about a request that can be decided with only the catalogue.
 
+use catalogue::{Catalogue, CatalogueAccount};
 use purchase::{OrganisationId, Price, PurchaseRequest};
-use store::{Catalogue, CatalogueAccount};
 
 use crate::{Rejection, Service};
 

@@ -1,14 +1,13 @@
 //! What an integrator may read: what it can buy, its accounts and its purchases. No provider is asked here.
 
+use database::DatabaseError;
 use ledger::{Account, AccountId};
 use purchase::{
     OrganisationId, Page, Position, ProductText, PurchaseId, PurchaseWithBuyer, Selection, SubscriberFormat,
 };
-use store::StoreError;
 use vend::Product;
 
-use crate::refusals::internal;
-use crate::{ReadError, Vending};
+use crate::{ReadError, Vending, refusals::internal};
 
 /// A product with its format and its providers (specification, section 2.4).
 #[derive(Clone, Debug)]
@@ -54,7 +53,7 @@ impl Vending {
     /// The products that an organisation can buy.
     pub async fn products(&self, organisation: OrganisationId) -> Result<Vec<ProductListing>, ReadError> {
         let catalogue = self.0.catalogue(organisation).await?;
-        let listing = |product: &store::CatalogueProduct| ProductListing {
+        let listing = |product: &catalogue::CatalogueProduct| ProductListing {
             product: product.product,
             format: product.format.clone(),
             hint: product.hint.clone(),
@@ -80,7 +79,7 @@ impl Vending {
         let found = self.0.store.find_with_buyer(organisation, id).await;
         found.map_err(|error| {
             let failed = internal("a purchase could not be read", &error);
-            if matches!(error, StoreError::TokenUnreadable { .. }) {
+            if matches!(error, DatabaseError::TokenUnreadable { .. }) {
                 ReadError::TokenUnreadable(self.0.a_person_must_act())
             } else {
                 failed.into()

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use database::DatabaseError;
 use money::{Currency, Money};
 use purchase::{FormatError, PriceError, Record, Recovery};
-use store::{ReserveRefusal, StoreError};
+use store::ReserveRefusal;
 use vend::{RefusalReason, Unanswered};
 
 /// Refused before anything was reserved: nothing is held, no money moved, and no purchase is written. A confirm that
@@ -205,7 +206,7 @@ impl Rejection {
 }
 
 /// Logs the whole chain of causes once, here where the error is handled.
-pub(crate) fn internal(what: &'static str, error: &StoreError) -> Failed {
+pub(crate) fn internal(what: &'static str, error: &DatabaseError) -> Failed {
     let cause: &dyn std::error::Error = error;
     tracing::error!(cause, "{what}");
     if error.may_pass() { Failed::ForNow } else { Failed::ForGood }

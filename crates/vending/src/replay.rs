@@ -1,12 +1,12 @@
 //! Confirm under an idempotency key: an earlier purchase under the key is answered again, and not bought again.
 
+use database::DatabaseError;
 use purchase::{
     Authority, Failure, IdempotencyKey, KeyedRequest, PurchaseRequest, Record, RequestHash, StateName,
 };
-use store::{KeyHolder, StoreError};
+use store::KeyHolder;
 
-use crate::confirm::ConfirmRequest;
-use crate::{Arrival, ConfirmError, Rejection, Service, Vending};
+use crate::{Arrival, ConfirmError, Rejection, Service, Vending, confirm::ConfirmRequest};
 
 /// The result of a confirm under a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Service {
 
     /// The result of the store. If the store fails, it is not known what another confirm did under the key. Then no
     /// answer may be given that invites another purchase.
-    fn known<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
+    fn known<T>(&self, said: Result<T, DatabaseError>, what: &'static str) -> Result<T, ConfirmError> {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
@@ -110,9 +110,13 @@ impl Service {
 
     /// The same for a confirm that has reserved nothing. If the store is only too busy for the question, the confirm
     /// is answered to come again under the same key. It did nothing, and a full queue causes no doubt about money.
-    fn known_or_busy<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, ConfirmError> {
+    fn known_or_busy<T>(
+        &self,
+        said: Result<T, DatabaseError>,
+        what: &'static str,
+    ) -> Result<T, ConfirmError> {
         match said {
-            Err(error @ StoreError::Busy { .. }) => {
+            Err(error @ DatabaseError::Busy { .. }) => {
                 let cause: &dyn std::error::Error = &error;
                 tracing::warn!(cause, "{what}");
                 Err(Rejection::Overloaded.into())

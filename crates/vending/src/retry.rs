@@ -1,12 +1,12 @@
 //! Retry: settles a confirm whose answer was lost, and never charges twice.
 
 use clock::Monotonic;
+use database::DatabaseError;
 use purchase::{Authority, Record, ResolveAnswer, StateName};
-use store::{ClosingOutcome, RetryKey, StoreError};
+use store::{ClosingOutcome, RetryKey};
 use vend::{Product, SubscriberIdentifier};
 
-use crate::resolve::Resolved;
-use crate::{RetryError, Service, Vending};
+use crate::{RetryError, Service, Vending, resolve::Resolved};
 
 /// The purchases among which a retry searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,13 +125,13 @@ impl Service {
 
     /// The result of the store. A fault of ours leaves the question as open as a silent provider does. A full queue
     /// causes no doubt about the purchase.
-    fn answered<T>(&self, said: Result<T, StoreError>, what: &'static str) -> Result<T, RetryError> {
+    fn answered<T>(&self, said: Result<T, DatabaseError>, what: &'static str) -> Result<T, RetryError> {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
-            if matches!(error, StoreError::Busy { .. }) {
+            if matches!(error, DatabaseError::Busy { .. }) {
                 RetryError::Overloaded
-            } else if matches!(error, StoreError::TokenUnreadable { .. }) {
+            } else if matches!(error, DatabaseError::TokenUnreadable { .. }) {
                 RetryError::TokenUnreadable(self.a_person_must_act())
             } else {
                 RetryError::Unreachable(self.nothing_is_known())

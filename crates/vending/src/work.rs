@@ -1,19 +1,25 @@
 //! The worker: claims due purchases, and resolves them on the engine as far as evidence allows.
 
-use std::hash::{BuildHasher, RandomState};
-use std::pin::pin;
-use std::time::Duration;
+use std::{
+    hash::{BuildHasher, RandomState},
+    pin::pin,
+    time::Duration,
+};
 
 use clock::Monotonic;
+use database::DatabaseError;
 use futures_util::future::join_all;
 use purchase::{Record, ResolveAnswer};
-use store::{ClaimedPurchase, StoreError};
+use store::ClaimedPurchase;
 use tokio::task::JoinHandle;
 use tracing::{Instrument, Span};
 
-use crate::backoff::Backoff;
-use crate::slots::{Slot, Slots};
-use crate::{Service, Vending, WorkerSettings, measures};
+use crate::{
+    Service, Vending, WorkerSettings,
+    backoff::Backoff,
+    measures,
+    slots::{Slot, Slots},
+};
 
 /// The result of one claim of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +96,7 @@ impl Vending {
 }
 
 impl Service {
-    async fn claim_due(&self, slots: &mut Slots) -> Result<Vec<(ClaimedPurchase, Slot)>, StoreError> {
+    async fn claim_due(&self, slots: &mut Slots) -> Result<Vec<(ClaimedPurchase, Slot)>, DatabaseError> {
         let free = slots.ask();
         if free.is_empty() {
             return Ok(Vec::new());
@@ -126,7 +132,7 @@ impl Trouble {
     const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
     /// How long to wait before the next try.
-    fn because(&mut self, error: &StoreError) -> Duration {
+    fn because(&mut self, error: &DatabaseError) -> Duration {
         if self.0.is_none() {
             let cause: &dyn std::error::Error = error;
             tracing::error!(cause, "nothing can be claimed; it will be tried again and again");
@@ -148,13 +154,13 @@ mod tests {
     #[test]
     fn a_database_in_trouble_is_left_alone_for_half_a_minute_at_most() {
         let mut trouble = Trouble::default();
-        let first = trouble.because(&StoreError::Stopped);
+        let first = trouble.because(&DatabaseError::Stopped);
         assert!(first < Duration::from_secs(1), "{first:?}");
-        let pauses: Vec<Duration> = (0..20).map(|_| trouble.because(&StoreError::Stopped)).collect();
+        let pauses: Vec<Duration> = (0..20).map(|_| trouble.because(&DatabaseError::Stopped)).collect();
         let longest = Trouble::LONGEST_PAUSE;
         assert!(pauses.iter().all(|pause| *pause <= longest), "{pauses:?}");
         assert!(pauses.iter().rev().take(5).all(|pause| *pause >= longest / 2), "{pauses:?}");
         trouble.is_over();
-        assert!(trouble.because(&StoreError::Stopped) < Duration::from_secs(1), "it begins anew");
+        assert!(trouble.because(&DatabaseError::Stopped) < Duration::from_secs(1), "it begins anew");
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, http::header::AUTHORIZATION};
-
 use error_codes::ErrorCode;
 use identity::{AccessToken, AuthError, Caller, Identity, LoginError, Permission, Recalled};
 use messages::Detail;
@@ -46,7 +45,7 @@ async fn looked_up(identity: &Identity, token: &AccessToken) -> Result<Arc<Calle
         AuthError::InvalidToken => ApiError::new(ErrorCode::InvalidCredentials),
         AuthError::OrganisationSuspended => ApiError::new(Detail::OrganisationSuspended),
         AuthError::Busy(cause) => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE).because(cause),
-        AuthError::Store(cause) => ApiError::new(ErrorCode::InternalError).because(cause),
+        AuthError::Database(cause) => ApiError::new(ErrorCode::InternalError).because(cause),
     })
 }
 
@@ -81,7 +80,7 @@ pub(crate) fn not_issued(error: LoginError, presented: Detail) -> ApiError {
         LoginError::InvalidCredentials => ApiError::new(presented),
         LoginError::OrganisationSuspended => ApiError::new(Detail::OrganisationSuspended),
         LoginError::Busy(_) => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE).because(error),
-        LoginError::Store(_) | LoginError::Entropy(_) | LoginError::Unchecked(_) => {
+        LoginError::Database(_) | LoginError::Entropy(_) | LoginError::Unchecked(_) => {
             ApiError::new(ErrorCode::InternalError).because(error)
         }
     }

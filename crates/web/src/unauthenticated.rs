@@ -1,7 +1,6 @@
 //! A caller that is not authenticated yet.
 
 use actix_web::{HttpRequest, web::Data};
-
 use error_codes::ErrorCode;
 use identity::{Identity, IssuedTokens, LoginCredentials, LoginError, RefreshCredentials};
 use messages::Detail;
@@ -55,7 +54,7 @@ impl UnauthenticatedCaller {
                 // The attempt showed nothing about the password.
                 Err(
                     LoginError::Busy(_)
-                    | LoginError::Store(_)
+                    | LoginError::Database(_)
                     | LoginError::Entropy(_)
                     | LoginError::Unchecked(_),
                 ) => turn.was_in_vain(),

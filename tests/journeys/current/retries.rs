@@ -52,7 +52,8 @@ async fn bought(page: &mut Page, merchant: &Merchant) {
 /// Another user of the same organisation.
 async fn hired(merchant: &Merchant) -> Merchant {
     let office = env().sandbox.office();
-    let onboarding = Onboarding::new(office.store().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+    let onboarding =
+        Onboarding::new(office.store().database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
     let details = UserDetails {
         username: "second-till".to_owned(),
         password: merchant.credentials.secret_pass.as_str().into(),

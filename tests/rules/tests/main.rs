@@ -9,3 +9,4 @@ mod needs;
 mod planted;
 mod sizes;
 mod source;
+mod transactions;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use local_postgres::Database;
+use local_postgres::LocalDatabase;
 use serde::Deserialize;
 
 /// One snapshot, read by one statement. Instants are microseconds since the epoch, amounts are hundredths.
@@ -139,7 +139,7 @@ impl Purchase {
 
 impl Books {
     /// Reads the whole snapshot.
-    pub fn read(database: &Database) -> Self {
+    pub fn read(database: &LocalDatabase) -> Self {
         let has_outbox = database.run_sql("SELECT to_regclass('outbox') IS NOT NULL").unwrap() == "t";
         let outbox = if has_outbox { OUTBOX } else { "SELECT 1 WHERE false" };
         let parts = PARTS.iter().copied().chain([("outbox", outbox)]);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use local_postgres::Database;
+use local_postgres::LocalDatabase;
 use serde::Deserialize;
 
 use super::{Books, History, HoldSample, VendLog};
@@ -59,7 +59,7 @@ pub struct Secret {
 
 /// Reads the database, the log of vends and the database again. The order of the reads allows other processes to
 /// continue.
-pub fn gather(database: &Database, vend_log: &Path, moment: Moment, history: History) -> Evidence {
+pub fn gather(database: &LocalDatabase, vend_log: &Path, moment: Moment, history: History) -> Evidence {
     let earlier = Books::read(database);
     let vends = VendLog::read(vend_log);
     let books = Books::read(database);
@@ -92,7 +92,7 @@ impl Evidence {
 
     /// Adds a dump of the tables in which no token and no secret may appear.
     #[must_use]
-    pub fn with_a_dump_of(mut self, database: &Database) -> Self {
+    pub fn with_a_dump_of(mut self, database: &LocalDatabase) -> Self {
         for table in [
             "purchases",
             "attempts",

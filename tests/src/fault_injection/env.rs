@@ -7,10 +7,11 @@ use std::{
     time::Duration,
 };
 
+use catalogue::NewProvider;
 use clock::{Clock, SystemClock};
+use directory::AuditContext;
 use purchase::Handling;
 use sandbox::{MerchantPlan, Options, Pace, Programs, Sandbox, Signal, WalletPlan};
-use store::{NewProvider, identity::AuditContext};
 use tokio::runtime::Runtime;
 use vend::Capabilities;
 
@@ -117,7 +118,7 @@ impl FaultEnv {
         let provider =
             NewProvider { code: "BPC".to_owned(), name: "A provider in a storm".to_owned(), declared };
         let act = AuditContext { actor: "storm".to_owned(), reason: "an attack".to_owned() };
-        self.sandbox.office().store().put_provider(provider, act).await.unwrap();
+        catalogue::put_provider(self.sandbox.office().store().database(), provider, act).await.unwrap();
     }
 
     /// Waits until every lease that exists now has expired.

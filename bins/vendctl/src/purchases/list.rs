@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use back_office::{Overseen, OverseenStates, OversightQuery};
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::{ArgGroup, Args};
 use purchase::PurchaseId;
 use serde::Serialize;
-use store::{Overseen, OverseenStates, OversightQuery};
 use vend::SubscriberIdentifier;
 
 use crate::{
@@ -93,7 +93,7 @@ impl Filter {
             after: self.after.map(PurchaseId),
             limit: self.limit,
         };
-        let found = session.store.oversee_purchases(query).await;
+        let found = back_office::oversee_purchases(session.database(), query).await;
         let nowhere =
             |error| VendctlError::NoPurchase(self.after.unwrap_or_default().to_string()).if_absent(error);
         let found = found.map_err(nowhere)?.into_iter().filter(|purchase| self.is_meant(purchase));

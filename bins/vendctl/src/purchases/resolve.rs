@@ -1,7 +1,8 @@
 //! An operator's decision about a purchase in review. The values that are entered must fit the purchase.
 
+use back_office::StoryPurchase;
 use clap::Args;
-use store::{Decision, StoryPurchase};
+use store::Decision;
 use vend::{Product, RawReply, Units, Vend};
 
 use super::{find, story, token::TokenFrom};

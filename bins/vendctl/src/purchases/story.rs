@@ -1,11 +1,11 @@
 //! The history of one purchase, as text for a person and as JSON for a script. Never its token.
 
+use back_office::{
+    IncidentRecord, MessageRecord, Story, StoryAttempt, StoryEntry, StoryEvent, StoryPurchase, StoryReply,
+};
 use purchase::Failure;
 use serde::Serialize;
 use serde_json::Value;
-use store::{
-    IncidentRecord, MessageRecord, Story, StoryAttempt, StoryEntry, StoryEvent, StoryPurchase, StoryReply,
-};
 
 use super::telling::{self, TimelineEntry};
 use crate::report::{Report, add, instant, one_line, or_dash, size, table, yes};

@@ -2,9 +2,9 @@
 
 use std::iter;
 
+use back_office::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
 use chrono::{DateTime, Utc};
 use purchase::{EventKind, Failure, Incident, NoticeKind, StateName};
-use store::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
 use vend::Refusal;
 
 use super::words;

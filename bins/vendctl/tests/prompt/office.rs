@@ -5,9 +5,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use local_postgres::{Database, LocalPostgres};
+use database::{DatabaseError, migrate};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use serde_json::Value;
-use store::{StoreError, migrate};
 use tokio::runtime::Builder;
 
 const ROLES: &str = "
@@ -21,7 +21,7 @@ const ROLES: &str = "
 pub const WHY: [&str; 2] = ["--reason", "contract 17"];
 
 pub struct TestEnv {
-    pub database: Database,
+    pub database: LocalDatabase,
 }
 
 /// How a command ended.
@@ -134,7 +134,7 @@ fn run_in<'a>(
     }
 }
 
-fn prepare(url: &str) -> Result<(), StoreError> {
+fn prepare(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }

@@ -1,8 +1,12 @@
 //! A service with two organisations, and purchases that are written into the database as if they had been made.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use actix_web::{
     App,
@@ -12,14 +16,17 @@ use actix_web::{
     test::{TestRequest, init_service},
     web::Data,
 };
+use back_office::NewAccount;
+use catalogue::NewProvider;
 use chrono::DateTime;
 use clock::SystemClock;
+use database::{DatabaseError, DatabaseSettings, migrate};
 use identity::{
     AuditContext, Environment, Identity, IdentitySettings, LoginCredentials, Onboarding, Role, SystemEntropy,
     UserDetails,
 };
 use ledger::{AccountId, Category};
-use local_postgres::{Database, LocalPostgres};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use meter_token::TokenSet;
 use money::{Currency, Money, Rate};
 use purchase::{
@@ -27,10 +34,7 @@ use purchase::{
     Price, PurchaseRequest, Reference, SourceChannel, SubscriberFormat, Terms, Timing, UserId,
 };
 use serde_json::Value;
-use store::{
-    NewAccount, NewProvider, PendingRequest, Reservation, SealingKey, SealingKeys, Store, StoreError,
-    StoreSettings, migrate,
-};
+use store::{PendingRequest, Reservation, SealingKey, SealingKeys, Store};
 use tokio::runtime::{Builder, Handle};
 use vend::{CallId, Capabilities, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
 use vending::{Engine, Providers, Vending, VendingSettings};
@@ -42,7 +46,7 @@ pub const TOKEN: &str = "12345678901234567890";
 const PASSWORD: &str = "correct horse battery";
 
 pub struct TestApi {
-    database: Database,
+    database: LocalDatabase,
     store: Store,
     onboarding: Onboarding,
     shared: Data<SharedState>,
@@ -84,19 +88,20 @@ impl TestApi {
         let database = LocalPostgres::shared().database_from_template("http_v1_reads", prepare).unwrap();
         let clock = Arc::new(SystemClock);
         let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-        let settings = StoreSettings::for_database(database.url());
+        let settings = DatabaseSettings::for_database(database.url());
         let store = Store::connect(settings, keys, Timing::default(), Handle::current()).await.unwrap();
         let entropy = Arc::new(SystemEntropy);
         let mut settings = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
         settings.refusal_floor_ms = 0;
-        let identity = Identity::try_new(settings, store.clone(), clock.clone(), entropy.clone()).unwrap();
+        let identity =
+            Identity::try_new(settings, store.database().clone(), clock.clone(), entropy.clone()).unwrap();
         let shared = SharedState::new(&WebSettings::default(), clock.clone()).unwrap();
         let (engine, settings) = (Engine::new(Handle::current()), VendingSettings::default());
         let vending =
             Vending::new(store.clone(), Providers::new(), clock.clone(), engine, settings, shared.zone());
         Self {
             database,
-            onboarding: Onboarding::new(store.clone(), clock, entropy),
+            onboarding: Onboarding::new(store.database().clone(), clock, entropy),
             store,
             shared: Data::new(shared),
             identity: Data::new(identity),
@@ -112,7 +117,7 @@ impl TestApi {
             name: "Power".to_owned(),
             declared: Capabilities::default(),
         };
-        self.store.put_provider(provider, act()).await.unwrap();
+        catalogue::put_provider(self.store.database(), provider, act()).await.unwrap();
         (self.merchant("KGALE", "Kgale Stores").await, self.merchant("PHAKA", "Phakalane Fuel").await)
     }
 
@@ -130,8 +135,8 @@ impl TestApi {
             handling: Handling::SelfManaged,
             rank: 1,
         };
-        let wallet = self.store.open_account(account, act()).await.unwrap();
-        self.store.top_up(wallet, pula(1_000_000), act()).await.unwrap();
+        let wallet = back_office::open_account(self.store.database(), account, act()).await.unwrap();
+        back_office::top_up(self.store.database(), wallet, pula(1_000_000), act()).await.unwrap();
         Merchant { code, client, authority, wallet, bearer }
     }
 
@@ -170,21 +175,31 @@ impl TestApi {
     /// Lets the organisation buy for its only test meter.
     pub async fn offers(&self, merchant: &Merchant) {
         let format = SubscriberFormat::new(Some(11), Some(13), None).unwrap();
-        self.store.put_product(Product::Electricity, format, None, act()).await.unwrap();
+        catalogue::put_product(self.store.database(), Product::Electricity, format, None, act())
+            .await
+            .unwrap();
         let fees = FeeSchedule::free(pula(0).currency());
         let terms = Terms { fees, commission: Rate::parse("0.01").unwrap(), minimum: None, maximum: None };
         let organisation = merchant.authority.organisation;
-        self.store
-            .put_offer(organisation, Product::Electricity, "BPC".to_owned(), terms, act())
-            .await
-            .unwrap();
-        self.store.allow(organisation, vec![meter(METER)], act()).await.unwrap();
+        catalogue::put_offer(
+            self.store.database(),
+            organisation,
+            Product::Electricity,
+            "BPC".to_owned(),
+            terms,
+            act(),
+        )
+        .await
+        .unwrap();
+        catalogue::allow(self.store.database(), organisation, vec![meter(METER)], act()).await.unwrap();
     }
 
     /// A purchase of 100.00 with this outcome, or with none yet.
     pub async fn sells(&self, merchant: &Merchant, number: &str, outcome: Option<Event>) -> i64 {
         self.offers(merchant).await;
-        self.store.allow(merchant.authority.organisation, vec![meter(number)], act()).await.unwrap();
+        catalogue::allow(self.store.database(), merchant.authority.organisation, vec![meter(number)], act())
+            .await
+            .unwrap();
         let id = self.store.take_purchase_ids(1).await.unwrap()[0];
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let call = CallId::new(call, DateTime::from_timestamp(1_795_167_000, 0).unwrap()).unwrap();
@@ -298,7 +313,7 @@ fn user(username: &str, role: Role) -> UserDetails {
     }
 }
 
-fn prepare(url: &str) -> Result<(), StoreError> {
+fn prepare(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clock::ManualClock;
+use database::{Database, DatabaseSettings, migrate};
 use identity::{
     AuditContext, ClientCredentials, ClientProof, Entropy, Environment, Identity, IdentitySettings,
     IssuedTokens, LoginCredentials, LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy,
     UserDetails,
 };
-use local_postgres::{Database, LocalPostgres};
-use store::{SealingKey, SealingKeys, Store, StoreSettings, migrate};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use tokio::runtime::{Builder, Handle};
 
 pub const PASSWORD: &str = "correct horse battery";
@@ -25,12 +25,12 @@ const ROLES: &str = "
 
 /// An organisation, KGALE, with a client and an integrator called `till`, in staging.
 pub struct Office {
-    pub database: Arc<Database>,
+    pub database: Arc<LocalDatabase>,
     pub clock: ManualClock,
     pub identity: Identity,
     pub onboarding: Onboarding,
     pub client: ClientCredentials,
-    server: Store,
+    server: Database,
 }
 
 impl Office {
@@ -38,8 +38,8 @@ impl Office {
         let database = LocalPostgres::shared().database_from_template("identity", prepare).unwrap();
         database.run_sql(ROLES).unwrap();
         let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
-        let server = store(&database, "test_server").await;
-        let operator = store(&database, "test_operator").await;
+        let server = connected(&database, "test_server").await;
+        let operator = connected(&database, "test_operator").await;
         let onboarding = Onboarding::new(operator, Arc::new(clock.clone()), Arc::new(SystemEntropy));
         onboarding.create_organisation("KGALE", "Kgale Stores", Environment::Staging, act()).await.unwrap();
         let client = onboarding.create_client("KGALE", "tills", act()).await.unwrap();
@@ -149,23 +149,21 @@ pub fn texts(tokens: &IssuedTokens) -> (&str, &str) {
 }
 
 fn deployment(
-    store: &Store,
+    database: &Database,
     clock: &ManualClock,
     settings: &IdentitySettings,
     entropy: Arc<dyn Entropy>,
 ) -> Identity {
-    Identity::try_new(settings.clone(), store.clone(), Arc::new(clock.clone()), entropy).unwrap()
+    Identity::try_new(settings.clone(), database.clone(), Arc::new(clock.clone()), entropy).unwrap()
 }
 
-#[expect(clippy::default_trait_access, reason = "the timing of purchases belongs to another crate")]
-async fn store(database: &Database, role: &str) -> Store {
-    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    let mut settings = StoreSettings::for_database(database.url_as(role, role));
+async fn connected(database: &LocalDatabase, role: &str) -> Database {
+    let mut settings = DatabaseSettings::for_database(database.url_as(role, role));
     settings.pool_size = 4;
-    Store::connect(settings, keys, Default::default(), Handle::current()).await.unwrap()
+    Database::connect(settings, Handle::current()).await.unwrap()
 }
 
-fn prepare(url: &str) -> Result<(), store::StoreError> {
+fn prepare(url: &str) -> Result<(), database::DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }

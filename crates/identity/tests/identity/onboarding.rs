@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use database::DatabaseError;
 use identity::{Environment, LoginCredentials, OnboardingError, Party, Role, Status, UserDetails};
-use store::StoreError;
 
 use crate::office::{Office, act, till, wrong};
 
@@ -33,17 +33,17 @@ async fn what_failed_is_not_recorded_as_done() {
     let office = Office::open().await;
     let (service, before) = (&office.onboarding, office.count("audit_log"));
     let taken = service.create_organisation("KGALE", "Other", Environment::Staging, act()).await.unwrap_err();
-    assert!(matches!(&taken, OnboardingError::Store(StoreError::Duplicate { constraint })
+    assert!(matches!(&taken, OnboardingError::Database(DatabaseError::Duplicate { constraint })
         if constraint == "organisations_code_key"));
     let twice = service.create_user("KGALE", till(), act()).await.unwrap_err();
-    assert!(matches!(twice, OnboardingError::Store(StoreError::Duplicate { .. })));
+    assert!(matches!(twice, OnboardingError::Database(DatabaseError::Duplicate { .. })));
     let malformed =
         service.create_organisation("a b", "Other", Environment::Staging, act()).await.unwrap_err();
-    assert!(matches!(malformed, OnboardingError::Store(StoreError::Rejected { .. })));
+    assert!(matches!(malformed, OnboardingError::Database(DatabaseError::Rejected { .. })));
     let absent = service.set_status(Party::User(99), Status::Suspended, act()).await.unwrap_err();
-    assert!(matches!(absent, OnboardingError::Store(StoreError::Absent { what: "user", .. })));
+    assert!(matches!(absent, OnboardingError::Database(DatabaseError::Absent { what: "user", .. })));
     let nameless = service.create_client("KGALE", "", act()).await.unwrap_err();
-    assert!(matches!(nameless, OnboardingError::Store(StoreError::Rejected { .. })));
+    assert!(matches!(nameless, OnboardingError::Database(DatabaseError::Rejected { .. })));
     assert_eq!(office.count("audit_log"), before);
     assert_eq!(office.count("oauth_clients"), 1);
 }

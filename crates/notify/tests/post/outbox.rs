@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use local_postgres::{Database, LocalPostgres};
+use database::{DatabaseError, DatabaseSettings, migrate};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use messages::Messages;
 use notify::{Gateway, Gateways, Notifier, NotifySettings};
 use purchase::Timing;
-use store::{Aad, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
+use store::{Aad, SealingKey, SealingKeys, Store};
 use tokio::runtime::{Builder, Handle};
 
-use crate::doubles::Inbox;
-use crate::env::TOKEN;
+use crate::{doubles::Inbox, env::TOKEN};
 
 pub struct Outbox {
-    database: Database,
+    database: LocalDatabase,
     store: Store,
 }
 
@@ -39,7 +39,7 @@ impl Outbox {
         let database = LocalPostgres::shared().database_from_template("notify", prepare).unwrap();
         database.run_sql(WORKER).unwrap();
         database.run_sql(USER).unwrap();
-        let settings = StoreSettings::for_database(database.url_as("test_worker", "test_worker"));
+        let settings = DatabaseSettings::for_database(database.url_as("test_worker", "test_worker"));
         let store = Store::connect(settings, keys(), Timing::default(), Handle::current()).await.unwrap();
         Self { database, store }
     }
@@ -100,7 +100,7 @@ fn purchase(id: i64) -> String {
     )
 }
 
-fn prepare(url: &str) -> Result<(), StoreError> {
+fn prepare(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }

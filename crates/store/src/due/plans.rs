@@ -1,7 +1,8 @@
 //! Query plans: due purchases are read from the end of an index, however many are open and however long the history is.
 
+use database::Statement;
+
 use super::LockDue;
-use crate::statement::Statement;
 use crate::test_database::migrated;
 
 /// 20,000 open purchases of two providers, half of them due, among 40,000 that have ended.

@@ -1,21 +1,27 @@
 //! One group: all jobs that waited for a lane, run as one transaction.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-use diesel_async::AsyncPgConnection;
+use database::{Connection, DatabaseError};
 use failpoint::{Point, hit};
 use purchase::{Incident, Lifecycle, PurchaseId};
 use tokio::time::timeout;
 
-use super::inputs::{self, RequestNow};
-use super::locked_purchase::{self, LockedPurchase};
-use super::record::Records;
-use super::reserve::Reserves;
-use super::wallets::Wallets;
-use super::{LaneContext, RecordJob, ReserveJob};
-use crate::purchases::{RecordError, Recorded, ReserveError, ReserveRefusal, Reserved};
-use crate::{StoreError, measures};
+use super::{
+    LaneContext, RecordJob, ReserveJob,
+    inputs::{self, RequestNow},
+    locked_purchase::{self, LockedPurchase},
+    record::Records,
+    reserve::Reserves,
+    wallets::Wallets,
+};
+use crate::{
+    measures,
+    purchases::{RecordError, Recorded, ReserveError, ReserveRefusal, Reserved},
+};
 
 /// The jobs of a group. Records run before reserves, because they free holds and subscribers.
 #[derive(Default)]
@@ -83,7 +89,7 @@ impl Group {
 
     /// Runs the group as one transaction. Runs it once more if the database was busy or unavailable, or after a
     /// collision.
-    async fn run_whole(&self, context: &LaneContext) -> Result<Answers, StoreError> {
+    async fn run_whole(&self, context: &LaneContext) -> Result<Answers, DatabaseError> {
         if self.len() == 0 {
             return Ok(Answers::default());
         }
@@ -96,11 +102,11 @@ impl Group {
         }
     }
 
-    async fn transact(&self, context: &LaneContext) -> Result<Answers, StoreError> {
+    async fn transact(&self, context: &LaneContext) -> Result<Answers, DatabaseError> {
         let transaction = context.pool.begin().await?;
         let outcome = timeout(context.deadline, self.within(&transaction, context)).await;
         // On a timeout, the dropped transaction closes its connection.
-        let outcome = outcome.map_err(|elapsed| StoreError::Unavailable { source: elapsed.into() })?;
+        let outcome = outcome.map_err(|elapsed| DatabaseError::Unavailable { source: elapsed.into() })?;
         self.hit(Point::ReserveBeforeCommit, Point::RecordBeforeCommit);
         let ended = transaction.end(outcome).await;
         self.hit(Point::ReserveAfterCommit, Point::RecordAfterCommit);
@@ -130,11 +136,7 @@ impl Group {
     /// statements may overtake it. That is safe. The reads of step 3 do not depend on each other. In step 6, a reserve
     /// may overtake the record that frees its subscriber, its key or its money. Then a unique index or a constraint
     /// refuses it, nothing is committed, and [`Self::run`] runs the group again or splits it, records first.
-    async fn within(
-        &self,
-        connection: &AsyncPgConnection,
-        context: &LaneContext,
-    ) -> Result<Answers, StoreError> {
+    async fn within(&self, connection: &Connection, context: &LaneContext) -> Result<Answers, DatabaseError> {
         let asked_for =
             self.reserves.iter().map(|job| RequestNow::of(&*job.reservation.pending)).collect::<Vec<_>>();
         let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.submitted.id.0).collect();
@@ -174,7 +176,7 @@ impl Group {
         locked: &mut BTreeMap<PurchaseId, LockedPurchase>,
         wallets: &mut Wallets,
         context: &LaneContext,
-    ) -> Result<Vec<Option<Recorded>>, StoreError> {
+    ) -> Result<Vec<Option<Recorded>>, DatabaseError> {
         let answers = self.records.iter().map(|job| {
             let purchase = locked.get_mut(&job.submitted.id);
             purchase
@@ -192,9 +194,9 @@ impl Group {
     /// server releases locks after the committed rows are visible. A wait for the lock that times out is not a refusal.
     async fn committed_before(
         &self,
-        connection: &AsyncPgConnection,
+        connection: &Connection,
         inputs: &[inputs::ReserveInputs],
-    ) -> Result<BTreeMap<PurchaseId, LockedPurchase>, StoreError> {
+    ) -> Result<BTreeMap<PurchaseId, LockedPurchase>, DatabaseError> {
         let kept = self.reserves.iter().zip(inputs).filter(|(_, inputs)| inputs.is_stored);
         let kept: BTreeSet<i64> = kept.map(|(job, _)| job.reservation.id.0).collect();
         locked_purchase::lock(connection, &Vec::from_iter(kept)).await
@@ -215,7 +217,7 @@ impl Group {
     }
 
     /// Refuses the reserves, for which nothing is held, and returns the records.
-    fn turn_away(self, error: &StoreError) -> Vec<RecordJob> {
+    fn turn_away(self, error: &DatabaseError) -> Vec<RecordJob> {
         tracing::warn!(cause = cause(error), jobs = self.len(), "a group could not be committed now");
         measures::turned_away(self.reserves.len());
         for job in self.reserves {
@@ -224,7 +226,7 @@ impl Group {
         self.records
     }
 
-    fn fail(self, error: StoreError) {
+    fn fail(self, error: DatabaseError) {
         tracing::error!(cause = cause(&error), jobs = self.len(), "a group failed");
         let collision = collision(&error);
         let may_have_been_kept = error.may_have_been_kept();
@@ -255,8 +257,8 @@ const ONE_OPEN: &str = "purchases_one_open_per_subscriber";
 const ONE_PER_USE_OF_KEY: &str = "purchases_one_per_use_of_key";
 
 /// The refusal that a repeated collision means for a reserve.
-fn collision(error: &StoreError) -> Option<ReserveRefusal> {
-    let StoreError::Duplicate { constraint } = error else { return None };
+fn collision(error: &DatabaseError) -> Option<ReserveRefusal> {
+    let DatabaseError::Duplicate { constraint } = error else { return None };
     match constraint.as_str() {
         ONE_OPEN => Some(ReserveRefusal::Pending { open: None }),
         ONE_PER_USE_OF_KEY => Some(ReserveRefusal::KeyTaken),
@@ -272,23 +274,25 @@ fn as_reserved(purchase: &LockedPurchase, context: &LaneContext) -> Reserved {
     Reserved { lifecycle: Lifecycle::reserved(purchase.lifecycle.handling, at, &context.timing), at }
 }
 
-fn cause(error: &StoreError) -> &(dyn std::error::Error + 'static) {
+fn cause(error: &DatabaseError) -> &(dyn std::error::Error + 'static) {
     error
 }
 
-fn blame(error: &StoreError) -> Blame {
+fn blame(error: &DatabaseError) -> Blame {
     match error {
-        StoreError::Busy { .. } | StoreError::Unavailable { .. } => Blame::Others,
-        StoreError::Duplicate { .. } => Blame::Collision,
-        StoreError::Rejected { .. }
-        | StoreError::Corrupt { .. }
-        | StoreError::TokenUnreadable { .. }
-        | StoreError::Query { .. }
-        | StoreError::Stale { .. }
-        | StoreError::Absent { .. } => Blame::Job,
-        StoreError::Setting { .. } | StoreError::Schema { .. } | StoreError::Migration { .. } => {
+        DatabaseError::Busy { .. } | DatabaseError::Unavailable { .. } => Blame::Others,
+        DatabaseError::Duplicate { .. } => Blame::Collision,
+        DatabaseError::Rejected { .. }
+        | DatabaseError::Corrupt { .. }
+        | DatabaseError::TokenUnreadable { .. }
+        | DatabaseError::Query { .. }
+        | DatabaseError::Stale { .. }
+        | DatabaseError::Absent { .. } => Blame::Job,
+        DatabaseError::Setting { .. } | DatabaseError::Schema { .. } | DatabaseError::Migration { .. } => {
             Blame::Others
         }
-        StoreError::Unacknowledged { .. } | StoreError::Lost { .. } | StoreError::Stopped => Blame::Unknown,
+        DatabaseError::Unacknowledged { .. } | DatabaseError::Lost { .. } | DatabaseError::Stopped => {
+            Blame::Unknown
+        }
     }
 }

@@ -1,19 +1,19 @@
 //! The inputs of a group's reserves, read from the database under the locks of their wallets.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
+use database::{Connection, DatabaseError, Run, Statement, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::AccountId;
 use money::Currency;
 use purchase::PurchaseId;
 
 use super::ReserveJob;
-use crate::idempotency::{self, KeyQuestion, KeyStanding};
-use crate::statement::{Statement, prepared};
-use crate::{PendingRequest, StoreError};
+use crate::{
+    PendingRequest,
+    idempotency::{self, KeyQuestion, KeyStanding},
+};
 
 struct FindCallers;
 
@@ -101,10 +101,10 @@ type CallerKey = (i64, i64, i64, i64, Currency);
 
 /// Reads the inputs of each reservation, in their order. The state in `requests` was read after this transaction began.
 pub(super) async fn read(
-    connection: &AsyncPgConnection,
+    connection: &Connection,
     jobs: &[ReserveJob],
     requests: &[RequestNow],
-) -> Result<Vec<ReserveInputs>, StoreError> {
+) -> Result<Vec<ReserveInputs>, DatabaseError> {
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
@@ -116,14 +116,14 @@ pub(super) async fn read(
         idempotency::read_keys(connection, &asked),
     )?;
     if rows.len() != jobs.len() {
-        return Err(StoreError::Stale { what: "a reservation of the group" });
+        return Err(DatabaseError::Stale { what: "a reservation of the group" });
     }
     let inputs = jobs.iter().zip(requests).zip(rows).enumerate().map(|(place, ((job, request), row))| {
         let caller = callers.get(&caller_key(job)).copied();
         Ok(ReserveInputs {
             at: row.at,
             request: *request,
-            caller: caller.ok_or(StoreError::Stale { what: "an organisation" })?,
+            caller: caller.ok_or(DatabaseError::Stale { what: "an organisation" })?,
             is_stored: row.is_on_file,
             open_purchase: row.open_purchase_id.map(PurchaseId),
             reference_rests_until: row.reference_rests_until,
@@ -146,9 +146,9 @@ fn keys_of<'a>(jobs: &'a [ReserveJob], requests: &[RequestNow]) -> Vec<KeyQuesti
 }
 
 async fn find_callers(
-    mut connection: &AsyncPgConnection,
+    connection: &Connection,
     jobs: &[ReserveJob],
-) -> Result<BTreeMap<CallerKey, Caller>, StoreError> {
+) -> Result<BTreeMap<CallerKey, Caller>, DatabaseError> {
     let mut keys: Vec<CallerKey> = jobs.iter().map(caller_key).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -158,7 +158,7 @@ async fn find_callers(
         .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.2).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.3).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(keys.iter().map(|key| key.4.as_str()).collect::<Vec<_>>())
-        .load(&mut connection)
+        .load(connection)
         .await?;
     let known = rows.into_iter().filter_map(|row| {
         let position = usize::try_from(row.ordinal).ok()?.checked_sub(1)?;
@@ -174,10 +174,10 @@ async fn find_callers(
 }
 
 async fn load(
-    mut connection: &AsyncPgConnection,
+    connection: &Connection,
     jobs: &[ReserveJob],
     requests: &[RequestNow],
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Vec<Row>, DatabaseError> {
     let asked = || jobs.iter().map(|job| &job.reservation);
     let rows: Vec<Row> = prepared::<FindReserveInputs>()
         .bind::<Array<BigInt>, _>(asked().map(|r| r.id.0).collect::<Vec<_>>())
@@ -191,7 +191,7 @@ async fn load(
             requests.iter().map(|request| microseconds(request.age)).collect::<Vec<_>>(),
         )
         .bind::<Array<Text>, _>(asked().map(|r| r.request.provider_code.as_str()).collect::<Vec<_>>())
-        .load(&mut connection)
+        .load(connection)
         .await?;
     Ok(rows)
 }

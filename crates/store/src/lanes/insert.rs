@@ -1,12 +1,10 @@
 //! Writes the accepted reserves of a group: the purchase, its first attempt and its first line of history.
 
+use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use purchase::KeyedRequest;
 
 use super::reserve::{Accepted, Reserves};
-use crate::StoreError;
-use crate::statement::{Statement, prepared};
 
 struct InsertPurchases;
 
@@ -16,54 +14,54 @@ impl Statement for InsertPurchases {
 
 impl Reserves<'_> {
     /// Writes the accepted reserves. Collides if another process took the subscriber or the key meanwhile.
-    pub(super) async fn write(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    pub(super) async fn write(&self, connection: &Connection) -> Result<(), DatabaseError> {
         if self.accepted.is_empty() {
             return Ok(());
         }
         let a = &self.accepted;
         prepared::<InsertPurchases>()
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.id.0))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.reference.as_str()))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.authority.organisation.0))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.authority.client.0))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.authority.user.0))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.request.debited_account.0))
-            .bind::<Array<Nullable<BigInt>>, _>(each(a, |x| x.commission_account.map(|id| id.0)))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.source_channel.as_str()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.language.as_str()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.product.as_str()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.provider_code.as_str()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.subscriber.as_str()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.request.beneficiary_phone_number.as_str()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.price.total.currency().to_string()))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.entry.minor()))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.charge.minor()))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.net.minor()))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.total.minor()))
-            .bind::<Array<BigInt>, _>(each(a, |x| x.reservation.price.commission.minor()))
-            .bind::<Array<Nullable<Text>>, _>(each(a, |x| {
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.id.0))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.reference.as_str()))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.authority.organisation.0))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.authority.client.0))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.authority.user.0))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.request.debited_account.0))
+            .bind::<Array<Nullable<BigInt>>, _>(column(a, |x| x.commission_account.map(|id| id.0)))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.request.source_channel.as_str()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.request.language.as_str()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.request.product.as_str()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.request.provider_code.as_str()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.request.subscriber.as_str()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.request.beneficiary_phone_number.as_str()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.price.total.currency().to_string()))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.price.entry.minor()))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.price.charge.minor()))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.price.net.minor()))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.price.total.minor()))
+            .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.price.commission.minor()))
+            .bind::<Array<Nullable<Text>>, _>(column(a, |x| {
                 x.reservation.request.external_reference.as_deref()
             }))
-            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request.comment.as_deref()))
-            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request.source_tag.as_deref()))
-            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_sms))
-            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.beneficiary_sms))
-            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.requester_email))
-            .bind::<Array<Bool>, _>(each(a, |x| x.reservation.request.notifications.beneficiary_email))
-            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.subscriber_details.as_deref()))
-            .bind::<Array<Text>, _>(each(a, |x| x.reserved.lifecycle.handling.as_str()))
-            .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.reserved.lifecycle.lease_until))
-            .bind::<Array<Timestamptz>, _>(each(a, |x| x.reserved.lifecycle.window_closes_at))
-            .bind::<Array<Text>, _>(each(a, |x| x.reservation.provider_reference.to_string()))
-            .bind::<Array<Nullable<Text>>, _>(each(a, |x| keyed(x).map(|keyed| keyed.key.as_str())))
-            .bind::<Array<Nullable<Integer>>, _>(each(a, |x| x.use_of_key))
-            .bind::<Array<Nullable<Bytea>>, _>(each(a, |x| {
+            .bind::<Array<Nullable<Text>>, _>(column(a, |x| x.reservation.request.comment.as_deref()))
+            .bind::<Array<Nullable<Text>>, _>(column(a, |x| x.reservation.request.source_tag.as_deref()))
+            .bind::<Array<Bool>, _>(column(a, |x| x.reservation.request.notifications.requester_sms))
+            .bind::<Array<Bool>, _>(column(a, |x| x.reservation.request.notifications.beneficiary_sms))
+            .bind::<Array<Bool>, _>(column(a, |x| x.reservation.request.notifications.requester_email))
+            .bind::<Array<Bool>, _>(column(a, |x| x.reservation.request.notifications.beneficiary_email))
+            .bind::<Array<Nullable<Text>>, _>(column(a, |x| x.reservation.subscriber_details.as_deref()))
+            .bind::<Array<Text>, _>(column(a, |x| x.reserved.lifecycle.handling.as_str()))
+            .bind::<Array<Timestamptz>, _>(column(a, |x| x.reserved.at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(a, |x| x.reserved.lifecycle.lease_until))
+            .bind::<Array<Timestamptz>, _>(column(a, |x| x.reserved.lifecycle.window_closes_at))
+            .bind::<Array<Text>, _>(column(a, |x| x.reservation.provider_reference.to_string()))
+            .bind::<Array<Nullable<Text>>, _>(column(a, |x| keyed(x).map(|keyed| keyed.key.as_str())))
+            .bind::<Array<Nullable<Integer>>, _>(column(a, |x| x.use_of_key))
+            .bind::<Array<Nullable<Bytea>>, _>(column(a, |x| {
                 keyed(x).map(|keyed| keyed.hash.as_bytes().as_slice())
             }))
-            .bind::<Array<Nullable<Text>>, _>(each(a, |x| x.reservation.request_id.as_deref()))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(a, |x| x.due_at))
-            .execute(&mut connection)
+            .bind::<Array<Nullable<Text>>, _>(column(a, |x| x.reservation.request_id.as_deref()))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(a, |x| x.due_at))
+            .execute(connection)
             .await?;
         Ok(())
     }
@@ -71,8 +69,4 @@ impl Reserves<'_> {
 
 const fn keyed<'a>(accepted: &Accepted<'a>) -> Option<&'a KeyedRequest> {
     accepted.reservation.keyed.as_ref()
-}
-
-fn each<'a, T>(accepted: &'a [Accepted<'a>], value: impl Fn(&'a Accepted<'a>) -> T) -> Vec<T> {
-    accepted.iter().map(value).collect()
 }

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use catalogue::{DeclaredRow, read_currency};
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use database::{Connection, DatabaseError, Run, Statement, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+};
 use ledger::AccountId;
 use money::Money;
 use purchase::{Failure, Lifecycle, NotificationFlags, PurchaseId};
 use vend::{Capabilities, ProviderReference};
 
-use crate::StoreError;
-use crate::row::{DeclaredRow, FailureRow, LifecycleRow, read_currency, read_provider_reference};
-use crate::statement::{Statement, prepared};
+use crate::row::{FailureRow, LifecycleRow, read_provider_reference};
 
 struct LockPurchases;
 
@@ -92,21 +93,20 @@ pub(super) struct LockedPurchase {
 
 /// Locks these purchases, in the order of their numbers.
 pub(super) async fn lock(
-    mut connection: &AsyncPgConnection,
+    connection: &Connection,
     ids: &[i64],
-) -> Result<BTreeMap<PurchaseId, LockedPurchase>, StoreError> {
+) -> Result<BTreeMap<PurchaseId, LockedPurchase>, DatabaseError> {
     if ids.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let rows: Vec<Row> =
-        prepared::<LockPurchases>().bind::<Array<BigInt>, _>(ids).load(&mut connection).await?;
+    let rows: Vec<Row> = prepared::<LockPurchases>().bind::<Array<BigInt>, _>(ids).load(connection).await?;
     rows.into_iter().map(|row| Ok((PurchaseId(row.id), LockedPurchase::try_from(row)?))).collect()
 }
 
 impl TryFrom<Row> for LockedPurchase {
-    type Error = StoreError;
+    type Error = DatabaseError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
+    fn try_from(row: Row) -> Result<Self, DatabaseError> {
         let currency = read_currency("purchases", row.id, &row.currency)?;
         let amount = |minor| Money::from_minor(minor, currency);
         Ok(Self {

@@ -1,12 +1,10 @@
 //! Operator actions on a purchase, written to the audit log in the transaction that performs them.
 
+use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Jsonb, Text};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 
 use super::record::Records;
-use crate::StoreError;
 use crate::purchases::OperatorAction;
-use crate::statement::{Statement, prepared};
 
 struct InsertOperatorActions;
 
@@ -19,10 +17,7 @@ FROM unnest($1, $2, $3, $4, $5, $6) AS d (actor, action, organisation_id, purcha
 
 impl Records<'_> {
     /// Writes an audit line for each operator action that moved its purchase.
-    pub(super) async fn insert_operator_actions(
-        &self,
-        mut connection: &AsyncPgConnection,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn insert_operator_actions(&self, connection: &Connection) -> Result<(), DatabaseError> {
         let done = self
             .history
             .iter()
@@ -32,27 +27,13 @@ impl Records<'_> {
             return Ok(());
         }
         prepared::<InsertOperatorActions>()
-            .bind::<Array<Text>, _>(
-                done.iter()
-                    .map(|(_, operator_action)| operator_action.act.actor.as_str())
-                    .collect::<Vec<_>>(),
-            )
-            .bind::<Array<Text>, _>(
-                done.iter().map(|(_, operator_action)| operator_action.action).collect::<Vec<_>>(),
-            )
-            .bind::<Array<BigInt>, _>(
-                done.iter().map(|(_, operator_action)| operator_action.of.0).collect::<Vec<_>>(),
-            )
-            .bind::<Array<BigInt>, _>(done.iter().map(|(id, _)| id.0).collect::<Vec<_>>())
-            .bind::<Array<Text>, _>(
-                done.iter()
-                    .map(|(_, operator_action)| operator_action.act.reason.as_str())
-                    .collect::<Vec<_>>(),
-            )
-            .bind::<Array<Jsonb>, _>(
-                done.iter().map(|(_, operator_action)| &operator_action.details).collect::<Vec<_>>(),
-            )
-            .execute(&mut connection)
+            .bind::<Array<Text>, _>(column(&done, |(_, action)| action.act.actor.as_str()))
+            .bind::<Array<Text>, _>(column(&done, |(_, action)| action.action))
+            .bind::<Array<BigInt>, _>(column(&done, |(_, action)| action.of.0))
+            .bind::<Array<BigInt>, _>(column(&done, |(id, _)| id.0))
+            .bind::<Array<Text>, _>(column(&done, |(_, action)| action.act.reason.as_str()))
+            .bind::<Array<Jsonb>, _>(column(&done, |(_, action)| &action.details))
+            .execute(connection)
             .await?;
         Ok(())
     }

@@ -4,17 +4,22 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use database::DatabaseError;
 use purchase::{
     Effect, Event, Failure, Fence, Incident, Next, PurchaseId, Rules, StateName, TimedEvent, Timing, step,
 };
 use vend::{Refusal, RefusalReason, Vend};
 
-use super::locked_purchase::LockedPurchase;
-use super::wallets::{ApplyError, Wallets};
-use crate::outbox::Owed;
-use crate::purchases::{Recorded, SealedParts, SubmittedEvent, Verdict};
-use crate::seal::Sealed;
-use crate::{MessageId, StoreError};
+use super::{
+    locked_purchase::LockedPurchase,
+    wallets::{ApplyError, Wallets},
+};
+use crate::{
+    MessageId,
+    outbox::Owed,
+    purchases::{Recorded, SealedParts, SubmittedEvent, Verdict},
+    seal::Sealed,
+};
 
 /// A purchase that moved.
 #[derive(Debug)]
@@ -72,7 +77,7 @@ impl<'a> Records<'a> {
         locked: &mut LockedPurchase,
         wallets: &mut Wallets,
         timing: &Timing,
-    ) -> Result<Recorded, StoreError> {
+    ) -> Result<Recorded, DatabaseError> {
         let event = TimedEvent { at: locked.at, event: submitted.event.clone() };
         let rules = Rules { declared: locked.declared, timing: *timing };
         let verdict = match step(&locked.lifecycle, &event, &rules) {
@@ -102,7 +107,7 @@ impl<'a> Records<'a> {
         submitted: &'a SubmittedEvent,
         locked: &mut LockedPurchase,
         wallets: &mut Wallets,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), DatabaseError> {
         let refused = |error| contradiction(locked.id, error);
         match effect {
             Effect::ReleaseHold => {
@@ -209,10 +214,15 @@ fn failure_after(event: &Event, after: &LockedPurchase) -> Option<Failure> {
 }
 
 /// The error for a ledger that contradicts the purchase. This is a defect, and nothing is committed.
-fn contradiction(id: PurchaseId, error: ApplyError) -> StoreError {
+fn contradiction(id: PurchaseId, error: ApplyError) -> DatabaseError {
     let source: Box<dyn std::error::Error + Send + Sync> = match error {
         ApplyError::NotLocked(account) => format!("account {} is not locked", account.0).into(),
         ApplyError::Ledger(error) => error.into(),
     };
-    StoreError::Corrupt { table: "purchases", column: "total", key: id.0.to_string(), source: Some(source) }
+    DatabaseError::Corrupt {
+        table: "purchases",
+        column: "total",
+        key: id.0.to_string(),
+        source: Some(source),
+    }
 }

@@ -7,11 +7,15 @@ use ledger::{AccountId, LedgerError};
 use purchase::{ClientId, IdempotencyKey, Lifecycle, OrganisationId, PurchaseId, Timing};
 use vend::{Product, SubscriberIdentifier};
 
-use super::inputs::ReserveInputs;
-use super::locked_purchase::LockedPurchase;
-use super::wallets::{ApplyError, LockedWallet, Wallets};
-use crate::idempotency::LastUse;
-use crate::purchases::{Reservation, ReserveRefusal, Reserved};
+use super::{
+    inputs::ReserveInputs,
+    locked_purchase::LockedPurchase,
+    wallets::{ApplyError, LockedWallet, Wallets},
+};
+use crate::{
+    idempotency::LastUse,
+    purchases::{Reservation, ReserveRefusal, Reserved},
+};
 
 /// A reservation that is to be written.
 pub(super) struct Accepted<'a> {

@@ -4,14 +4,14 @@
 //! A vend that a provider proves is stored whatever else is stored. An operator copies a transaction name from a
 //! letter, and may copy it twice.
 
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Nullable, Text};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use database::{Connection, DatabaseError, Run, Statement, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Nullable, Text},
+};
 use purchase::{Event, PurchaseId};
 
 use super::record::Records;
-use crate::StoreError;
-use crate::statement::{Statement, prepared};
 
 /// The constraint name of the error for a vend that belongs to another purchase.
 pub(crate) const ONE_PURCHASE_PER_VEND: &str = "one_purchase_per_vend";
@@ -55,10 +55,7 @@ LIMIT 1";
 impl Records<'_> {
     /// Refuses a vend that belongs to another purchase. Call it after everything is written, so that two entries in one
     /// group see each other.
-    pub(super) async fn refuse_vends_of_others(
-        &self,
-        mut connection: &AsyncPgConnection,
-    ) -> Result<(), StoreError> {
+    pub(super) async fn refuse_vends_of_others(&self, connection: &Connection) -> Result<(), DatabaseError> {
         let vouched = self.history.iter().filter_map(|line| {
             let Event::OperatorVended { vend, .. } = &line.submitted.event else { return None };
             Some((line.submitted.id, vend.provider_transaction.as_str()))
@@ -68,9 +65,9 @@ impl Records<'_> {
             return Ok(());
         }
         let names: Vec<&str> = vouched.iter().map(|(_, name)| *name).collect();
-        prepared::<LockVends>().bind::<Array<Text>, _>(names).execute(&mut connection).await?;
+        prepared::<LockVends>().bind::<Array<Text>, _>(names).execute(connection).await?;
         match find_owner(connection, &vouched).await? {
-            Some(_) => Err(StoreError::Duplicate { constraint: ONE_PURCHASE_PER_VEND.to_owned() }),
+            Some(_) => Err(DatabaseError::Duplicate { constraint: ONE_PURCHASE_PER_VEND.to_owned() }),
             None => Ok(()),
         }
     }
@@ -78,23 +75,24 @@ impl Records<'_> {
 
 /// Finds another purchase of the same provider that has one of these vends.
 pub(crate) async fn find_owner(
-    mut connection: &AsyncPgConnection,
+    connection: &Connection,
     vends: &[(PurchaseId, &str)],
-) -> Result<Option<Owner>, StoreError> {
+) -> Result<Option<Owner>, DatabaseError> {
     let found: Vec<Owner> = prepared::<FindOwner>()
         .bind::<Array<BigInt>, _>(vends.iter().map(|(id, _)| id.0).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(vends.iter().map(|(_, name)| *name).collect::<Vec<_>>())
-        .load(&mut connection)
+        .load(connection)
         .await?;
     Ok(found.into_iter().next())
 }
 
 #[cfg(test)]
 mod tests {
+    use database::Statement;
+    use local_postgres::pages_touched;
+
     use super::FindOwner;
-    use crate::listing::plans::{HISTORY, pages_touched};
-    use crate::statement::Statement;
-    use crate::test_database::migrated;
+    use crate::{listing::plans::HISTORY, test_database::migrated};
 
     #[test]
     fn the_owner_of_a_vend_is_found_by_an_index_whatever_the_history() {

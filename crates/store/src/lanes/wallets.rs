@@ -3,14 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use database::{Connection, DatabaseError, Run, Statement, prepared};
 use diesel::sql_types::{Array, BigInt, Nullable, Text};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use ledger::{AccountId, Category, LedgerError, Wallet};
 use money::{Currency, Money};
 use purchase::{Handling, OrganisationId};
-
-use crate::StoreError;
-use crate::statement::{Statement, prepared};
 
 struct LockWallets;
 
@@ -57,14 +54,14 @@ pub(super) struct Wallets {
 impl Wallets {
     /// Locks these wallets and the wallets of these purchases.
     pub(super) async fn lock(
-        mut connection: &AsyncPgConnection,
+        connection: &Connection,
         accounts: &[i64],
         purchases: &[i64],
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, DatabaseError> {
         let rows: Vec<Row> = prepared::<LockWallets>()
             .bind::<Array<BigInt>, _>(accounts)
             .bind::<Array<BigInt>, _>(purchases)
-            .load(&mut connection)
+            .load(connection)
             .await?;
         let mut locked = BTreeMap::new();
         for row in rows {
@@ -99,10 +96,10 @@ pub(super) enum ApplyError {
 }
 
 impl TryFrom<Row> for LockedWallet {
-    type Error = StoreError;
+    type Error = DatabaseError;
 
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |column| StoreError::corrupt("accounts", column, row.id);
+    fn try_from(row: Row) -> Result<Self, DatabaseError> {
+        let corrupt = |column| DatabaseError::corrupt("accounts", column, row.id);
         let currency = Currency::parse(&row.currency).map_err(|_malformed| corrupt("currency"))?;
         let amount = |minor: Option<i64>, column| {
             minor.map(|minor| Money::from_minor(minor, currency)).ok_or_else(|| corrupt(column))

@@ -1,16 +1,19 @@
 //! Writes everything that a group's events do, with one statement per table.
 
+use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use money::Money;
 use purchase::{Event, Sending};
 use vend::Breakdown;
 
-use super::locked_purchase::LockedPurchase;
-use super::record::{Change, HistoryLine, Records};
-use crate::row::{failure_columns, minor};
-use crate::statement::{Statement, prepared};
-use crate::{StoreError, outbox};
+use super::{
+    locked_purchase::LockedPurchase,
+    record::{Change, HistoryLine, Records},
+};
+use crate::{
+    outbox,
+    row::{failure_columns, minor},
+};
 
 macro_rules! statements {
     ($($name:ident = $file:literal;)+) => {$(
@@ -34,7 +37,7 @@ impl Records<'_> {
     /// Writes all changes. The statements are sent together and run one after the other. The statement that ends a
     /// purchase makes the database move its money. An incident must find the end of its purchase, so incidents are
     /// written after it. The audit log comes last, because no other transaction can add to it from there to the commit.
-    pub(super) async fn write(&self, connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    pub(super) async fn write(&self, connection: &Connection) -> Result<(), DatabaseError> {
         tokio::try_join!(
             biased;
             self.update_purchases(connection),
@@ -48,139 +51,135 @@ impl Records<'_> {
         self.insert_operator_actions(connection).await
     }
 
-    async fn update_purchases(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    async fn update_purchases(&self, connection: &Connection) -> Result<(), DatabaseError> {
         let changes: Vec<&Change<'_>> = self.changes.values().collect();
         if changes.is_empty() {
             return Ok(());
         }
         let c = &changes;
         let rows = prepared::<UpdatePurchases>()
-            .bind::<Array<BigInt>, _>(each(c, |c| c.to.id.0))
-            .bind::<Array<Text>, _>(each(c, |c| c.from.0.as_str()))
-            .bind::<Array<BigInt>, _>(each(c, |c| c.from.1.0))
-            .bind::<Array<Text>, _>(each(c, |c| c.to.lifecycle.state.name().as_str()))
-            .bind::<Array<BigInt>, _>(each(c, |c| c.to.lifecycle.fence.0))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.lifecycle.lease_until))
-            .bind::<Array<SmallInt>, _>(each(c, |c| small(c.to.lifecycle.attempt)))
-            .bind::<Array<SmallInt>, _>(each(c, |c| i16::from(c.to.lifecycle.requests)))
-            .bind::<Array<Nullable<SmallInt>>, _>(each(c, |c| sending(c).map(|s| small(s.copies))))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c).map(|s| s.last_sent_at)))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.no_record_since))
-            .bind::<Array<Text>, _>(each(c, |c| c.to.provider_reference.to_string()))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| {
+            .bind::<Array<BigInt>, _>(column(c, |c| c.to.id.0))
+            .bind::<Array<Text>, _>(column(c, |c| c.from.0.as_str()))
+            .bind::<Array<BigInt>, _>(column(c, |c| c.from.1.0))
+            .bind::<Array<Text>, _>(column(c, |c| c.to.lifecycle.state.name().as_str()))
+            .bind::<Array<BigInt>, _>(column(c, |c| c.to.lifecycle.fence.0))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| c.to.lifecycle.lease_until))
+            .bind::<Array<SmallInt>, _>(column(c, |c| small(c.to.lifecycle.attempt)))
+            .bind::<Array<SmallInt>, _>(column(c, |c| i16::from(c.to.lifecycle.requests)))
+            .bind::<Array<Nullable<SmallInt>>, _>(column(c, |c| sending(c).map(|s| small(s.copies))))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c).map(|s| s.last_sent_at)))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c)?.no_record_since))
+            .bind::<Array<Text>, _>(column(c, |c| c.to.provider_reference.to_string()))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| {
                 (!c.to.lifecycle.state.name().is_open()).then_some(c.to.at)
             }))
-            .bind::<Array<Nullable<Integer>>, _>(each(c, |c| sealed_tokens(c).map(|sealed| sealed.key_id)))
-            .bind::<Array<Nullable<Bytea>>, _>(each(c, |c| {
+            .bind::<Array<Nullable<Integer>>, _>(column(c, |c| sealed_tokens(c).map(|sealed| sealed.key_id)))
+            .bind::<Array<Nullable<Bytea>>, _>(column(c, |c| {
                 sealed_tokens(c).map(|sealed| sealed.bytes.as_slice())
             }))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| {
                 c.bought.and_then(|(vend, _)| vend.units.as_ref().map(|units| units.quantity.to_string()))
             }))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| {
                 c.bought.and_then(|(vend, _)| vend.units.as_ref().map(|units| units.unit.as_str()))
             }))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| {
                 c.bought.map(|(vend, _)| vend.provider_transaction.as_str())
             }))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| {
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| {
                 c.bought.and_then(|(vend, _)| vend.subscriber_details.as_deref())
             }))
-            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.cost))))
-            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.vat))))
-            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.levy))))
-            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| {
+            .bind::<Array<Nullable<BigInt>>, _>(column(c, |c| minor(breakdown(c).map(|parts| parts.cost))))
+            .bind::<Array<Nullable<BigInt>>, _>(column(c, |c| minor(breakdown(c).map(|parts| parts.vat))))
+            .bind::<Array<Nullable<BigInt>>, _>(column(c, |c| minor(breakdown(c).map(|parts| parts.levy))))
+            .bind::<Array<Nullable<BigInt>>, _>(column(c, |c| {
                 minor(breakdown(c).map(|parts| parts.regulatory_fee))
             }))
-            .bind::<Array<Nullable<BigInt>>, _>(each(c, |c| minor(breakdown(c).map(|parts| parts.charge))))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).0))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).1))
-            .bind::<Array<Nullable<Text>>, _>(each(c, |c| failure_columns(c.to.failure.as_ref()).2))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.due_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.lifecycle.claimed_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| c.to.lifecycle.asked_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.ended_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(each(c, |c| sending(c)?.earlier_ended_by))
-            .execute(&mut connection)
+            .bind::<Array<Nullable<BigInt>>, _>(column(c, |c| minor(breakdown(c).map(|parts| parts.charge))))
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| failure_columns(c.to.failure.as_ref()).0))
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| failure_columns(c.to.failure.as_ref()).1))
+            .bind::<Array<Nullable<Text>>, _>(column(c, |c| failure_columns(c.to.failure.as_ref()).2))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| c.due_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| c.to.lifecycle.claimed_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| c.to.lifecycle.asked_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c)?.ended_at))
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c)?.earlier_ended_by))
+            .execute(connection)
             .await?;
-        if rows == changes.len() { Ok(()) } else { Err(StoreError::Stale { what: "a locked purchase" }) }
+        if rows == changes.len() { Ok(()) } else { Err(DatabaseError::Stale { what: "a locked purchase" }) }
     }
 
-    async fn insert_attempts(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    async fn insert_attempts(&self, connection: &Connection) -> Result<(), DatabaseError> {
         if self.attempts.is_empty() {
             return Ok(());
         }
         let attempts: Vec<&LockedPurchase> = self.attempts.iter().collect();
         prepared::<InsertAttempts>()
-            .bind::<Array<BigInt>, _>(each(&attempts, |a| a.id.0))
-            .bind::<Array<SmallInt>, _>(each(&attempts, |a| small(a.lifecycle.attempt)))
-            .bind::<Array<Text>, _>(each(&attempts, |a| a.provider_code.as_str()))
-            .bind::<Array<Text>, _>(each(&attempts, |a| a.provider_reference.to_string()))
-            .bind::<Array<Timestamptz>, _>(each(&attempts, |a| a.at))
-            .execute(&mut connection)
+            .bind::<Array<BigInt>, _>(column(&attempts, |a| a.id.0))
+            .bind::<Array<SmallInt>, _>(column(&attempts, |a| small(a.lifecycle.attempt)))
+            .bind::<Array<Text>, _>(column(&attempts, |a| a.provider_code.as_str()))
+            .bind::<Array<Text>, _>(column(&attempts, |a| a.provider_reference.to_string()))
+            .bind::<Array<Timestamptz>, _>(column(&attempts, |a| a.at))
+            .execute(connection)
             .await?;
         Ok(())
     }
 
-    async fn insert_events(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    async fn insert_events(&self, connection: &Connection) -> Result<(), DatabaseError> {
         if self.history.is_empty() {
             return Ok(());
         }
         let lines: Vec<&HistoryLine<'_>> = self.history.iter().collect();
         prepared::<InsertEvents>()
-            .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.id.0))
-            .bind::<Array<Timestamptz>, _>(each(&lines, |line| line.after.at))
-            .bind::<Array<Text>, _>(each(&lines, |line| line.submitted.event.kind().as_str()))
-            .bind::<Array<Nullable<Text>>, _>(each(&lines, |line| detail(&line.submitted.event)))
-            .bind::<Array<Text>, _>(each(&lines, |line| line.after.lifecycle.state.name().as_str()))
-            .bind::<Array<BigInt>, _>(each(&lines, |line| line.after.lifecycle.fence.0))
-            .bind::<Array<SmallInt>, _>(each(&lines, |line| small(line.after.lifecycle.attempt)))
-            .execute(&mut connection)
+            .bind::<Array<BigInt>, _>(column(&lines, |line| line.after.id.0))
+            .bind::<Array<Timestamptz>, _>(column(&lines, |line| line.after.at))
+            .bind::<Array<Text>, _>(column(&lines, |line| line.submitted.event.kind().as_str()))
+            .bind::<Array<Nullable<Text>>, _>(column(&lines, |line| detail(&line.submitted.event)))
+            .bind::<Array<Text>, _>(column(&lines, |line| line.after.lifecycle.state.name().as_str()))
+            .bind::<Array<BigInt>, _>(column(&lines, |line| line.after.lifecycle.fence.0))
+            .bind::<Array<SmallInt>, _>(column(&lines, |line| small(line.after.lifecycle.attempt)))
+            .execute(connection)
             .await?;
         Ok(())
     }
 
-    async fn insert_replies(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    async fn insert_replies(&self, connection: &Connection) -> Result<(), DatabaseError> {
         if self.replies.is_empty() {
             return Ok(());
         }
         let r = &self.replies;
         prepared::<InsertReplies>()
-            .bind::<Array<BigInt>, _>(each(r, |r| r.purchase.0))
-            .bind::<Array<SmallInt>, _>(each(r, |r| small(r.attempt)))
-            .bind::<Array<Timestamptz>, _>(each(r, |r| r.at))
-            .bind::<Array<Integer>, _>(each(r, |r| r.sealed.key_id))
-            .bind::<Array<Bytea>, _>(each(r, |r| r.sealed.bytes.as_slice()))
-            .bind::<Array<Bool>, _>(each(r, |r| r.proves_nothing))
-            .execute(&mut connection)
+            .bind::<Array<BigInt>, _>(column(r, |r| r.purchase.0))
+            .bind::<Array<SmallInt>, _>(column(r, |r| small(r.attempt)))
+            .bind::<Array<Timestamptz>, _>(column(r, |r| r.at))
+            .bind::<Array<Integer>, _>(column(r, |r| r.sealed.key_id))
+            .bind::<Array<Bytea>, _>(column(r, |r| r.sealed.bytes.as_slice()))
+            .bind::<Array<Bool>, _>(column(r, |r| r.proves_nothing))
+            .execute(connection)
             .await?;
         Ok(())
     }
 
-    async fn insert_incidents(&self, mut connection: &AsyncPgConnection) -> Result<(), StoreError> {
+    async fn insert_incidents(&self, connection: &Connection) -> Result<(), DatabaseError> {
         if self.incidents.is_empty() {
             return Ok(());
         }
         let i = &self.incidents;
         prepared::<InsertIncidents>()
-            .bind::<Array<BigInt>, _>(each(i, |i| i.of.id.0))
-            .bind::<Array<Text>, _>(each(i, |i| i.incident.as_str()))
-            .bind::<Array<Timestamptz>, _>(each(i, |i| i.of.at))
-            .bind::<Array<Text>, _>(each(i, |i| i.vend.provider_transaction.as_str()))
-            .bind::<Array<Nullable<Integer>>, _>(each(i, |i| {
+            .bind::<Array<BigInt>, _>(column(i, |i| i.of.id.0))
+            .bind::<Array<Text>, _>(column(i, |i| i.incident.as_str()))
+            .bind::<Array<Timestamptz>, _>(column(i, |i| i.of.at))
+            .bind::<Array<Text>, _>(column(i, |i| i.vend.provider_transaction.as_str()))
+            .bind::<Array<Nullable<Integer>>, _>(column(i, |i| {
                 i.sealed.tokens.as_ref().map(|sealed| sealed.key_id)
             }))
-            .bind::<Array<Nullable<Bytea>>, _>(each(i, |i| {
+            .bind::<Array<Nullable<Bytea>>, _>(column(i, |i| {
                 i.sealed.tokens.as_ref().map(|sealed| sealed.bytes.as_slice())
             }))
-            .execute(&mut connection)
+            .execute(connection)
             .await?;
         Ok(())
     }
-}
-
-fn each<'a, Item, Value>(items: &'a [Item], value: impl Fn(&'a Item) -> Value) -> Vec<Value> {
-    items.iter().map(value).collect()
 }
 
 /// Converts a counter that cannot reach the column's limit within a window.

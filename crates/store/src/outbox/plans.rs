@@ -1,7 +1,8 @@
 //! Query plans: messages that are owed are read from the end of an index, however many were sent.
 
+use database::Statement;
+
 use super::ClaimMessages;
-use crate::statement::Statement;
 use crate::test_database::migrated;
 
 /// 500 messages that are due among 100,000 that were sent.

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{Array, BigInt, Nullable, SmallInt, Text, Timestamptz};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
+use database::{Connection, DatabaseError, Run, Statement, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Nullable, SmallInt, Text, Timestamptz},
+};
 use purchase::{Channel, Notice, NoticeKind, PurchaseId, Recipient, Record, Timing};
 
 use super::{ClaimedMessage, Contents, MessageId};
-use crate::records::Row as RecordRow;
-use crate::statement::{Statement, prepared};
-use crate::{SealingKeys, StoreError};
+use crate::{SealingKeys, records::Row as RecordRow};
 
 struct GetRecords;
 
@@ -60,11 +60,11 @@ struct MessageRow {
 
 /// The contents of the messages about these purchases. A purchase that cannot be read is left out.
 pub(super) async fn contents(
-    connection: &mut AsyncPgConnection,
+    connection: &Connection,
     purchases: &[i64],
     sealing: &SealingKeys,
     timing: &Timing,
-) -> Result<HashMap<i64, Contents>, StoreError> {
+) -> Result<HashMap<i64, Contents>, DatabaseError> {
     if purchases.is_empty() {
         return Ok(HashMap::new());
     }
@@ -98,8 +98,8 @@ impl ClaimRow {
         self.purchase_id
     }
 
-    pub(super) fn claimed(&self, contents: &HashMap<i64, Contents>) -> Result<ClaimedMessage, StoreError> {
-        let corrupt = |column| StoreError::corrupt("outbox", column, self.purchase_id);
+    pub(super) fn claimed(&self, contents: &HashMap<i64, Contents>) -> Result<ClaimedMessage, DatabaseError> {
+        let corrupt = |column| DatabaseError::corrupt("outbox", column, self.purchase_id);
         let notice = Notice {
             kind: NoticeKind::parse(&self.kind).ok_or_else(|| corrupt("kind"))?,
             recipient: Recipient::parse(&self.recipient).ok_or_else(|| corrupt("recipient"))?,
@@ -117,7 +117,7 @@ impl ClaimRow {
 
 /// Logs a purchase that cannot be read. The other messages of its batch must not wait for one whose token cannot be
 /// opened.
-fn unreadable(purchase: i64, error: &StoreError) {
+fn unreadable(purchase: i64, error: &DatabaseError) {
     let cause: &dyn std::error::Error = error;
     tracing::error!(cause, purchase, "a message cannot be made: its purchase cannot be read");
 }

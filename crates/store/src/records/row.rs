@@ -1,8 +1,12 @@
 //! A purchase's whole row, and the record that it is read into.
 
+use catalogue::{DeclaredRow, read_currency};
 use chrono::{DateTime, Utc};
-use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
+use database::DatabaseError;
+use diesel::{
+    QueryableByName,
+    sql_types::{BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz},
+};
 use ledger::AccountId;
 use meter_token::TokenSet;
 use money::{Currency, Money};
@@ -14,9 +18,11 @@ use rust_decimal::Decimal;
 use vend::{Breakdown, Product, SubscriberIdentifier, Units};
 
 use super::ForRetry;
-use crate::purchases::TOKEN_COLUMN;
-use crate::row::{DeclaredRow, FailureRow, LifecycleRow, read_currency, read_provider_reference};
-use crate::{Aad, Sealed, SealingKeys, StoreError};
+use crate::{
+    Aad, Sealed, SealingKeys,
+    purchases::TOKEN_COLUMN,
+    row::{FailureRow, LifecycleRow, read_provider_reference},
+};
 
 #[derive(QueryableByName)]
 pub(crate) struct Row {
@@ -109,14 +115,14 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn read(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, StoreError> {
+    pub(crate) fn read(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, DatabaseError> {
         let tokens = self.tokens(keys)?;
         self.with(tokens, timing)
     }
 
     /// Reads the row for a list. A row whose tokens cannot be opened must not block the list for ever, so it is
     /// returned without them.
-    pub(crate) fn read_in_list(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, StoreError> {
+    pub(crate) fn read_in_list(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, DatabaseError> {
         let tokens = self.tokens(keys).unwrap_or_else(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, purchase = self.id, "a token cannot be opened and is missing from a list");
@@ -125,8 +131,8 @@ impl Row {
         self.with(tokens, timing)
     }
 
-    fn with(self, tokens: Option<TokenSet>, timing: &Timing) -> Result<ForRetry, StoreError> {
-        let corrupt = |column| StoreError::corrupt("purchases", column, self.id);
+    fn with(self, tokens: Option<TokenSet>, timing: &Timing) -> Result<ForRetry, DatabaseError> {
+        let corrupt = |column| DatabaseError::corrupt("purchases", column, self.id);
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let failure = self.failure.failure(self.id)?;
         let lifecycle = self.lifecycle.lifecycle(self.id)?;
@@ -178,7 +184,7 @@ impl Row {
         }
     }
 
-    fn success(&self, tokens: Option<TokenSet>) -> Result<Option<Success>, StoreError> {
+    fn success(&self, tokens: Option<TokenSet>) -> Result<Option<Success>, DatabaseError> {
         let Some(provider_transaction) = self.lifecycle.provider_transaction.clone() else { return Ok(None) };
         Ok(Some(Success {
             tokens,
@@ -189,11 +195,11 @@ impl Row {
         }))
     }
 
-    fn tokens(&self, keys: &SealingKeys) -> Result<Option<TokenSet>, StoreError> {
+    fn tokens(&self, keys: &SealingKeys) -> Result<Option<TokenSet>, DatabaseError> {
         let (Some(key_id), Some(bytes)) = (self.token_key_id, self.sealed_token.clone()) else {
             return Ok(None);
         };
-        let broken = |source: Box<dyn std::error::Error + Send + Sync>| StoreError::TokenUnreadable {
+        let broken = |source: Box<dyn std::error::Error + Send + Sync>| DatabaseError::TokenUnreadable {
             purchase: self.id,
             source,
         };
@@ -203,15 +209,15 @@ impl Row {
         TokenSet::parse(wire).map(Some).map_err(|error| broken(error.into()))
     }
 
-    fn units(&self) -> Result<Option<Units>, StoreError> {
+    fn units(&self) -> Result<Option<Units>, DatabaseError> {
         let (Some(quantity), Some(unit)) = (&self.units_quantity, &self.units_unit) else { return Ok(None) };
         let quantity: Decimal = quantity
             .parse()
-            .map_err(|_not_a_decimal| StoreError::corrupt("purchases", "units_quantity", self.id))?;
+            .map_err(|_not_a_decimal| DatabaseError::corrupt("purchases", "units_quantity", self.id))?;
         Ok(Some(Units { quantity, unit: unit.clone() }))
     }
 
-    fn breakdown(&self) -> Result<Option<Breakdown>, StoreError> {
+    fn breakdown(&self) -> Result<Option<Breakdown>, DatabaseError> {
         let currency = read_currency("purchases", self.id, &self.currency)?;
         let part = |minor: Option<i64>| minor.map(|minor| Money::from_minor(minor, currency));
         let parts = (
@@ -226,7 +232,7 @@ impl Row {
                 Ok(Some(Breakdown { cost, vat, levy, regulatory_fee, charge }))
             }
             (None, None, None, None, None) => Ok(None),
-            _ => Err(StoreError::corrupt("purchases", "cost", self.id)),
+            _ => Err(DatabaseError::corrupt("purchases", "cost", self.id)),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use catalogue::{AllowError, NewProvider};
+use database::DatabaseError;
 use money::{Currency, Rate};
 use purchase::{AllowList, FeeSchedule, OrganisationId, ProductText, SubscriberFormat, Terms};
-use store::{AllowError, NewProvider, StoreError};
 use vend::{Capabilities, Product, SubscriberIdentifier};
 
 use crate::env::{Merchant, PROVIDER, TestEnv, act};
@@ -21,23 +22,25 @@ fn meters(numbers: impl IntoIterator<Item = u32>) -> Vec<SubscriberIdentifier> {
 impl TestEnv {
     async fn offers(&self, merchant: &Merchant, product: Product, provider: &str) {
         let to = merchant.authority.organisation;
-        self.operator.put_offer(to, product, provider.into(), free(), act()).await.unwrap();
+        catalogue::put_offer(self.operator.database(), to, product, provider.into(), free(), act())
+            .await
+            .unwrap();
     }
 
     async fn second_provider(&self) {
         let provider =
             NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
-        self.operator.put_provider(provider, act()).await.unwrap();
+        catalogue::put_provider(self.operator.database(), provider, act()).await.unwrap();
     }
 
     async fn may_buy_for(&self, organisation: OrganisationId) -> AllowList {
-        self.store.catalogue(organisation).await.unwrap().allowed
+        catalogue::read_catalogue(self.store.database(), organisation).await.unwrap().allowed
     }
 }
 
-fn rejected_by(outcome: Result<(), StoreError>) -> String {
+fn rejected_by(outcome: Result<(), DatabaseError>) -> String {
     match outcome {
-        Err(StoreError::Rejected { constraint, .. }) => constraint,
+        Err(DatabaseError::Rejected { constraint, .. }) => constraint,
         other => panic!("not rejected: {other:?}"),
     }
 }
@@ -50,21 +53,30 @@ async fn a_product_has_another_name_only_where_the_operator_sets_one() {
     env.offers(&merchant, Product::Electricity, PROVIDER).await;
     let french =
         ProductText { language: "fr".into(), display_name: Some("Eau".into()), subscriber_id_label: None };
-    env.operator.put_product_text(Product::Water, french.clone(), act()).await.unwrap();
+    catalogue::put_product_text(env.operator.database(), Product::Water, french.clone(), act())
+        .await
+        .unwrap();
     let label = ProductText { display_name: None, subscriber_id_label: Some("Compteur".into()), ..french };
-    env.operator.put_product_text(Product::Water, label.clone(), act()).await.unwrap();
+    catalogue::put_product_text(env.operator.database(), Product::Water, label.clone(), act()).await.unwrap();
 
-    let products = env.store.catalogue(merchant.authority.organisation).await.unwrap().products;
+    let products = catalogue::read_catalogue(env.store.database(), merchant.authority.organisation)
+        .await
+        .unwrap()
+        .products;
     let texts: Vec<_> = products.into_iter().map(|product| (product.product, product.texts)).collect();
     assert_eq!(texts, [(Product::Electricity, vec![]), (Product::Water, vec![label.clone()])]);
 
     let silent = ProductText { subscriber_id_label: None, ..label };
-    let refused = env.operator.put_product_text(Product::Water, silent, act()).await;
+    let refused = catalogue::put_product_text(env.operator.database(), Product::Water, silent, act()).await;
     assert_eq!(rejected_by(refused), "product_texts_say_something");
-    env.operator.remove_product_text(Product::Water, "fr".into(), act()).await.unwrap();
-    let absent = env.operator.remove_product_text(Product::Water, "fr".into(), act()).await.unwrap_err();
+    catalogue::remove_product_text(env.operator.database(), Product::Water, "fr".into(), act())
+        .await
+        .unwrap();
+    let absent = catalogue::remove_product_text(env.operator.database(), Product::Water, "fr".into(), act())
+        .await
+        .unwrap_err();
     assert_eq!(absent.to_string(), "there is no entry in the catalogue for product_text:WATER/fr");
-    let products = env.store.list_products().await.unwrap();
+    let products = catalogue::list_products(env.store.database()).await.unwrap();
     assert!(products.iter().all(|product| product.texts.is_empty()));
     assert_eq!(env.count("audit_log WHERE action = 'product_text.changed'"), 2);
     assert_eq!(env.count("audit_log WHERE action = 'product_text.removed' AND actor = 'naledi'"), 1);
@@ -75,10 +87,18 @@ async fn the_operator_sees_everything_that_it_entered() {
     let env = TestEnv::open().await;
     let merchant = env.merchant_with(0).await;
     let format = SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap();
-    env.operator.put_product(Product::Electricity, format, Some("On the meter".into()), act()).await.unwrap();
+    catalogue::put_product(
+        env.operator.database(),
+        Product::Electricity,
+        format,
+        Some("On the meter".into()),
+        act(),
+    )
+    .await
+    .unwrap();
     env.second_provider().await;
 
-    let products = env.store.list_products().await.unwrap();
+    let products = catalogue::list_products(env.store.database()).await.unwrap();
     let named: Vec<_> = products.iter().map(|listed| listed.product).collect();
     assert_eq!(named, [Product::Airtime, Product::Electricity, Product::Water]);
     let electricity = &products[1];
@@ -86,14 +106,19 @@ async fn the_operator_sees_everything_that_it_entered() {
         (electricity.format.length_min(), electricity.format.length_max(), electricity.format.pattern());
     assert_eq!(format, (Some(11), Some(13), Some("^[0-9]+$")));
     assert_eq!(electricity.hint.as_deref(), Some("On the meter"));
-    let providers = env.store.list_providers().await.unwrap();
+    let providers = catalogue::list_providers(env.store.database()).await.unwrap();
     let named: Vec<_> = providers.iter().map(|listed| (listed.code.as_str(), listed.name.as_str())).collect();
     assert_eq!(named, [("BPC", "Botswana Power"), ("WUC", "Water")]);
 
-    assert!(env.store.list_offers(merchant.authority.organisation).await.unwrap().is_empty());
+    assert!(
+        catalogue::list_offers(env.store.database(), merchant.authority.organisation)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     env.offers(&merchant, Product::Water, "WUC").await;
     env.offers(&merchant, Product::Electricity, PROVIDER).await;
-    let offers = env.store.list_offers(merchant.authority.organisation).await.unwrap();
+    let offers = catalogue::list_offers(env.store.database(), merchant.authority.organisation).await.unwrap();
     let listed: Vec<_> =
         offers.iter().map(|listed| (listed.offer.product, listed.offer.provider_code.as_str())).collect();
     assert_eq!(listed, [(Product::Electricity, "BPC"), (Product::Water, "WUC")]);
@@ -111,29 +136,47 @@ async fn an_offer_goes_when_it_is_removed_but_not_while_it_is_the_default() {
     }
     let operator = &env.operator;
     let default = |provider: &str| {
-        operator.put_default_provider(organisation, Product::Water, provider.to_owned(), act())
+        catalogue::put_default_provider(
+            operator.database(),
+            organisation,
+            Product::Water,
+            provider.to_owned(),
+            act(),
+        )
     };
-    let remove =
-        |provider: &str| operator.remove_offer(organisation, Product::Water, provider.to_owned(), act());
+    let remove = |provider: &str| {
+        catalogue::remove_offer(operator.database(), organisation, Product::Water, provider.to_owned(), act())
+    };
 
     default(PROVIDER).await.unwrap();
     default("WUC").await.unwrap();
-    let found = env.store.find_default_provider(organisation, Product::Water).await.unwrap();
+    let found =
+        catalogue::find_default_provider(env.store.database(), organisation, Product::Water).await.unwrap();
     assert_eq!(found.as_deref(), Some("WUC"));
-    let products = env.store.catalogue(organisation).await.unwrap().products;
+    let products = catalogue::read_catalogue(env.store.database(), organisation).await.unwrap().products;
     assert_eq!(products[0].default_provider.as_deref(), Some("WUC"));
     assert_eq!(rejected_by(default("NOBODY").await), "default_provider_needs_its_offer");
-    let elsewhere =
-        operator.put_default_provider(other.authority.organisation, Product::Water, "WUC".into(), act());
+    let elsewhere = catalogue::put_default_provider(
+        operator.database(),
+        other.authority.organisation,
+        Product::Water,
+        "WUC".into(),
+        act(),
+    );
     assert_eq!(rejected_by(elsewhere.await), "default_provider_needs_its_offer");
 
     assert_eq!(rejected_by(remove("WUC").await), "default_provider_needs_its_offer");
     remove(PROVIDER).await.unwrap();
-    assert!(matches!(remove(PROVIDER).await, Err(StoreError::Absent { .. })));
-    operator.remove_default_provider(organisation, Product::Water, act()).await.unwrap();
+    assert!(matches!(remove(PROVIDER).await, Err(DatabaseError::Absent { .. })));
+    catalogue::remove_default_provider(operator.database(), organisation, Product::Water, act())
+        .await
+        .unwrap();
     remove("WUC").await.unwrap();
-    assert!(env.store.catalogue(organisation).await.unwrap().products.is_empty());
-    assert_eq!(env.store.find_default_provider(organisation, Product::Water).await.unwrap(), None);
+    assert!(catalogue::read_catalogue(env.store.database(), organisation).await.unwrap().products.is_empty());
+    assert_eq!(
+        catalogue::find_default_provider(env.store.database(), organisation, Product::Water).await.unwrap(),
+        None
+    );
     assert_eq!(env.count("audit_log WHERE action = 'offer.removed'"), 2, "a refused removal is not recorded");
     assert_eq!(env.count("audit_log WHERE action = 'default_provider.changed'"), 2);
 }
@@ -147,10 +190,16 @@ async fn staging_limits_purchases_to_the_allow_list_and_production_does_not() {
     assert_eq!(env.may_buy_for(organisation).await, AllowList::Only(HashSet::new()));
 
     let twice = [meters([1, 2, 2]), meters([1])].concat();
-    assert_eq!(env.operator.allow(organisation, twice, act()).await.unwrap(), 2);
-    assert_eq!(env.operator.allow(organisation, meters([2, 3]), act()).await.unwrap(), 1);
-    assert_eq!(env.operator.disallow(organisation, meters([1, 9]), act()).await.unwrap(), 1);
-    assert_eq!(env.store.list_allowed(organisation).await.unwrap(), meters([2, 3]));
+    assert_eq!(catalogue::allow(env.operator.database(), organisation, twice, act()).await.unwrap(), 2);
+    assert_eq!(
+        catalogue::allow(env.operator.database(), organisation, meters([2, 3]), act()).await.unwrap(),
+        1
+    );
+    assert_eq!(
+        catalogue::disallow(env.operator.database(), organisation, meters([1, 9]), act()).await.unwrap(),
+        1
+    );
+    assert_eq!(catalogue::list_allowed(env.store.database(), organisation).await.unwrap(), meters([2, 3]));
     assert_eq!(env.may_buy_for(organisation).await, AllowList::Only(meters([2, 3]).into_iter().collect()));
     assert_eq!(env.may_buy_for(other.authority.organisation).await, AllowList::Only(HashSet::new()));
     assert_eq!(env.may_buy_for(OrganisationId(0)).await, AllowList::Only(HashSet::new()));
@@ -167,11 +216,11 @@ async fn staging_limits_purchases_to_the_allow_list_and_production_does_not() {
 async fn an_allow_list_stays_short_enough_to_be_kept_in_memory() {
     let env = TestEnv::open().await;
     let organisation = env.merchant_with(0).await.authority.organisation;
-    env.operator.allow(organisation, meters(1..=990), act()).await.unwrap();
+    catalogue::allow(env.operator.database(), organisation, meters(1..=990), act()).await.unwrap();
     // Each call fits alone. Two calls at once must not both succeed.
     let (one, other) = tokio::join!(
-        env.operator.allow(organisation, meters(2001..=2010), act()),
-        env.operator.allow(organisation, meters(3001..=3010), act()),
+        catalogue::allow(env.operator.database(), organisation, meters(2001..=2010), act()),
+        catalogue::allow(env.operator.database(), organisation, meters(3001..=3010), act()),
     );
     let outcomes = [one, other].map(|outcome| match outcome {
         Ok(added) => added,
@@ -179,14 +228,19 @@ async fn an_allow_list_stays_short_enough_to_be_kept_in_memory() {
         Err(failed) => panic!("{failed:?}"),
     });
     assert_eq!(outcomes.iter().sum::<usize>(), 10);
-    let full = env.operator.allow(organisation, meters([4000]), act()).await.unwrap_err();
+    let full =
+        catalogue::allow(env.operator.database(), organisation, meters([4000]), act()).await.unwrap_err();
     assert_eq!(full.to_string(), "an organisation's allow-list names at most 1000 subscribers");
-    env.operator.allow(organisation, meters([1]), act()).await.unwrap();
-    assert_eq!(env.store.list_allowed(organisation).await.unwrap().len(), AllowList::LENGTH_MAX);
+    catalogue::allow(env.operator.database(), organisation, meters([1]), act()).await.unwrap();
+    assert_eq!(
+        catalogue::list_allowed(env.store.database(), organisation).await.unwrap().len(),
+        AllowList::LENGTH_MAX
+    );
 
-    let unknown = env.operator.allow(OrganisationId(0), meters([1]), act()).await.unwrap_err();
+    let unknown =
+        catalogue::allow(env.operator.database(), OrganisationId(0), meters([1]), act()).await.unwrap_err();
     assert!(
-        matches!(unknown, AllowError::Store(StoreError::Absent { what: "organisation", .. })),
+        matches!(unknown, AllowError::Database(DatabaseError::Absent { what: "organisation", .. })),
         "{unknown:?}"
     );
 }

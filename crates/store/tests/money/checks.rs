@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use back_office::{CheckProgress, Invariant, Violation};
 use purchase::{Event, PurchaseId};
-use store::{CheckProgress, Invariant, Store, Violation};
+use store::Store;
 use vend::{Refusal, RefusalReason};
 
 use crate::env::{FIRST, Merchant, TestEnv, connect, settings, vended};
@@ -54,7 +55,7 @@ impl Books {
     }
 
     async fn violations(&mut self) -> Vec<Violation> {
-        self.worker.check_books(&mut self.progress).await.unwrap()
+        back_office::check_books(&self.worker, &mut self.progress).await.unwrap()
     }
 
     /// The violations of this invariant.
@@ -321,7 +322,7 @@ async fn lines_cut_off_the_audit_log_are_seen_by_a_worker_that_had_read_them() {
     let named = (violation.invariant, violation.subject);
     assert_eq!(named, (Invariant::AuditLogIsWhole, format!("audit_log:{newest}")));
     // A worker that has not read them cannot notice this.
-    assert_eq!(books.worker.check_books(&mut CheckProgress::default()).await.unwrap(), []);
+    assert_eq!(back_office::check_books(&books.worker, &mut CheckProgress::default()).await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -365,7 +366,7 @@ async fn a_wallet_with_a_long_history_is_added_up_in_several_looks() {
 
 /// The walk of one wallet costs only what its own postings cost, however large the rest of the journal is.
 fn walks_by_the_indexes_of_accounts(env: &TestEnv) {
-    let sql = include_str!("../../src/checks/walk_wallet.sql");
+    let sql = include_str!("../../../back-office/src/checks/walk_wallet.sql");
     let sql = sql.replace("$1", "1").replace("$2", "0").replace("$3", "20000");
     let plan = env.sql(&format!("ANALYZE; EXPLAIN {sql}"));
     for (index, is_used) in
@@ -385,7 +386,7 @@ async fn nothing_is_reported_while_people_buy() {
     let checking = async {
         let mut looks = 0;
         loop {
-            assert_eq!(worker.check_books(&mut progress).await.unwrap(), []);
+            assert_eq!(back_office::check_books(&worker, &mut progress).await.unwrap(), []);
             looks += 1;
             tokio::time::sleep(Duration::from_millis(5)).await;
             if looks == 10_000 {
@@ -394,7 +395,7 @@ async fn nothing_is_reported_while_people_buy() {
         }
     };
     tokio::select! { _ = buying => {}, () = checking => {} }
-    assert_eq!(worker.check_books(&mut progress).await.unwrap(), []);
+    assert_eq!(back_office::check_books(&worker, &mut progress).await.unwrap(), []);
     assert_eq!(env.count("journal_entries WHERE kind = 'SETTLE'"), 100);
 }
 

@@ -3,21 +3,24 @@
 
 use std::time::Duration;
 
+use database::DatabaseError;
 use local_postgres::Cut;
 use purchase::{Event, IdempotencyKey, StateName};
-use store::{KeyHolder, ReserveRefusal, Store, StoreError};
+use store::{KeyHolder, ReserveRefusal, Store};
 use vend::Doubt;
 
-use crate::env::{FIRST, Merchant, TestEnv, aged, connect, is_pending, lock_of, refusal, settings};
-use crate::proxy::wired;
-use crate::references::waiting;
+use crate::{
+    env::{FIRST, Merchant, TestEnv, aged, connect, is_pending, lock_of, refusal, settings},
+    proxy::wired,
+    references::waiting,
+};
 
 const KEY: &str = "till-3/0001";
 const METER: &str = "04257670465";
 const A_WHILE: Duration = Duration::from_secs(15);
 
 /// Closes a merchant's key, unless a purchase holds it.
-async fn close(store: &Store, merchant: Merchant, key: &str) -> Result<Option<KeyHolder>, StoreError> {
+async fn close(store: &Store, merchant: Merchant, key: &str) -> Result<Option<KeyHolder>, DatabaseError> {
     let (of, key) = (merchant.authority, IdempotencyKey::parse(key).unwrap());
     store.close_key(of.organisation, of.client, key).await
 }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use catalogue::NewProvider;
 use purchase::{Event, Fence, Handling, PurchaseId, Record, RefusalSource, StateName};
-use store::{ClaimedPurchase, DueSlots, NewProvider, Reservation, Store, Verdict};
+use store::{ClaimedPurchase, DueSlots, Reservation, Store, Verdict};
 use vend::{Capabilities, Doubt, Refusal, RefusalReason};
 
 use crate::env::{FIRST, Merchant, PROVIDER, TestEnv, act, connect, settings, vended};
@@ -95,7 +96,7 @@ async fn a_purchase_is_left_alone_until_its_lease_ends_by_the_databases_clock() 
 async fn what_has_been_due_longest_comes_first_and_no_more_than_there_are_slots_for() {
     let env = TestEnv::open().await;
     let water = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
-    env.operator.put_provider(water, act()).await.unwrap();
+    catalogue::put_provider(env.operator.database(), water, act()).await.unwrap();
     let merchant = env.merchant_with(200_000).await;
     let mut power = Vec::new();
     for (meter, seconds_ago) in [("04000000001", 10), ("04000000002", 30), ("04000000003", 20)] {

@@ -1,15 +1,23 @@
 //! The environment of one test: its own migrated database, a store on it in the servers' role, and merchants
 //! with money. When the environment is dropped, its books must add up.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
+use back_office::NewAccount;
+use catalogue::NewProvider;
 use chrono::DateTime;
 use clock::{Clock as _, SystemClock};
+use database::{DatabaseError, DatabaseSettings, migrate};
+use directory::AuditContext;
 use ledger::{AccountId, Category};
-use local_postgres::{Database, LocalPostgres};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use meter_token::TokenSet;
 use money::{Currency, Money};
 use purchase::{
@@ -17,10 +25,9 @@ use purchase::{
     NotificationFlags, OrganisationId, Price, PurchaseId, PurchaseRequest, Reference, RequestHash,
     SourceChannel, Timing, UserId,
 };
-use store::identity::AuditContext;
 use store::{
-    NewAccount, NewProvider, PendingRequest, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved,
-    SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate,
+    PendingRequest, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, SealingKey, SealingKeys,
+    Store,
 };
 use tokio::runtime::{Builder, Handle};
 use vend::{
@@ -41,7 +48,7 @@ const ROLES: &str = "
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
 
 pub struct TestEnv {
-    pub database: Database,
+    pub database: LocalDatabase,
     /// The store in the servers' role.
     pub store: Store,
     pub operator: Store,
@@ -65,13 +72,13 @@ pub fn act() -> AuditContext {
 }
 
 /// Settings for a small pool on `database` in the servers' role.
-pub fn settings(database: &Database) -> StoreSettings {
-    let mut settings = StoreSettings::for_database(database.url_as("test_server", "test_server"));
+pub fn settings(database: &LocalDatabase) -> DatabaseSettings {
+    let mut settings = DatabaseSettings::for_database(database.url_as("test_server", "test_server"));
     (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
     settings
 }
 
-pub async fn connect(settings: StoreSettings) -> Store {
+pub async fn connect(settings: DatabaseSettings) -> Store {
     connect_with(settings, &timing()).await
 }
 
@@ -80,7 +87,7 @@ pub fn timing() -> Timing {
     Timing { lease: Duration::from_mins(1), ..Timing::default() }
 }
 
-pub async fn connect_with(settings: StoreSettings, timing: &Timing) -> Store {
+pub async fn connect_with(settings: DatabaseSettings, timing: &Timing) -> Store {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
     Store::connect(settings, keys, *timing, Handle::current()).await.unwrap()
 }
@@ -91,7 +98,7 @@ impl TestEnv {
     }
 
     /// An environment in a database that is already migrated.
-    pub async fn on(database: Database) -> Self {
+    pub async fn on(database: LocalDatabase) -> Self {
         database.run_sql(ROLES).unwrap();
         let mut as_operator = settings(&database);
         as_operator.database_url = database.url_as("test_operator", "test_operator").into();
@@ -100,7 +107,7 @@ impl TestEnv {
         env.declare(Capabilities::default()).await;
         let any = purchase::SubscriberFormat::new(None, None, None).unwrap();
         for product in Product::ALL {
-            env.operator.put_product(product, any.clone(), None, act()).await.unwrap();
+            catalogue::put_product(env.operator.database(), product, any.clone(), None, act()).await.unwrap();
         }
         env
     }
@@ -108,7 +115,7 @@ impl TestEnv {
     /// Declares the capabilities of the provider's connection.
     pub async fn declare(&self, declared: Capabilities) {
         let provider = NewProvider { code: PROVIDER.into(), name: "Botswana Power".into(), declared };
-        self.operator.put_provider(provider, act()).await.unwrap();
+        catalogue::put_provider(self.operator.database(), provider, act()).await.unwrap();
     }
 
     /// A self-managed merchant with this balance in its wallet.
@@ -131,9 +138,9 @@ impl TestEnv {
             handling,
             rank: 1,
         };
-        let wallet = self.operator.open_account(account, act()).await.unwrap();
+        let wallet = back_office::open_account(self.operator.database(), account, act()).await.unwrap();
         if balance > 0 {
-            self.operator.top_up(wallet, pula(balance), act()).await.unwrap();
+            back_office::top_up(self.operator.database(), wallet, pula(balance), act()).await.unwrap();
         }
         wallet
     }
@@ -359,7 +366,7 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     assert!(waited.await.is_ok(), "timed out waiting until {what}");
 }
 
-fn prepare(url: &str) -> Result<(), StoreError> {
+fn prepare(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }

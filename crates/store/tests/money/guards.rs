@@ -163,7 +163,8 @@ async fn no_wallet_falls_below_zero_and_no_malformed_posting_is_accepted() {
         ));
         assert!(said.contains("violates check constraint"), "{values}: {said}");
     }
-    let nothing = env.operator.top_up(merchant.wallet, pula(0), crate::env::act()).await;
+    let nothing =
+        back_office::top_up(env.operator.database(), merchant.wallet, pula(0), crate::env::act()).await;
     assert!(nothing.is_err(), "{nothing:?}");
     assert_eq!(env.balances(merchant.wallet), "50000|0");
 }

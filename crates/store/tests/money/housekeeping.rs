@@ -1,11 +1,14 @@
 //! Housekeeping: the worker's role deletes expired rows, and nothing else.
 
+use back_office::Purged;
 use purchase::{IdempotencyKey, OrganisationId};
-use store::{Purged, RetryKey};
+use store::RetryKey;
 use vend::SubscriberIdentifier;
 
-use crate::checks::as_worker;
-use crate::env::{Merchant, TestEnv};
+use crate::{
+    checks::as_worker,
+    env::{Merchant, TestEnv},
+};
 
 impl TestEnv {
     /// Moves a merchant's session into the past.
@@ -56,18 +59,18 @@ async fn a_session_goes_a_week_after_its_end_and_its_access_tokens_a_day_after_t
     for merchant in [&living, &day_old, &week_old] {
         env.refreshes(merchant);
     }
-    assert_eq!(worker.purge_expired().await.unwrap(), Purged::default());
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap(), Purged::default());
 
     // In these sessions an access token lives one hour and a session lives one day.
     env.ages_session(&day_old, "26 hours");
     env.ages_session(&week_old, "8 days 1 hour");
-    let purged = worker.purge_expired().await.unwrap();
+    let purged = back_office::purge_expired(worker.database()).await.unwrap();
     let expected = Purged { access_tokens: 2, refresh_tokens: 1, token_families: 1, ..Purged::default() };
     assert_eq!(purged, expected);
     assert_eq!(env.sessions(), "2|1|2");
     let left = env.sql("SELECT id FROM access_tokens");
     assert_eq!(left, living.authority.access_token.0.to_string());
-    assert_eq!(worker.purge_expired().await.unwrap(), Purged::default());
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap(), Purged::default());
 }
 
 #[tokio::test]
@@ -78,7 +81,7 @@ async fn a_refresh_token_stays_as_long_as_it_can_reveal_a_theft() {
     env.refreshes(&merchant);
     // The token itself ended long ago. The session continues.
     env.sql("UPDATE refresh_tokens SET created_at = now() - interval '20 days', expires_at = now() - interval '13 days'");
-    worker.purge_expired().await.unwrap();
+    back_office::purge_expired(worker.database()).await.unwrap();
     assert_eq!(env.count("refresh_tokens"), 1);
 }
 
@@ -119,7 +122,7 @@ async fn closings_go_long_after_every_confirm_that_they_could_stop() {
     env.sql("UPDATE closed_keys SET closed_at = now() - interval '61 minutes' WHERE idempotency_key = 'old'");
     env.closes_reference(organisation, "closed-again").await;
 
-    let purged = worker.purge_expired().await.unwrap();
+    let purged = back_office::purge_expired(worker.database()).await.unwrap();
     assert_eq!(purged, Purged { closed_references: 1, closed_keys: 1, ..Purged::default() });
     let left =
         "SELECT string_agg(external_reference, ' ' ORDER BY external_reference) FROM closed_references";
@@ -149,7 +152,7 @@ async fn many_rows_are_deleted_in_small_transactions() {
          FROM generate_series(1, 12000) AS number",
         merchant.authority.organisation.0
     ));
-    assert_eq!(worker.purge_expired().await.unwrap().closed_references, 12_000);
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap().closed_references, 12_000);
 }
 
 #[tokio::test]
@@ -162,7 +165,7 @@ async fn only_one_worker_purges_at_a_time() {
         .batch_execute("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('vendgate.housekeeping', 0))")
         .await
         .unwrap();
-    assert_eq!(worker.purge_expired().await.unwrap(), Purged::default());
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap(), Purged::default());
     other.batch_execute("COMMIT").await.unwrap();
-    assert_eq!(worker.purge_expired().await.unwrap().token_families, 1);
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap().token_families, 1);
 }

@@ -1,13 +1,16 @@
 //! Lost acknowledgements: the caller does not know the outcome, and a second run with the same numbers has no
 //! further effect.
 
+use database::DatabaseSettings;
 use local_postgres::Cut;
 use purchase::{Event, StateName};
-use store::{RecordError, ReserveError, ReserveRefusal, StoreSettings, Verdict};
+use store::{RecordError, ReserveError, ReserveRefusal, Verdict};
 use vend::Doubt;
 
-use crate::env::{FIRST, TestEnv, connect, refusal, settings, until, vended};
-use crate::proxy::wired;
+use crate::{
+    env::{FIRST, TestEnv, connect, refusal, settings, until, vended},
+    proxy::wired,
+};
 
 #[tokio::test]
 async fn a_reserve_whose_acknowledgement_is_lost_is_one_reserve_when_it_is_run_again() {
@@ -43,9 +46,9 @@ async fn no_second_reserve_is_refused_while_the_first_commit_may_still_arrive() 
         let env = TestEnv::open().await;
         let merchant = env.merchant_with(20_000).await;
         let (wire, through_it) = wired(&env.database);
-        let impatient = StoreSettings { commit_deadline_ms: 200, ..through_it };
+        let impatient = DatabaseSettings { commit_deadline_ms: 200, ..through_it };
         let store = connect(impatient).await;
-        let hasty = connect(StoreSettings { lock_timeout_ms: 100, ..settings(&env.database) }).await;
+        let hasty = connect(DatabaseSettings { lock_timeout_ms: 100, ..settings(&env.database) }).await;
         let order = env.order(&merchant, "04257670465", 10_000).await;
 
         wire.cut_at_next_commit(Cut::Delay);

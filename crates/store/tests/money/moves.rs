@@ -1,10 +1,11 @@
 //! The money rules exist twice: in `ledger`, which decides, and in the database, which derives. These tests
 //! compare both, for every shape of a purchase and every way to its end.
 
+use database::DatabaseError;
 use ledger::{AccountId, JournalEntry, Settlement, SettlementAccounts, SystemAccount, Wallet};
 use money::{Money, Rate};
 use purchase::{Event, Price};
-use store::{ReserveError, StoreError};
+use store::ReserveError;
 
 use crate::env::{FIRST, Merchant, PROVIDER, TestEnv, pula, vended};
 
@@ -125,7 +126,7 @@ async fn a_commission_is_admitted_up_to_what_its_rate_makes_of_the_net() {
                 match env.store.reserve(order).await {
                     Ok(_) => assert!(is_admitted, "{net} at {rate}: {commission}"),
                     Err(ReserveError::Failed(error)) => {
-                        let StoreError::Rejected { constraint, .. } = &*error else { panic!("{error:?}") };
+                        let DatabaseError::Rejected { constraint, .. } = &*error else { panic!("{error:?}") };
                         assert_eq!(constraint, "purchases_begin_as_reserved");
                         assert!(!is_admitted, "{net} at {rate}: {commission}");
                     }

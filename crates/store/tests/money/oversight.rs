@@ -3,11 +3,10 @@
 
 use std::time::Duration;
 
+use back_office::{OverseenMessages, OverseenStates, OversightQuery, Story};
+use catalogue::NewProvider;
 use purchase::{Event, Fence, Incident, PurchaseId, StateName};
-use store::{
-    Decided, Decision, DecisionError, NewProvider, OverseenMessages, OverseenStates, OversightQuery,
-    Reservation, SealError, Store, Story, Verdict,
-};
+use store::{Decided, Decision, DecisionError, Reservation, SealError, Store, Verdict};
 use vend::{Capabilities, Doubt, Unclear, Vend};
 
 use crate::env::{FIRST, Merchant, TOKEN, TestEnv, act, connect, settings, until, vend, vended};
@@ -34,11 +33,11 @@ impl TestEnv {
     }
 
     async fn story(&self, id: PurchaseId) -> Story {
-        self.operator.oversee_purchase(id).await.unwrap().unwrap()
+        back_office::oversee_purchase(self.operator.database(), id).await.unwrap().unwrap()
     }
 
     async fn seen(&self, query: OversightQuery) -> Vec<i64> {
-        let seen = self.operator.oversee_purchases(query).await.unwrap();
+        let seen = back_office::oversee_purchases(self.operator.database(), query).await.unwrap();
         seen.into_iter().map(|purchase| purchase.id.0).collect()
     }
 }
@@ -114,7 +113,9 @@ async fn the_story_of_a_purchase_holds_everything_but_what_is_sealed() {
     assert_eq!((story.incidents.len(), story.operator_actions.len()), (0, 0));
     assert!(story.purchase.has_token);
     assert!(!format!("{story:?}").contains(TOKEN));
-    assert!(env.operator.oversee_purchase(PurchaseId(4_711)).await.unwrap().is_none());
+    assert!(
+        back_office::oversee_purchase(env.operator.database(), PurchaseId(4_711)).await.unwrap().is_none()
+    );
 }
 
 #[tokio::test]
@@ -168,7 +169,8 @@ async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
         id = order.id.0
     );
     assert_eq!(env.sql(&together), "1");
-    let waiting = env.operator.oversee_messages(OverseenMessages::Waiting, 50).await.unwrap();
+    let waiting =
+        back_office::oversee_messages(env.operator.database(), OverseenMessages::Waiting, 50).await.unwrap();
     assert_eq!(waiting, story.messages);
 }
 
@@ -248,7 +250,7 @@ async fn a_vend_is_entered_for_no_purchase_but_its_own() {
     let (failed, _) = env.reserved(&merchant, "04000000002", 1_000).await;
     env.records(&failed, Event::NeverSent { fence: FIRST }).await;
     env.records(&failed, vended("LATE", 1_000)).await;
-    let incident = env.operator.list_incidents(false, None, 10).await.unwrap()[0].id;
+    let incident = back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap()[0].id;
     let entered_first = env.in_review(&neighbour, "04000000003").await;
     env.operator.decide(entered_first.id, entered("LETTER-1"), act()).await.unwrap();
 
@@ -266,7 +268,7 @@ async fn a_vend_is_entered_for_no_purchase_but_its_own() {
 
     // Another provider has its own names of vends.
     let other = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
-    env.operator.put_provider(other, act()).await.unwrap();
+    catalogue::put_provider(env.operator.database(), other, act()).await.unwrap();
     env.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", order.id.0));
     decide("LETTER-1").await.unwrap();
 }
@@ -370,19 +372,23 @@ async fn an_incident_is_closed_once_and_by_operators_only() {
     let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
     env.records(&order, Event::NeverSent { fence: FIRST }).await;
     env.records(&order, vended("V1", 1_000)).await;
-    let [incident] = &env.operator.list_incidents(false, None, 10).await.unwrap()[..] else { panic!() };
+    let [incident] =
+        &back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap()[..]
+    else {
+        panic!()
+    };
     assert_eq!((incident.kind, incident.suspense), (Incident::LateVend, crate::env::pula(1_000)));
     assert!(incident.has_token && incident.closed.is_none());
     let id = incident.id;
     let server = connect(settings(&env.database)).await;
-    let forbidden = server.close_incident(id, act()).await.unwrap_err();
+    let forbidden = back_office::close_incident(server.database(), id, act()).await.unwrap_err();
     assert!(
-        matches!(&forbidden, store::IncidentError::Store(error) if error.is_forbidden()),
+        matches!(&forbidden, back_office::IncidentError::Database(error) if error.is_forbidden()),
         "{forbidden:?}"
     );
-    env.operator.close_incident(id, act()).await.unwrap();
-    assert_eq!(env.operator.list_incidents(false, None, 10).await.unwrap(), []);
-    let again = env.operator.close_incident(id, act()).await.unwrap_err();
+    back_office::close_incident(env.operator.database(), id, act()).await.unwrap();
+    assert_eq!(back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap(), []);
+    let again = back_office::close_incident(env.operator.database(), id, act()).await.unwrap_err();
     assert_eq!(again.to_string(), format!("naledi closed incident {id} before"));
     for table in ["incidents", "incident_decisions"] {
         assert!(env.refusal_of(&format!("DELETE FROM {table}")).contains("append-only"));

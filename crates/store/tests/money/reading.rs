@@ -123,11 +123,17 @@ async fn accounts_and_catalogue_are_read_as_the_operator_entered_them() {
     };
     let organisation = merchant.authority.organisation;
     let provider = crate::env::PROVIDER.to_owned();
-    env.operator
-        .put_offer(organisation, Product::Electricity, provider, terms, crate::env::act())
-        .await
-        .unwrap();
-    let catalogue = env.store.catalogue(organisation).await.unwrap();
+    catalogue::put_offer(
+        env.operator.database(),
+        organisation,
+        Product::Electricity,
+        provider,
+        terms,
+        crate::env::act(),
+    )
+    .await
+    .unwrap();
+    let catalogue = catalogue::read_catalogue(env.store.database(), organisation).await.unwrap();
     assert_eq!(catalogue.products.len(), 1);
     let offer = &catalogue.products[0].offers[0];
     assert_eq!((offer.provider_name.as_str(), offer.terms), ("Botswana Power", terms));

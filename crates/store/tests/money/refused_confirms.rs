@@ -1,13 +1,16 @@
 //! Confirms that made no purchase: which roles write and read them, and how long they are stored.
 
+use back_office::Purged;
 use chrono::{DateTime, Utc};
 use money::Money;
 use purchase::RefusedConfirm;
-use store::{Purged, RefusedQuery, Store};
+use store::{RefusedQuery, Store};
 use vend::Product;
 
-use crate::checks::as_worker;
-use crate::env::{Merchant, TestEnv, connect, settings};
+use crate::{
+    checks::as_worker,
+    env::{Merchant, TestEnv, connect, settings},
+};
 
 fn at() -> DateTime<Utc> {
     DateTime::from_timestamp(1_795_172_400, 0).unwrap()
@@ -132,7 +135,7 @@ async fn a_refused_confirm_stays_for_thirty_days_and_then_goes() {
         .await
         .unwrap();
     env.sql("UPDATE refused_confirms SET refused_at = now() - interval '29 days 23 hours'");
-    assert_eq!(worker.purge_expired().await.unwrap(), Purged::default());
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap(), Purged::default());
     let said = env.refusal_in("vendgate_worker", "DELETE FROM refused_confirms");
     assert!(said.contains("within the last 30 days"), "{said}");
 
@@ -140,6 +143,6 @@ async fn a_refused_confirm_stays_for_thirty_days_and_then_goes() {
         "UPDATE refused_confirms SET refused_at = now() - interval '30 days 1 hour' WHERE request_id = 'old'",
     );
     let expected = Purged { refused_confirms: 1, ..Purged::default() };
-    assert_eq!(worker.purge_expired().await.unwrap(), expected);
+    assert_eq!(back_office::purge_expired(worker.database()).await.unwrap(), expected);
     assert_eq!(env.sql("SELECT request_id FROM refused_confirms"), "young");
 }

@@ -1,7 +1,9 @@
 //! Reserving: exactly the total is held, or nothing is held and a reason is returned.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
 
 use money::Currency;
 use purchase::{Fence, Handling, StateName};
@@ -249,6 +251,6 @@ async fn an_offer_or_a_place_on_the_allow_list_that_was_taken_away_counts_at_onc
     env.sql("UPDATE organisations SET environment = 'STAGING'");
     assert_eq!(refusal(env.store.reserve(order.clone()).await), ReserveRefusal::SubscriberNotAllowed);
     let meter = vec![order.request.subscriber.clone()];
-    env.operator.allow(merchant.authority.organisation, meter, act()).await.unwrap();
+    catalogue::allow(env.operator.database(), merchant.authority.organisation, meter, act()).await.unwrap();
     env.store.reserve(order).await.unwrap();
 }

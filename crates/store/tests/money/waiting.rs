@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use back_office::OpenWork;
+use database::DatabaseError;
 use purchase::{Event, StateName};
-use store::{OpenWork, StoreError};
 use vend::{Doubt, Refusal, RefusalReason};
 
 use crate::env::{FIRST, TestEnv, vended};
 
 async fn waiting(env: &TestEnv) -> OpenWork {
-    env.store.count_open().await.unwrap()
+    back_office::count_open(env.store.database()).await.unwrap()
 }
 
 #[tokio::test]
@@ -74,5 +75,5 @@ async fn a_store_is_healthy_until_another_process_migrates_its_database() {
     env.store.check_health().await.unwrap();
     env.sql("INSERT INTO __diesel_schema_migrations (version) VALUES ('29991231000000')");
     let sick = env.store.check_health().await.unwrap_err();
-    assert!(matches!(&sick, StoreError::Schema { found, .. } if found == "29991231000000"), "{sick}");
+    assert!(matches!(&sick, DatabaseError::Schema { found, .. } if found == "29991231000000"), "{sick}");
 }

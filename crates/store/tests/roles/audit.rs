@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use store::identity::{AuditFault, AuditMark, audit_head, verify_audit_log};
+use directory::{AuditFault, AuditMark, audit_head, verify_audit_log};
 
-use crate::env::{TestEnv, act};
-use crate::installation::{Login, env};
+use crate::{
+    env::{TestEnv, act},
+    installation::{Login, env},
+};
 
 fn line(columns: &str, values: &str) -> String {
     format!(
@@ -17,7 +19,7 @@ fn line(columns: &str, values: &str) -> String {
 
 /// The number of lines of the log, or the first fault in it.
 async fn verified(env: &TestEnv, kept: Option<AuditMark>) -> Result<u64, AuditFault> {
-    verify_audit_log(&env.operator, kept).await.unwrap().map(|whole| whole.lines)
+    verify_audit_log(env.operator.database(), kept).await.unwrap().map(|whole| whole.lines)
 }
 
 /// Changes the log as only a superuser can.
@@ -68,7 +70,7 @@ async fn what_the_database_hashes_is_what_the_program_hashes_whatever_a_line_hol
 async fn a_changed_a_removed_and_an_added_line_are_found_and_named() {
     let env = env().await;
     env.merchant_with(50_000).await;
-    let head = audit_head(&env.operator).await.unwrap().unwrap();
+    let head = audit_head(env.operator.database()).await.unwrap().unwrap();
     let lines = verified(&env, Some(head)).await.unwrap();
     assert!(lines >= 5, "{lines}");
     let third = "SELECT actor FROM audit_log WHERE id = 3";
@@ -104,7 +106,7 @@ async fn a_changed_a_removed_and_an_added_line_are_found_and_named() {
 async fn a_line_that_was_cut_out_is_found_in_the_middle_and_at_the_end() {
     let env = env().await;
     env.merchant_with(50_000).await;
-    let head = audit_head(&env.operator).await.unwrap().unwrap();
+    let head = audit_head(env.operator.database()).await.unwrap().unwrap();
     env.sql("CREATE TABLE kept AS SELECT * FROM audit_log");
     tamper(&env, "DELETE FROM audit_log WHERE id = 3");
     assert_eq!(verified(&env, None).await, Err(AuditFault::Unlinked { line: 4 }));
@@ -132,7 +134,7 @@ async fn concurrent_writers_of_the_audit_log_write_one_chain_without_gaps() {
     let env = env().await;
     let env = &env;
     env.merchant_with(50_000).await;
-    let before = audit_head(&env.operator).await.unwrap().unwrap().id;
+    let before = audit_head(env.operator.database()).await.unwrap().unwrap().id;
     let acting = (0..40).map(|number| async move {
         let login = Login::of(&env.database, "test_operator").await;
         let end = if number % 4 == 0 { "ROLLBACK" } else { "COMMIT" };
@@ -155,7 +157,7 @@ async fn a_sale_does_not_wait_for_a_writer_of_the_audit_log() {
     let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
     env.records(&order, crate::env::vended("V1", 1_000)).await;
     assert_eq!(env.balances(merchant.wallet), "48850|0");
-    let other = env.operator.top_up(merchant.wallet, crate::env::pula(5), act());
+    let other = back_office::top_up(env.operator.database(), merchant.wallet, crate::env::pula(5), act());
     let waits = tokio::time::timeout(std::time::Duration::from_millis(200), other).await;
     assert!(waits.is_err(), "two lines are written one after the other");
     writer.runs("COMMIT").await.unwrap();

@@ -2,16 +2,18 @@
 //! the same form in which the servers write ends. The standing checks detect a forged success. They cannot
 //! detect a forged failure that comes with its history.
 
-use store::{CheckProgress, Invariant, Violation};
+use back_office::{CheckProgress, Invariant, Violation};
 
-use crate::env::{TestEnv, connect, settings};
-use crate::forging::{FAILURE, SUCCESS};
-use crate::installation::{Login, env};
+use crate::{
+    env::{TestEnv, connect, settings},
+    forging::{FAILURE, SUCCESS},
+    installation::{Login, env},
+};
 
 async fn violations(env: &TestEnv) -> Vec<Violation> {
     let mut as_worker = settings(&env.database);
     as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    connect(as_worker).await.check_books(&mut CheckProgress::default()).await.unwrap()
+    back_office::check_books(&connect(as_worker).await, &mut CheckProgress::default()).await.unwrap()
 }
 
 fn history(id: i64, event: &str) -> String {

@@ -1,8 +1,8 @@
 //! A database as INSTALL.md makes one: an owner that migrates and is no superuser, and a login for each
 //! serving program.
 
-use local_postgres::{Database, LocalPostgres};
-use store::{StoreError, migrate};
+use database::{DatabaseError, migrate};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use tokio::runtime::Builder;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
@@ -33,7 +33,7 @@ pub struct Login(Client);
 
 impl Login {
     /// Connects as `login`, whose password is its name.
-    pub async fn of(database: &Database, login: &str) -> Self {
+    pub async fn of(database: &LocalDatabase, login: &str) -> Self {
         let (client, connection) =
             tokio_postgres::connect(&database.url_as(login, login), NoTls).await.unwrap();
         tokio::spawn(connection);
@@ -65,7 +65,7 @@ fn said(error: &tokio_postgres::Error) -> String {
     format!("{} [{}]", error.message(), error.constraint().unwrap_or_default())
 }
 
-fn install(url: &str) -> Result<(), StoreError> {
+fn install(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (superuser, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();

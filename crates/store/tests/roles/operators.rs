@@ -1,10 +1,12 @@
 //! What an operator's login may do with money in SQL, past vendctl: make payments that are written to the
 //! audit log, and nothing else.
 
-use store::CheckProgress;
+use back_office::CheckProgress;
 
-use crate::env::{connect, settings};
-use crate::installation::{Login, env};
+use crate::{
+    env::{connect, settings},
+    installation::{Login, env},
+};
 
 #[tokio::test]
 async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
@@ -36,7 +38,10 @@ async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
     assert_eq!(line.split('|').collect::<Vec<_>>(), told);
     let mut as_worker = settings(&env.database);
     as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    assert_eq!(connect(as_worker).await.check_books(&mut CheckProgress::default()).await.unwrap(), []);
+    assert_eq!(
+        back_office::check_books(&connect(as_worker).await, &mut CheckProgress::default()).await.unwrap(),
+        []
+    );
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! Every right of every login is in a committed file, `docs/rights.table`. The diff of that file shows every
 //! change of rights to a reviewer. Every right that is not in it is tried, and refused.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use local_postgres::Database;
+use local_postgres::LocalDatabase;
 
 use crate::installation::{LOGINS, Login, env};
 
@@ -123,7 +125,7 @@ async fn no_login_can_write_a_balance_an_entry_a_posting_or_another_ones_line() 
     }
 }
 
-fn table(database: &Database) -> String {
+fn table(database: &LocalDatabase) -> String {
     let mut text = String::from(
         "What each login of an installation may do. A test reads it off the database (crates/store/tests/roles/rights.rs).\n",
     );

@@ -3,11 +3,14 @@
 
 use std::{fs, path::Path};
 
-use store::identity::{audit_head, verify_audit_log};
-use store::{CheckProgress, migrate};
+use back_office::CheckProgress;
+use database::migrate;
+use directory::{audit_head, verify_audit_log};
 
-use crate::env::{TestEnv, act, connect, pula, settings};
-use crate::installation::{Login, env};
+use crate::{
+    env::{TestEnv, act, connect, pula, settings},
+    installation::{Login, env},
+};
 
 /// The first migration that contains the chain.
 const BOOKS: &str = "2026-11-22-000013";
@@ -32,7 +35,7 @@ async fn is_of_the_version_before(env: &TestEnv) {
 async fn lines_and_payments_from_before_the_chain_are_taken_into_it() {
     let env = env().await;
     let merchant = env.merchant_with(50_000).await;
-    env.operator.top_up(merchant.wallet, pula(5), act()).await.unwrap();
+    back_office::top_up(env.operator.database(), merchant.wallet, pula(5), act()).await.unwrap();
     let lines: u64 = env.sql("SELECT count(*) FROM audit_log").parse().unwrap();
     is_of_the_version_before(&env).await;
     migrate(&env.database.url_as("test_owner", "test_owner").into()).await.unwrap();
@@ -40,11 +43,11 @@ async fn lines_and_payments_from_before_the_chain_are_taken_into_it() {
     let mut as_worker = settings(&env.database);
     as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
     let worker = connect(as_worker).await;
-    assert_eq!(verify_audit_log(&worker, None).await.unwrap().map(|whole| whole.lines), Ok(lines));
+    assert_eq!(verify_audit_log(worker.database(), None).await.unwrap().map(|whole| whole.lines), Ok(lines));
     assert_eq!(env.count("audit_log WHERE login IS NOT NULL"), 0, "their login is not known");
-    let head = audit_head(&worker).await.unwrap();
+    let head = audit_head(worker.database()).await.unwrap();
     assert_eq!(
-        worker.check_books(&mut CheckProgress::default()).await.unwrap(),
+        back_office::check_books(&worker, &mut CheckProgress::default()).await.unwrap(),
         [],
         "each payment has its line"
     );
@@ -54,5 +57,8 @@ async fn lines_and_payments_from_before_the_chain_are_taken_into_it() {
     let next =
         "INSERT INTO audit_log (actor, action, subject, reason) VALUES ('naledi', 'test.done', 's', 'r')";
     operator.runs(next).await.unwrap();
-    assert_eq!(verify_audit_log(&worker, head).await.unwrap().map(|whole| whole.lines), Ok(lines + 1));
+    assert_eq!(
+        verify_audit_log(worker.database(), head).await.unwrap().map(|whole| whole.lines),
+        Ok(lines + 1)
+    );
 }

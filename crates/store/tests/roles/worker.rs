@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use back_office::CheckProgress;
 use purchase::{Channel, Event};
-use store::{CheckProgress, Delivery, DeliveryOutcome, DueSlots, ReserveError, Store};
+use store::{Delivery, DeliveryOutcome, DueSlots, ReserveError, Store};
 
-use crate::env::{FIRST, PROVIDER, TestEnv, connect, settings, vended};
-use crate::installation::env;
+use crate::{
+    env::{FIRST, PROVIDER, TestEnv, connect, settings, vended},
+    installation::env,
+};
 
 async fn worker(env: &TestEnv) -> Store {
     let mut as_worker = settings(&env.database);
@@ -18,7 +21,7 @@ async fn worker(env: &TestEnv) -> Store {
 async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     let env = env().await;
     let (worker, merchant) = (worker(&env).await, env.merchant_with(50_000).await);
-    worker.refuse_powerful_role().await.unwrap();
+    worker.database().refuse_powerful_role().await.unwrap();
     let (order, _) = env.reserved(&merchant, "04000000001", 1_000).await;
     let (failed, _) = env.reserved(&merchant, "04000000002", 1_000).await;
     env.records(&failed, Event::NeverSent { fence: FIRST }).await;
@@ -40,15 +43,15 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     let sent = Delivery { id: message.id, attempt: message.attempt, outcome: DeliveryOutcome::Sent };
     worker.record_deliveries(vec![sent]).await.unwrap();
 
-    worker.count_open().await.unwrap();
+    back_office::count_open(worker.database()).await.unwrap();
     env.sql(
         "SET session_replication_role = replica;
          UPDATE access_tokens SET created_at = now() - interval '9 days', expires_at = now() - interval '8 days';
          UPDATE token_families SET created_at = now() - interval '9 days', expires_at = now() - interval '8 days'",
     );
-    let purged = worker.purge_expired().await.unwrap();
+    let purged = back_office::purge_expired(worker.database()).await.unwrap();
     assert_eq!((purged.access_tokens, purged.token_families), (1, 1));
-    assert_eq!(worker.check_books(&mut CheckProgress::default()).await.unwrap(), []);
+    assert_eq!(back_office::check_books(&worker, &mut CheckProgress::default()).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -5,13 +5,11 @@ use actix_web::{
     http::{Method, StatusCode},
     web::{Bytes, Data, Query},
 };
+use message_sim::{Reception, Sms};
 use serde::Deserialize;
 
 use super::broken_body::BrokenBody;
-use crate::{
-    messaging::{Reception, Sms},
-    world::World,
-};
+use crate::world::World;
 
 #[derive(Deserialize)]
 pub(super) struct InboxQuery {

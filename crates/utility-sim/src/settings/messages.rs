@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use message_sim::Credentials;
 use serde::Deserialize;
 
 use super::Password;
@@ -16,6 +17,12 @@ pub struct MessageSettings {
     pub password: Password,
     /// The SMTP address to listen on. Port 0 takes a free port.
     pub smtp_listen: SocketAddr,
+}
+
+impl MessageSettings {
+    pub(crate) fn credentials(&self) -> Credentials {
+        Credentials { username: self.username.clone(), password: self.password.expose().into() }
+    }
 }
 
 impl Default for MessageSettings {

@@ -4,26 +4,35 @@
 //! A test ends with `env.closes().await`, which checks the books. An environment that is never closed fails
 //! its test.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
+use back_office::NewAccount;
+use catalogue::NewProvider;
 use clock::{Clock, ManualClock, Monotonic};
+use database::{Database, DatabaseError, DatabaseSettings, migrate};
 use identity::{
     AuditContext, Environment, Identity, IdentitySettings, LoginCredentials, Onboarding, Role, SystemEntropy,
     UserDetails,
 };
 use ledger::Category;
-use local_postgres::{Database, LocalPostgres};
+use local_postgres::{LocalDatabase, LocalPostgres};
 use money::{Money, Rate};
-use provider::scripted::{Conduct, ScriptedProvider};
-use provider::{Gate, Provider};
+use provider::{
+    Gate, Provider,
+    scripted::{Conduct, ScriptedProvider},
+};
 use purchase::{
     AccessTokenId, Authority, ClientId, Event, FeeSchedule, Handling, OrganisationId, PurchaseId, Record,
     SubscriberFormat, Terms, UserId,
 };
-use store::{NewAccount, NewProvider, SealingKey, SealingKeys, Store, StoreError, StoreSettings, migrate};
+use store::{SealingKey, SealingKeys, Store};
 use tokio::runtime::{Builder, Handle, Runtime};
 use vend::{CallId, Capabilities, Product, ProviderReference, Sale, VendOrder};
 use vending::{Arrival, Engine, Providers, Vending, VendingSettings};
@@ -96,7 +105,7 @@ pub struct TestEnv {
     pub onboarding: Onboarding,
     identity: Identity,
     operator: Store,
-    database: Database,
+    database: LocalDatabase,
     plan: Plan,
     merchants: AtomicU32,
     is_closed: bool,
@@ -204,8 +213,12 @@ impl TestEnv {
         let engine = Engine::new(here);
         let env = Self {
             vending: process(&server, [&line, &neighbours_line], &clock, &engine, plan.settings.clone()),
-            onboarding: Onboarding::new(operator.clone(), Arc::new(clock.clone()), Arc::new(SystemEntropy)),
-            identity: identity_over(server, &clock),
+            onboarding: Onboarding::new(
+                operator.database().clone(),
+                Arc::new(clock.clone()),
+                Arc::new(SystemEntropy),
+            ),
+            identity: identity_over(server.database().clone(), &clock),
             clock,
             utility,
             line,
@@ -227,7 +240,7 @@ impl TestEnv {
         self.declares(self.plan.declared).await;
         for product in Product::ALL {
             let format = SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap();
-            self.operator.put_product(product, format, None, act()).await.unwrap();
+            catalogue::put_product(self.operator.database(), product, format, None, act()).await.unwrap();
         }
     }
 
@@ -266,7 +279,7 @@ impl TestEnv {
     /// Declares the capabilities of the connection to the provider from now on.
     pub async fn declares(&self, declared: Capabilities) {
         let provider = NewProvider { code: PROVIDER.into(), name: "Botswana Power".into(), declared };
-        self.operator.put_provider(provider, act()).await.unwrap();
+        catalogue::put_provider(self.operator.database(), provider, act()).await.unwrap();
     }
 
     /// A self-managed merchant with this balance in its wallet.
@@ -289,8 +302,8 @@ impl TestEnv {
             handling,
             rank: 1,
         };
-        let wallet = self.operator.open_account(account, act()).await.unwrap();
-        self.operator.top_up(wallet, pula(balance), act()).await.unwrap();
+        let wallet = back_office::open_account(self.operator.database(), account, act()).await.unwrap();
+        back_office::top_up(self.operator.database(), wallet, pula(balance), act()).await.unwrap();
         for product in Product::ALL {
             self.offers(authority.organisation, product, terms()).await;
         }
@@ -299,7 +312,9 @@ impl TestEnv {
 
     /// Offers a product to an organisation on these terms.
     pub async fn offers(&self, to: OrganisationId, product: Product, terms: Terms) {
-        self.operator.put_offer(to, product, PROVIDER.into(), terms, act()).await.unwrap();
+        catalogue::put_offer(self.operator.database(), to, product, PROVIDER.into(), terms, act())
+            .await
+            .unwrap();
     }
 
     /// Offers electricity of the other provider to an organisation. That provider gets the declaration of the
@@ -307,21 +322,30 @@ impl TestEnv {
     pub async fn lets_the_neighbour_sell(&self, to: OrganisationId) {
         let (declared, name) = (self.plan.declared, "Water Utilities".to_owned());
         let neighbour = NewProvider { code: NEIGHBOUR.into(), name, declared };
-        self.operator.put_provider(neighbour, act()).await.unwrap();
-        let offer = self.operator.put_offer(to, Product::Electricity, NEIGHBOUR.into(), terms(), act());
+        catalogue::put_provider(self.operator.database(), neighbour, act()).await.unwrap();
+        let offer = catalogue::put_offer(
+            self.operator.database(),
+            to,
+            Product::Electricity,
+            NEIGHBOUR.into(),
+            terms(),
+            act(),
+        );
         offer.await.unwrap();
     }
 
     /// From now on this provider is used for an organisation's requests for a product that name no provider.
     pub async fn defaults_to(&self, of: OrganisationId, product: Product, provider: &str) {
-        self.operator.put_default_provider(of, product, provider.into(), act()).await.unwrap();
+        catalogue::put_default_provider(self.operator.database(), of, product, provider.into(), act())
+            .await
+            .unwrap();
     }
 
     /// Moves an organisation to staging, where it may buy for these subscribers only.
     pub async fn locks(&self, organisation: OrganisationId, to: &[&str]) {
         self.sql(&format!("UPDATE organisations SET environment = 'STAGING' WHERE id = {}", organisation.0));
         let allowed = to.iter().copied().map(meter).collect();
-        self.operator.allow(organisation, allowed, act()).await.unwrap();
+        catalogue::allow(self.operator.database(), organisation, allowed, act()).await.unwrap();
     }
 
     /// An organisation with a user that is logged in, and the id of the client secret of that login.
@@ -436,9 +460,9 @@ fn process(
     Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone).unwrap()
 }
 
-fn identity_over(store: Store, clock: &ManualClock) -> Identity {
+fn identity_over(database: Database, clock: &ManualClock) -> Identity {
     let settings = IdentitySettings::new(Environment::Production, "a1".repeat(32).into());
-    Identity::try_new(settings, store, Arc::new(clock.clone()), Arc::new(SystemEntropy)).unwrap()
+    Identity::try_new(settings, database, Arc::new(clock.clone()), Arc::new(SystemEntropy)).unwrap()
 }
 
 fn till() -> UserDetails {
@@ -454,12 +478,12 @@ fn till() -> UserDetails {
 
 async fn connect(url: &str, plan: &Plan, engine: Handle) -> Store {
     let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    let mut settings = StoreSettings::for_database(url.to_owned());
+    let mut settings = DatabaseSettings::for_database(url.to_owned());
     (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
     Store::connect(settings, keys, plan.settings.timing(), engine).await.unwrap()
 }
 
-fn prepare(url: &str) -> Result<(), StoreError> {
+fn prepare(url: &str) -> Result<(), DatabaseError> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(migrate(&url.into())).map(drop)
 }

@@ -1,14 +1,12 @@
 //! What is refused before any money is touched: nothing is held, nothing is stored, nothing is sent.
 
-use std::pin::pin;
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
+use directory::{Party, Status};
 use ledger::AccountId;
 use money::{Currency, Money};
-use provider::scripted::Latch;
-use provider::scripted::NextVend::VendsAndAnswersOnceOpened;
+use provider::scripted::{Latch, NextVend::VendsAndAnswersOnceOpened};
 use purchase::{FormatError, PriceError, PurchaseRequest, Terms};
-use store::identity::{Party, Status};
 use vend::{Customer, Doubt, Product, Refusal, RefusalReason, Unanswered};
 use vending::{ConfirmError, Rejection};
 

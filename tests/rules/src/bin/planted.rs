@@ -97,6 +97,10 @@ impl Copy {
             let path = entry?.path();
             if path.is_dir() {
                 self.forgets_all_but(paths, &path)?;
+                // Diesel would take an empty directory for a migration.
+                if fs::read_dir(&path)?.next().is_none() {
+                    fs::remove_dir(&path)?;
+                }
                 continue;
             }
             let from_root = path.strip_prefix(&self.tree).unwrap_or(&path).to_string_lossy().into_owned();

@@ -1,0 +1,72 @@
+//! The database and its roles, as in an installation: an owner, and logins that cannot change history.
+
+use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
+
+use super::StartError;
+use crate::office::random_word;
+
+/// An empty database, and the URLs of its roles.
+pub(super) struct TestEnv {
+    pub(super) database: LocalDatabase,
+    /// The owner of the schema.
+    pub(super) owner_url: String,
+    /// The login of the API server.
+    pub(super) api_url: String,
+    /// The login of the worker.
+    pub(super) worker_url: String,
+    /// The login of the operator.
+    pub(super) operator_url: String,
+}
+
+impl TestEnv {
+    /// Creates the database, its owner and the logins of the servers.
+    pub(super) fn found(postgres: &LocalPostgres) -> Result<Self, StartError> {
+        let database = postgres.create_database("vendgate")?;
+        let passwords = Passwords {
+            owner: random_word(16)?,
+            api: random_word(16)?,
+            worker: random_word(16)?,
+            operator: random_word(16)?,
+        };
+        make_roles(&database, &passwords)?;
+        let Passwords { owner, api, worker, operator } = passwords;
+        Ok(Self {
+            owner_url: database.url_as("vendgate_owner", &owner),
+            api_url: database.url_as("vendgate_api_login", &api),
+            worker_url: database.url_as("vendgate_worker_login", &worker),
+            operator_url: database.url_as("vendgate_operator_login", &operator),
+            database,
+        })
+    }
+
+    /// Leaves the worker only its own rights, after the migrations have granted them.
+    ///
+    /// # Errors
+    /// [`LocalPostgresError`], when the database refuses.
+    pub(super) fn separate_worker(&self) -> Result<(), LocalPostgresError> {
+        self.database.run_sql("REVOKE vendgate_api FROM vendgate_worker").map(drop)
+    }
+}
+
+struct Passwords {
+    owner: String,
+    api: String,
+    worker: String,
+    operator: String,
+}
+
+/// The group roles are created here because the owner is not allowed to create roles.
+fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), LocalPostgresError> {
+    let Passwords { owner, api, worker, operator } = passwords;
+    let statements = [
+        "CREATE ROLE vendgate_api NOLOGIN".to_owned(),
+        "CREATE ROLE vendgate_worker NOLOGIN IN ROLE vendgate_api".to_owned(),
+        "CREATE ROLE vendgate_operator NOLOGIN IN ROLE vendgate_api".to_owned(),
+        format!("CREATE ROLE vendgate_owner LOGIN PASSWORD '{owner}'"),
+        format!("CREATE ROLE vendgate_api_login LOGIN PASSWORD '{api}' IN ROLE vendgate_api"),
+        format!("CREATE ROLE vendgate_worker_login LOGIN PASSWORD '{worker}' IN ROLE vendgate_worker"),
+        format!("CREATE ROLE vendgate_operator_login LOGIN PASSWORD '{operator}' IN ROLE vendgate_operator"),
+        format!("ALTER DATABASE {} OWNER TO vendgate_owner", database.name()),
+    ];
+    database.run_sql(&statements.join("; ")).map(drop)
+}

@@ -1,0 +1,255 @@
+//! Payments by an operator: money paid in, and corrections. They are posted through the ledger, once per reference.
+
+use catalogue::read_currency;
+use chrono::{DateTime, Utc};
+use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
+use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
+use directory::AuditContext;
+use ledger::{AccountId, LedgerError, Wallet};
+use money::{Currency, Money};
+
+use super::{movement::Movement, status::AccountStatus};
+use crate::system_account;
+
+/// A payment to be posted.
+#[derive(Clone, Debug)]
+pub struct Payment {
+    /// The wallet that is credited or debited.
+    pub wallet: AccountId,
+    /// The direction, and the counterpart account.
+    pub movement: Movement,
+    /// The amount. It must be positive.
+    pub amount: Money,
+    /// The operator's own reference, 1 to 64 visible ASCII characters. Each reference is posted once.
+    pub reference: Option<String>,
+}
+
+/// A payment that is in the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paid {
+    /// The journal entry's number.
+    pub entry: i64,
+    /// When it was posted.
+    pub posted_at: DateTime<Utc>,
+    /// The amount that can be spent from the wallet now.
+    pub available: Money,
+    /// Whether it had been posted before under this reference. If so, nothing was posted now.
+    pub was_there: bool,
+}
+
+/// Why nothing was posted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PaymentRefusal {
+    /// No wallet has that number.
+    #[error("there is no wallet {}", .0.0)]
+    Absent(AccountId),
+    /// The wallet no longer accepts such a payment.
+    #[error("wallet {} is {}", wallet.0, status.word())]
+    NotActive { wallet: AccountId, status: AccountStatus },
+    /// The wallet has another currency.
+    #[error("wallet {} is one of {currency}", wallet.0)]
+    OtherCurrency { wallet: AccountId, currency: Currency },
+    /// More would be taken than can be spent. The amount that is held for open purchases cannot be taken.
+    #[error("only {available} can be taken out of wallet {}: {held} of what is in it is held", wallet.0)]
+    Insufficient { wallet: AccountId, available: Money, held: Money },
+    /// Another payment has this reference.
+    #[error("the reference {reference} belongs to another payment, journal entry {entry}")]
+    ReferenceTaken { reference: String, entry: i64 },
+    /// The ledger refuses it.
+    #[error("the ledger refuses it")]
+    Ledger(#[source] LedgerError),
+}
+
+/// Why nothing was posted, or why that is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum PaymentError {
+    /// The payment was refused. Nothing was posted.
+    #[error(transparent)]
+    Refused(#[from] PaymentRefusal),
+    /// The database failed.
+    #[error("it could not be recorded")]
+    Database(#[from] DatabaseError),
+}
+
+/// Posts a payment. A repeat under the same reference posts nothing and reports that.
+pub async fn pay(database: &Database, payment: Payment, act: AuditContext) -> Result<Paid, PaymentError> {
+    let work =
+        database.operate(move |transaction| Box::pin(async move { post(transaction, &payment, &act).await }));
+    Ok(work.await??)
+}
+
+/// Pays `amount` into an active wallet, without a reference. For callers that cannot repeat the request.
+pub async fn top_up(
+    database: &Database,
+    account: AccountId,
+    amount: Money,
+    act: AuditContext,
+) -> Result<(), DatabaseError> {
+    let payment = Payment { wallet: account, movement: Movement::TopUp, amount, reference: None };
+    match pay(database, payment, act).await {
+        Ok(_paid) => Ok(()),
+        Err(PaymentError::Database(error)) => Err(error),
+        Err(PaymentError::Refused(_)) => {
+            Err(DatabaseError::Stale { what: "an active wallet of that number and currency" })
+        }
+    }
+}
+
+/// Makes one payment in an open transaction. A refusal has written nothing.
+pub(super) async fn post(
+    transaction: &Transaction,
+    payment: &Payment,
+    act: &AuditContext,
+) -> Result<Result<Paid, PaymentRefusal>, DatabaseError> {
+    let Some(row) = lock(transaction, payment.wallet).await? else {
+        return Ok(Err(PaymentRefusal::Absent(payment.wallet)));
+    };
+    let currency = read_currency("accounts", payment.wallet.0, &row.currency)?;
+    if currency != payment.amount.currency() {
+        return Ok(Err(PaymentRefusal::OtherCurrency { wallet: payment.wallet, currency }));
+    }
+    let corrupt = || DatabaseError::corrupt("accounts", "posted", payment.wallet.0);
+    let (posted, held) = (Money::from_minor(row.posted, currency), Money::from_minor(row.held, currency));
+    let wallet = Wallet::new(payment.wallet, posted, held).map_err(|_contradiction| corrupt())?;
+    let available = wallet.available().map_err(|_overflow| corrupt())?;
+    let system_account =
+        system_account::find(transaction, payment.movement.system_account(), currency).await?;
+    if let Some(before) = find(transaction, payment.reference.as_deref()).await? {
+        return Ok(before.replay(payment, system_account, available));
+    }
+    let status = AccountStatus::read(&row.status, payment.wallet)?;
+    if !status.admits(payment.movement) {
+        return Ok(Err(PaymentRefusal::NotActive { wallet: payment.wallet, status }));
+    }
+    let rest = match payment.movement.apply(wallet, payment.amount) {
+        Ok(rest) => rest,
+        Err(LedgerError::Insufficient { .. }) => {
+            let wallet = payment.wallet;
+            return Ok(Err(PaymentRefusal::Insufficient { wallet, available, held }));
+        }
+        Err(refusal) => return Ok(Err(PaymentRefusal::Ledger(refusal))),
+    };
+    let available = rest.available().map_err(|_overflow| corrupt())?;
+    let written = write(transaction, payment, act).await?;
+    Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
+}
+
+struct LockWallet;
+
+impl Statement for LockWallet {
+    const SQL: &str = "-- lock_wallet
+-- Only one row is locked, so there is no lock order to keep with the lanes.
+SELECT currency, status, posted, held
+FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR NO KEY UPDATE";
+}
+
+#[derive(diesel::QueryableByName)]
+struct WalletRow {
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = Text)]
+    status: String,
+    #[diesel(sql_type = BigInt)]
+    posted: i64,
+    #[diesel(sql_type = BigInt)]
+    held: i64,
+}
+
+async fn lock(transaction: &Transaction, wallet: AccountId) -> Result<Option<WalletRow>, DatabaseError> {
+    let rows: Vec<WalletRow> = prepared::<LockWallet>().bind::<BigInt, _>(wallet.0).load(transaction).await?;
+    Ok(rows.into_iter().next())
+}
+
+struct FindPayment;
+
+impl Statement for FindPayment {
+    const SQL: &str = "-- find_payment
+SELECT e.id, e.posted_at, e.kind, p.debit_account_id AS debit, p.credit_account_id AS credit, p.currency, p.amount
+FROM journal_entries e JOIN postings p ON p.entry_id = e.id
+WHERE e.reference = $1";
+}
+
+#[derive(diesel::QueryableByName)]
+struct PaymentRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    posted_at: DateTime<Utc>,
+    #[diesel(sql_type = Text)]
+    kind: String,
+    #[diesel(sql_type = BigInt)]
+    debit: i64,
+    #[diesel(sql_type = BigInt)]
+    credit: i64,
+    #[diesel(sql_type = Text)]
+    currency: String,
+    #[diesel(sql_type = BigInt)]
+    amount: i64,
+}
+
+async fn find(
+    transaction: &Transaction,
+    reference: Option<&str>,
+) -> Result<Option<PaymentRow>, DatabaseError> {
+    let Some(reference) = reference else { return Ok(None) };
+    let rows: Vec<PaymentRow> =
+        prepared::<FindPayment>().bind::<Text, _>(reference).load(transaction).await?;
+    Ok(rows.into_iter().next())
+}
+
+impl PaymentRow {
+    /// The answer to a payment whose reference is in the journal already: a repeat of that payment, or a conflict.
+    fn replay(
+        self,
+        payment: &Payment,
+        system_account: AccountId,
+        available: Money,
+    ) -> Result<Paid, PaymentRefusal> {
+        let (debit, credit) = if payment.movement.takes() {
+            (payment.wallet, system_account)
+        } else {
+            (system_account, payment.wallet)
+        };
+        let is_the_same = self.kind == payment.movement.kind().as_str()
+            && (self.debit, self.credit) == (debit.0, credit.0)
+            && self.currency == payment.amount.currency().as_str()
+            && self.amount == payment.amount.minor();
+        if is_the_same {
+            return Ok(Paid { entry: self.id, posted_at: self.posted_at, available, was_there: true });
+        }
+        let reference = payment.reference.clone().unwrap_or_default();
+        Err(PaymentRefusal::ReferenceTaken { reference, entry: self.id })
+    }
+}
+
+struct WritePayment;
+
+impl Statement for WritePayment {
+    const SQL: &str = include_str!("write_payment.sql");
+}
+
+#[derive(diesel::QueryableByName)]
+struct Written {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Timestamptz)]
+    posted_at: DateTime<Utc>,
+}
+
+async fn write(
+    transaction: &Transaction,
+    payment: &Payment,
+    act: &AuditContext,
+) -> Result<Written, DatabaseError> {
+    let written = prepared::<WritePayment>()
+        .bind::<BigInt, _>(payment.wallet.0)
+        .bind::<Text, _>(payment.movement.kind().as_str())
+        .bind::<Text, _>(payment.movement.system_account().as_str())
+        .bind::<Bool, _>(payment.movement.takes())
+        .bind::<BigInt, _>(payment.amount.minor())
+        .bind::<Nullable<Text>, _>(payment.reference.as_deref())
+        .bind::<Text, _>(act.actor.as_str())
+        .bind::<Text, _>(act.reason.as_str())
+        .get_result(transaction);
+    written.await
+}

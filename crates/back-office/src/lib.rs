@@ -1,0 +1,30 @@
+//! What the people who run the service do and see: wallets and payments, the purchases of all organisations, messages,
+//! incidents, how much work waits, the standing checks of the books, and housekeeping.
+
+mod accounts;
+mod checks;
+mod gauges;
+mod housekeeping;
+mod measures;
+mod oversight;
+mod rule;
+mod system_account;
+#[cfg(test)]
+mod test_database;
+
+pub use accounts::{
+    AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
+    Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery, account_statement, accounts_of,
+    change_account, find_account, open_account, open_account_for_staging, pay, set_account_status,
+    staging_load, top_up,
+};
+pub use checks::{CheckProgress, Invariant, Violation, check_books};
+pub use gauges::{Backlog, OpenWork, count_open};
+pub use housekeeping::{Purged, purge_expired};
+pub use measures::{describe_metrics, show_violations};
+pub use oversight::{
+    IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates, OversightQuery,
+    Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
+    close_incident, find_incident, list_incidents, oversee_messages, oversee_purchase, oversee_purchases,
+};
+pub use rule::Rule;

@@ -1,0 +1,181 @@
+//! The catalogue: what an organisation can buy, for which subscribers, from which providers, and on what terms.
+
+use std::collections::HashSet;
+
+use database::{Connection, Database, DatabaseError, Run, Statement, prepared};
+use diesel::sql_types::{BigInt, Text};
+use ledger::{AccountId, Category};
+use money::Currency;
+use purchase::{AllowList, Offer, OrganisationId, ProductText, SubscriberFormat};
+use vend::Product;
+
+mod allow_list;
+mod change;
+mod defaults;
+mod offers;
+mod products;
+mod providers;
+mod row;
+mod stored;
+#[cfg(test)]
+mod test_database;
+mod texts;
+
+pub use allow_list::{AllowError, allow, disallow, list_allowed};
+pub use defaults::{find_default_provider, put_default_provider, remove_default_provider};
+pub use offers::{ListedOffer, list_offers, put_offer, remove_offer};
+pub use products::{ListedProduct, list_products, put_product};
+pub use providers::{
+    Declaration, ListedProvider, NewProvider, declare_provider, list_providers, put_provider,
+    set_provider_retries,
+};
+pub use stored::{DeclaredRow, read_currency};
+pub use texts::{put_product_text, remove_product_text};
+
+use row::{AccountRow, LockRow, OfferRow, TextRow};
+
+/// Everything that is needed to price a purchase of one organisation.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    /// The products that it can buy.
+    pub products: Vec<CatalogueProduct>,
+    /// Its accounts, as far as they matter for a purchase.
+    pub accounts: Vec<CatalogueAccount>,
+    /// The subscribers that it may buy for.
+    pub allowed: AllowList,
+}
+
+/// An account, as far as it matters for a purchase.
+#[derive(Clone, Copy, Debug)]
+pub struct CatalogueAccount {
+    /// Its number.
+    pub id: AccountId,
+    /// The currency of all its amounts.
+    pub currency: Currency,
+    /// What it is for.
+    pub category: Category,
+    /// Whether it is neither suspended nor closed.
+    pub is_active: bool,
+}
+
+/// A product with all its offers.
+#[derive(Clone, Debug)]
+pub struct CatalogueProduct {
+    /// The product.
+    pub product: Product,
+    /// The format of its subscriber identifiers.
+    pub format: SubscriberFormat,
+    /// A hint for people. It overrides the hint that is derived from the format.
+    pub hint: Option<String>,
+    /// Its texts in the languages where they differ from the default.
+    pub texts: Vec<ProductText>,
+    /// Its providers and their terms.
+    pub offers: Vec<Offer>,
+    /// The provider if the organisation names none.
+    pub default_provider: Option<String>,
+}
+
+struct ListOffers;
+
+impl Statement for ListOffers {
+    const SQL: &str = "-- list_offers
+SELECT o.product, p.length_min, p.length_max, p.pattern, p.hint, o.provider_code, v.name AS provider_name, o.currency,
+    o.fee_fixed, o.fee_rate::text AS fee_rate, o.fee_floor, o.fee_cap, o.commission_rate::text AS commission_rate,
+    o.amount_min, o.amount_max, d.provider_code IS NOT NULL AS is_default
+FROM offers o
+JOIN products p ON p.product = o.product
+JOIN providers v ON v.code = o.provider_code
+LEFT JOIN default_providers d
+    ON d.organisation_id = o.organisation_id AND d.product = o.product AND d.provider_code = o.provider_code
+WHERE o.organisation_id = $1
+ORDER BY o.product, o.provider_code";
+}
+
+struct ListAccounts;
+
+impl Statement for ListAccounts {
+    const SQL: &str = "-- list_catalogue_accounts
+SELECT id, currency, category, status = 'ACTIVE' AS is_active FROM accounts WHERE organisation_id = $1";
+}
+
+struct ListTexts;
+
+impl Statement for ListTexts {
+    const SQL: &str = "-- list_product_texts
+SELECT product, language, display_name, subscriber_id_label FROM product_texts ORDER BY product, language";
+}
+
+struct ReadLock;
+
+impl Statement for ReadLock {
+    const SQL: &str = "-- read_lock
+SELECT o.environment <> $2 AS is_locked,
+    ARRAY (SELECT a.subscriber_identifier FROM allowed_subscribers a WHERE a.organisation_id = o.id) AS allowed
+FROM organisations o
+WHERE o.id = $1";
+}
+
+/// The catalogue of one organisation.
+pub async fn read_catalogue(
+    database: &Database,
+    organisation: OrganisationId,
+) -> Result<Catalogue, DatabaseError> {
+    database
+        .read(move |connection| {
+            Box::pin(async move {
+                let accounts: Vec<AccountRow> =
+                    prepared::<ListAccounts>().bind::<BigInt, _>(organisation.0).load(connection).await?;
+                Ok(Catalogue {
+                    products: by_product(offers(connection, organisation).await?, &texts(connection).await?)?,
+                    accounts: accounts
+                        .into_iter()
+                        .map(CatalogueAccount::try_from)
+                        .collect::<Result<_, _>>()?,
+                    allowed: lock(connection, organisation).await?,
+                })
+            })
+        })
+        .await
+}
+
+async fn offers(
+    connection: &Connection,
+    organisation: OrganisationId,
+) -> Result<Vec<OfferRow>, DatabaseError> {
+    prepared::<ListOffers>().bind::<BigInt, _>(organisation.0).load(connection).await
+}
+
+async fn texts(connection: &Connection) -> Result<Vec<TextRow>, DatabaseError> {
+    prepared::<ListTexts>().load(connection).await
+}
+
+/// An organisation that does not exist, or whose environment is not production, is locked to its allow-list.
+async fn lock(connection: &Connection, organisation: OrganisationId) -> Result<AllowList, DatabaseError> {
+    let read = prepared::<ReadLock>().bind::<BigInt, _>(organisation.0).bind::<Text, _>("PRODUCTION");
+    let rows: Vec<LockRow> = read.load(connection).await?;
+    rows.into_iter().next().map_or_else(|| Ok(AllowList::Only(HashSet::new())), LockRow::read)
+}
+
+/// Groups the rows by product. The rows are sorted by product.
+fn by_product(rows: Vec<OfferRow>, texts: &[TextRow]) -> Result<Vec<CatalogueProduct>, DatabaseError> {
+    let mut products: Vec<CatalogueProduct> = Vec::new();
+    for row in rows {
+        let offer = row.offer()?;
+        let default_provider = row.is_default.then(|| offer.provider_code.clone());
+        match products.last_mut() {
+            Some(last) if last.product == offer.product => {
+                last.default_provider = last.default_provider.take().or(default_provider);
+                last.offers.push(offer);
+            }
+            Some(_) | None => products.push(CatalogueProduct {
+                product: offer.product,
+                format: row.format.read(&row.product)?,
+                hint: row.format.hint,
+                texts: TextRow::of(texts, offer.product),
+                offers: vec![offer],
+                default_provider,
+            }),
+        }
+    }
+    Ok(products)
+}

@@ -1,0 +1,121 @@
+//! Offers: what one organisation can buy from which provider, and on what terms. They are entered, changed, listed and
+//! removed here.
+
+use database::{Database, DatabaseError, Statement, prepared};
+use diesel::sql_types::{BigInt, Nullable, Text};
+use directory::AuditContext;
+use money::Money;
+use purchase::{Offer, OrganisationId, Terms};
+use serde_json::json;
+use vend::Product;
+
+use super::{
+    change::{Line, change},
+    offers,
+    row::OfferRow,
+};
+
+/// An offer to one organisation.
+#[derive(Clone, Debug)]
+pub struct ListedOffer {
+    /// The product, the provider and the terms.
+    pub offer: Offer,
+    /// Whether the organisation buys from this provider if it names none.
+    pub is_default: bool,
+}
+
+/// Lets an organisation buy a product from a provider, or changes the terms.
+pub async fn put_offer(
+    database: &Database,
+    organisation: OrganisationId,
+    product: Product,
+    provider_code: String,
+    terms: Terms,
+    act: AuditContext,
+) -> Result<(), DatabaseError> {
+    let fees = terms.fees;
+    let details = json!({
+        "fee_fixed": fees.fixed.to_string(),
+        "fee_rate": fees.rate.to_string(),
+        "fee_floor": fees.floor.map(|floor| floor.to_string()),
+        "fee_cap": fees.cap.map(|cap| cap.to_string()),
+        "amount_min": terms.minimum.map(|minimum| minimum.to_string()),
+        "amount_max": terms.maximum.map(|maximum| maximum.to_string()),
+        "commission_rate": terms.commission.to_string(),
+    });
+    let line = Line::new("offer.changed", subject(product, &provider_code), details).of(organisation);
+    let put = prepared::<PutOffer>()
+        .bind::<BigInt, _>(organisation.0)
+        .bind::<Text, _>(product.as_str())
+        .bind::<Text, _>(provider_code)
+        .bind::<Text, _>(fees.fixed.currency().to_string())
+        .bind::<BigInt, _>(fees.fixed.minor())
+        .bind::<Text, _>(fees.rate.to_string())
+        .bind::<Nullable<BigInt>, _>(fees.floor.map(Money::minor))
+        .bind::<Nullable<BigInt>, _>(fees.cap.map(Money::minor))
+        .bind::<Text, _>(terms.commission.to_string())
+        .bind::<Nullable<BigInt>, _>(terms.minimum.map(Money::minor))
+        .bind::<Nullable<BigInt>, _>(terms.maximum.map(Money::minor));
+    change(database, put, line, act).await
+}
+
+/// All offers to an organisation, ordered by product and provider.
+pub async fn list_offers(
+    database: &Database,
+    organisation: OrganisationId,
+) -> Result<Vec<ListedOffer>, DatabaseError> {
+    database
+        .read(move |connection| {
+            Box::pin(async move {
+                let rows = offers(connection, organisation).await?;
+                let listed =
+                    |row: OfferRow| Ok(ListedOffer { offer: row.offer()?, is_default: row.is_default });
+                rows.into_iter().map(listed).collect()
+            })
+        })
+        .await
+}
+
+/// Ends an offer to an organisation. Servers notice within seconds. Open purchases continue.
+///
+/// # Errors
+/// [`DatabaseError::Absent`] if there is no such offer, and [`DatabaseError::Rejected`] while the provider is the
+/// organisation's default for the product.
+pub async fn remove_offer(
+    database: &Database,
+    organisation: OrganisationId,
+    product: Product,
+    provider_code: String,
+    act: AuditContext,
+) -> Result<(), DatabaseError> {
+    let line = Line::new("offer.removed", subject(product, &provider_code), json!({})).of(organisation);
+    let removal = prepared::<RemoveOffer>()
+        .bind::<BigInt, _>(organisation.0)
+        .bind::<Text, _>(product.as_str())
+        .bind::<Text, _>(provider_code);
+    change(database, removal, line, act).await
+}
+
+struct PutOffer;
+
+impl Statement for PutOffer {
+    const SQL: &str = "-- put_offer
+INSERT INTO offers (organisation_id, product, provider_code, currency, fee_fixed, fee_rate, fee_floor, fee_cap,
+    commission_rate, amount_min, amount_max)
+VALUES ($1, $2, $3, $4, $5, $6::numeric, $7, $8, $9::numeric, $10, $11)
+ON CONFLICT (organisation_id, product, provider_code) DO UPDATE SET currency = excluded.currency,
+    fee_fixed = excluded.fee_fixed, fee_rate = excluded.fee_rate, fee_floor = excluded.fee_floor,
+    fee_cap = excluded.fee_cap, commission_rate = excluded.commission_rate, amount_min = excluded.amount_min,
+    amount_max = excluded.amount_max";
+}
+
+struct RemoveOffer;
+
+impl Statement for RemoveOffer {
+    const SQL: &str = "-- remove_offer
+DELETE FROM offers WHERE organisation_id = $1 AND product = $2 AND provider_code = $3";
+}
+
+fn subject(product: Product, provider_code: &str) -> String {
+    format!("offer:{product}/{provider_code}")
+}

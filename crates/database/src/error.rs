@@ -1,0 +1,196 @@
+//! Errors between this crate and the database, classified by what a caller may do next.
+//!
+//! Money depends on one distinction: *nothing was committed*, or *a commit may have happened*.
+
+use tokio_postgres::{
+    Error as ServerError,
+    error::{DbError, SqlState},
+};
+
+pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why an operation on the database has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The database could not be reached, or was lost before a commit was requested. Nothing was committed.
+    #[error("the database is not available")]
+    Unavailable {
+        #[source]
+        source: Source,
+    },
+    /// A commit was requested and its answer never arrived. The change may or may not be committed. The same operation
+    /// may be run again with the same keys.
+    #[error("the commit was not acknowledged")]
+    Unacknowledged {
+        #[source]
+        source: Source,
+    },
+    /// The engine's task ended without an answer. Treat it like [`DatabaseError::Unacknowledged`].
+    #[error("the operation was lost with its task")]
+    Lost {
+        #[source]
+        source: tokio::task::JoinError,
+    },
+    /// The lane that had the job has stopped. Treat it like [`DatabaseError::Unacknowledged`].
+    #[error("the lane has stopped")]
+    Stopped,
+    /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long, every
+    /// connection, every place in a queue). Nothing was committed, and running the operation again may succeed.
+    #[error("the database is too busy with others")]
+    Busy {
+        #[source]
+        source: Source,
+    },
+    /// Another writer changed the row first.
+    #[error("{what} was changed concurrently")]
+    Stale { what: &'static str },
+    /// The named row does not exist.
+    #[error("there is no {what} {key}")]
+    Absent { what: &'static str, key: String },
+    /// A row with the same key exists already.
+    #[error("a row with the same key exists (constraint {constraint})")]
+    Duplicate { constraint: String },
+    /// The database refused a value that violates one of its constraints. Unless an operator entered the value, this is
+    /// a defect on our side.
+    #[error("the database refused a value (constraint {constraint})")]
+    Rejected {
+        constraint: String,
+        #[source]
+        source: Source,
+    },
+    /// The stored value cannot be what was written.
+    #[error("{table}.{column} of row {key} is corrupt")]
+    Corrupt {
+        table: &'static str,
+        column: &'static str,
+        key: String,
+        #[source]
+        source: Option<Source>,
+    },
+    /// The sealed token of a purchase does not open. The key that sealed it is missing here, or the row was changed.
+    /// The purchase is successful, whatever happens to its token.
+    #[error("the token of purchase {purchase} cannot be opened")]
+    TokenUnreadable {
+        purchase: i64,
+        #[source]
+        source: Source,
+    },
+    /// A statement failed for another reason. This is a defect on our side.
+    #[error("a statement failed")]
+    Query {
+        #[source]
+        source: Source,
+    },
+    /// The server or the session has a setting that this program does not accept for money.
+    #[error("the database setting {name} is {value:?} and must be {required}")]
+    Setting { name: &'static str, value: String, required: &'static str },
+    /// The database's schema is not the one that this program was built for.
+    #[error("the schema is at version {found} and this program needs {expected}")]
+    Schema { found: String, expected: String },
+    /// A migration could not be applied. The migrations before it are applied.
+    #[error("a migration could not be applied")]
+    Migration {
+        #[source]
+        source: Source,
+    },
+}
+
+impl DatabaseError {
+    /// Whether nothing was committed and the same operation may succeed shortly after.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Busy { .. })
+    }
+
+    /// Whether the operation may have been committed although it has no result.
+    pub fn may_have_been_kept(&self) -> bool {
+        matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
+    }
+
+    /// Whether the database denied our login the permission.
+    pub fn is_forbidden(&self) -> bool {
+        let Self::Query { source } = self else { return false };
+        let error = source.downcast_ref::<ServerError>();
+        error.and_then(ServerError::code) == Some(&SqlState::INSUFFICIENT_PRIVILEGE)
+    }
+
+    /// What a transaction that was never sent may be told: the database was lost before its commit.
+    pub fn unavailable(source: impl Into<Source>) -> Self {
+        Self::Unavailable { source: source.into() }
+    }
+
+    /// A stored value that cannot be what was written.
+    #[expect(clippy::needless_pass_by_value, reason = "a key is a number or a borrowed text at every call")]
+    pub fn corrupt(table: &'static str, column: &'static str, key: impl ToString) -> Self {
+        Self::Corrupt { table, column, key: key.to_string(), source: None }
+    }
+}
+
+/// The phase in which an operation failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// No commit had been requested.
+    Statement,
+    /// The commit had been sent.
+    Commit,
+}
+
+/// A failure before any commit. A write outside a [`Transaction`](crate::Transaction) commits by itself, so there must
+/// be none.
+impl From<ServerError> for DatabaseError {
+    fn from(error: ServerError) -> Self {
+        classify(error, Phase::Statement)
+    }
+}
+
+/// Classifies a failure by its SQLSTATE (PostgreSQL, appendix A), because the texts of a server depend on its language.
+/// After the commit was sent, only an error that the server sends for an uncommitted transaction proves that nothing
+/// was committed.
+pub(crate) fn classify(error: ServerError, phase: Phase) -> DatabaseError {
+    // Without an answer of the server, the connection is lost.
+    let Some(answer) = error.as_db_error() else { return undecided(error, phase, unavailable) };
+    let constraint = constraint(answer);
+    match *answer.code() {
+        SqlState::UNIQUE_VIOLATION => DatabaseError::Duplicate { constraint },
+        SqlState::FOREIGN_KEY_VIOLATION
+        | SqlState::CHECK_VIOLATION
+        | SqlState::NOT_NULL_VIOLATION
+        | SqlState::EXCLUSION_VIOLATION
+        | SqlState::RESTRICT_VIOLATION => DatabaseError::Rejected { constraint, source: error.into() },
+        SqlState::T_R_SERIALIZATION_FAILURE => DatabaseError::Busy { source: error.into() },
+        SqlState::IN_FAILED_SQL_TRANSACTION => query(error.into()),
+        SqlState::T_R_DEADLOCK_DETECTED | SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED => {
+            undecided(error, phase, |source| DatabaseError::Busy { source })
+        }
+        SqlState::READ_ONLY_SQL_TRANSACTION
+        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+        | SqlState::IDLE_SESSION_TIMEOUT
+        | SqlState::ADMIN_SHUTDOWN
+        | SqlState::CRASH_SHUTDOWN
+        | SqlState::CANNOT_CONNECT_NOW
+        | SqlState::DATABASE_DROPPED => undecided(error, phase, unavailable),
+        _ => undecided(error, phase, query),
+    }
+}
+
+fn undecided(
+    error: ServerError,
+    phase: Phase,
+    before: impl FnOnce(Source) -> DatabaseError,
+) -> DatabaseError {
+    match phase {
+        Phase::Statement => before(error.into()),
+        Phase::Commit => DatabaseError::Unacknowledged { source: error.into() },
+    }
+}
+
+fn unavailable(source: Source) -> DatabaseError {
+    DatabaseError::Unavailable { source }
+}
+
+fn query(source: Source) -> DatabaseError {
+    DatabaseError::Query { source }
+}
+
+fn constraint(answer: &DbError) -> String {
+    answer.constraint().or_else(|| answer.column()).unwrap_or("unnamed").to_owned()
+}

@@ -1,0 +1,139 @@
+//! The handle to a database, and the forms of an operation on it: a transaction, a read, or a write that may be lost.
+
+use std::{fmt, pin::Pin, sync::Arc};
+
+use tokio::{runtime::Handle, time::timeout};
+
+use crate::{
+    Connection, DatabaseError, DatabaseSettings, Pool, PooledConnection, Purpose, Transaction,
+    address::Address, connection, migrate,
+};
+
+/// Work that is done on a borrowed connection.
+pub type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + Send + 'a>>;
+
+/// A database, and a pool of connections to it. Clones are handles to the same ones.
+#[derive(Clone)]
+pub struct Database {
+    pool: Pool,
+    address: Arc<Address>,
+    settings: Arc<DatabaseSettings>,
+    engine: Handle,
+}
+
+impl Database {
+    /// Connects, and checks that the database is safe for money and has this program's schema. Every connection lives
+    /// on `engine`.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unavailable`], [`DatabaseError::Setting`] or [`DatabaseError::Schema`].
+    pub async fn connect(settings: DatabaseSettings, engine: Handle) -> Result<Self, DatabaseError> {
+        let address = connection::address(&settings).map_err(DatabaseError::unavailable)?;
+        let pool = Pool::new(&address, &settings, settings.pool_size, Purpose::General, &engine);
+        let database = Self { pool, address: Arc::new(address), settings: Arc::new(settings), engine };
+        database.check_schema().await?;
+        Ok(database)
+    }
+
+    /// Another pool of connections to the same database, so that other operations cannot take them all.
+    pub fn another_pool(&self, purpose: Purpose, size: usize) -> Pool {
+        Pool::new(&self.address, &self.settings, size, purpose, &self.engine)
+    }
+
+    /// The settings with which it was connected.
+    pub fn settings(&self) -> &DatabaseSettings {
+        &self.settings
+    }
+
+    /// The runtime on which the connections live.
+    pub fn engine(&self) -> &Handle {
+        &self.engine
+    }
+
+    /// A connection for reads. A write through it commits by itself. To write, use [`Database::begin`].
+    ///
+    /// # Errors
+    /// [`DatabaseError::Busy`] if all connections are in use, and what opening a connection may answer.
+    pub async fn get(&self) -> Result<PooledConnection, DatabaseError> {
+        self.pool.get().await
+    }
+
+    /// A connection with an open transaction.
+    ///
+    /// # Errors
+    /// Like [`Database::get`].
+    pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
+        self.pool.begin().await
+    }
+
+    /// Checks that the database answers and has this program's schema.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Schema`] if it has another one.
+    pub async fn check_schema(&self) -> Result<(), DatabaseError> {
+        self.read(|connection| Box::pin(migrate::check_schema(connection))).await
+    }
+
+    /// Runs an operation on the engine, where a caller that goes away cannot abort it, and waits for its result.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unacknowledged`] if the operation takes longer than the settings allow, and its own errors.
+    pub async fn on_engine<T: Send + 'static>(
+        &self,
+        operation: impl Future<Output = Result<T, DatabaseError>> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        let deadline = self.settings.operation_deadline();
+        let task = self.engine.spawn(async move {
+            let outcome = timeout(deadline, operation).await;
+            outcome.unwrap_or_else(|elapsed| Err(DatabaseError::Unacknowledged { source: elapsed.into() }))
+        });
+        task.await.map_err(|source| DatabaseError::Lost { source })?
+    }
+
+    /// Runs `work` in one transaction on the engine. Commits all of it or nothing.
+    ///
+    /// # Errors
+    /// Those of `work` and of [`Transaction::commit`].
+    pub async fn operate<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Transaction) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        let pool = self.pool.clone();
+        self.on_engine(async move {
+            let transaction = pool.begin().await?;
+            let outcome = work(&transaction).await;
+            transaction.end(outcome).await
+        })
+        .await
+    }
+
+    /// Reads on the engine. Do not write here: a write would commit by itself.
+    ///
+    /// # Errors
+    /// Those of `work`, and those of [`Database::get`].
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Connection) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        let pool = self.pool.clone();
+        self.on_engine(async move { work(&*pool.get().await?).await }).await
+    }
+
+    /// Runs one statement on the engine that commits by itself. Use it only for a write that may be lost without harm:
+    /// it does not check whether a standby has it.
+    ///
+    /// # Errors
+    /// Those of `work`, and those of [`Database::get`].
+    pub async fn write_alone<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Connection) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        self.read(work).await
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

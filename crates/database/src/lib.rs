@@ -1,0 +1,31 @@
+//! Connections to Postgres: opened with TLS, kept in pools, used in transactions that know what a commit proves.
+//!
+//! Nothing here knows what the service sells. The crates above write their statements, and run them with [`Run`].
+
+mod address;
+mod connection;
+mod error;
+mod handle;
+mod measures;
+mod migrate;
+mod pool;
+mod query;
+mod role;
+mod row;
+mod settings;
+mod statement;
+#[cfg(test)]
+mod test_database;
+mod transaction;
+
+pub use address::AddressError;
+pub use connection::{Connection, Purpose};
+pub use error::DatabaseError;
+pub use handle::{Database, Work};
+pub use measures::describe_metrics;
+pub use migrate::{migrate, schema_version};
+pub use pool::{Pool, PooledConnection};
+pub use query::{Reads, Run};
+pub use settings::DatabaseSettings;
+pub use statement::{Bound, Prepared, Statement, column, prepared};
+pub use transaction::Transaction;

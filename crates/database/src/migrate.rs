@@ -1,0 +1,89 @@
+//! The schema, embedded in the binaries. The owner applies it, and every other role compares it.
+
+use std::sync::Arc;
+
+use diesel::{QueryableByName, migration::MigrationSource, pg::Pg, sql_types::Text};
+use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{Connection, DatabaseError, Run, address::Address};
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
+
+/// A number that no other program uses for a lock in the same database.
+const TAKE_LOCK: &str = "SELECT pg_advisory_lock(7286446395)";
+
+const NONE: &str = "none";
+
+/// Migrates the database at `owner_url` to this program's schema, as its owner, and returns the versions that it
+/// applied. Several processes may start this at once: they wait for each other.
+///
+/// # Errors
+/// [`DatabaseError::Schema`] if the database has a version that this program does not know, and [`DatabaseError::Migration`]
+/// if a version cannot be applied.
+pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseError> {
+    let address = Address::parse(owner_url.expose_secret()).map_err(DatabaseError::unavailable)?;
+    // Its task ends with the connection.
+    let connected = address.connect(&Arc::default()).await;
+    let (client, _driver) = connected.map_err(DatabaseError::unavailable)?;
+    client.batch_execute(TAKE_LOCK).await?;
+    let connection = AsyncPgConnection::try_from(client).await.map_err(DatabaseError::unavailable)?;
+    let applied = tokio::task::spawn_blocking(move || apply(connection)).await;
+    applied.map_err(|source| DatabaseError::Lost { source })?
+}
+
+/// The newest version of this program's schema.
+pub fn schema_version() -> String {
+    embedded_versions().pop().unwrap_or_else(|| NONE.to_owned())
+}
+
+/// Refuses a database whose schema is not exactly this program's.
+pub(crate) async fn check_schema(connection: &Connection) -> Result<(), DatabaseError> {
+    let exists = "SELECT coalesce(to_regclass('public.__diesel_schema_migrations')::text, '') AS version";
+    let table: Version = diesel::sql_query(exists).get_result(connection).await?;
+    let mut found = Vec::new();
+    if !table.version.is_empty() {
+        let versions = "SELECT version FROM public.__diesel_schema_migrations ORDER BY version";
+        found = diesel::sql_query(versions).load(connection).await?;
+    }
+    compare(&found.into_iter().map(|Version { version }| version).collect::<Vec<_>>())
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = Text)]
+    version: String,
+}
+
+/// Dropping the connection at the end releases the lock.
+fn apply(connection: AsyncPgConnection) -> Result<Vec<String>, DatabaseError> {
+    let mut connection = AsyncConnectionWrapper::<AsyncPgConnection>::from(connection);
+    let found = connection.applied_migrations().map_err(|source| DatabaseError::Migration { source })?;
+    let known = embedded_versions();
+    if let Some(unknown) = found.iter().map(ToString::to_string).find(|found| !known.contains(found)) {
+        return Err(DatabaseError::Schema { found: unknown, expected: schema_version() });
+    }
+    let applied = connection.run_pending_migrations(MIGRATIONS);
+    let applied = applied.map_err(|source| DatabaseError::Migration { source })?;
+    Ok(applied.iter().map(ToString::to_string).collect())
+}
+
+fn compare(found: &[String]) -> Result<(), DatabaseError> {
+    let expected = embedded_versions();
+    if found == expected.as_slice() {
+        return Ok(());
+    }
+    let found = found.last().map_or(NONE, String::as_str).to_owned();
+    Err(DatabaseError::Schema { found, expected: schema_version() })
+}
+
+/// The versions in the order in which they are applied.
+fn embedded_versions() -> Vec<String> {
+    let migrations = MigrationSource::<Pg>::migrations(&MIGRATIONS);
+    let migrations = migrations.expect("migrations that were embedded when compiling can be listed");
+    let mut versions: Vec<_> =
+        migrations.iter().map(|migration| migration.name().version().to_string()).collect();
+    versions.sort_unstable();
+    versions
+}

@@ -1,0 +1,234 @@
+//! Runs statements: those that are written as SQL, and those of Diesel's query language.
+//!
+//! Diesel writes the SQL, binds the parameters and reads the rows. This crate sends them itself, because diesel-async
+//! drops the SQLSTATE of an error.
+
+use std::any::TypeId;
+
+use diesel::{
+    deserialize::FromSqlRow,
+    pg::{Pg, PgMetadataLookup, PgQueryBuilder, PgTypeMetadata},
+    query_builder::{AsQuery, QueryBuilder, QueryFragment, QueryId, bind_collector::RawBytesBindCollector},
+    query_dsl::CompatibleType,
+};
+use futures_util::{TryStreamExt, future::BoxFuture, pin_mut};
+use tokio_postgres::{
+    Row, RowStream, Statement,
+    types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
+};
+
+use crate::{Connection, DatabaseError, error::Source, row::ReadRow};
+
+/// A statement that can be run.
+pub trait Run: Sized {
+    /// Runs the statement and reads all its rows.
+    ///
+    /// # Errors
+    /// What the server answers, and [`DatabaseError::Query`] if a row cannot be read.
+    fn load<Out>(
+        self,
+        connection: &Connection,
+    ) -> impl Future<Output = Result<Vec<Out>, DatabaseError>> + Send
+    where
+        Self: Reads<Out>,
+        Out: Send,
+    {
+        let request = self.request(connection);
+        async move {
+            let rows = request?.rows(connection).await?.0;
+            rows.into_iter().map(Self::read).collect()
+        }
+    }
+
+    /// Runs the statement and reads its first row, if there is one.
+    ///
+    /// # Errors
+    /// Like [`Run::load`].
+    fn optional<Out>(
+        self,
+        connection: &Connection,
+    ) -> impl Future<Output = Result<Option<Out>, DatabaseError>> + Send
+    where
+        Self: Reads<Out>,
+        Out: Send,
+    {
+        let request = self.request(connection);
+        async move {
+            let rows = request?.rows(connection).await?.0;
+            rows.into_iter().next().map(Self::read).transpose()
+        }
+    }
+
+    /// Runs a statement that always has a row, and reads the row.
+    ///
+    /// # Errors
+    /// Like [`Run::load`], and [`DatabaseError::Query`] if there is no row.
+    fn get_result<Out>(
+        self,
+        connection: &Connection,
+    ) -> impl Future<Output = Result<Out, DatabaseError>> + Send
+    where
+        Self: Reads<Out>,
+        Out: Send,
+    {
+        let row = self.optional(connection);
+        async move { row.await?.ok_or_else(|| failed("the statement has no row")) }
+    }
+
+    /// Runs the statement, and returns the number of rows that it affected.
+    ///
+    /// # Errors
+    /// What the server answers.
+    fn execute(self, connection: &Connection) -> impl Future<Output = Result<usize, DatabaseError>> + Send
+    where
+        Self: QueryFragment<Pg> + QueryId,
+    {
+        let request = Request::of(connection, &self);
+        async move { Ok(request?.rows(connection).await?.1) }
+    }
+}
+
+impl<Statement> Run for Statement {}
+
+/// A statement whose rows Diesel can read as `Out`.
+pub trait Reads<Out> {
+    /// The statement as it is sent.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Query`] if Diesel cannot write it.
+    fn request(self, connection: &Connection) -> Result<Request, DatabaseError>;
+
+    /// Reads a row.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Query`] if the row is not as `Out` says.
+    fn read(row: Row) -> Result<Out, DatabaseError>;
+}
+
+impl<Query, Out> Reads<Out> for Query
+where
+    Query: AsQuery,
+    Query::Query: QueryFragment<Pg> + QueryId,
+    Query::SqlType: CompatibleType<Out, Pg>,
+    Out: FromSqlRow<<Query::SqlType as CompatibleType<Out, Pg>>::SqlType, Pg>,
+{
+    fn request(self, connection: &Connection) -> Result<Request, DatabaseError> {
+        Request::of(connection, &self.as_query())
+    }
+
+    fn read(row: Row) -> Result<Out, DatabaseError> {
+        Out::build_from_row(&ReadRow::of(row)).map_err(failed)
+    }
+}
+
+/// A statement as it is sent.
+#[derive(Debug)]
+pub struct Request {
+    statement: Wanted,
+    parameters: Vec<(Parameter, Type)>,
+}
+
+/// How the server knows the statement.
+#[derive(Debug)]
+enum Wanted {
+    /// This connection has prepared it.
+    Prepared(Statement),
+    /// This connection prepares it now, and keeps it under its type. A statement that is composed while the program
+    /// runs has no such type.
+    New { id: Option<TypeId>, sql: String },
+}
+
+impl Request {
+    /// Everything that needs the statement itself happens here, so that what is awaited later is small.
+    fn of(
+        connection: &Connection,
+        query: &(impl QueryFragment<Pg> + QueryId),
+    ) -> Result<Self, DatabaseError> {
+        let parameters = parameters(query)?;
+        let id = id_of(query);
+        if let Some(statement) = id.and_then(|id| connection.prepared(id)) {
+            return Ok(Self { statement: Wanted::Prepared(statement), parameters });
+        }
+        let mut sql = PgQueryBuilder::new();
+        query.to_sql(&mut sql, &Pg).map_err(failed)?;
+        Ok(Self { statement: Wanted::New { id, sql: sql.finish() }, parameters })
+    }
+
+    /// The rows, and the number of rows that were affected. It is boxed because a group of the money path runs many
+    /// statements at once.
+    fn rows(self, connection: &Connection) -> BoxFuture<'_, Result<(Vec<Row>, usize), DatabaseError>> {
+        Box::pin(async move {
+            let mut found = Vec::new();
+            let rows = self.send(connection).await?;
+            pin_mut!(rows);
+            while let Some(row) = rows.try_next().await? {
+                found.push(row);
+            }
+            let affected = rows.rows_affected().and_then(|affected| usize::try_from(affected).ok());
+            Ok((found, affected.unwrap_or_default()))
+        })
+    }
+
+    async fn send(self, connection: &Connection) -> Result<RowStream, tokio_postgres::Error> {
+        let client = connection.client();
+        let statement = match self.statement {
+            Wanted::Prepared(statement) => statement,
+            Wanted::New { id: Some(id), sql } => {
+                let types: Vec<Type> = self.parameters.iter().map(|(_, type_)| type_.clone()).collect();
+                let statement = client.prepare_typed(&sql, &types).await?;
+                connection.keep(id, statement.clone());
+                statement
+            }
+            Wanted::New { id: None, sql } => return client.query_typed_raw(&sql, self.parameters).await,
+        };
+        client.query_raw(&statement, self.parameters.into_iter().map(|(parameter, _)| parameter)).await
+    }
+}
+
+fn id_of<Query: QueryId>(_: &Query) -> Option<TypeId> {
+    Query::query_id()
+}
+
+/// The parameters, as Diesel serializes them.
+fn parameters(query: &impl QueryFragment<Pg>) -> Result<Vec<(Parameter, Type)>, DatabaseError> {
+    let mut collected = RawBytesBindCollector::<Pg>::new();
+    query.collect_binds(&mut collected, &mut NoOwnTypes, &Pg).map_err(failed)?;
+    let typed = collected.binds.into_iter().zip(&collected.metadata);
+    typed.map(|(bytes, metadata)| Ok((Parameter(bytes), type_of(metadata)?))).collect()
+}
+
+fn type_of(metadata: &PgTypeMetadata) -> Result<Type, DatabaseError> {
+    let oid = metadata.oid().map_err(failed)?;
+    Type::from_oid(oid).ok_or_else(|| failed(format!("the type {oid} is not one of Postgres' own")))
+}
+
+fn failed(source: impl Into<Source>) -> DatabaseError {
+    DatabaseError::Query { source: source.into() }
+}
+
+/// The schema defines no types, so there is nothing to look up.
+struct NoOwnTypes;
+
+impl PgMetadataLookup for NoOwnTypes {
+    fn lookup_type(&mut self, _name: &str, _schema: Option<&str>) -> PgTypeMetadata {
+        PgTypeMetadata::new(0, 0)
+    }
+}
+
+/// A parameter in Postgres' binary format. `None` is NULL.
+#[derive(Debug)]
+struct Parameter(Option<Vec<u8>>);
+
+impl ToSql for Parameter {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Source> {
+        let Some(bytes) = &self.0 else { return Ok(IsNull::Yes) };
+        out.extend_from_slice(bytes);
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}

@@ -1,0 +1,151 @@
+//! The database's settings: where it is, how many connections it gets, and how long operations may take.
+
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::{address::AddressError, connection};
+
+/// The database's part of a binary's settings. Only the address has no default.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DatabaseSettings {
+    /// The database's address, `postgres://role:password@host/name`; the role is a serving one, not the owner. The
+    /// parameters `sslmode` and `sslrootcert` protect the connection, in the words of libpq.
+    pub database_url: SecretString,
+    /// The name of the connections in `pg_stat_activity`.
+    #[serde(default = "default::application_name")]
+    pub application_name: String,
+    /// Connections for reading and for everything that moves no money.
+    #[serde(default = "default::pool_size")]
+    pub pool_size: usize,
+    /// Connections that only reserves and records use, so that reads cannot starve them.
+    #[serde(default = "default::money_pool_size")]
+    pub money_pool_size: usize,
+    /// Group commit lanes. Each uses one of the money connections at a time. More lanes make smaller groups, and only
+    /// help if the database has spare processors.
+    #[serde(default = "default::lanes")]
+    pub lanes: usize,
+    /// The maximum number of reserves and records that one lane runs as one transaction.
+    #[serde(default = "default::group_max")]
+    pub group_max: usize,
+    /// How long an operation may wait for a free connection.
+    #[serde(default = "default::pool_wait_ms")]
+    pub pool_wait_ms: u64,
+    /// How long opening a connection may take.
+    #[serde(default = "default::connect_timeout_ms")]
+    pub connect_timeout_ms: u64,
+    /// How long the server lets a statement wait for a lock.
+    #[serde(default = "default::lock_timeout_ms")]
+    pub lock_timeout_ms: u64,
+    /// How long the server lets a statement run.
+    #[serde(default = "default::statement_timeout_ms")]
+    pub statement_timeout_ms: u64,
+    /// How long the server keeps an open transaction without activity.
+    #[serde(default = "default::idle_in_transaction_timeout_ms")]
+    pub idle_in_transaction_timeout_ms: u64,
+    /// How long this side waits for the acknowledgement of a commit. After that the commit counts as unacknowledged.
+    #[serde(default = "default::commit_deadline_ms")]
+    pub commit_deadline_ms: u64,
+    /// How long this side waits for a whole operation, independent of the server and the network.
+    #[serde(default = "default::operation_deadline_ms")]
+    pub operation_deadline_ms: u64,
+}
+
+impl DatabaseSettings {
+    /// Checks the settings at start-up.
+    ///
+    /// # Errors
+    /// If the address cannot be that of a database, or the protection that it names cannot be set up.
+    pub fn checked(&self) -> Result<(), AddressError> {
+        connection::address(self).map(drop)
+    }
+
+    /// The defaults, on the database at `database_url`.
+    pub fn for_database(database_url: impl Into<SecretString>) -> Self {
+        Self {
+            database_url: database_url.into(),
+            application_name: default::application_name(),
+            pool_size: default::pool_size(),
+            money_pool_size: default::money_pool_size(),
+            lanes: default::lanes(),
+            group_max: default::group_max(),
+            pool_wait_ms: default::pool_wait_ms(),
+            connect_timeout_ms: default::connect_timeout_ms(),
+            lock_timeout_ms: default::lock_timeout_ms(),
+            statement_timeout_ms: default::statement_timeout_ms(),
+            idle_in_transaction_timeout_ms: default::idle_in_transaction_timeout_ms(),
+            commit_deadline_ms: default::commit_deadline_ms(),
+            operation_deadline_ms: default::operation_deadline_ms(),
+        }
+    }
+
+    /// How long an operation may wait for a free connection.
+    pub fn pool_wait(&self) -> Duration {
+        Duration::from_millis(self.pool_wait_ms)
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms)
+    }
+
+    pub(crate) fn commit_deadline(&self) -> Duration {
+        Duration::from_millis(self.commit_deadline_ms)
+    }
+
+    /// How long this side waits for a whole operation.
+    pub fn operation_deadline(&self) -> Duration {
+        Duration::from_millis(self.operation_deadline_ms)
+    }
+}
+
+mod default {
+    pub(super) fn application_name() -> String {
+        "vendgate".to_owned()
+    }
+
+    pub(super) const fn pool_size() -> usize {
+        16
+    }
+
+    pub(super) const fn money_pool_size() -> usize {
+        8
+    }
+
+    pub(super) const fn lanes() -> usize {
+        2
+    }
+
+    pub(super) const fn group_max() -> usize {
+        64
+    }
+
+    pub(super) const fn pool_wait_ms() -> u64 {
+        2_000
+    }
+
+    pub(super) const fn connect_timeout_ms() -> u64 {
+        5_000
+    }
+
+    pub(super) const fn lock_timeout_ms() -> u64 {
+        2_000
+    }
+
+    pub(super) const fn statement_timeout_ms() -> u64 {
+        5_000
+    }
+
+    pub(super) const fn idle_in_transaction_timeout_ms() -> u64 {
+        5_000
+    }
+
+    pub(super) const fn commit_deadline_ms() -> u64 {
+        10_000
+    }
+
+    pub(super) const fn operation_deadline_ms() -> u64 {
+        30_000
+    }
+}

@@ -1,0 +1,287 @@
+//! A transaction that commits only on request, and that knows what the answer to its commit proves.
+
+use std::{ops::Deref, time::Duration};
+
+use tokio::time::timeout;
+
+use crate::{
+    Connection, DatabaseError,
+    error::{Phase, classify},
+    pool::PooledConnection,
+};
+
+/// An open transaction. End it with [`commit`](Transaction::commit), [`roll_back`](Transaction::roll_back) or
+/// [`end`](Transaction::end). If it is dropped without an end, it closes its connection, and the server rolls it back.
+#[must_use = "a transaction that is dropped is forgotten"]
+#[derive(Debug)]
+pub struct Transaction {
+    /// `None` once it has ended.
+    connection: Option<PooledConnection>,
+    deadline: Duration,
+}
+
+const HELD: &str = "a transaction holds its connection until it ends";
+
+impl Transaction {
+    pub(crate) async fn begin(
+        connection: PooledConnection,
+        deadline: Duration,
+    ) -> Result<Self, DatabaseError> {
+        // Created before BEGIN, so that a connection without an answer to BEGIN is closed and not reused.
+        let transaction = Self { connection: Some(connection), deadline };
+        let begun = timeout(deadline, transaction.batch_execute("BEGIN")).await;
+        begun.map_err(DatabaseError::unavailable)??;
+        Ok(transaction)
+    }
+
+    /// Commits the transaction.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Unacknowledged`] unless it is certain whether the transaction was committed.
+    pub async fn commit(mut self) -> Result<(), DatabaseError> {
+        let (deadline, warnings) = (self.deadline, self.warnings());
+        // After a failed statement, the server answers COMMIT with a silent ROLLBACK. The SELECT before it, in the same
+        // message, then fails with an error.
+        match timeout(deadline, self.client().batch_execute("SELECT; COMMIT")).await {
+            Ok(Ok(())) if self.warnings() == warnings => {
+                self.give_back();
+                Ok(())
+            }
+            Ok(Ok(())) => {
+                Err(DatabaseError::Unacknowledged { source: "the server warned about the commit".into() })
+            }
+            Ok(Err(error)) => Err(classify(error, Phase::Commit)),
+            Err(elapsed) => Err(DatabaseError::Unacknowledged { source: elapsed.into() }),
+        }
+    }
+
+    /// Rolls the transaction back. If the server does not answer, the connection is closed, and the server rolls back
+    /// by itself.
+    pub async fn roll_back(mut self) {
+        let deadline = self.deadline;
+        if let Ok(Ok(())) = timeout(deadline, self.batch_execute("ROLLBACK")).await {
+            self.give_back();
+        }
+    }
+
+    /// Commits if `outcome` is a result, and rolls back if it is an error.
+    pub async fn end<T>(self, outcome: Result<T, DatabaseError>) -> Result<T, DatabaseError> {
+        match outcome {
+            Ok(result) => self.commit().await.map(|()| result),
+            Err(error) => {
+                self.roll_back().await;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Transaction {
+    /// Returns the connection to its pool. Call it only when the transaction is known to have ended.
+    fn give_back(&mut self) {
+        drop(self.connection.take());
+    }
+}
+
+impl Deref for Transaction {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection.as_ref().expect(HELD)
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            connection.discard();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error, time::Duration};
+
+    use clock::Clock;
+    use local_postgres::LocalDatabase;
+
+    use crate::{
+        Database, DatabaseError,
+        test_database::{connected, database, migrated, settings},
+    };
+
+    const WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till', 1, now())";
+
+    fn written(local: &LocalDatabase) -> String {
+        local.run_sql("SELECT count(*) FROM provider_call_counters").unwrap()
+    }
+
+    async fn becomes_written(local: &LocalDatabase) {
+        let clock = clock::SystemClock;
+        let started = clock.monotonic();
+        while written(local) != "1" {
+            let waited = clock.monotonic().elapsed_since(started);
+            assert!(waited.as_secs() < 20, "the operation did not finish");
+            // The engine of a test runs on this thread, so the wait must not block it.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Makes every commit of a write run `body` first.
+    fn at_commit(local: &LocalDatabase, body: &str) {
+        let sql = format!(
+            "CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN {body}; RETURN NULL; END $$;
+             CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON provider_call_counters
+             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()"
+        );
+        local.run_sql(&sql).unwrap();
+    }
+
+    async fn write(database: &Database) -> Result<(), DatabaseError> {
+        let transaction = database.begin().await?;
+        let outcome = transaction.batch_execute(WRITE).await;
+        transaction.end(outcome).await
+    }
+
+    #[tokio::test]
+    async fn what_is_committed_is_kept_and_what_is_rolled_back_or_dropped_is_not() {
+        let (database, local) = database().await;
+        let dropped = database.begin().await.unwrap();
+        dropped.batch_execute(WRITE).await.unwrap();
+        drop(dropped);
+        let rolled_back = database.begin().await.unwrap();
+        rolled_back.batch_execute(WRITE).await.unwrap();
+        rolled_back.roll_back().await;
+        assert_eq!(written(&local), "0");
+
+        write(&database).await.unwrap();
+        assert_eq!(written(&local), "1");
+    }
+
+    #[tokio::test]
+    async fn a_commit_after_a_failed_statement_is_an_error_and_not_a_quiet_rollback() {
+        let (database, local) = database().await;
+        let transaction = database.begin().await.unwrap();
+        transaction.batch_execute(WRITE).await.unwrap();
+        transaction.batch_execute("SELECT 1 / 0").await.unwrap_err();
+        let outcome = transaction.commit().await.unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Query { .. }), "{outcome:?}");
+        assert!(!outcome.may_have_been_kept());
+        assert_eq!(written(&local), "0");
+    }
+
+    #[tokio::test]
+    async fn a_commit_whose_answer_does_not_come_is_unacknowledged_and_may_yet_be_kept() {
+        let local = migrated();
+        at_commit(&local, "PERFORM pg_sleep(1)");
+        let mut impatient = settings(&local);
+        impatient.commit_deadline_ms = 100;
+        let database = connected(impatient).await.unwrap();
+
+        let outcome = write(&database).await.unwrap_err();
+        assert!(outcome.may_have_been_kept(), "{outcome:?}");
+        becomes_written(&local).await;
+    }
+
+    #[tokio::test]
+    async fn an_operation_goes_on_when_its_caller_no_longer_waits() {
+        let (database, local) = database().await;
+        let busy = database.clone();
+        let operation = database.on_engine(async move {
+            let transaction = busy.begin().await?;
+            transaction.batch_execute("SELECT pg_sleep(0.3)").await?;
+            transaction.batch_execute(WRITE).await?;
+            transaction.commit().await
+        });
+        let abandoned = tokio::time::timeout(Duration::from_millis(20), operation).await;
+        assert!(abandoned.is_err());
+        becomes_written(&local).await;
+    }
+
+    #[tokio::test]
+    async fn a_commit_that_the_server_warns_about_is_unacknowledged() {
+        let local = migrated();
+        at_commit(&local, "RAISE WARNING 'canceling wait for synchronous replication'");
+        let database = connected(settings(&local)).await.unwrap();
+        let outcome = write(&database).await.unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
+    }
+
+    #[tokio::test]
+    async fn a_commit_that_breaks_a_rule_was_certainly_not_kept() {
+        let local = migrated();
+        at_commit(&local, "RAISE EXCEPTION 'no' USING ERRCODE = 'check_violation'");
+        let database = connected(settings(&local)).await.unwrap();
+        let outcome = write(&database).await.unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Rejected { .. }), "{outcome:?}");
+        assert!(!outcome.may_have_been_kept());
+    }
+
+    #[tokio::test]
+    async fn a_failure_says_whether_others_or_we_are_to_blame() {
+        let local = migrated();
+        let mut hasty = settings(&local);
+        hasty.lock_timeout_ms = 50;
+        let database = connected(hasty).await.unwrap();
+        write(&database).await.unwrap();
+
+        let twice = write(&database).await.unwrap_err();
+        assert!(
+            matches!(&twice, DatabaseError::Duplicate { constraint } if constraint == "provider_call_counters_pkey"),
+            "{twice:?}"
+        );
+        let holder = database.begin().await.unwrap();
+        holder.batch_execute("LOCK provider_call_counters IN EXCLUSIVE MODE").await.unwrap();
+        let busy = write(&database).await.unwrap_err();
+        assert!(matches!(busy, DatabaseError::Busy { .. }), "{busy:?}");
+        holder.roll_back().await;
+    }
+
+    #[tokio::test]
+    async fn a_connection_lost_before_the_commit_kept_nothing_and_is_not_lent_again() {
+        let local = migrated();
+        let mut small = settings(&local);
+        small.pool_size = 1;
+        let database = connected(small).await.unwrap();
+        let transaction = database.begin().await.unwrap();
+        transaction.batch_execute(WRITE).await.unwrap();
+        let others = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
+                      WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        local.run_sql(others).unwrap();
+
+        let lost = transaction.batch_execute("SELECT 1").await.unwrap_err();
+        assert!(matches!(lost, DatabaseError::Unavailable { .. }), "{lost:?} {:?}", lost.source());
+        drop(transaction);
+        write(&database).await.unwrap();
+        assert_eq!(written(&local), "1");
+
+        local.run_sql(others).unwrap();
+        // A caller may get the dead connection before its loss is noticed, but at most once.
+        let mut lent_dead = 0;
+        while database.get().await.unwrap().batch_execute("SELECT 1").await.is_err() {
+            lent_dead += 1;
+            assert_eq!(lent_dead, 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_connection_lost_while_committing_is_unacknowledged() {
+        let local = migrated();
+        at_commit(&local, "PERFORM pg_terminate_backend(pg_backend_pid())");
+        let database = connected(settings(&local)).await.unwrap();
+        let outcome = write(&database).await.unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
+    }
+
+    #[tokio::test]
+    async fn an_operation_that_finds_no_free_connection_is_told_so_in_time() {
+        let local = migrated();
+        let mut small = settings(&local);
+        (small.pool_size, small.pool_wait_ms) = (1, 50);
+        let database = connected(small).await.unwrap();
+        let _held = database.begin().await.unwrap();
+        assert!(matches!(database.get().await.err(), Some(DatabaseError::Busy { .. })));
+    }
+}

@@ -1,0 +1,219 @@
+//! The schema from outside: how it is installed in a database, and what it refuses.
+
+#![expect(clippy::unwrap_used, reason = "what a test prepares may fail loudly")]
+
+use std::{fs, path::Path};
+
+use database::{Database, DatabaseError, DatabaseSettings, migrate, schema_version};
+use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
+use tokio::runtime::{Builder, Handle};
+
+/// A newer version than any that this program knows.
+const TOMORROW: &str = "99991231000000";
+
+fn empty(name: &str) -> LocalDatabase {
+    LocalPostgres::shared().create_database(name).unwrap()
+}
+
+fn migrated() -> LocalDatabase {
+    let prepared = LocalPostgres::shared().database_from_template("schema", |url| {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(migrate(&url.into())).map(drop)
+    });
+    prepared.unwrap()
+}
+
+async fn connect(database: &LocalDatabase) -> Result<Database, DatabaseError> {
+    connect_at(database.url()).await
+}
+
+async fn connect_at(url: String) -> Result<Database, DatabaseError> {
+    Database::connect(DatabaseSettings::for_database(url), Handle::current()).await
+}
+
+/// What Postgres says when the servers' role runs `sql`.
+fn refusal_to_servers(database: &LocalDatabase, sql: &str) -> String {
+    let outcome = database.run_sql(&format!("SET ROLE vendgate_api; {sql}"));
+    match outcome {
+        Ok(rows) => format!("allowed: {rows}"),
+        Err(LocalPostgresError::ProgramFailed { said, .. }) => said,
+        Err(other) => other.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn an_empty_database_is_migrated_once_however_often_that_is_asked_for() {
+    let database = empty("empty_then_migrated");
+    let url = database.url().into();
+    let (one, other) = tokio::join!(migrate(&url), migrate(&url));
+    let mut applied = [one.unwrap(), other.unwrap()];
+    applied.sort_unstable();
+    assert!(applied[0].is_empty(), "{applied:?}");
+    assert_eq!(applied[1].last(), Some(&schema_version()));
+    assert_eq!(migrate(&url).await.unwrap(), Vec::<String>::new());
+    connect(&database).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_owner_that_is_no_superuser_and_may_not_make_roles_can_migrate() {
+    migrated();
+    let database = empty("owned_plainly");
+    let name = database.name();
+    let owner =
+        format!("CREATE ROLE plain_owner LOGIN PASSWORD 'plain'; ALTER DATABASE {name} OWNER TO plain_owner");
+    database.run_sql(&owner).unwrap();
+    let applied = migrate(&database.url_as("plain_owner", "plain").into()).await.unwrap();
+    assert_eq!(applied.last(), Some(&schema_version()));
+
+    database.run_sql("CREATE ROLE plain_server LOGIN PASSWORD 'plain' IN ROLE vendgate_api").unwrap();
+    let server = connect_at(database.url_as("plain_server", "plain")).await.unwrap();
+    server.refuse_powerful_role().await.unwrap();
+    let owner = connect_at(database.url_as("plain_owner", "plain")).await.unwrap();
+    let refused = owner.refuse_powerful_role().await.unwrap_err();
+    assert!(refused.to_string().contains("plain_owner"), "{refused}");
+}
+
+#[tokio::test]
+async fn every_migration_can_be_taken_back_and_applied_again() {
+    let database = migrated();
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let mut folders: Vec<_> = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort_unstable();
+    for folder in folders.iter().rev() {
+        database.run_sql(&fs::read_to_string(folder.join("down.sql")).unwrap()).unwrap();
+    }
+    let left = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(database.run_sql(left).unwrap(), "1", "only diesel's own table is left");
+    database.run_sql("DELETE FROM __diesel_schema_migrations").unwrap();
+    assert_eq!(migrate(&database.url().into()).await.unwrap().len(), folders.len());
+}
+
+/// Purchases of the earlier schema: one whose sender is at work, one in doubt, one that has ended.
+const PURCHASES_OF_OLD: &str = "
+    INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
+        product, provider_code, subscriber_identifier, beneficiary_phone_number, currency, entry, charge, net, total,
+        commission, requester_sms, beneficiary_sms, requester_email, beneficiary_email, created_at, state, handling,
+        fence, lease_until, attempt, requests, window_closes_at, copies, last_sent_at, provider_reference, ended_at,
+        failure)
+    SELECT n, 'TOP', 1, 1, 1, 1, 'WEB', 'en', 'ELECTRICITY', 'BPC', '05' || n, '26771234567', 'BWP', 100, 0, 100, 100,
+        0, true, true, true, true, now(), (ARRAY ['IN_FLIGHT', 'IN_DOUBT', 'FAILED'])[n], 'SELF_MANAGED', 1,
+        CASE WHEN n = 1 THEN timestamptz '2027-01-01Z' END, 1, 0, now(), CASE WHEN n < 3 THEN 1 END,
+        CASE WHEN n < 3 THEN now() END, '000001', CASE WHEN n = 3 THEN now() END, CASE WHEN n = 3 THEN 'OPERATOR' END
+    FROM generate_series(1, 3) AS n;";
+
+#[tokio::test]
+async fn open_purchases_survive_the_migration_that_tells_when_they_are_due() {
+    let database = migrated();
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let mut folders: Vec<_> = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort_unstable();
+    let since =
+        folders.iter().filter(|folder| folder.file_name().unwrap().to_str() >= Some("2026-11-20-000007"));
+    for folder in since.rev() {
+        database.run_sql(&fs::read_to_string(folder.join("down.sql")).unwrap()).unwrap();
+    }
+    database.run_sql("DELETE FROM __diesel_schema_migrations WHERE version >= '20261120000007'").unwrap();
+    database.run_sql(PURCHASES_OF_OLD).unwrap();
+    let applied = migrate(&database.url().into()).await.unwrap();
+    assert_eq!(applied.first().map(String::as_str), Some("20261120000007"));
+    let due = "SELECT state, due_at = lease_until, due_at <= now() FROM purchases ORDER BY id";
+    assert_eq!(database.run_sql(due).unwrap(), "IN_FLIGHT|t|f\nIN_DOUBT||t\nFAILED||");
+}
+
+#[test]
+fn the_worker_is_a_member_of_the_servers_even_if_its_role_was_made_beforehand() {
+    let database = migrated();
+    let member = "SELECT pg_has_role('vendgate_worker', 'vendgate_api', 'MEMBER')";
+    assert_eq!(database.run_sql(member).unwrap(), "t");
+    let up = include_str!("../../../migrations/2026-11-20-000007_worker/up.sql");
+    let (roles, _tables) = up.split_once("ALTER TABLE").unwrap();
+    let lone = roles.replace("vendgate_worker", "lone_worker");
+    database.run_sql(&format!("CREATE ROLE lone_worker; {lone} {lone}")).unwrap();
+    assert_eq!(database.run_sql(&member.replace("vendgate_worker", "lone_worker")).unwrap(), "t");
+    database.run_sql("DROP ROLE lone_worker").unwrap();
+}
+
+#[tokio::test]
+async fn another_schema_version_is_refused_older_newer_or_none() {
+    let database = empty("never_migrated");
+    let none = connect(&database).await.unwrap_err();
+    assert!(matches!(&none, DatabaseError::Schema { found, .. } if found == "none"), "{none:?}");
+
+    let database = migrated();
+    database.run_sql(&format!("INSERT INTO __diesel_schema_migrations VALUES ('{TOMORROW}')")).unwrap();
+    let newer = connect(&database).await.unwrap_err();
+    let expected = format!("the schema is at version {TOMORROW} and this program needs {}", schema_version());
+    assert_eq!(newer.to_string(), expected);
+    assert!(matches!(migrate(&database.url().into()).await, Err(DatabaseError::Schema { .. })));
+
+    let database = migrated();
+    let newest = format!("DELETE FROM __diesel_schema_migrations WHERE version = '{}'", schema_version());
+    database.run_sql(&newest).unwrap();
+    assert!(matches!(connect(&database).await, Err(DatabaseError::Schema { .. })));
+}
+
+#[test]
+fn the_servers_cannot_rewrite_what_was_recorded_nor_change_the_schema() {
+    let database = migrated();
+    for forbidden in [
+        "UPDATE audit_log SET actor = 'nobody'",
+        "DELETE FROM audit_log",
+        "TRUNCATE audit_log",
+        "ALTER TABLE audit_log DISABLE TRIGGER ALL",
+        "DROP TABLE audit_log",
+        "DELETE FROM token_families",
+        "UPDATE token_families SET user_id = 1",
+        "UPDATE token_families SET expires_at = now()",
+        "UPDATE access_tokens SET expires_at = now()",
+        "DELETE FROM access_tokens",
+        "DELETE FROM refresh_tokens",
+        "UPDATE refresh_tokens SET expires_at = now()",
+        "INSERT INTO organisations (code, name, environment) VALUES ('X', 'X', 'STAGING')",
+        "UPDATE organisations SET status = 'ACTIVE'",
+        "UPDATE users SET password_hash = ''",
+        "UPDATE client_secrets SET revoked_at = NULL",
+        "INSERT INTO __diesel_schema_migrations VALUES ('1')",
+        "CREATE TABLE theirs (id int)",
+    ] {
+        let said = refusal_to_servers(&database, forbidden);
+        assert!(said.contains("permission denied") || said.contains("must be owner"), "{forbidden}: {said}");
+    }
+}
+
+#[test]
+fn the_servers_may_lock_the_rows_behind_a_login_and_change_nothing() {
+    let database = migrated();
+    for table in ["organisations", "oauth_clients", "client_secrets", "users"] {
+        database.run_sql(&format!("SET ROLE vendgate_api; SELECT FROM {table} FOR SHARE")).unwrap();
+        let renumbered = refusal_to_servers(&database, &format!("UPDATE {table} SET id = DEFAULT"));
+        assert!(renumbered.contains(&format!("the numbers of {table} are for ever")), "{renumbered}");
+        let chosen = refusal_to_servers(&database, &format!("UPDATE {table} SET id = 1"));
+        assert!(chosen.contains("can only be updated to DEFAULT"), "{chosen}");
+        let created = refusal_to_servers(&database, &format!("UPDATE {table} SET created_at = now()"));
+        assert!(created.contains("permission denied"), "{created}");
+    }
+}
+
+#[test]
+fn not_even_the_owner_rewrites_the_audit_log_by_accident() {
+    let database = migrated();
+    let entry = "INSERT INTO audit_log (actor, action, subject, reason) VALUES ('a', 'test.done', 's', 'r')";
+    database.run_sql(entry).unwrap();
+    for forbidden in ["UPDATE audit_log SET actor = 'b'", "DELETE FROM audit_log", "TRUNCATE audit_log"] {
+        let refused = database.run_sql(forbidden).unwrap_err().to_string();
+        let kept = database.run_sql("SELECT actor FROM audit_log").unwrap();
+        assert_eq!(kept, "a", "{forbidden}: {refused}");
+    }
+}
+
+#[test]
+fn every_foreign_key_of_identity_is_indexed() {
+    let database = migrated();
+    let bare = "SELECT c.conrelid::regclass || ' ' || c.conname FROM pg_constraint c
+                WHERE c.contype = 'f' AND c.conrelid::regclass::text IN ('oauth_clients', 'client_secrets',
+                    'users', 'token_families', 'access_tokens', 'refresh_tokens', 'audit_log')
+                AND NOT EXISTS (
+                    SELECT FROM pg_index i WHERE i.indrelid = c.conrelid
+                    AND (i.indkey::int2[])[0:cardinality(c.conkey) - 1] @> c.conkey)";
+    assert_eq!(database.run_sql(bare).unwrap(), "");
+}
