@@ -19,7 +19,7 @@
 //! reason is that the second run shows only how the reserve left the purchase. It does not show whether another
 //! process has claimed the purchase since, so an order that is sent now may be one that was settled already.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use vend::VendOutcome;
 
@@ -81,10 +81,18 @@ enum Phase {
 }
 
 /// One confirm in progress.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Confirm {
     phase: Phase,
     timing: Timing,
+}
+
+/// Omits the timing: it is a setting, and the same for every confirm.
+impl fmt::Debug for Confirm {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { phase, timing: _ } = self;
+        out.debug_struct("Confirm").field("phase", phase).finish_non_exhaustive()
+    }
 }
 
 impl Confirm {
