@@ -20,6 +20,7 @@ use secrecy::ExposeSecret;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::Handle,
+    sync::{Mutex as AsyncMutex, MutexGuard},
     task::AbortHandle,
 };
 use tokio_postgres::{
@@ -43,6 +44,8 @@ pub struct Connection {
     client: Client,
     /// The statements that the server has prepared for this connection, by their types.
     prepared: Mutex<HashMap<TypeId, Statement>>,
+    /// Whose statement is sent next.
+    turns: AsyncMutex<()>,
     driver: AbortHandle,
     warnings: Arc<AtomicU64>,
 }
@@ -103,6 +106,11 @@ impl Connection {
         &self.client
     }
 
+    /// Waits until the statements that were begun before are sent.
+    pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turns.lock().await
+    }
+
     /// The statement of this type, if this connection has prepared it.
     pub(crate) fn prepared(&self, id: TypeId) -> Option<Statement> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
@@ -130,7 +138,7 @@ impl Connection {
         let warnings = Arc::new(AtomicU64::new(0));
         let (client, driver) = address.connect(&warnings).await.map_err(DatabaseError::unavailable)?;
         set_up(&client, settings, purpose).await?;
-        Ok(Self { client, prepared: Mutex::default(), driver, warnings })
+        Ok(Self { client, prepared: Mutex::default(), turns: AsyncMutex::default(), driver, warnings })
     }
 }
 
@@ -190,7 +198,8 @@ async fn set_up(client: &Client, settings: &DatabaseSettings, purpose: Purpose) 
     let sql = format!(
         "SET lock_timeout = {lock}; SET statement_timeout = {statement};
          SET idle_in_transaction_session_timeout = {idle}; SET client_connection_check_interval = 0;
-         SET default_transaction_isolation = 'read committed'; SET TIME ZONE 'UTC'; {session}
+         SET default_transaction_isolation = 'read committed'; SET TIME ZONE 'UTC';
+         SET client_min_messages = warning; {session}
          SELECT current_setting('server_version_num') AS version,
                 current_setting('synchronous_commit') AS synchronous_commit,
                 current_setting('transaction_read_only') AS read_only",

@@ -4,7 +4,7 @@
 
 use tokio_postgres::{
     Error as ServerError,
-    error::{DbError, SqlState},
+    error::{DbError, Severity, SqlState},
 };
 
 pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
@@ -109,8 +109,8 @@ impl DatabaseError {
     /// Whether the database denied our login the permission.
     pub fn is_forbidden(&self) -> bool {
         let Self::Query { source } = self else { return false };
-        let error = source.downcast_ref::<ServerError>();
-        error.and_then(ServerError::code) == Some(&SqlState::INSUFFICIENT_PRIVILEGE)
+        let refusal = source.downcast_ref::<Refusal>();
+        refusal.is_some_and(|refusal| refusal.code == SqlState::INSUFFICIENT_PRIVILEGE)
     }
 
     /// What a transaction that was never sent may be told: the database was lost before its commit.
@@ -146,34 +146,43 @@ impl From<ServerError> for DatabaseError {
 /// After the commit was sent, only an error that the server sends for an uncommitted transaction proves that nothing
 /// was committed.
 pub(crate) fn classify(error: ServerError, phase: Phase) -> DatabaseError {
-    // Without an answer of the server, the connection is lost.
+    // Without an answer of the server, the connection is lost, or is in a state that nothing is known about.
     let Some(answer) = error.as_db_error() else { return undecided(error, phase, unavailable) };
-    let constraint = constraint(answer);
-    match *answer.code() {
+    let (code, constraint, ends_session) = (answer.code().clone(), constraint(answer), ends_session(answer));
+    let refusal = Refusal { code: code.clone(), message: answer.message().to_owned() };
+    match code {
         SqlState::UNIQUE_VIOLATION => DatabaseError::Duplicate { constraint },
         SqlState::FOREIGN_KEY_VIOLATION
         | SqlState::CHECK_VIOLATION
         | SqlState::NOT_NULL_VIOLATION
         | SqlState::EXCLUSION_VIOLATION
-        | SqlState::RESTRICT_VIOLATION => DatabaseError::Rejected { constraint, source: error.into() },
-        SqlState::T_R_SERIALIZATION_FAILURE => DatabaseError::Busy { source: error.into() },
-        SqlState::IN_FAILED_SQL_TRANSACTION => query(error.into()),
+        | SqlState::RESTRICT_VIOLATION => DatabaseError::Rejected { constraint, source: refusal.into() },
+        SqlState::T_R_SERIALIZATION_FAILURE => DatabaseError::Busy { source: refusal.into() },
+        SqlState::IN_FAILED_SQL_TRANSACTION => query(refusal.into()),
         SqlState::T_R_DEADLOCK_DETECTED | SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED => {
-            undecided(error, phase, |source| DatabaseError::Busy { source })
+            undecided(refusal, phase, |source| DatabaseError::Busy { source })
         }
-        SqlState::READ_ONLY_SQL_TRANSACTION
-        | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-        | SqlState::IDLE_SESSION_TIMEOUT
-        | SqlState::ADMIN_SHUTDOWN
-        | SqlState::CRASH_SHUTDOWN
-        | SqlState::CANNOT_CONNECT_NOW
-        | SqlState::DATABASE_DROPPED => undecided(error, phase, unavailable),
-        _ => undecided(error, phase, query),
+        SqlState::READ_ONLY_SQL_TRANSACTION => undecided(refusal, phase, unavailable),
+        _ if ends_session => undecided(refusal, phase, unavailable),
+        _ => undecided(refusal, phase, query),
     }
 }
 
+/// What the server answers, without its details: they repeat the values of the row, which no log may contain.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Refusal {
+    code: SqlState,
+    message: String,
+}
+
+/// Whether the server closes the session after this error, whatever its reason is.
+fn ends_session(answer: &DbError) -> bool {
+    matches!(answer.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+}
+
 fn undecided(
-    error: ServerError,
+    error: impl Into<Source>,
     phase: Phase,
     before: impl FnOnce(Source) -> DatabaseError,
 ) -> DatabaseError {

@@ -3,7 +3,7 @@
 //! Diesel writes the SQL, binds the parameters and reads the rows. This crate sends them itself, because diesel-async
 //! drops the SQLSTATE of an error.
 
-use std::any::TypeId;
+use std::{any::TypeId, pin::pin, task::Poll};
 
 use diesel::{
     deserialize::FromSqlRow,
@@ -11,7 +11,7 @@ use diesel::{
     query_builder::{AsQuery, QueryBuilder, QueryFragment, QueryId, bind_collector::RawBytesBindCollector},
     query_dsl::CompatibleType,
 };
-use futures_util::{TryStreamExt, future::BoxFuture, pin_mut};
+use futures_util::{TryStreamExt, future::BoxFuture, pin_mut, poll};
 use tokio_postgres::{
     Row, RowStream, Statement,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
@@ -151,6 +151,7 @@ impl Request {
         }
         let mut sql = PgQueryBuilder::new();
         query.to_sql(&mut sql, &Pg).map_err(failed)?;
+        let id = id.filter(|_| query.is_safe_to_cache_prepared(&Pg).unwrap_or_default());
         Ok(Self { statement: Wanted::New { id, sql: sql.finish() }, parameters })
     }
 
@@ -169,8 +170,11 @@ impl Request {
         })
     }
 
+    /// Statements that run at the same time are sent in the order in which they were begun, also while one of them is
+    /// prepared.
     async fn send(self, connection: &Connection) -> Result<RowStream, tokio_postgres::Error> {
         let client = connection.client();
+        let turn = connection.turn().await;
         let statement = match self.statement {
             Wanted::Prepared(statement) => statement,
             Wanted::New { id: Some(id), sql } => {
@@ -181,7 +185,15 @@ impl Request {
             }
             Wanted::New { id: None, sql } => return client.query_typed_raw(&sql, self.parameters).await,
         };
-        client.query_raw(&statement, self.parameters.into_iter().map(|(parameter, _)| parameter)).await
+        let parameters = self.parameters.into_iter().map(|(parameter, _)| parameter);
+        let mut answer = pin!(client.query_raw(&statement, parameters));
+        // The first poll sends it.
+        let sent = poll!(answer.as_mut());
+        drop(turn);
+        match sent {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => answer.await,
+        }
     }
 }
 

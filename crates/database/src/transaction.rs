@@ -204,6 +204,8 @@ mod tests {
     async fn a_commit_that_the_server_warns_about_is_unacknowledged() {
         let local = migrated();
         at_commit(&local, "RAISE WARNING 'canceling wait for synchronous replication'");
+        // A session that hears no warnings would take the commit for a durable one.
+        local.run_sql(&format!("ALTER DATABASE {} SET client_min_messages = error", local.name())).unwrap();
         let database = connected(settings(&local)).await.unwrap();
         let outcome = write(&database).await.unwrap_err();
         assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
@@ -217,6 +219,21 @@ mod tests {
         let outcome = write(&database).await.unwrap_err();
         assert!(matches!(outcome, DatabaseError::Rejected { .. }), "{outcome:?}");
         assert!(!outcome.may_have_been_kept());
+    }
+
+    #[tokio::test]
+    async fn an_error_tells_no_value_of_the_row() {
+        let (database, _local) = database().await;
+        let transaction = database.begin().await.unwrap();
+        let wrong = "INSERT INTO provider_call_counters VALUES ('a secret', NULL, now())";
+        let refused = transaction.batch_execute(wrong).await.unwrap_err();
+        let mut told = format!("{refused} {refused:?}");
+        let mut cause = refused.source();
+        while let Some(error) = cause {
+            told = format!("{told} {error} {error:?}");
+            cause = error.source();
+        }
+        assert!(told.contains("next_number") && !told.contains("a secret"), "{told}");
     }
 
     #[tokio::test]

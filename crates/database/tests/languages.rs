@@ -1,5 +1,5 @@
 //! What an error means does not depend on the language of the server. Between this program and the server stands a
-//! relay that makes every text of an error unreadable.
+//! relay that makes every text of an error or a notice unreadable.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
@@ -16,8 +16,9 @@ use tokio::runtime::{Builder, Handle};
 const WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till', 1, now())";
 const OTHER_WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till 2', 1, now())";
 
-/// The field of an error that holds its text (PostgreSQL, 55.8).
-const TEXT: u8 = b'M';
+/// The fields of an error or a notice that are in the server's language: severity, text, detail, hint and place
+/// (PostgreSQL, 55.8).
+const TRANSLATED: &[u8] = b"SMDHW";
 
 fn migrated() -> LocalDatabase {
     let prepared = LocalPostgres::shared().database_from_template("languages", |url| {
@@ -27,12 +28,18 @@ fn migrated() -> LocalDatabase {
     prepared.unwrap()
 }
 
-/// Connects through the relay. A lock is waited for and a statement runs for a moment only.
+/// Connects. A lock is waited for and a statement runs for a moment only.
+async fn connected_at(url: String) -> Database {
+    let mut settings = DatabaseSettings::for_database(url);
+    (settings.lock_timeout_ms, settings.statement_timeout_ms) = (1_500, 3_000);
+    Database::connect(settings, Handle::current()).await.unwrap()
+}
+
+/// Connects through the relay.
 async fn connected(local: &LocalDatabase) -> Database {
     let (server, relay) = (format!("127.0.0.1:{}", local.port()), TcpListener::bind("127.0.0.1:0").unwrap());
     let address = relay.local_addr().unwrap().to_string();
-    let mut settings = DatabaseSettings::for_database(local.url().replace(&server, &address));
-    (settings.lock_timeout_ms, settings.statement_timeout_ms) = (1_500, 3_000);
+    let url = local.url().replace(&server, &address);
     thread::spawn(move || {
         for client in relay.incoming() {
             let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
@@ -43,10 +50,10 @@ async fn connected(local: &LocalDatabase) -> Database {
             thread::spawn(move || garble(server, client).is_ok());
         }
     });
-    Database::connect(settings, Handle::current()).await.unwrap()
+    connected_at(url).await
 }
 
-/// Forwards the server's messages, with the texts of its errors made unreadable.
+/// Forwards the server's messages, with the texts of its errors and notices made unreadable.
 fn garble(mut server: TcpStream, mut client: TcpStream) -> io::Result<()> {
     let mut head = [0; 5];
     loop {
@@ -56,9 +63,11 @@ fn garble(mut server: TcpStream, mut client: TcpStream) -> io::Result<()> {
         let [kind, length @ ..] = head;
         let mut body = vec![0; usize::try_from(u32::from_be_bytes(length)).unwrap().saturating_sub(4)];
         server.read_exact(&mut body)?;
-        if kind == b'E' {
+        if matches!(kind, b'E' | b'N') {
             for field in body.split_mut(|byte| *byte == 0) {
-                if let [TEXT, text @ ..] = field {
+                if let [name, text @ ..] = field
+                    && TRANSLATED.contains(name)
+                {
                     text.fill(b'?');
                 }
             }
@@ -102,6 +111,19 @@ async fn a_lock_that_stays_taken_and_a_slow_statement_are_busy() {
     let slow =
         failed(&database.begin().await.unwrap(), "SET statement_timeout = 1; SELECT pg_sleep(9)").await;
     assert!(matches!(slow, DatabaseError::Busy { .. }), "{slow:?}");
+}
+
+/// The server speaks German, where its translations are installed.
+#[tokio::test]
+async fn a_lock_that_stays_taken_is_busy_in_german_too() {
+    let local = migrated();
+    local.run_sql(&format!("ALTER DATABASE {} SET lc_messages = 'C.UTF-8'", local.name())).unwrap();
+    let database = connected_at(local.url()).await;
+    let holder = database.begin().await.unwrap();
+    holder.batch_execute("LOCK provider_call_counters IN EXCLUSIVE MODE").await.unwrap();
+    let locked = failed(&database.begin().await.unwrap(), WRITE).await;
+    assert!(matches!(locked, DatabaseError::Busy { .. }), "{locked:?}");
+    println!("{locked:?}");
 }
 
 #[tokio::test]

@@ -33,6 +33,8 @@ impl Watcher {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", SCRIPT, "watcher.sh"]).arg(installation.bin()).arg(directory).args(settings);
         command.env_clear().env("LC_ALL", "C").env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        // A database whose `lc_messages` is not C speaks German, where the translations are installed.
+        command.env("LANGUAGE", "de");
         command.current_dir(directory);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // Its own process group, so that a Ctrl-C in a terminal stops the owner first, in good order.

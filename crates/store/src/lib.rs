@@ -1,7 +1,7 @@
 //! The money path in Postgres: purchases, their holds and their messages, as whole atomic operations on owned values.
 //!
-//! A transaction begins and ends inside one function of this crate. No connection and no open transaction leaves it. So
-//! no caller can wait for a provider while it holds a row lock.
+//! A transaction begins and ends inside one function of this crate. So no caller waits for a provider while it holds a
+//! row lock.
 
 use std::{fmt, sync::Arc};
 

@@ -11,13 +11,18 @@ const WITH_STATEMENTS: &[&str] =
 /// What opens a connection or a transaction, or takes one.
 const OPENS: &[&str] = &[
     "Transaction",
-    "PooledConnection",
+    "Connection",
+    "database::Run",
     ".another_pool(",
     ".begin()",
-    ".database().get()",
+    "database.get()",
+    "database().get()",
     ".operate(",
     ".write_alone(",
     ".batch_execute(",
+    "database.read(",
+    "database().read(",
+    ".on_engine(",
 ];
 
 #[test]

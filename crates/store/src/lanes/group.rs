@@ -132,10 +132,10 @@ impl Group {
     /// 6. writes the records, and then the reserves.
     ///
     /// The statements that are joined in steps 3 and 6 are sent together, and the server runs them in the order in
-    /// which they are sent. A connection prepares each statement at its first use, which takes a round trip, and other
-    /// statements may overtake it. That is safe. The reads of step 3 do not depend on each other. In step 6, a reserve
-    /// may overtake the record that frees its subscriber, its key or its money. Then a unique index or a constraint
-    /// refuses it, nothing is committed, and [`Self::run`] runs the group again or splits it, records first.
+    /// which they are written here. No money depends on that order. The reads of step 3 do not depend on each other. If
+    /// in step 6 a reserve overtook the record that frees its subscriber, its key or its money, a unique index or a
+    /// constraint would refuse it, nothing would be committed, and [`Self::run`] would run the group again or split it,
+    /// records first.
     async fn within(&self, connection: &Connection, context: &LaneContext) -> Result<Answers, DatabaseError> {
         let asked_for =
             self.reserves.iter().map(|job| RequestNow::of(&*job.reservation.pending)).collect::<Vec<_>>();
