@@ -25,9 +25,9 @@ use vend::VendOutcome;
 
 use crate::{Event, Fence, Timing};
 
-/// The result of a command.
+/// The result of a command. `Reason` is why nothing was reserved, as the caller words it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfirmInput {
+pub enum ConfirmInput<Reason = ()> {
     /// The reserve is acknowledged: the money is held and the first send is recorded.
     Reserved {
         /// The holder's fence.
@@ -39,9 +39,9 @@ pub enum ConfirmInput {
         since_arrival: Duration,
     },
     /// The reserve was refused by a rule. No run of it was committed, and none ever will be. Nothing is held.
-    ReserveRefused,
+    ReserveRefused(Reason),
     /// This run of the reserve failed before its commit. An earlier run may have been committed all the same.
-    ReserveNotKept,
+    ReserveNotKept(Reason),
     /// It is unknown whether the reserve was committed.
     ReserveUnacknowledged,
     /// The one request to the provider is over.
@@ -54,15 +54,15 @@ pub enum ConfirmInput {
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConfirmCommand {
+pub enum ConfirmCommand<Reason = ()> {
     /// Run the reserve, with the same keys as before if it ran before.
     Reserve,
     /// Send the order, once.
     Send,
     /// Record this event, also if the same record ran before.
     Record(Event),
-    /// The confirm is over: nothing was reserved.
-    Refuse,
+    /// The confirm is over: nothing was reserved, for this reason.
+    Refuse(Reason),
     /// The confirm is over: answer with the state of the record.
     Answer,
 }
@@ -97,7 +97,7 @@ impl fmt::Debug for Confirm {
 
 impl Confirm {
     /// Begins with the reserve.
-    pub const fn begin(timing: Timing) -> (Self, ConfirmCommand) {
+    pub const fn begin<Reason>(timing: Timing) -> (Self, ConfirmCommand<Reason>) {
         let phase = Phase::Reserving { acknowledgement_lost: false };
         (Self { phase, timing }, ConfirmCommand::Reserve)
     }
@@ -106,18 +106,18 @@ impl Confirm {
     ///
     /// # Errors
     /// [`OutOfTurn`] when `input` does not answer the last command. The machine is unchanged.
-    pub fn on(&mut self, input: ConfirmInput) -> Result<ConfirmCommand, OutOfTurn> {
+    pub fn on<Reason>(&mut self, input: ConfirmInput<Reason>) -> Result<ConfirmCommand<Reason>, OutOfTurn> {
         let (phase, command) = match (&self.phase, input) {
             (
                 Phase::Reserving { acknowledgement_lost },
                 ConfirmInput::Reserved { fence, since_reserve, since_arrival },
             ) => self.after_reserve(fence, *acknowledgement_lost, since_reserve, since_arrival),
-            (Phase::Reserving { .. }, ConfirmInput::ReserveRefused)
-            | (Phase::Reserving { acknowledgement_lost: false }, ConfirmInput::ReserveNotKept) => {
-                (Phase::Over, ConfirmCommand::Refuse)
+            (Phase::Reserving { .. }, ConfirmInput::ReserveRefused(reason))
+            | (Phase::Reserving { acknowledgement_lost: false }, ConfirmInput::ReserveNotKept(reason)) => {
+                (Phase::Over, ConfirmCommand::Refuse(reason))
             }
             (Phase::Reserving { .. }, ConfirmInput::ReserveUnacknowledged)
-            | (Phase::Reserving { acknowledgement_lost: true }, ConfirmInput::ReserveNotKept) => {
+            | (Phase::Reserving { acknowledgement_lost: true }, ConfirmInput::ReserveNotKept(_)) => {
                 (Phase::Reserving { acknowledgement_lost: true }, ConfirmCommand::Reserve)
             }
             (Phase::Sending(fence), ConfirmInput::Answered(outcome)) => {
@@ -128,8 +128,8 @@ impl Confirm {
             (
                 Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over,
                 ConfirmInput::Reserved { .. }
-                | ConfirmInput::ReserveRefused
-                | ConfirmInput::ReserveNotKept
+                | ConfirmInput::ReserveRefused(_)
+                | ConfirmInput::ReserveNotKept(_)
                 | ConfirmInput::ReserveUnacknowledged
                 | ConfirmInput::Answered(_)
                 | ConfirmInput::Recorded
@@ -141,13 +141,13 @@ impl Confirm {
     }
 
     /// The first gate. The second one is checked when the first byte of the order is about to be sent.
-    fn after_reserve(
+    fn after_reserve<Reason>(
         &self,
         fence: Fence,
         acknowledgement_lost: bool,
         since_reserve: Duration,
         since_arrival: Duration,
-    ) -> (Phase, ConfirmCommand) {
+    ) -> (Phase, ConfirmCommand<Reason>) {
         let gate_is_open = since_reserve <= self.timing.gate && since_arrival <= self.timing.intake;
         if gate_is_open && !acknowledgement_lost {
             (Phase::Sending(fence), ConfirmCommand::Send)
@@ -157,7 +157,7 @@ impl Confirm {
     }
 }
 
-fn record(event: Event) -> (Phase, ConfirmCommand) {
+fn record<Reason>(event: Event) -> (Phase, ConfirmCommand<Reason>) {
     (Phase::Recording(event.clone()), ConfirmCommand::Record(event))
 }
 
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn begun() -> Confirm {
-        Confirm::begin(Timing::default()).0
+        Confirm::begin::<&str>(Timing::default()).0
     }
 
     #[test]
@@ -187,10 +187,10 @@ mod tests {
         let mut confirm = begun();
         assert_eq!(confirm.on(reserved_after(1, 2)), Ok(ConfirmCommand::Send));
         let lost = Event::Lost { fence: FENCE, why: Doubt::TimedOut.into() };
-        let timed_out = ConfirmInput::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
+        let timed_out = ConfirmInput::<()>::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
         assert_eq!(confirm.on(timed_out.clone()), Ok(ConfirmCommand::Record(lost)));
         assert_eq!(confirm.on(timed_out), Err(OutOfTurn));
-        assert_eq!(confirm.on(ConfirmInput::Recorded), Ok(ConfirmCommand::Answer));
+        assert_eq!(confirm.on(ConfirmInput::<()>::Recorded), Ok(ConfirmCommand::Answer));
         assert_eq!(confirm.on(reserved_after(1, 1)), Err(OutOfTurn));
     }
 
@@ -205,18 +205,21 @@ mod tests {
     #[test]
     fn after_a_lost_reserve_acknowledgement_nothing_is_sent() {
         let mut confirm = begun();
-        assert_eq!(confirm.on(ConfirmInput::ReserveUnacknowledged), Ok(ConfirmCommand::Reserve));
+        assert_eq!(confirm.on(ConfirmInput::<&str>::ReserveUnacknowledged), Ok(ConfirmCommand::Reserve));
         let never_sent = ConfirmCommand::Record(Event::NeverSent { fence: FENCE });
         assert_eq!(confirm.on(reserved_after(0, 0)), Ok(never_sent));
     }
 
     #[test]
     fn a_failed_run_ends_it_only_if_no_earlier_run_may_have_been_kept() {
-        assert_eq!(begun().on(ConfirmInput::ReserveNotKept), Ok(ConfirmCommand::Refuse));
+        assert_eq!(begun().on(ConfirmInput::ReserveNotKept("busy")), Ok(ConfirmCommand::Refuse("busy")));
         let mut confirm = begun();
-        confirm.on(ConfirmInput::ReserveUnacknowledged).unwrap();
-        assert_eq!(confirm.on(ConfirmInput::ReserveNotKept), Ok(ConfirmCommand::Reserve));
-        assert_eq!(confirm.on(ConfirmInput::ReserveRefused), Ok(ConfirmCommand::Refuse));
+        confirm.on(ConfirmInput::<&str>::ReserveUnacknowledged).unwrap();
+        assert_eq!(confirm.on(ConfirmInput::ReserveNotKept("busy")), Ok(ConfirmCommand::Reserve));
+        assert_eq!(
+            confirm.on(ConfirmInput::ReserveRefused("too late")),
+            Ok(ConfirmCommand::Refuse("too late"))
+        );
     }
 
     #[test]
@@ -225,7 +228,8 @@ mod tests {
         confirm.on(reserved_after(0, 0)).unwrap();
         let refusal = Refusal::because(RefusalReason::Blocked);
         let told = RefusalSource::Answer;
-        let refused = ConfirmCommand::Record(Event::Refused { fence: FENCE, refusal: refusal.clone(), told });
+        let refused =
+            ConfirmCommand::<()>::Record(Event::Refused { fence: FENCE, refusal: refusal.clone(), told });
         let answered = ConfirmInput::Answered(VendOutcome::Refused(refusal));
         assert_eq!(confirm.on(answered), Ok(refused.clone()));
         assert_eq!(confirm.on(ConfirmInput::RecordUnacknowledged), Ok(refused));
@@ -233,6 +237,9 @@ mod tests {
 
     #[test]
     fn a_refused_reserve_ends_it() {
-        assert_eq!(begun().on(ConfirmInput::ReserveRefused), Ok(ConfirmCommand::Refuse));
+        assert_eq!(
+            begun().on(ConfirmInput::ReserveRefused("too late")),
+            Ok(ConfirmCommand::Refuse("too late"))
+        );
     }
 }

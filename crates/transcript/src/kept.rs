@@ -25,7 +25,7 @@ pub struct Transcribed<P> {
 
 impl Transcribed<Confirm> {
     /// As [`Confirm::begin`].
-    pub fn confirm(purchase: PurchaseId, timing: Timing) -> (Self, ConfirmCommand) {
+    pub fn confirm<Reason>(purchase: PurchaseId, timing: Timing) -> (Self, ConfirmCommand<Reason>) {
         let (protocol, command) = Confirm::begin(timing);
         let run =
             Run::begins(purchase, || (writing::confirm_begins(&timing), writing::confirm_command(&command)));
@@ -36,7 +36,7 @@ impl Transcribed<Confirm> {
     ///
     /// # Errors
     /// As [`Confirm::on`].
-    pub fn on(&mut self, event: ConfirmInput) -> Result<ConfirmCommand, OutOfTurn> {
+    pub fn on<Reason>(&mut self, event: ConfirmInput<Reason>) -> Result<ConfirmCommand<Reason>, OutOfTurn> {
         let heard = self.run.hears(|| writing::confirm_event(&event));
         let command = self.protocol.on(event)?;
         self.run.says(heard, || writing::confirm_command(&command));

@@ -12,7 +12,7 @@ pub struct Transcribed<P>(P);
 
 impl Transcribed<Confirm> {
     /// As [`Confirm::begin`].
-    pub fn confirm(_purchase: PurchaseId, timing: Timing) -> (Self, ConfirmCommand) {
+    pub fn confirm<Reason>(_purchase: PurchaseId, timing: Timing) -> (Self, ConfirmCommand<Reason>) {
         let (protocol, command) = Confirm::begin(timing);
         (Self(protocol), command)
     }
@@ -21,7 +21,7 @@ impl Transcribed<Confirm> {
     ///
     /// # Errors
     /// As [`Confirm::on`].
-    pub fn on(&mut self, event: ConfirmInput) -> Result<ConfirmCommand, OutOfTurn> {
+    pub fn on<Reason>(&mut self, event: ConfirmInput<Reason>) -> Result<ConfirmCommand<Reason>, OutOfTurn> {
         self.0.on(event)
     }
 }

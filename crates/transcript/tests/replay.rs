@@ -39,17 +39,17 @@ fn vend() -> Box<Vend> {
 }
 
 fn confirms(answer: VendOutcome) {
-    let (mut confirm, command) = Transcribed::<Confirm>::confirm(PurchaseId(7), Timing::default());
+    let (mut confirm, command) = Transcribed::<Confirm>::confirm::<()>(PurchaseId(7), Timing::default());
     assert_eq!(command, ConfirmCommand::Reserve);
-    let reserved = ConfirmInput::Reserved {
+    let reserved = ConfirmInput::<()>::Reserved {
         fence: Fence::FIRST,
         since_reserve: Duration::from_nanos(1_234_567),
         since_arrival: Duration::from_millis(20),
     };
     assert_eq!(confirm.on(reserved), Ok(ConfirmCommand::Send));
-    assert!(matches!(confirm.on(ConfirmInput::Answered(answer)), Ok(ConfirmCommand::Record(_))));
-    assert!(matches!(confirm.on(ConfirmInput::RecordUnacknowledged), Ok(ConfirmCommand::Record(_))));
-    assert_eq!(confirm.on(ConfirmInput::Recorded), Ok(ConfirmCommand::Answer));
+    assert!(matches!(confirm.on(ConfirmInput::<()>::Answered(answer)), Ok(ConfirmCommand::Record(_))));
+    assert!(matches!(confirm.on(ConfirmInput::<()>::RecordUnacknowledged), Ok(ConfirmCommand::Record(_))));
+    assert_eq!(confirm.on(ConfirmInput::<()>::Recorded), Ok(ConfirmCommand::Answer));
 }
 
 fn resolves(enquiry: &Enquiry) {

@@ -87,7 +87,6 @@ struct ConfirmContext {
     arrived: Monotonic,
     began: Monotonic,
     backoff: Backoff,
-    rejection: Rejection,
     reserved_at: Option<DateTime<Utc>>,
     lease: Option<Lease>,
     /// The outcome that was recorded, and the result of recording it.
@@ -129,7 +128,6 @@ impl Service {
             arrived: arrival.at,
             began: self.clock.monotonic(),
             backoff: Backoff::seeded(id.0.unsigned_abs()),
-            rejection: Rejection::Internal,
             reserved_at: None,
             lease: None,
             outcome: None,
@@ -139,7 +137,7 @@ impl Service {
     /// Drives the protocol: runs each command and passes the result back.
     async fn carry_out(&self, mut context: ConfirmContext) -> Result<Box<Record>, ConfirmError> {
         let (mut protocol, mut command) =
-            Transcribed::confirm(context.reservation.id, self.settings.timing());
+            Transcribed::confirm::<Rejection>(context.reservation.id, self.settings.timing());
         loop {
             let input = match command {
                 ConfirmCommand::Reserve => self.reserve(&mut context).await,
@@ -148,14 +146,14 @@ impl Service {
                     Some(input) => input,
                     None => return Err(ConfirmError::Unknown(self.nothing_is_known())),
                 },
-                ConfirmCommand::Refuse => return Err(context.rejection.into()),
+                ConfirmCommand::Refuse(rejection) => return Err(rejection.into()),
                 ConfirmCommand::Answer => return self.answer(context).await,
             };
             command = protocol.on(input).expect("each command above yields an input that is due");
         }
     }
 
-    async fn reserve(&self, context: &mut ConfirmContext) -> ConfirmInput {
+    async fn reserve(&self, context: &mut ConfirmContext) -> ConfirmInput<Rejection> {
         hit(Point::ConfirmBeforeReserve);
         match self.store.reserve(context.reservation.clone()).await {
             Ok(reserved) => {
@@ -170,18 +168,16 @@ impl Service {
                 }
             }
             Err(ReserveError::Refused(refusal)) => {
-                context.rejection = self.rejection_of(refusal).await;
-                ConfirmInput::ReserveRefused
+                ConfirmInput::ReserveRefused(self.rejection_of(refusal).await)
             }
             Err(ReserveError::Overloaded) => {
-                context.rejection = Rejection::Overloaded;
                 context.backoff.pause().await;
-                ConfirmInput::ReserveNotKept
+                ConfirmInput::ReserveNotKept(Rejection::Overloaded)
             }
             Err(error @ ReserveError::Failed(_)) => {
                 log(&error, "a reserve failed", context);
                 context.backoff.pause().await;
-                ConfirmInput::ReserveNotKept
+                ConfirmInput::ReserveNotKept(Rejection::Internal)
             }
             Err(error @ ReserveError::Unacknowledged(_)) => {
                 log(&error, "a reserve was not acknowledged", context);
@@ -210,7 +206,11 @@ impl Service {
     }
 
     /// Records the outcome. It is repeated until the store acknowledges a state.
-    async fn record_outcome(&self, context: &mut ConfirmContext, event: Event) -> Option<ConfirmInput> {
+    async fn record_outcome(
+        &self,
+        context: &mut ConfirmContext,
+        event: Event,
+    ) -> Option<ConfirmInput<Rejection>> {
         let reservation = &context.reservation;
         let of = reservation.authority.organisation;
         hit(Point::ConfirmAnswered);

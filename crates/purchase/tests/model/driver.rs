@@ -182,7 +182,9 @@ impl Driver {
     /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         match &self.work {
-            Work::Confirm(_, command) => matches!(command, ConfirmCommand::Answer | ConfirmCommand::Refuse),
+            Work::Confirm(_, command) => {
+                matches!(command, ConfirmCommand::Answer | ConfirmCommand::Refuse(()))
+            }
             Work::Resolve(_, command, _) => matches!(command, ResolveCommand::Answer(_)),
         }
     }
@@ -195,7 +197,7 @@ impl Driver {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => None,
         };
         match &self.work {
-            Work::Confirm(_, ConfirmCommand::Refuse) => Some(Final::NothingReserved),
+            Work::Confirm(_, ConfirmCommand::Refuse(())) => Some(Final::NothingReserved),
             Work::Confirm(_, ConfirmCommand::Answer)
             | Work::Resolve(_, ResolveCommand::Answer(ResolveAnswer::Final), Asker::Integrator) => stands(),
             Work::Confirm(..) | Work::Resolve(..) => None,
@@ -235,7 +237,7 @@ impl Driver {
                 | ResolveCommand::RecordAttempt(_),
                 _,
             ) => (vec![Luck::Well], vec![Luck::CommittedUnheard, Luck::NotCommitted]),
-            Work::Confirm(_, ConfirmCommand::Refuse | ConfirmCommand::Answer)
+            Work::Confirm(_, ConfirmCommand::Refuse(()) | ConfirmCommand::Answer)
             | Work::Resolve(_, ResolveCommand::Answer(_), _) => (Vec::new(), Vec::new()),
         }
     }
@@ -274,7 +276,7 @@ impl Bag {
                 Heard::Nothing => Some(ConfirmInput::RecordUnacknowledged),
                 Heard::Moved | Heard::AsItWas => Some(ConfirmInput::Recorded),
             },
-            ConfirmCommand::Refuse | ConfirmCommand::Answer => None,
+            ConfirmCommand::Refuse(()) | ConfirmCommand::Answer => None,
         }
     }
 
@@ -288,11 +290,11 @@ impl Bag {
         }
         match luck {
             Luck::NotCommitted => return Some(ConfirmInput::ReserveUnacknowledged),
-            Luck::KnownNotCommitted => return Some(ConfirmInput::ReserveNotKept),
+            Luck::KnownNotCommitted => return Some(ConfirmInput::ReserveNotKept(())),
             Luck::Well | Luck::CommittedUnheard | Luck::Offline | Luck::Answers(_) => {}
         }
         let Some(fence) = world.reserve(self.arrived_at, setup) else {
-            return Some(ConfirmInput::ReserveRefused);
+            return Some(ConfirmInput::ReserveRefused(()));
         };
         if luck == Luck::CommittedUnheard {
             return Some(ConfirmInput::ReserveUnacknowledged);

@@ -222,7 +222,6 @@ impl Simulation {
             claimed_at: OPENING,
             fence: None,
             name: order.name,
-            rejection: Rejection::Overloaded,
         };
         let driver = self.adds_driver(driver);
         self.after(1, Happening::RequestIsRead { driver, step });

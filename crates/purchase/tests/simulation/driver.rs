@@ -28,7 +28,7 @@ pub struct Request {
 
 #[derive(Clone, Debug)]
 pub enum Work {
-    Confirm(Confirm, ConfirmCommand),
+    Confirm(Confirm, ConfirmCommand<Rejection>),
     Resolve(Resolve, ResolveCommand, Asker),
     /// A retry looks for its purchase.
     Finding,
@@ -76,7 +76,6 @@ pub struct Driver {
     pub fence: Option<Fence>,
     /// The reference of the attempt that is sent and asked about.
     pub name: u32,
-    pub rejection: Rejection,
 }
 
 impl Driver {
@@ -99,9 +98,6 @@ impl Driver {
     pub fn hears(&mut self, news: News, now: u64) {
         let since = |from: u64| Duration::from_millis(now.saturating_sub(from));
         let (began, arrived) = (since(self.began_at), since(self.order.arrived_at));
-        if let News::Refused(rejection) = &news {
-            self.rejection = *rejection;
-        }
         let claimed_at = self.claimed_at;
         self.learns_fence(&news);
         match &mut self.work {
@@ -153,16 +149,16 @@ impl Driver {
 }
 
 fn confirm_event(
-    command: &ConfirmCommand,
+    command: &ConfirmCommand<Rejection>,
     news: News,
     since_reserve: Duration,
     since_arrival: Duration,
-) -> ConfirmInput {
+) -> ConfirmInput<Rejection> {
     let is_reserving = *command == ConfirmCommand::Reserve;
     match news {
         News::Reserved(fence) => ConfirmInput::Reserved { fence, since_reserve, since_arrival },
-        News::Refused(_) => ConfirmInput::ReserveRefused,
-        News::NotKept if is_reserving => ConfirmInput::ReserveNotKept,
+        News::Refused(rejection) => ConfirmInput::ReserveRefused(rejection),
+        News::NotKept if is_reserving => ConfirmInput::ReserveNotKept(Rejection::Overloaded),
         News::Unacknowledged if is_reserving => ConfirmInput::ReserveUnacknowledged,
         News::Recorded(_) => ConfirmInput::Recorded,
         News::Answered(outcome) => ConfirmInput::Answered(outcome),

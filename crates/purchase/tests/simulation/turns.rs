@@ -10,7 +10,7 @@ use purchase::{
 use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, VendOutcome};
 
 use crate::crowd::Answer;
-use crate::database::{Caller, Recorded};
+use crate::database::{Caller, Recorded, Rejection};
 use crate::driver::{Driver, Found, News, Request, Seat, Work};
 use crate::flaw::Flaw;
 use crate::options::SECOND;
@@ -77,12 +77,14 @@ impl Simulation {
         }
     }
 
-    fn confirms_on(&mut self, number: u64, turn: u32, command: ConfirmCommand) {
+    fn confirms_on(&mut self, number: u64, turn: u32, command: ConfirmCommand<Rejection>) {
         match command {
             ConfirmCommand::Reserve => self.commit((number, turn), Transaction::Reserve),
             ConfirmCommand::Send => self.connects(number, turn),
             ConfirmCommand::Record(event) => self.commit((number, turn), Transaction::Record(event)),
-            ConfirmCommand::Refuse => self.ends(number, |driver| Some(Answer::Rejected(driver.rejection))),
+            ConfirmCommand::Refuse(rejection) => {
+                self.ends(number, |_driver| Some(Answer::Rejected(rejection)));
+            }
             ConfirmCommand::Answer => {
                 let id = self.drivers.get(&number).map_or(usize::MAX, |driver| driver.order.id);
                 let answer = self.as_it_stands(id);
@@ -545,7 +547,6 @@ impl Simulation {
                 claimed_at: at,
                 fence: Some(lifecycle.fence),
                 name,
-                rejection: crate::database::Rejection::Overloaded,
             };
             let number = self.adds_driver(driver);
             self.after(RENEWAL, Happening::RenewsLease { driver: number });

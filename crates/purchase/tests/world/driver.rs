@@ -46,7 +46,7 @@ impl ConfirmDriver {
     }
 
     pub fn is_done(&self) -> bool {
-        matches!(self.command, ConfirmCommand::Answer | ConfirmCommand::Refuse)
+        matches!(self.command, ConfirmCommand::Answer | ConfirmCommand::Refuse(()))
     }
 
     pub fn turn(&mut self, world: &mut World, luck: Luck) {
@@ -57,7 +57,7 @@ impl ConfirmDriver {
                 record(world, event.clone(), luck)
                     .map_or(ConfirmInput::RecordUnacknowledged, |_verdict| ConfirmInput::Recorded),
             ),
-            ConfirmCommand::Refuse | ConfirmCommand::Answer => None,
+            ConfirmCommand::Refuse(()) | ConfirmCommand::Answer => None,
         };
         if let Some(event) = event {
             self.command = self.machine.on(event).expect("the protocol asked for this");

@@ -98,7 +98,7 @@ pub fn replay(transcript: &str) -> Result<Replayed, ReplayError> {
 
 fn begin(begins: &Value) -> Result<(Protocol, Value), reading::Unreadable> {
     if reading::text(begins, "protocol")? == "confirm" {
-        let (protocol, command) = Confirm::begin(reading::timing(begins)?);
+        let (protocol, command) = Confirm::begin::<()>(reading::timing(begins)?);
         return Ok((Protocol::Confirm(protocol), writing::confirm_command(&command)));
     }
     let with = reading::resolve_begins(begins)?;

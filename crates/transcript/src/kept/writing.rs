@@ -40,7 +40,7 @@ pub(super) fn resolve_begins(
     })
 }
 
-pub(super) fn confirm_event(event: &ConfirmInput) -> Value {
+pub(super) fn confirm_event<Reason>(event: &ConfirmInput<Reason>) -> Value {
     match event {
         ConfirmInput::Reserved { fence, since_reserve, since_arrival } => json!({
             "event": "reserved",
@@ -48,8 +48,8 @@ pub(super) fn confirm_event(event: &ConfirmInput) -> Value {
             "since_reserve": length(*since_reserve),
             "since_arrival": length(*since_arrival),
         }),
-        ConfirmInput::ReserveRefused => json!({"event": "reserve_refused"}),
-        ConfirmInput::ReserveNotKept => json!({"event": "reserve_not_kept"}),
+        ConfirmInput::ReserveRefused(_) => json!({"event": "reserve_refused"}),
+        ConfirmInput::ReserveNotKept(_) => json!({"event": "reserve_not_kept"}),
         ConfirmInput::ReserveUnacknowledged => json!({"event": "reserve_unacknowledged"}),
         ConfirmInput::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
         ConfirmInput::Recorded => json!({"event": "recorded"}),
@@ -57,12 +57,12 @@ pub(super) fn confirm_event(event: &ConfirmInput) -> Value {
     }
 }
 
-pub(super) fn confirm_command(command: &ConfirmCommand) -> Value {
+pub(super) fn confirm_command<Reason>(command: &ConfirmCommand<Reason>) -> Value {
     match command {
         ConfirmCommand::Reserve => json!({"command": "reserve"}),
         ConfirmCommand::Send => json!({"command": "send"}),
         ConfirmCommand::Record(recorded) => json!({"command": "record", "fact": event(recorded)}),
-        ConfirmCommand::Refuse => json!({"command": "refuse"}),
+        ConfirmCommand::Refuse(_) => json!({"command": "refuse"}),
         ConfirmCommand::Answer => json!({"command": "answer"}),
     }
 }
