@@ -8,6 +8,7 @@ mod housekeeping;
 mod measures;
 mod oversight;
 mod rule;
+mod schema;
 mod system_account;
 #[cfg(test)]
 mod test_database;

@@ -1,21 +1,11 @@
 //! The numbers of the system accounts.
 
-use database::{Connection, DatabaseError, Run, Statement, prepared};
-use diesel::sql_types::{BigInt, Text};
+use database::{Connection, DatabaseError, Run};
+use diesel::{ExpressionMethods, QueryDsl};
 use ledger::{AccountId, SystemAccount};
 use money::Currency;
 
-struct FindSystemAccount;
-
-impl Statement for FindSystemAccount {
-    const SQL: &str = "-- find_house_account\nSELECT id FROM accounts WHERE house = $1 AND currency = $2";
-}
-
-#[derive(diesel::QueryableByName)]
-struct Row {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
+use crate::schema::accounts;
 
 /// The system account of this role and currency. It is opened with the first wallet of the currency.
 pub(crate) async fn find(
@@ -23,11 +13,12 @@ pub(crate) async fn find(
     role: SystemAccount,
     currency: Currency,
 ) -> Result<AccountId, DatabaseError> {
-    let rows: Vec<Row> = prepared::<FindSystemAccount>()
-        .bind::<Text, _>(role.as_str())
-        .bind::<Text, _>(currency.as_str())
-        .load(connection)
+    let found = accounts::table
+        .filter(accounts::house.eq(role.as_str()))
+        .filter(accounts::currency.eq(currency.as_str()))
+        .select(accounts::id)
+        .optional::<i64>(connection)
         .await?;
     let missing = || DatabaseError::corrupt("accounts", "house", format!("{} {currency}", role.as_str()));
-    Ok(AccountId(rows.into_iter().next().ok_or_else(missing)?.id))
+    found.map(AccountId).ok_or_else(missing)
 }

@@ -2,11 +2,16 @@
 //! writes a line in the audit log. The servers read the list with the catalogue.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
-use diesel::sql_types::{Array, BigInt, Text};
+use diesel::{
+    ExpressionMethods, QueryDsl,
+    sql_types::{Array, BigInt, Text},
+};
 use directory::{AuditContext, AuditEntry, append};
 use purchase::{AllowList, OrganisationId};
 use serde_json::json;
 use vend::SubscriberIdentifier;
+
+use crate::schema::{allowed_subscribers, organisations};
 
 /// Why a list was not extended.
 #[derive(Debug, thiserror::Error)]
@@ -61,9 +66,13 @@ pub async fn list_allowed(
     database
         .read(move |connection| {
             Box::pin(async move {
-                let listed = prepared::<ListAllowed>().bind::<BigInt, _>(organisation.0);
-                let rows: Vec<AllowedRow> = listed.load(connection).await?;
-                rows.into_iter().map(AllowedRow::read).collect()
+                let listed: Vec<String> = allowed_subscribers::table
+                    .filter(allowed_subscribers::organisation_id.eq(organisation.0))
+                    .order(allowed_subscribers::subscriber_identifier)
+                    .select(allowed_subscribers::subscriber_identifier)
+                    .load(connection)
+                    .await?;
+                listed.iter().map(|text| read(text)).collect()
             })
         })
         .await
@@ -76,8 +85,8 @@ async fn lengthen(
     act: AuditContext,
 ) -> Result<usize, DatabaseError> {
     // Two concurrent additions wait for each other here. Otherwise each would count without the rows of the other.
-    let locked = prepared::<LockOrganisation>().bind::<BigInt, _>(organisation.0);
-    if locked.execute(transaction).await? == 0 {
+    let locked = organisations::table.find(organisation.0).select(organisations::id).for_no_key_update();
+    if locked.optional::<i64>(transaction).await?.is_none() {
         return Err(DatabaseError::Absent { what: "organisation", key: organisation.0.to_string() });
     }
     let names = names_of(&subscribers);
@@ -94,7 +103,9 @@ async fn shorten(
     act: AuditContext,
 ) -> Result<usize, DatabaseError> {
     let names = names_of(&subscribers);
-    let removed = prepared::<Disallow>().bind::<BigInt, _>(organisation.0).bind::<Array<Text>, _>(&names);
+    let removed = diesel::delete(allowed_subscribers::table)
+        .filter(allowed_subscribers::organisation_id.eq(organisation.0))
+        .filter(allowed_subscribers::subscriber_identifier.eq_any(names.iter().copied()));
     let removed = removed.execute(transaction).await?;
     log(transaction, organisation, "allow_list.shortened", &names, &act).await?;
     Ok(removed)
@@ -121,13 +132,6 @@ async fn log(
     append(transaction, entry).await
 }
 
-struct LockOrganisation;
-
-impl Statement for LockOrganisation {
-    const SQL: &str = "-- lock_organisation
-SELECT id FROM organisations WHERE id = $1 FOR NO KEY UPDATE";
-}
-
 struct Allow;
 
 impl Statement for Allow {
@@ -137,31 +141,7 @@ SELECT DISTINCT $1, subscriber FROM unnest($2) AS subscriber
 ON CONFLICT (organisation_id, subscriber_identifier) DO NOTHING";
 }
 
-struct Disallow;
-
-impl Statement for Disallow {
-    const SQL: &str = "-- disallow_subscribers
-DELETE FROM allowed_subscribers WHERE organisation_id = $1 AND subscriber_identifier = ANY ($2)";
-}
-
-struct ListAllowed;
-
-impl Statement for ListAllowed {
-    const SQL: &str = "-- list_allowed_subscribers
-SELECT subscriber_identifier FROM allowed_subscribers WHERE organisation_id = $1 ORDER BY subscriber_identifier";
-}
-
-#[derive(diesel::QueryableByName)]
-struct AllowedRow {
-    #[diesel(sql_type = Text)]
-    subscriber_identifier: String,
-}
-
-impl AllowedRow {
-    fn read(self) -> Result<SubscriberIdentifier, DatabaseError> {
-        let text = self.subscriber_identifier;
-        SubscriberIdentifier::parse(&text).map_err(|_malformed| {
-            DatabaseError::corrupt("allowed_subscribers", "subscriber_identifier", &text)
-        })
-    }
+fn read(text: &str) -> Result<SubscriberIdentifier, DatabaseError> {
+    SubscriberIdentifier::parse(text)
+        .map_err(|_malformed| DatabaseError::corrupt("allowed_subscribers", "subscriber_identifier", text))
 }

@@ -1,41 +1,14 @@
 //! The provider that an organisation buys from if it names none.
 
-use database::{Database, DatabaseError, Run, Statement, prepared};
-use diesel::sql_types::{BigInt, Text};
+use database::{Database, DatabaseError, Run};
+use diesel::{ExpressionMethods, QueryDsl, upsert::excluded};
 use directory::AuditContext;
 use purchase::OrganisationId;
 use serde_json::json;
 use vend::Product;
 
 use super::change::{Line, change};
-
-struct PutDefault;
-
-impl Statement for PutDefault {
-    const SQL: &str = "-- put_default_provider
-INSERT INTO default_providers (organisation_id, product, provider_code) VALUES ($1, $2, $3)
-ON CONFLICT (organisation_id, product) DO UPDATE SET provider_code = excluded.provider_code";
-}
-
-struct RemoveDefault;
-
-impl Statement for RemoveDefault {
-    const SQL: &str = "-- remove_default_provider
-DELETE FROM default_providers WHERE organisation_id = $1 AND product = $2";
-}
-
-struct FindDefault;
-
-impl Statement for FindDefault {
-    const SQL: &str = "-- find_default_provider
-SELECT provider_code FROM default_providers WHERE organisation_id = $1 AND product = $2";
-}
-
-#[derive(diesel::QueryableByName)]
-struct DefaultRow {
-    #[diesel(sql_type = Text)]
-    provider_code: String,
-}
+use crate::schema::default_providers;
 
 /// Sets the provider that an organisation buys a product from if it names none.
 ///
@@ -50,10 +23,15 @@ pub async fn put_default_provider(
 ) -> Result<(), DatabaseError> {
     let details = json!({ "provider_code": provider_code });
     let line = Line::new("default_provider.changed", subject(product), details).of(organisation);
-    let put = prepared::<PutDefault>()
-        .bind::<BigInt, _>(organisation.0)
-        .bind::<Text, _>(product.as_str())
-        .bind::<Text, _>(provider_code);
+    let put = diesel::insert_into(default_providers::table)
+        .values((
+            default_providers::organisation_id.eq(organisation.0),
+            default_providers::product.eq(product.as_str()),
+            default_providers::provider_code.eq(provider_code),
+        ))
+        .on_conflict((default_providers::organisation_id, default_providers::product))
+        .do_update()
+        .set(default_providers::provider_code.eq(excluded(default_providers::provider_code)));
     change(database, put, line, act).await
 }
 
@@ -68,8 +46,7 @@ pub async fn remove_default_provider(
     act: AuditContext,
 ) -> Result<(), DatabaseError> {
     let line = Line::new("default_provider.removed", subject(product), json!({})).of(organisation);
-    let removal =
-        prepared::<RemoveDefault>().bind::<BigInt, _>(organisation.0).bind::<Text, _>(product.as_str());
+    let removal = diesel::delete(default_providers::table.find((organisation.0, product.as_str())));
     change(database, removal, line, act).await
 }
 
@@ -82,9 +59,10 @@ pub async fn find_default_provider(
     database
         .read(move |connection| {
             Box::pin(async move {
-                let find = prepared::<FindDefault>().bind::<BigInt, _>(organisation.0);
-                let rows: Vec<DefaultRow> = find.bind::<Text, _>(product.as_str()).load(connection).await?;
-                Ok(rows.into_iter().next().map(|row| row.provider_code))
+                let found = default_providers::table
+                    .find((organisation.0, product.as_str()))
+                    .select(default_providers::provider_code);
+                found.optional::<String>(connection).await
             })
         })
         .await

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use database::{Connection, Database, DatabaseError, Run, Statement, prepared};
-use diesel::sql_types::{BigInt, Text};
+use diesel::{
+    ExpressionMethods, QueryDsl, SelectableHelper,
+    sql_types::{BigInt, Text},
+};
 use ledger::{AccountId, Category};
 use money::Currency;
 use purchase::{AllowList, Offer, OrganisationId, ProductText, SubscriberFormat};
@@ -16,6 +19,7 @@ mod offers;
 mod products;
 mod providers;
 mod row;
+mod schema;
 mod stored;
 #[cfg(test)]
 mod test_database;
@@ -33,6 +37,7 @@ pub use stored::{DeclaredRow, read_currency};
 pub use texts::{put_product_text, remove_product_text};
 
 use row::{AccountRow, LockRow, OfferRow, TextRow};
+use schema::{accounts, product_texts};
 
 /// Everything that is needed to price a purchase of one organisation.
 #[derive(Clone, Debug)]
@@ -91,20 +96,6 @@ WHERE o.organisation_id = $1
 ORDER BY o.product, o.provider_code";
 }
 
-struct ListAccounts;
-
-impl Statement for ListAccounts {
-    const SQL: &str = "-- list_catalogue_accounts
-SELECT id, currency, category, status = 'ACTIVE' AS is_active FROM accounts WHERE organisation_id = $1";
-}
-
-struct ListTexts;
-
-impl Statement for ListTexts {
-    const SQL: &str = "-- list_product_texts
-SELECT product, language, display_name, subscriber_id_label FROM product_texts ORDER BY product, language";
-}
-
 struct ReadLock;
 
 impl Statement for ReadLock {
@@ -123,8 +114,11 @@ pub async fn read_catalogue(
     database
         .read(move |connection| {
             Box::pin(async move {
-                let accounts: Vec<AccountRow> =
-                    prepared::<ListAccounts>().bind::<BigInt, _>(organisation.0).load(connection).await?;
+                let accounts: Vec<AccountRow> = accounts::table
+                    .filter(accounts::organisation_id.eq(organisation.0))
+                    .select(AccountRow::as_select())
+                    .load(connection)
+                    .await?;
                 Ok(Catalogue {
                     products: by_product(offers(connection, organisation).await?, &texts(connection).await?)?,
                     accounts: accounts
@@ -146,7 +140,10 @@ async fn offers(
 }
 
 async fn texts(connection: &Connection) -> Result<Vec<TextRow>, DatabaseError> {
-    prepared::<ListTexts>().load(connection).await
+    let rows = product_texts::table
+        .order((product_texts::product, product_texts::language))
+        .select(TextRow::as_select());
+    rows.load(connection).await
 }
 
 /// An organisation that does not exist, or whose environment is not production, is locked to its allow-list.

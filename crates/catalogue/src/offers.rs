@@ -2,7 +2,10 @@
 //! removed here.
 
 use database::{Database, DatabaseError, Statement, prepared};
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::{
+    QueryDsl,
+    sql_types::{BigInt, Nullable, Text},
+};
 use directory::AuditContext;
 use money::Money;
 use purchase::{Offer, OrganisationId, Terms};
@@ -13,6 +16,7 @@ use super::{
     change::{Line, change},
     offers,
     row::OfferRow,
+    schema,
 };
 
 /// An offer to one organisation.
@@ -89,11 +93,8 @@ pub async fn remove_offer(
     act: AuditContext,
 ) -> Result<(), DatabaseError> {
     let line = Line::new("offer.removed", subject(product, &provider_code), json!({})).of(organisation);
-    let removal = prepared::<RemoveOffer>()
-        .bind::<BigInt, _>(organisation.0)
-        .bind::<Text, _>(product.as_str())
-        .bind::<Text, _>(provider_code);
-    change(database, removal, line, act).await
+    let offer = schema::offers::table.find((organisation.0, product.as_str(), provider_code));
+    change(database, diesel::delete(offer), line, act).await
 }
 
 struct PutOffer;
@@ -107,13 +108,6 @@ ON CONFLICT (organisation_id, product, provider_code) DO UPDATE SET currency = e
     fee_fixed = excluded.fee_fixed, fee_rate = excluded.fee_rate, fee_floor = excluded.fee_floor,
     fee_cap = excluded.fee_cap, commission_rate = excluded.commission_rate, amount_min = excluded.amount_min,
     amount_max = excluded.amount_max";
-}
-
-struct RemoveOffer;
-
-impl Statement for RemoveOffer {
-    const SQL: &str = "-- remove_offer
-DELETE FROM offers WHERE organisation_id = $1 AND product = $2 AND provider_code = $3";
 }
 
 fn subject(product: Product, provider_code: &str) -> String {

@@ -1,10 +1,7 @@
 //! Products and the formats of their subscriber identifiers: entered, changed and listed.
 
-use database::{Database, DatabaseError, Run, Statement, prepared};
-use diesel::{
-    QueryableByName,
-    sql_types::{Nullable, SmallInt, Text},
-};
+use database::{Database, DatabaseError, Run};
+use diesel::{ExpressionMethods, QueryDsl, SelectableHelper, upsert::excluded};
 use directory::AuditContext;
 use purchase::{ProductText, SubscriberFormat};
 use serde_json::json;
@@ -15,6 +12,7 @@ use super::{
     row::{FormatRow, TextRow},
     texts,
 };
+use crate::schema::products;
 
 /// A product as entered.
 #[derive(Clone, Debug)]
@@ -45,12 +43,22 @@ pub async fn put_product(
     });
     let line = Line::new("product.changed", format!("product:{product}"), details);
     let length = |length: Option<u16>| length.map(|length| i16::try_from(length).unwrap_or(i16::MAX));
-    let put = prepared::<PutProduct>()
-        .bind::<Text, _>(product.as_str())
-        .bind::<Nullable<SmallInt>, _>(length(format.length_min()))
-        .bind::<Nullable<SmallInt>, _>(length(format.length_max()))
-        .bind::<Nullable<Text>, _>(format.pattern().map(str::to_owned))
-        .bind::<Nullable<Text>, _>(hint);
+    let put = diesel::insert_into(products::table)
+        .values((
+            products::product.eq(product.as_str()),
+            products::length_min.eq(length(format.length_min())),
+            products::length_max.eq(length(format.length_max())),
+            products::pattern.eq(format.pattern().map(str::to_owned)),
+            products::hint.eq(hint),
+        ))
+        .on_conflict(products::product)
+        .do_update()
+        .set((
+            products::length_min.eq(excluded(products::length_min)),
+            products::length_max.eq(excluded(products::length_max)),
+            products::pattern.eq(excluded(products::pattern)),
+            products::hint.eq(excluded(products::hint)),
+        ));
     change(database, put, line, act).await
 }
 
@@ -59,7 +67,8 @@ pub async fn list_products(database: &Database) -> Result<Vec<ListedProduct>, Da
     database
         .read(move |connection| {
             Box::pin(async move {
-                let rows: Vec<ProductRow> = prepared::<ListProducts>().load(connection).await?;
+                let listed = products::table.order(products::product).select(ProductRow::as_select());
+                let rows: Vec<ProductRow> = listed.load(connection).await?;
                 let texts = texts(connection).await?;
                 rows.into_iter().map(|row| row.read(&texts)).collect()
             })
@@ -67,25 +76,9 @@ pub async fn list_products(database: &Database) -> Result<Vec<ListedProduct>, Da
         .await
 }
 
-struct PutProduct;
-
-impl Statement for PutProduct {
-    const SQL: &str = "-- put_product
-INSERT INTO products (product, length_min, length_max, pattern, hint) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (product) DO UPDATE SET length_min = excluded.length_min, length_max = excluded.length_max,
-    pattern = excluded.pattern, hint = excluded.hint";
-}
-
-struct ListProducts;
-
-impl Statement for ListProducts {
-    const SQL: &str = "-- list_products
-SELECT product, length_min, length_max, pattern, hint FROM products ORDER BY product";
-}
-
-#[derive(QueryableByName)]
+#[derive(diesel::Queryable, diesel::Selectable)]
+#[diesel(table_name = products, check_for_backend(diesel::pg::Pg))]
 struct ProductRow {
-    #[diesel(sql_type = Text)]
     product: String,
     #[diesel(embed)]
     format: FormatRow,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
-    QueryableByName,
+    ExpressionMethods, QueryDsl, QueryableByName, SelectableHelper,
     sql_types::{Bool, Integer, Nullable, Text},
 };
 use directory::{AuditContext, AuditEntry, append};
@@ -12,7 +12,7 @@ use serde_json::json;
 use vend::Capabilities;
 
 use super::change::{Line, change};
-use crate::DeclaredRow;
+use crate::{DeclaredRow, schema::providers};
 
 /// A provider to be entered or changed.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ pub async fn set_provider_retries(
 ) -> Result<(), DatabaseError> {
     let details = json!({ "retries_enabled": are_enabled });
     let line = Line::new("provider.retries_set", subject(&code), details);
-    let set = prepared::<SetProviderRetries>().bind::<Text, _>(code).bind::<Bool, _>(are_enabled);
+    let set = diesel::update(providers::table.find(code)).set(providers::retries_enabled.eq(are_enabled));
     change(database, set, line, act).await
 }
 
@@ -109,7 +109,8 @@ pub async fn list_providers(database: &Database) -> Result<Vec<ListedProvider>, 
     database
         .read(move |connection| {
             Box::pin(async move {
-                let rows: Vec<ProviderRow> = prepared::<ListProviders>().load(connection).await?;
+                let listed = providers::table.order(providers::code).select(ProviderRow::as_select());
+                let rows: Vec<ProviderRow> = listed.load(connection).await?;
                 Ok(rows.into_iter().map(ListedProvider::from).collect())
             })
         })
@@ -133,28 +134,11 @@ ON CONFLICT (code) DO UPDATE SET name = coalesce($2, providers.name),
 RETURNING code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s";
 }
 
-struct SetProviderRetries;
-
-impl Statement for SetProviderRetries {
-    const SQL: &str = "-- set_provider_retries
-UPDATE providers SET retries_enabled = $2 WHERE code = $1";
-}
-
-struct ListProviders;
-
-impl Statement for ListProviders {
-    const SQL: &str = "-- list_providers
-SELECT code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s
-FROM providers ORDER BY code";
-}
-
-#[derive(QueryableByName)]
+#[derive(diesel::Queryable, QueryableByName, diesel::Selectable)]
+#[diesel(table_name = providers, check_for_backend(diesel::pg::Pg))]
 struct ProviderRow {
-    #[diesel(sql_type = Text)]
     code: String,
-    #[diesel(sql_type = Text)]
     name: String,
-    #[diesel(sql_type = Bool)]
     retries_enabled: bool,
     #[diesel(embed)]
     declared: DeclaredRow,

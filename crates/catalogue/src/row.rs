@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use database::DatabaseError;
 use diesel::{
     QueryableByName,
-    sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text},
+    sql_types::{Array, BigInt, Bool, Nullable, Text},
 };
 use ledger::{AccountId, Category};
 use money::{Currency, Money, Rate};
@@ -13,7 +13,10 @@ use purchase::{AllowList, FeeSchedule, Offer, ProductText, SubscriberFormat, Ter
 use vend::{Product, SubscriberIdentifier};
 
 use super::CatalogueAccount;
-use crate::read_currency;
+use crate::{
+    read_currency,
+    schema::{accounts, product_texts, products},
+};
 
 #[derive(QueryableByName)]
 pub(super) struct OfferRow {
@@ -46,40 +49,31 @@ pub(super) struct OfferRow {
 }
 
 /// The columns that define the format of a product's identifiers.
-#[derive(QueryableByName)]
+#[derive(diesel::Queryable, QueryableByName, diesel::Selectable)]
+#[diesel(table_name = products, check_for_backend(diesel::pg::Pg))]
 pub(super) struct FormatRow {
-    #[diesel(sql_type = Nullable<SmallInt>)]
     length_min: Option<i16>,
-    #[diesel(sql_type = Nullable<SmallInt>)]
     length_max: Option<i16>,
-    #[diesel(sql_type = Nullable<Text>)]
     pattern: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
     pub(super) hint: Option<String>,
 }
 
-#[derive(QueryableByName)]
+#[derive(diesel::Queryable, diesel::Selectable)]
+#[diesel(table_name = product_texts, check_for_backend(diesel::pg::Pg))]
 pub(super) struct TextRow {
-    #[diesel(sql_type = Text)]
     product: String,
-    #[diesel(sql_type = Text)]
     language: String,
-    #[diesel(sql_type = Nullable<Text>)]
     display_name: Option<String>,
-    #[diesel(sql_type = Nullable<Text>)]
     subscriber_id_label: Option<String>,
 }
 
-#[derive(QueryableByName)]
+#[derive(diesel::Queryable, diesel::Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
 pub(super) struct AccountRow {
-    #[diesel(sql_type = BigInt)]
     id: i64,
-    #[diesel(sql_type = Text)]
     currency: String,
-    #[diesel(sql_type = Nullable<Text>)]
     category: Option<String>,
-    #[diesel(sql_type = Bool)]
-    is_active: bool,
+    status: String,
 }
 
 #[derive(QueryableByName)]
@@ -160,7 +154,7 @@ impl TryFrom<AccountRow> for CatalogueAccount {
             id: AccountId(row.id),
             currency: read_currency("accounts", row.id, &row.currency)?,
             category: category.ok_or_else(|| DatabaseError::corrupt("accounts", "category", row.id))?,
-            is_active: row.is_active,
+            is_active: row.status == "ACTIVE",
         })
     }
 }

@@ -3,23 +3,18 @@
 use std::time::Duration;
 
 use database::DatabaseError;
-use diesel::{
-    QueryableByName,
-    sql_types::{Bool, Integer},
-};
 use money::Currency;
 use vend::Capabilities;
 
+use crate::schema::providers;
+
 /// The columns in which a provider's row declares its connection's capabilities.
-#[derive(QueryableByName)]
+#[derive(diesel::Queryable, diesel::QueryableByName, diesel::Selectable)]
+#[diesel(table_name = providers, check_for_backend(diesel::pg::Pg))]
 pub struct DeclaredRow {
-    #[diesel(sql_type = Bool)]
     repeat_is_safe: bool,
-    #[diesel(sql_type = Bool)]
     remembers_refusals: bool,
-    #[diesel(sql_type = Bool)]
     not_found_counts: bool,
-    #[diesel(sql_type = Integer)]
     settles_within_s: i32,
 }
 

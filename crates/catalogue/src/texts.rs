@@ -1,29 +1,14 @@
 //! Product texts: names of products that differ from the default, by language.
 
-use database::{Database, DatabaseError, Statement, prepared};
-use diesel::sql_types::{Nullable, Text};
+use database::{Database, DatabaseError};
+use diesel::{ExpressionMethods, QueryDsl, upsert::excluded};
 use directory::AuditContext;
 use purchase::ProductText;
 use serde_json::json;
 use vend::Product;
 
 use super::change::{Line, change};
-
-struct PutText;
-
-impl Statement for PutText {
-    const SQL: &str = "-- put_product_text
-INSERT INTO product_texts (product, language, display_name, subscriber_id_label) VALUES ($1, $2, $3, $4)
-ON CONFLICT (product, language) DO UPDATE SET display_name = excluded.display_name,
-    subscriber_id_label = excluded.subscriber_id_label";
-}
-
-struct RemoveText;
-
-impl Statement for RemoveText {
-    const SQL: &str = "-- remove_product_text
-DELETE FROM product_texts WHERE product = $1 AND language = $2";
-}
+use crate::schema::product_texts;
 
 /// Sets the texts of a product in a language. An absent text keeps the default.
 pub async fn put_product_text(
@@ -35,11 +20,19 @@ pub async fn put_product_text(
     let details =
         json!({ "display_name": text.display_name, "subscriber_id_label": text.subscriber_id_label });
     let line = Line::new("product_text.changed", subject(product, &text.language), details);
-    let put = prepared::<PutText>()
-        .bind::<Text, _>(product.as_str())
-        .bind::<Text, _>(text.language)
-        .bind::<Nullable<Text>, _>(text.display_name)
-        .bind::<Nullable<Text>, _>(text.subscriber_id_label);
+    let put = diesel::insert_into(product_texts::table)
+        .values((
+            product_texts::product.eq(product.as_str()),
+            product_texts::language.eq(text.language),
+            product_texts::display_name.eq(text.display_name),
+            product_texts::subscriber_id_label.eq(text.subscriber_id_label),
+        ))
+        .on_conflict((product_texts::product, product_texts::language))
+        .do_update()
+        .set((
+            product_texts::display_name.eq(excluded(product_texts::display_name)),
+            product_texts::subscriber_id_label.eq(excluded(product_texts::subscriber_id_label)),
+        ));
     change(database, put, line, act).await
 }
 
@@ -54,7 +47,7 @@ pub async fn remove_product_text(
     act: AuditContext,
 ) -> Result<(), DatabaseError> {
     let line = Line::new("product_text.removed", subject(product, &language), json!({}));
-    let removal = prepared::<RemoveText>().bind::<Text, _>(product.as_str()).bind::<Text, _>(language);
+    let removal = diesel::delete(product_texts::table.find((product.as_str(), language)));
     change(database, removal, line, act).await
 }
 

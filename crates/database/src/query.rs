@@ -3,7 +3,7 @@
 //! Diesel writes the SQL, binds the parameters and reads the rows. This crate sends them itself, because diesel-async
 //! drops the SQLSTATE of an error.
 
-use std::{any::TypeId, pin::pin, task::Poll};
+use std::{any::TypeId, future::poll_fn, pin::pin, task::Poll};
 
 use diesel::{
     deserialize::FromSqlRow,
@@ -11,7 +11,7 @@ use diesel::{
     query_builder::{AsQuery, QueryBuilder, QueryFragment, QueryId, bind_collector::RawBytesBindCollector},
     query_dsl::CompatibleType,
 };
-use futures_util::{TryStreamExt, future::BoxFuture, pin_mut, poll};
+use futures_util::{TryStreamExt, future::BoxFuture, pin_mut};
 use tokio_postgres::{
     Row, RowStream, Statement,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
@@ -188,7 +188,7 @@ impl Request {
         let parameters = self.parameters.into_iter().map(|(parameter, _)| parameter);
         let mut answer = pin!(client.query_raw(&statement, parameters));
         // The first poll sends it.
-        let sent = poll!(answer.as_mut());
+        let sent = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
         drop(turn);
         match sent {
             Poll::Ready(answer) => answer,

@@ -123,7 +123,6 @@ async fn a_lock_that_stays_taken_is_busy_in_german_too() {
     holder.batch_execute("LOCK provider_call_counters IN EXCLUSIVE MODE").await.unwrap();
     let locked = failed(&database.begin().await.unwrap(), WRITE).await;
     assert!(matches!(locked, DatabaseError::Busy { .. }), "{locked:?}");
-    println!("{locked:?}");
 }
 
 #[tokio::test]

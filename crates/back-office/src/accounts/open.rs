@@ -1,8 +1,11 @@
 //! Opening a wallet, together with the other accounts that it needs.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
-use diesel::sql_types::{Array, BigInt, Bool, Integer, Text};
-use directory::AuditContext;
+use diesel::{
+    ExpressionMethods, QueryDsl,
+    sql_types::{Array, BigInt, Bool, Text},
+};
+use directory::{AuditContext, Environment};
 use ledger::{AccountId, Category, SystemAccount};
 use money::{Currency, Money};
 use purchase::{Handling, OrganisationId};
@@ -13,6 +16,7 @@ use super::{
     movement::Movement,
     payment::{Payment, post},
 };
+use crate::schema::{accounts, organisations};
 
 /// A wallet to be opened.
 #[derive(Clone, Debug)]
@@ -86,14 +90,6 @@ pub async fn open_account_for_staging(
     work.await
 }
 
-struct LockNewcomer;
-
-impl Statement for LockNewcomer {
-    const SQL: &str = "-- lock_newcomer
--- The organisation is locked, so that only one of two concurrent wallets is the first.
-SELECT environment = 'STAGING' AS is_true FROM organisations WHERE id = $1 FOR NO KEY UPDATE";
-}
-
 struct HasWallet;
 
 impl Statement for HasWallet {
@@ -109,16 +105,21 @@ struct Truth {
     is_true: bool,
 }
 
+/// Locks the organisation, so that only one of two concurrent wallets is the first.
 async fn is_first_in_staging(transaction: &Transaction, account: &NewAccount) -> Result<bool, DatabaseError> {
     let organisation = account.organisation.0;
-    let staging: Vec<Truth> =
-        prepared::<LockNewcomer>().bind::<BigInt, _>(organisation).load(transaction).await?;
+    let environment = organisations::table
+        .find(organisation)
+        .select(organisations::environment)
+        .for_no_key_update()
+        .optional::<String>(transaction)
+        .await?;
     let wallets: Truth = prepared::<HasWallet>()
         .bind::<BigInt, _>(organisation)
         .bind::<Text, _>(account.currency.as_str())
         .get_result(transaction)
         .await?;
-    Ok(staging.iter().any(|found| found.is_true) && !wallets.is_true)
+    Ok(environment.as_deref() == Some(Environment::Staging.code()) && !wallets.is_true)
 }
 
 struct OpenSystemAccounts;
@@ -139,21 +140,6 @@ VALUES ($1, 'Commission', $2, 'COMMISSION', 1000, 0, 0)
 ON CONFLICT (organisation_id, currency) WHERE category = 'COMMISSION' DO NOTHING";
 }
 
-struct OpenAccount;
-
-impl Statement for OpenAccount {
-    const SQL: &str = "-- open_account
-INSERT INTO accounts (organisation_id, name, currency, category, handling, rank, posted, held)
-VALUES ($1, $2, $3, $4, $5, $6, 0, 0)
-RETURNING id";
-}
-
-#[derive(diesel::QueryableByName)]
-struct IdRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
-
 async fn open(
     transaction: &Transaction,
     account: &NewAccount,
@@ -172,16 +158,20 @@ async fn open(
             .execute(transaction)
             .await?;
     }
-    let opened: IdRow = prepared::<OpenAccount>()
-        .bind::<BigInt, _>(account.organisation.0)
-        .bind::<Text, _>(account.name.as_str())
-        .bind::<Text, _>(currency)
-        .bind::<Text, _>(account.category.as_str())
-        .bind::<Text, _>(account.handling.as_str())
-        .bind::<Integer, _>(account.rank)
-        .get_result(transaction)
-        .await?;
-    let id = AccountId(opened.id);
+    let opened = diesel::insert_into(accounts::table)
+        .values((
+            accounts::organisation_id.eq(account.organisation.0),
+            accounts::name.eq(&account.name),
+            accounts::currency.eq(currency),
+            accounts::category.eq(account.category.as_str()),
+            accounts::handling.eq(account.handling.as_str()),
+            accounts::rank.eq(account.rank),
+            accounts::posted.eq(0_i64),
+            accounts::held.eq(0_i64),
+        ))
+        .returning(accounts::id)
+        .get_result::<i64>(transaction);
+    let id = AccountId(opened.await?);
     let details =
         json!({ "name": account.name, "currency": currency, "category": account.category.as_str() });
     log(transaction, "account.opened", id, account.organisation, details, act).await?;

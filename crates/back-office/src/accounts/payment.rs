@@ -3,13 +3,19 @@
 use catalogue::read_currency;
 use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel::{
+    ExpressionMethods, QueryDsl, SelectableHelper,
+    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+};
 use directory::AuditContext;
 use ledger::{AccountId, LedgerError, Wallet};
 use money::{Currency, Money};
 
 use super::{movement::Movement, status::AccountStatus};
-use crate::system_account;
+use crate::{
+    schema::{accounts, journal_entries, postings},
+    system_account,
+};
 
 /// A payment to be posted.
 #[derive(Clone, Debug)]
@@ -109,7 +115,8 @@ pub(super) async fn post(
         return Ok(Err(PaymentRefusal::OtherCurrency { wallet: payment.wallet, currency }));
     }
     let corrupt = || DatabaseError::corrupt("accounts", "posted", payment.wallet.0);
-    let (posted, held) = (Money::from_minor(row.posted, currency), Money::from_minor(row.held, currency));
+    let (posted, held) = row.posted.zip(row.held).ok_or_else(corrupt)?;
+    let (posted, held) = (Money::from_minor(posted, currency), Money::from_minor(held, currency));
     let wallet = Wallet::new(payment.wallet, posted, held).map_err(|_contradiction| corrupt())?;
     let available = wallet.available().map_err(|_overflow| corrupt())?;
     let system_account =
@@ -134,56 +141,33 @@ pub(super) async fn post(
     Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
 }
 
-struct LockWallet;
-
-impl Statement for LockWallet {
-    const SQL: &str = "-- lock_wallet
--- Only one row is locked, so there is no lock order to keep with the lanes.
-SELECT currency, status, posted, held
-FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR NO KEY UPDATE";
-}
-
-#[derive(diesel::QueryableByName)]
+#[derive(diesel::Queryable, diesel::Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
 struct WalletRow {
-    #[diesel(sql_type = Text)]
     currency: String,
-    #[diesel(sql_type = Text)]
     status: String,
-    #[diesel(sql_type = BigInt)]
-    posted: i64,
-    #[diesel(sql_type = BigInt)]
-    held: i64,
+    posted: Option<i64>,
+    held: Option<i64>,
 }
 
+/// Locks only one row, so there is no lock order to keep with the lanes.
 async fn lock(transaction: &Transaction, wallet: AccountId) -> Result<Option<WalletRow>, DatabaseError> {
-    let rows: Vec<WalletRow> = prepared::<LockWallet>().bind::<BigInt, _>(wallet.0).load(transaction).await?;
-    Ok(rows.into_iter().next())
+    let row = accounts::table
+        .find(wallet.0)
+        .filter(accounts::organisation_id.is_not_null())
+        .select(WalletRow::as_select())
+        .for_no_key_update();
+    row.optional::<WalletRow>(transaction).await
 }
 
-struct FindPayment;
-
-impl Statement for FindPayment {
-    const SQL: &str = "-- find_payment
-SELECT e.id, e.posted_at, e.kind, p.debit_account_id AS debit, p.credit_account_id AS credit, p.currency, p.amount
-FROM journal_entries e JOIN postings p ON p.entry_id = e.id
-WHERE e.reference = $1";
-}
-
-#[derive(diesel::QueryableByName)]
+#[derive(diesel::Queryable)]
 struct PaymentRow {
-    #[diesel(sql_type = BigInt)]
     id: i64,
-    #[diesel(sql_type = Timestamptz)]
     posted_at: DateTime<Utc>,
-    #[diesel(sql_type = Text)]
     kind: String,
-    #[diesel(sql_type = BigInt)]
     debit: i64,
-    #[diesel(sql_type = BigInt)]
     credit: i64,
-    #[diesel(sql_type = Text)]
     currency: String,
-    #[diesel(sql_type = BigInt)]
     amount: i64,
 }
 
@@ -192,9 +176,19 @@ async fn find(
     reference: Option<&str>,
 ) -> Result<Option<PaymentRow>, DatabaseError> {
     let Some(reference) = reference else { return Ok(None) };
-    let rows: Vec<PaymentRow> =
-        prepared::<FindPayment>().bind::<Text, _>(reference).load(transaction).await?;
-    Ok(rows.into_iter().next())
+    let row = journal_entries::table
+        .inner_join(postings::table)
+        .filter(journal_entries::reference.eq(reference))
+        .select((
+            journal_entries::id,
+            journal_entries::posted_at,
+            journal_entries::kind,
+            postings::debit_account_id,
+            postings::credit_account_id,
+            postings::currency,
+            postings::amount,
+        ));
+    row.optional::<PaymentRow>(transaction).await
 }
 
 impl PaymentRow {

@@ -3,12 +3,13 @@
 use catalogue::read_currency;
 use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, prepared};
-use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamptz};
+use diesel::sql_types::{BigInt, Nullable};
 use ledger::{AccountId, Category};
 use money::{Currency, Money};
 use purchase::{Handling, OrganisationId};
 
 use super::status::AccountStatus;
+use crate::schema::accounts;
 
 /// A wallet as the operator sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,31 +84,20 @@ WHERE organisation_id IS NOT NULL AND (organisation_id = $1 OR $1 IS NULL) AND (
 ORDER BY rank, id";
 }
 
-#[derive(diesel::QueryableByName)]
+#[derive(diesel::Queryable, diesel::QueryableByName, diesel::Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
 pub(super) struct AccountRow {
-    #[diesel(sql_type = BigInt)]
     id: i64,
-    #[diesel(sql_type = BigInt)]
-    organisation_id: i64,
-    #[diesel(sql_type = Text)]
+    organisation_id: Option<i64>,
     name: String,
-    #[diesel(sql_type = Text)]
     currency: String,
-    #[diesel(sql_type = Text)]
-    category: String,
-    #[diesel(sql_type = Text)]
+    category: Option<String>,
     status: String,
-    #[diesel(sql_type = Text)]
     handling: String,
-    #[diesel(sql_type = Bool)]
     retries_enabled: bool,
-    #[diesel(sql_type = Integer)]
     rank: i32,
-    #[diesel(sql_type = BigInt)]
-    posted: i64,
-    #[diesel(sql_type = BigInt)]
-    held: i64,
-    #[diesel(sql_type = Timestamptz)]
+    posted: Option<i64>,
+    held: Option<i64>,
     created_at: DateTime<Utc>,
 }
 
@@ -117,11 +107,14 @@ impl TryFrom<AccountRow> for AccountRecord {
     fn try_from(row: AccountRow) -> Result<Self, DatabaseError> {
         let corrupt = |column| DatabaseError::corrupt("accounts", column, row.id);
         let currency = read_currency("accounts", row.id, &row.currency)?;
-        let (posted, held) = (Money::from_minor(row.posted, currency), Money::from_minor(row.held, currency));
+        let organisation = row.organisation_id.ok_or_else(|| corrupt("organisation_id"))?;
+        let category = row.category.as_deref().and_then(Category::parse);
+        let posted = Money::from_minor(row.posted.ok_or_else(|| corrupt("posted"))?, currency);
+        let held = Money::from_minor(row.held.ok_or_else(|| corrupt("held"))?, currency);
         Ok(Self {
             id: AccountId(row.id),
-            organisation: OrganisationId(row.organisation_id),
-            category: Category::parse(&row.category).ok_or_else(|| corrupt("category"))?,
+            organisation: OrganisationId(organisation),
+            category: category.ok_or_else(|| corrupt("category"))?,
             status: AccountStatus::read(&row.status, AccountId(row.id))?,
             handling: Handling::parse(&row.handling).ok_or_else(|| corrupt("handling"))?,
             available: posted.minus(held).map_err(|_overflow| corrupt("held"))?,

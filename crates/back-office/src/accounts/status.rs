@@ -1,7 +1,7 @@
 //! The status of a wallet, and the operator's changes to it.
 
-use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
-use diesel::sql_types::{BigInt, Text};
+use database::{Database, DatabaseError, Run, Transaction};
+use diesel::{ExpressionMethods, QueryDsl, SelectableHelper};
 use directory::AuditContext;
 use ledger::{AccountId, Category};
 use money::Money;
@@ -12,6 +12,7 @@ use super::{
     movement::Movement,
     record::{AccountRecord, AccountRow},
 };
+use crate::schema::accounts;
 
 /// Whether an account is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,40 +85,26 @@ pub async fn set_account_status(
     work.await
 }
 
-struct LockAccount;
-
-impl Statement for LockAccount {
-    const SQL: &str = "-- lock_account
-SELECT id, organisation_id, name, currency, category, status, handling, retries_enabled, rank, posted, held, created_at
-FROM accounts WHERE id = $1 AND organisation_id IS NOT NULL FOR NO KEY UPDATE";
-}
-
-struct SetAccountStatus;
-
-impl Statement for SetAccountStatus {
-    const SQL: &str = "-- set_account_status
-UPDATE accounts SET status = $2 WHERE id = $1";
-}
-
 async fn set_status(
     transaction: &Transaction,
     account: AccountId,
     status: AccountStatus,
     act: &AuditContext,
 ) -> Result<Result<(), AccountRefusal>, DatabaseError> {
-    let rows: Vec<AccountRow> =
-        prepared::<LockAccount>().bind::<BigInt, _>(account.0).load(transaction).await?;
-    let found = AccountRecord::try_from(rows.into_iter().next().ok_or_else(|| absent(account))?)?;
+    let locked = accounts::table
+        .find(account.0)
+        .filter(accounts::organisation_id.is_not_null())
+        .select(AccountRow::as_select())
+        .for_no_key_update()
+        .optional::<AccountRow>(transaction);
+    let found = AccountRecord::try_from(locked.await?.ok_or_else(|| absent(account))?)?;
     if status == AccountStatus::Closed
         && let Err(refusal) = found.can_close()
     {
         return Ok(Err(refusal));
     }
-    prepared::<SetAccountStatus>()
-        .bind::<BigInt, _>(account.0)
-        .bind::<Text, _>(status.as_str())
-        .execute(transaction)
-        .await?;
+    let updated = diesel::update(accounts::table.find(account.0)).set(accounts::status.eq(status.as_str()));
+    updated.execute(transaction).await?;
     let details = json!({ "status": status.as_str(), "was": found.status.as_str() });
     log(transaction, "account.status_set", account, found.organisation, details, act).await?;
     Ok(Ok(()))

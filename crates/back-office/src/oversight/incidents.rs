@@ -4,13 +4,15 @@ use catalogue::read_currency;
 use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
-    QueryableByName,
+    ExpressionMethods, NullableExpressionMethods, QueryDsl, Queryable, QueryableByName,
     sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
 };
 use directory::{AuditContext, AuditEntry, append};
 use money::Money;
 use purchase::{Incident, PurchaseId};
 use serde_json::json;
+
+use crate::schema::{incident_decisions, incidents, purchases};
 
 /// A vend that was not paid for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,31 +98,11 @@ struct Row {
     reason: Option<String>,
 }
 
-struct CloseIncident;
-
-impl Statement for CloseIncident {
-    const SQL: &str = "-- close_incident
-INSERT INTO incident_decisions (incident_id, actor, reason) VALUES ($1, $2, $3) ON CONFLICT (incident_id) DO NOTHING";
-}
-
-struct IncidentOwner;
-
-impl Statement for IncidentOwner {
-    const SQL: &str = "-- incident_owner
-SELECT p.organisation_id, p.id AS purchase_id, i.provider_transaction, d.actor
-FROM incidents i JOIN purchases p ON p.id = i.purchase_id LEFT JOIN incident_decisions d ON d.incident_id = i.id
-WHERE i.id = $1";
-}
-
-#[derive(QueryableByName)]
+#[derive(Queryable)]
 struct OwnerRow {
-    #[diesel(sql_type = BigInt)]
     organisation_id: i64,
-    #[diesel(sql_type = BigInt)]
     purchase_id: i64,
-    #[diesel(sql_type = Text)]
     provider_transaction: String,
-    #[diesel(sql_type = Nullable<Text>)]
     actor: Option<String>,
 }
 
@@ -189,13 +171,18 @@ async fn close(
     id: i64,
     act: &AuditContext,
 ) -> Result<Result<(), IncidentError>, DatabaseError> {
-    let written = prepared::<CloseIncident>()
-        .bind::<BigInt, _>(id)
-        .bind::<Text, _>(act.actor.as_str())
-        .bind::<Text, _>(act.reason.as_str());
     let owner = find_owner(transaction, id).await?;
     let Some(owner) = owner else { return Ok(Err(IncidentError::Absent(id))) };
-    if written.execute(transaction).await? == 0 {
+    let written = diesel::insert_into(incident_decisions::table)
+        .values((
+            incident_decisions::incident_id.eq(id),
+            incident_decisions::actor.eq(&act.actor),
+            incident_decisions::reason.eq(&act.reason),
+        ))
+        .on_conflict(incident_decisions::incident_id)
+        .do_nothing()
+        .execute(transaction);
+    if written.await? == 0 {
         // The first closer has committed by now, because the statement waited for it.
         let by = find_owner(transaction, id).await?.and_then(|owner| owner.actor).unwrap_or_default();
         return Ok(Err(IncidentError::Closed { id, by }));
@@ -212,8 +199,17 @@ async fn close(
 }
 
 async fn find_owner(transaction: &Transaction, id: i64) -> Result<Option<OwnerRow>, DatabaseError> {
-    let rows: Vec<OwnerRow> = prepared::<IncidentOwner>().bind::<BigInt, _>(id).load(transaction).await?;
-    Ok(rows.into_iter().next())
+    let row = incidents::table
+        .inner_join(purchases::table)
+        .left_join(incident_decisions::table)
+        .filter(incidents::id.eq(id))
+        .select((
+            purchases::organisation_id,
+            purchases::id,
+            incidents::provider_transaction,
+            incident_decisions::actor.nullable(),
+        ));
+    row.optional::<OwnerRow>(transaction).await
 }
 
 impl TryFrom<Row> for IncidentRecord {
