@@ -28,17 +28,22 @@ test *arguments:
 rules:
     cargo test --locked -p workspace-rules
 
+# Checks the licences, sources and known vulnerabilities of the dependencies.
+dependencies:
+    scripts/dependencies
+
 # Runs the whole system on loopback until Ctrl-C. `just sandbox --once` ends after the tour.
 sandbox *arguments:
     cargo sandbox {{arguments}}
 
-# Measures the money path and the worker on this machine.
+# Measures speed and memory beside their yardsticks: a quarter of an hour. `just bench --only a,http` measures parts,
+# `just bench --write` writes the results into docs/PERFORMANCE.md.
 bench *arguments:
-    cargo run --release --locked -p acceptance --bin bench -- {{arguments}}
+    cargo run --release --locked -p bench -- {{arguments}}
 
 # Measures the effect of floods of anonymous requests on memory, correct logins and the duration of confirms.
 siege *arguments:
-    cargo run --release --locked -p acceptance --bin bench -- siege {{arguments}}
+    cargo run --release --locked -p bench -- siege {{arguments}}
 
 # The long attacks: every order of events, 120,000 simulated runs, real servers that are killed and stopped, races.
 # `just sweep 5000` runs more crash rounds.

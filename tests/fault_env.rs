@@ -9,8 +9,8 @@ use std::{
 use acceptance::fault_injection::FaultEnv;
 use sandbox::{Pace, Program, Programs};
 
-/// A test waits for leases and timers about half of its time.
-const AT_A_TIME: usize = 2;
+/// A test waits for leases and timers most of its time.
+const AT_A_TIME: usize = 4;
 
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ONE_HAS_ENDED: Condvar = Condvar::new();

@@ -15,7 +15,8 @@ use crate::{
 
 const NONE: Capabilities =
     Capabilities { settles_within: Pace::Breathless.settles_within(), ..Capabilities::NONE };
-const ALL: Capabilities =
+/// The capabilities of the simulator.
+pub const ALL: Capabilities =
     Capabilities { repeat_is_safe: true, remembers_refusals: true, not_found_counts: true, ..NONE };
 
 /// The capabilities of the simulator, and sometimes fewer. Most points are reached only where many capabilities are

@@ -11,9 +11,9 @@ use std::{
 
 use acceptance::fault_injection::{Behaviour, FaultEnv, HASTY, Order, PATIENT, Route, Seed};
 use futures_util::future::join_all;
-use local_postgres::{Cut, Wire};
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox::Process;
+use test_kit::wire::{Cut, Wire};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::{

@@ -37,6 +37,13 @@ impl Strike {
     }
 }
 
+/// A strike in one of the scenes that have its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stage {
+    pub scene: Scene,
+    pub strike: Strike,
+}
+
 /// One round: one victim that is killed or stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -53,6 +60,12 @@ pub struct Plan {
     pub is_patient: bool,
     /// Whether the client asks again until it knows the outcome. Otherwise the purchase is left to the worker.
     pub comes_back: bool,
+}
+
+impl Plan {
+    pub const fn stage(&self) -> Stage {
+        Stage { scene: self.scene, strike: self.strike }
+    }
 }
 
 impl std::fmt::Display for Plan {
@@ -92,19 +105,24 @@ pub fn all_strikes() -> Vec<Strike> {
     Point::ALL.iter().flat_map(of_point).collect()
 }
 
-/// `count` plans, numbered from `first`. They cycle through the strikes in every scene that has their point. The seed
-/// decides the rest.
-pub fn plans(strikes: &[Strike], first: usize, count: usize, seed: &mut Seed) -> Vec<Plan> {
-    let mut stages: Vec<(Strike, Scene)> = Vec::new();
-    for strike in strikes {
-        stages.extend(scenes(strike.point).iter().map(|scene| (*strike, *scene)));
-    }
+/// Every strike in every scene that has its point.
+pub fn stages(strikes: &[Strike]) -> Vec<Stage> {
+    let of_strike = |strike: &Strike| {
+        let strike = *strike;
+        scenes(strike.point).iter().map(move |scene| Stage { scene: *scene, strike })
+    };
+    strikes.iter().flat_map(of_strike).collect()
+}
+
+/// `count` plans, numbered from `first`. They cycle through the stages. The seed decides the rest.
+pub fn plans(stages: &[Stage], first: usize, count: usize, seed: &mut Seed) -> Vec<Plan> {
+    let mut stages = stages.to_vec();
     seed.shuffle(&mut stages);
     let plans = stages.iter().cycle().take(count).zip(first..);
     plans.map(|(stage, number)| plan(*stage, number, seed)).collect()
 }
 
-fn plan((strike, scene): (Strike, Scene), number: usize, seed: &mut Seed) -> Plan {
+fn plan(Stage { scene, strike }: Stage, number: usize, seed: &mut Seed) -> Plan {
     let Strike { point, action, surface } = strike;
     // The worker sends nothing for a self-managed account.
     let must_be_managed = scene == Scene::Work && is_further_send(point);

@@ -19,8 +19,7 @@ impl Caller {
     }
 
     pub async fn logs_in(&mut self, credentials: &Credentials) -> (u16, Value) {
-        let mut body = serde_json::to_value(credentials).unwrap();
-        body["grant_type"] = "password".into();
+        let mut body = credentials.login_body();
         body["source_channel"] = "WEB".into();
         let (status, answer) = self.posts("/auth/login", body.to_string()).await.unwrap();
         answer["access_token"].as_str().unwrap_or_default().clone_into(&mut self.access_token);

@@ -113,8 +113,7 @@ async fn a_purchase_has_one_address() {
 async fn the_second_organisation_of_the_sandbox_comes_in_by_its_own_credentials_alone() {
     let merchant = env().open_merchant().await;
     let second = &env().info().second_organisation;
-    let mut login = serde_json::to_value(second).unwrap();
-    login["grant_type"] = "password".into();
+    let mut login = second.login_body();
     merchant.post("/public/v1/auth/login", &login.to_string()).await.expect(200);
     login["org_code"] = env().info().credentials.org_code.as_str().into();
     let refused = merchant.post("/public/v1/auth/login", &login.to_string()).await;

@@ -11,9 +11,10 @@ use std::{
 
 use clock::{Clock, SystemClock};
 use futures_util::{StreamExt, stream};
-use identity::{AuditContext, Environment, Onboarding, Party, Role, Status, SystemEntropy, UserDetails};
+use identity::{Environment, Onboarding, Party, Role, Status, SystemEntropy};
 use reqwest::{Client, header::CONTENT_TYPE};
 use sandbox::{Credentials, http_client};
+use test_kit::organisation::{PASSWORD, act, enter, user};
 
 use crate::{env::env, merchant::Merchant, wire::Answer};
 
@@ -104,9 +105,8 @@ async fn kinds(merchant: &Merchant, neighbour: &Merchant) -> Kinds {
 /// Valid credentials of the production environment.
 async fn of_the_other_environment() -> Credentials {
     let onboarding = onboarding();
-    onboarding.create_organisation("LIVE", "A shop", Environment::Production, act()).await.unwrap();
-    let client = onboarding.create_client("LIVE", "tills", act()).await.unwrap();
-    onboarding.create_user("LIVE", till("till"), act()).await.unwrap();
+    let (production, till) = (Environment::Production, user("till", Role::Integrator));
+    let client = enter(&onboarding, "LIVE", "A shop", production, till).await;
     Credentials {
         client_id: client.client_id,
         client_secret: client.secret.expose().to_owned(),
@@ -118,7 +118,7 @@ async fn of_the_other_environment() -> Credentials {
 
 async fn suspended_user(merchant: &Merchant) -> Credentials {
     let onboarding = onboarding();
-    let user = onboarding.create_user(&merchant.code, till("gone"), act()).await.unwrap();
+    let user = onboarding.create_user(&merchant.code, user("gone", Role::Integrator), act()).await.unwrap();
     onboarding.set_status(Party::User(user), Status::Suspended, act()).await.unwrap();
     Credentials {
         identifier: "gone".to_owned(),
@@ -127,31 +127,13 @@ async fn suspended_user(merchant: &Merchant) -> Credentials {
     }
 }
 
-const PASSWORD: &str = "correct horse battery";
-
 fn onboarding() -> Onboarding {
     let store = env().sandbox.office().store().clone();
     Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy))
 }
 
-fn act() -> AuditContext {
-    AuditContext { actor: "naledi".to_owned(), reason: "a test of login".to_owned() }
-}
-
-fn till(username: &str) -> UserDetails {
-    UserDetails {
-        username: username.to_owned(),
-        password: PASSWORD.into(),
-        full_name: "Till".to_owned(),
-        phone_number: None,
-        email: None,
-        role: Role::Integrator,
-    }
-}
-
 async fn refused(client: &Client, server: &str, credentials: &Credentials) -> (Duration, Answer) {
-    let mut login = serde_json::to_value(credentials).unwrap();
-    login["grant_type"] = "password".into();
+    let login = credentials.login_body();
     let request = client
         .post(format!("{server}/public/v1/auth/login"))
         .header(CONTENT_TYPE, "application/json")

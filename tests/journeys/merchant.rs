@@ -85,9 +85,7 @@ impl Merchant {
 
     /// The body of login.
     pub fn login_body(&self) -> String {
-        let mut login = serde_json::to_value(&self.credentials).unwrap();
-        login["grant_type"] = "password".into();
-        login.to_string()
+        self.credentials.login_body().to_string()
     }
 
     /// The body of refresh.

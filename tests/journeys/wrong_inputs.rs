@@ -1,6 +1,7 @@
 //! Invalid requests: each gets its code, names its field, and stores nothing.
 
 use acceptance::surface::Surface;
+use test_kit::fields::REQUIRED_FOR_A_PURCHASE;
 
 use crate::{env::env, merchant::Merchant, request_body::RequestBody};
 
@@ -131,17 +132,6 @@ fn wrong_orders(merchant: &Merchant, neighbour: &Merchant) -> Vec<Wrong> {
 }
 
 fn wrong_shapes(right: &RequestBody) -> Vec<Wrong> {
-    let required = [
-        "source_channel",
-        "language",
-        "product_type",
-        "provider_code",
-        "debited_account_id",
-        "beneficiary_phone_number",
-        "subscriber_identifier",
-        "amount",
-        "currency",
-    ];
     let mut wrong = vec![
         refused("a field twice", right.clone().with_another("amount", "1.00"), "invalid_argument", "amount"),
         refused(
@@ -151,7 +141,7 @@ fn wrong_shapes(right: &RequestBody) -> Vec<Wrong> {
             "x",
         ),
     ];
-    for field in required {
+    for field in REQUIRED_FOR_A_PURCHASE {
         let code = if field == "amount" { "invalid_amount" } else { "invalid_argument" };
         wrong.extend([
             refused("a missing field", right.clone().without(field), "missing_field", field),

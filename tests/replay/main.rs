@@ -9,7 +9,7 @@ use acceptance::{
     transcripts::{keeping, replay_all},
 };
 use failpoint::Trigger;
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use sandbox::{Program, Programs};
 use transcript::ReplayError;
 
@@ -63,8 +63,9 @@ fn the_shipped_protocols_repeat_the_outputs_of_the_servers() {
     let victim = Victim::api_server(&env, "dies-while-it-writes", dies);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        buy_all_kinds(&env, env.url(), "ordinary").await;
-        buy_all_kinds(&env, victim.url(), "broken-off").await;
+        let ordinary = buy_all_kinds(&env, env.url(), "ordinary");
+        let broken_off = buy_all_kinds(&env, victim.url(), "broken-off");
+        join(ordinary, broken_off).await;
         env.comes_to_rest().await;
     });
     let purchases: usize = env.asks("SELECT count(*) FROM purchases").parse().unwrap();

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use actix_web::{App, dev::Server, middleware::from_fn, web::Data};
 use boot::{Metrics, Observatory, ObserveError};
 use clock::SharedClock;
-use database::DatabaseError;
+use database::{DatabaseError, Purpose};
 use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
@@ -81,7 +81,8 @@ impl ApiServer {
     ) -> Result<Self, ServeError> {
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
-        let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
+        let runtime = engine.runtime().clone();
+        let store = Store::connect(settings.store.clone(), keys, timing, Purpose::Requests, runtime).await?;
         store.database().refuse_powerful_role().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let identity = Identity::try_new(

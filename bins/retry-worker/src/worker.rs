@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
-use database::DatabaseError;
+use database::{DatabaseError, Purpose};
 use futures_util::FutureExt;
 use messages::Messages;
 use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsError};
@@ -68,7 +68,8 @@ impl Worker {
         settings.worker.checked()?;
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
-        let store = Store::connect(settings.store.clone(), keys, timing, engine.runtime().clone()).await?;
+        let runtime = engine.runtime().clone();
+        let store = Store::connect(settings.store.clone(), keys, timing, Purpose::General, runtime).await?;
         store.database().refuse_powerful_role().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let notifier = notifier(store.clone(), &settings.notify)?;

@@ -9,6 +9,7 @@ use std::{
 };
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The addresses and the credentials for using the sandbox.
 #[derive(Clone, Debug, Serialize)]
@@ -49,6 +50,21 @@ pub struct Credentials {
     pub identifier: String,
     /// The user's password.
     pub secret_pass: String,
+}
+
+impl Credentials {
+    /// The body of a login, on both surfaces.
+    pub fn login_body(&self) -> Value {
+        let Self { client_id, client_secret, org_code, identifier, secret_pass } = self;
+        json!({
+            "grant_type": "password",
+            "client_id": client_id,
+            "client_secret": client_secret,
+            "org_code": org_code,
+            "identifier": identifier,
+            "secret_pass": secret_pass,
+        })
+    }
 }
 
 /// Subscriber identifiers by scenario.

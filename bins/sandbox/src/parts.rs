@@ -36,9 +36,9 @@ pub fn utility_sim(arguments: impl IntoIterator<Item = String>) -> Result<(), Bo
     utility_sim_server::main(arguments)
 }
 
-/// The parent process holds the other end of a pipe, which the system closes however the parent ends. The database ends
-/// with the parent, so no work can be finished.
-fn end_with_standard_input() {
+/// Ends this process when its standard input ends. The parent process holds the other end of the pipe, which the system
+/// closes however the parent ends. The database ends with the parent, so no work can be finished.
+pub fn end_with_standard_input() {
     thread::spawn(|| {
         let _closed_or_broken = io::copy(&mut io::stdin(), &mut io::sink());
         process::exit(1);

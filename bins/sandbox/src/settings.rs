@@ -218,9 +218,9 @@ const fn vending(pace: Pace) -> &'static str {
         }
         Pace::Brisk => {
             "gate_ms = 5000\nintake_ms = 11000\nprovider_timeout_ms = 12000\nlease_ms = 6000\nenquiry_gap_ms = 500\n\
-             not_found_gap_ms = 1000\nreference_rest_ms = 2000\nwindow_ms = 60000\npatience_ms = 5000\n\
-             first_look_ms = 500\nlongest_pause_ms = 15000\nrepeats_ms = [1000, 3000, 6000, 15000, 30000]\n\
-             repeats_end_ms = 4000\nattempts_ms = [2000, 6000, 14000, 28000, 50000]\n"
+             not_found_gap_ms = 1000\nreference_rest_ms = 2000\nwindow_ms = 36000\npatience_ms = 5000\n\
+             first_look_ms = 500\nlongest_pause_ms = 9000\nrepeats_ms = [1000, 3000, 6000, 12000, 20000]\n\
+             repeats_end_ms = 4000\nattempts_ms = [2000, 5000, 10000, 17000, 28000]\n"
         }
     }
 }

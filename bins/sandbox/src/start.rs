@@ -13,7 +13,7 @@ use std::{
 };
 
 use clock::{Clock, SystemClock};
-use database::{DatabaseError, DatabaseSettings};
+use database::{DatabaseError, DatabaseSettings, Purpose};
 use identity::EntropyError;
 use local_postgres::{LocalPostgres, LocalPostgresError};
 use purchase::{Handling, Timing};
@@ -260,7 +260,7 @@ fn open_store(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result
     settings.money_pool_size = 1;
     settings.lanes = 1;
     let handle = engine.handle().clone();
-    Ok(engine.block_on(Store::connect(settings, keys, Timing::default(), handle))?)
+    Ok(engine.block_on(Store::connect(settings, keys, Timing::default(), Purpose::General, handle))?)
 }
 
 /// All named subscribers of the simulator, and this many ordinary meters.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use back_office::AccountRecord;
 use clock::SystemClock;
-use database::{Database, DatabaseSettings};
+use database::{Database, DatabaseSettings, Purpose};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use purchase::{OrganisationId, Timing};
@@ -37,7 +37,7 @@ impl Session {
         (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
         "vendctl".clone_into(&mut small.application_name);
         let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
-        let store = Store::connect(small, keys, Timing::default(), engine).await?;
+        let store = Store::connect(small, keys, Timing::default(), Purpose::General, engine).await?;
         store.database().refuse_powerful_role().await?;
         let onboarding =
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));

@@ -10,8 +10,6 @@ mod oversight;
 mod rule;
 mod schema;
 mod system_account;
-#[cfg(test)]
-mod test_database;
 
 pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,

@@ -61,8 +61,9 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
+    use test_kit::database::migrated;
+
     use super::Rule;
-    use crate::test_database::migrated;
 
     #[test]
     fn every_rule_has_the_name_that_the_schema_gives_it() {

@@ -21,8 +21,6 @@ mod providers;
 mod row;
 mod schema;
 mod stored;
-#[cfg(test)]
-mod test_database;
 mod texts;
 
 pub use allow_list::{AllowError, allow, disallow, list_allowed};

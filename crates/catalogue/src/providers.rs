@@ -205,12 +205,21 @@ mod tests {
     use std::time::Duration;
 
     use clock::Clock;
-    use database::{Database, DatabaseError};
+    use database::{Database, DatabaseError, DatabaseSettings, Purpose};
     use directory::AuditContext;
+    use local_postgres::LocalDatabase;
+    use test_kit::database::migrated;
+    use tokio::runtime::Handle;
     use vend::Capabilities;
 
     use super::{Declaration, declare_provider, list_providers};
-    use crate::test_database::database;
+
+    /// A migrated database of its own, connected. Its connections live on this test's runtime.
+    async fn database() -> (Database, LocalDatabase) {
+        let local = migrated();
+        let settings = DatabaseSettings::for_database(local.url());
+        (Database::connect(settings, Purpose::Requests, Handle::current()).await.unwrap(), local)
+    }
 
     fn act() -> AuditContext {
         AuditContext { actor: "naledi".to_owned(), reason: "their letter of 12 May".to_owned() }
@@ -220,7 +229,7 @@ mod tests {
         list_providers(database).await.unwrap()[0].declared
     }
 
-    async fn waits_for_a_lock(local: &local_postgres::LocalDatabase) {
+    async fn waits_for_a_lock(local: &LocalDatabase) {
         let started = clock::SystemClock.monotonic();
         let waiting = "SELECT count(*) FROM pg_stat_activity \
                        WHERE datname = current_database() AND wait_event_type = 'Lock'";

@@ -168,17 +168,24 @@ pub(crate) fn classify(error: ServerError, phase: Phase) -> DatabaseError {
     }
 }
 
-/// What the server answers, without its details: they repeat the values of the row, which no log may contain.
+/// What the server answers. Its details are left out, because they repeat the whole row, which no log may contain.
+/// The message itself may quote one value that does not fit its type (class 22).
 #[derive(Debug, thiserror::Error)]
-#[error("{message}")]
+#[error("{message} (SQLSTATE {})", code.code())]
 struct Refusal {
     code: SqlState,
     message: String,
 }
 
-/// Whether the server closes the session after this error, whatever its reason is.
+/// Whether the server closes the session after this error, whatever its reason is. A proxy may leave the severity out,
+/// so the codes that always end a session count too: class 08, the shutdowns (57P..), and a transaction that was idle
+/// for too long (25P03).
 fn ends_session(answer: &DbError) -> bool {
+    let code = answer.code().code();
     matches!(answer.parsed_severity(), Some(Severity::Fatal | Severity::Panic))
+        || code.starts_with("08")
+        || code.starts_with("57P")
+        || *answer.code() == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }
 
 fn undecided(

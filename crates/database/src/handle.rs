@@ -27,9 +27,13 @@ impl Database {
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`], [`DatabaseError::Setting`] or [`DatabaseError::Schema`].
-    pub async fn connect(settings: DatabaseSettings, engine: Handle) -> Result<Self, DatabaseError> {
+    pub async fn connect(
+        settings: DatabaseSettings,
+        purpose: Purpose,
+        engine: Handle,
+    ) -> Result<Self, DatabaseError> {
         let address = connection::address(&settings).map_err(DatabaseError::unavailable)?;
-        let pool = Pool::new(&address, &settings, settings.pool_size, Purpose::General, &engine);
+        let pool = Pool::new(&address, &settings, settings.pool_size, purpose, &engine);
         let database = Self { pool, address: Arc::new(address), settings: Arc::new(settings), engine };
         database.check_schema().await?;
         Ok(database)
@@ -64,6 +68,14 @@ impl Database {
     /// Like [`Database::get`].
     pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
         self.pool.begin().await
+    }
+
+    /// A connection for a transaction, which its caller [begins](Transaction::begin).
+    ///
+    /// # Errors
+    /// Like [`Database::get`].
+    pub async fn transaction(&self) -> Result<Transaction, DatabaseError> {
+        self.pool.transaction().await
     }
 
     /// Checks that the database answers and has this program's schema.

@@ -69,9 +69,16 @@ impl Pool {
         }
     }
 
+    /// A connection for a transaction, which its caller [begins](Transaction::begin).
+    pub async fn transaction(&self) -> Result<Transaction, DatabaseError> {
+        Ok(Transaction::on(self.get().await?, self.commit_deadline))
+    }
+
     /// A connection with an open transaction.
     pub async fn begin(&self) -> Result<Transaction, DatabaseError> {
-        Transaction::begin(self.get().await?, self.commit_deadline).await
+        let transaction = self.transaction().await?;
+        transaction.begin().await?;
+        Ok(transaction)
     }
 }
 

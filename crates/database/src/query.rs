@@ -177,12 +177,11 @@ impl Request {
         let turn = connection.turn().await;
         let statement = match self.statement {
             Wanted::Prepared(statement) => statement,
-            Wanted::New { id: Some(id), sql } => {
-                let types: Vec<Type> = self.parameters.iter().map(|(_, type_)| type_.clone()).collect();
-                let statement = client.prepare_typed(&sql, &types).await?;
-                connection.keep(id, statement.clone());
-                statement
-            }
+            Wanted::New { id: Some(id), sql } => match connection.prepared(id) {
+                // Another statement of this type had the turn before this one.
+                Some(statement) => statement,
+                None => prepare(connection, id, &sql, &self.parameters).await?,
+            },
             Wanted::New { id: None, sql } => return client.query_typed_raw(&sql, self.parameters).await,
         };
         let parameters = self.parameters.into_iter().map(|(parameter, _)| parameter);
@@ -195,6 +194,18 @@ impl Request {
             Poll::Pending => answer.await,
         }
     }
+}
+
+async fn prepare(
+    connection: &Connection,
+    id: TypeId,
+    sql: &str,
+    parameters: &[(Parameter, Type)],
+) -> Result<Statement, tokio_postgres::Error> {
+    let types: Vec<Type> = parameters.iter().map(|(_, type_)| type_.clone()).collect();
+    let statement = connection.client().prepare_typed(sql, &types).await?;
+    connection.keep(id, statement.clone());
+    Ok(statement)
 }
 
 fn id_of<Query: QueryId>(_: &Query) -> Option<TypeId> {

@@ -1,18 +1,11 @@
-//! A migrated database for each test of this crate.
+//! A migrated database for each test of this crate. It is connected here and not in `test-kit`, which uses another build of
+//! this crate with other types.
 
-use local_postgres::{LocalDatabase, LocalPostgres};
-use tokio::runtime::{Builder, Handle};
+use local_postgres::LocalDatabase;
+pub(crate) use test_kit::database::migrated;
+use tokio::runtime::Handle;
 
-use crate::{Database, DatabaseError, DatabaseSettings, migrate};
-
-/// A database of its own, migrated.
-pub(crate) fn migrated() -> LocalDatabase {
-    let prepared = LocalPostgres::shared().database_from_template("database_unit", |url| {
-        let runtime = Builder::new_current_thread().enable_all().build();
-        runtime.map_err(DatabaseError::unavailable)?.block_on(migrate(&url.into())).map(drop)
-    });
-    prepared.expect("a test needs its database")
-}
+use crate::{Database, DatabaseError, DatabaseSettings, Purpose};
 
 /// The default settings for `database`.
 pub(crate) fn settings(database: &LocalDatabase) -> DatabaseSettings {
@@ -21,7 +14,7 @@ pub(crate) fn settings(database: &LocalDatabase) -> DatabaseSettings {
 
 /// A connected database. Its connections live on this test's runtime.
 pub(crate) async fn connected(settings: DatabaseSettings) -> Result<Database, DatabaseError> {
-    Database::connect(settings, Handle::current()).await
+    Database::connect(settings, Purpose::General, Handle::current()).await
 }
 
 /// A migrated database of its own, connected.

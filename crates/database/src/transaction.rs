@@ -10,7 +10,7 @@ use crate::{
     pool::PooledConnection,
 };
 
-/// An open transaction. End it with [`commit`](Transaction::commit), [`roll_back`](Transaction::roll_back) or
+/// A transaction. End it with [`commit`](Transaction::commit), [`roll_back`](Transaction::roll_back) or
 /// [`end`](Transaction::end). If it is dropped without an end, it closes its connection, and the server rolls it back.
 #[must_use = "a transaction that is dropped is forgotten"]
 #[derive(Debug)]
@@ -23,15 +23,19 @@ pub struct Transaction {
 const HELD: &str = "a transaction holds its connection until it ends";
 
 impl Transaction {
-    pub(crate) async fn begin(
-        connection: PooledConnection,
-        deadline: Duration,
-    ) -> Result<Self, DatabaseError> {
-        // Created before BEGIN, so that a connection without an answer to BEGIN is closed and not reused.
-        let transaction = Self { connection: Some(connection), deadline };
-        let begun = timeout(deadline, transaction.batch_execute("BEGIN")).await;
-        begun.map_err(DatabaseError::unavailable)??;
-        Ok(transaction)
+    /// Created before BEGIN, so that a connection without an answer to BEGIN is closed and not reused.
+    pub(crate) const fn on(connection: PooledConnection, deadline: Duration) -> Self {
+        Self { connection: Some(connection), deadline }
+    }
+
+    /// Begins the transaction. It must be the first statement. Others may be begun while its answer is awaited: they are
+    /// sent behind it, in the same round trip, and are part of the transaction. Only reads and locks may be: if this
+    /// fails, they ran on their own.
+    ///
+    /// # Errors
+    /// What the server answers, and [`DatabaseError::Unavailable`] if it does not answer in time.
+    pub async fn begin(&self) -> Result<(), DatabaseError> {
+        timeout(self.deadline, self.batch_execute("BEGIN")).await.map_err(DatabaseError::unavailable)?
     }
 
     /// Commits the transaction.
@@ -107,7 +111,7 @@ mod tests {
     use local_postgres::LocalDatabase;
 
     use crate::{
-        Database, DatabaseError,
+        Database, DatabaseError, Purpose,
         test_database::{connected, database, migrated, settings},
     };
 
@@ -158,6 +162,16 @@ mod tests {
 
         write(&database).await.unwrap();
         assert_eq!(written(&local), "1");
+    }
+
+    #[tokio::test]
+    async fn a_statement_that_is_sent_right_behind_begin_is_part_of_the_transaction() {
+        let (database, local) = database().await;
+        let transaction = database.another_pool(Purpose::Money, 1).transaction().await.unwrap();
+        tokio::try_join!(biased; transaction.begin(), transaction.batch_execute(WRITE)).unwrap();
+        assert_eq!(written(&local), "0");
+        transaction.roll_back().await;
+        assert_eq!(written(&local), "0");
     }
 
     #[tokio::test]

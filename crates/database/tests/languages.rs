@@ -5,13 +5,14 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{Shutdown, TcpListener, TcpStream},
+    net::{Shutdown, TcpStream},
     thread,
 };
 
-use database::{Database, DatabaseError, DatabaseSettings, Transaction, migrate};
-use local_postgres::{LocalDatabase, LocalPostgres};
-use tokio::runtime::{Builder, Handle};
+use database::{Database, DatabaseError, DatabaseSettings, Purpose, Transaction};
+use local_postgres::LocalDatabase;
+use test_kit::{database::migrated, relay::Relay};
+use tokio::runtime::Handle;
 
 const WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till', 1, now())";
 const OTHER_WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till 2', 1, now())";
@@ -20,37 +21,22 @@ const OTHER_WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till 2', 
 /// (PostgreSQL, 55.8).
 const TRANSLATED: &[u8] = b"SMDHW";
 
-fn migrated() -> LocalDatabase {
-    let prepared = LocalPostgres::shared().database_from_template("languages", |url| {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(migrate(&url.into())).map(drop)
-    });
-    prepared.unwrap()
-}
-
 /// Connects. A lock is waited for and a statement runs for a moment only.
 async fn connected_at(url: String) -> Database {
     let mut settings = DatabaseSettings::for_database(url);
     (settings.lock_timeout_ms, settings.statement_timeout_ms) = (1_500, 3_000);
-    Database::connect(settings, Handle::current()).await.unwrap()
+    Database::connect(settings, Purpose::General, Handle::current()).await.unwrap()
 }
 
 /// Connects through the relay.
 async fn connected(local: &LocalDatabase) -> Database {
-    let (server, relay) = (format!("127.0.0.1:{}", local.port()), TcpListener::bind("127.0.0.1:0").unwrap());
-    let address = relay.local_addr().unwrap().to_string();
-    let url = local.url().replace(&server, &address);
-    thread::spawn(move || {
-        for client in relay.incoming() {
-            let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
-            let (mut asks, mut asked) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-            thread::spawn(move || {
-                io::copy(&mut asks, &mut asked).and_then(|_| asked.shutdown(Shutdown::Both))
-            });
-            thread::spawn(move || garble(server, client).is_ok());
-        }
+    let relay = Relay::start(local.port(), |mut client, mut server| {
+        let (from, to) = (server.try_clone()?, client.try_clone()?);
+        thread::spawn(move || garble(from, to).is_ok());
+        io::copy(&mut client, &mut server)?;
+        server.shutdown(Shutdown::Both)
     });
-    connected_at(url).await
+    connected_at(relay.unwrap().through(&local.url())).await
 }
 
 /// Forwards the server's messages, with the texts of its errors and notices made unreadable.

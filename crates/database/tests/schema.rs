@@ -4,9 +4,10 @@
 
 use std::{fs, path::Path};
 
-use database::{Database, DatabaseError, DatabaseSettings, migrate, schema_version};
+use database::{Database, DatabaseError, DatabaseSettings, Purpose, migrate, schema_version};
 use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
-use tokio::runtime::{Builder, Handle};
+use test_kit::database::migrated;
+use tokio::runtime::Handle;
 
 /// A newer version than any that this program knows.
 const TOMORROW: &str = "99991231000000";
@@ -15,20 +16,12 @@ fn empty(name: &str) -> LocalDatabase {
     LocalPostgres::shared().create_database(name).unwrap()
 }
 
-fn migrated() -> LocalDatabase {
-    let prepared = LocalPostgres::shared().database_from_template("schema", |url| {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(migrate(&url.into())).map(drop)
-    });
-    prepared.unwrap()
-}
-
 async fn connect(database: &LocalDatabase) -> Result<Database, DatabaseError> {
     connect_at(database.url()).await
 }
 
 async fn connect_at(url: String) -> Result<Database, DatabaseError> {
-    Database::connect(DatabaseSettings::for_database(url), Handle::current()).await
+    Database::connect(DatabaseSettings::for_database(url), Purpose::General, Handle::current()).await
 }
 
 /// What Postgres says when the servers' role runs `sql`.

@@ -4,7 +4,7 @@
 use std::{fs, path::PathBuf, time::Duration};
 
 use clock::{Clock, SystemClock};
-use database::{Database, DatabaseError, DatabaseSettings, migrate};
+use database::{Database, DatabaseError, DatabaseSettings, Purpose, migrate};
 use local_postgres::{Durability, LocalDatabase, LocalPostgres};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use tokio::runtime::Runtime;
@@ -65,7 +65,7 @@ impl TlsServer {
 
 fn connect(runtime: &Runtime, url: String) -> Result<Database, DatabaseError> {
     let settings = DatabaseSettings::for_database(url);
-    runtime.block_on(Database::connect(settings, runtime.handle().clone()))
+    runtime.block_on(Database::connect(settings, Purpose::General, runtime.handle().clone()))
 }
 
 /// The PEM forms of an authority, and of a certificate and key that it issued for a host name.

@@ -8,8 +8,6 @@ mod login;
 mod onboarding;
 mod refresh;
 mod schema;
-#[cfg(test)]
-mod test_database;
 mod words;
 
 pub use audit::{

@@ -95,8 +95,9 @@ impl Role {
 
 #[cfg(test)]
 mod tests {
+    use test_kit::database::migrated;
+
     use super::*;
-    use crate::test_database::migrated;
 
     /// The words that the schema lets `table.column` hold.
     fn allowed(database: &local_postgres::LocalDatabase, table: &str, column: &str) -> Vec<String> {

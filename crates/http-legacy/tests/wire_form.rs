@@ -1,151 +1,21 @@
 //! The exact JSON of every answer: names, order, presence, form of money. It is frozen: a test that fails here is never
 //! corrected by changing its expectation.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests, outside of their functions")]
-
 use actix_web::http::header::HeaderValue;
-use chrono::{DateTime, Utc};
-
 use error_codes::ErrorCode;
 use http_legacy::{Current, wire};
-use identity::{Caller, CallerOrganisation, CallerUser, Environment, Role, Status};
 use ledger::{AccountId, Category};
-use meter_token::TokenSet;
-use money::{Currency, Money};
-use purchase::{
-    ClientId, Fence, Handling, Lifecycle, NotificationFlags, OrganisationId, Price, PurchaseId,
-    PurchaseRequest, Record, Reference, SourceChannel, State, Success, UserId,
+use money::Currency;
+use purchase::{PurchaseId, Record, Reference, SourceChannel, State, Success, UserId};
+use test_kit::wire_form::{
+    self, assert_json, breakdown, bwp, caller, lifecycle, noon, price, request, units,
 };
-use vend::{Breakdown, CallId, Product, ProviderReference, SubscriberIdentifier, Units};
 use vending::Quote;
 use web::{ErrorDetails, RequestId, Surface};
 
-fn bwp(amount: &str) -> Money {
-    Money::parse_wire(&format!("BWP {amount}")).unwrap()
-}
-
-fn noon() -> DateTime<Utc> {
-    DateTime::parse_from_rfc3339("2026-11-20T10:00:00Z").unwrap().to_utc()
-}
-
-fn caller() -> Caller {
-    Caller {
-        access_token_id: 1,
-        client_id: 2,
-        organisation: CallerOrganisation {
-            id: 3,
-            code: "KGALAGADI".to_owned(),
-            name: "Kgalagadi Shops".to_owned(),
-            environment: Environment::Staging,
-        },
-        user: CallerUser {
-            id: 4,
-            username: "till-1".to_owned(),
-            full_name: "Till One".to_owned(),
-            phone_number: None,
-            email: None,
-            status: Status::Active,
-        },
-        role: Role::Viewer,
-    }
-}
-
-fn request() -> PurchaseRequest {
-    PurchaseRequest {
-        source_channel: SourceChannel::Web,
-        source_tag: None,
-        language: "en-BW".to_owned(),
-        product: Product::Electricity,
-        provider_code: "BPC".to_owned(),
-        debited_account: AccountId(7),
-        beneficiary_phone_number: "26771234567".to_owned(),
-        subscriber: SubscriberIdentifier::parse("04257670465").unwrap(),
-        amount: bwp("100.00"),
-        charges_on_top: true,
-        comment: None,
-        external_reference: Some("INV-1".to_owned()),
-        notifications: NotificationFlags::default(),
-    }
-}
-
-fn price() -> Price {
-    Price {
-        entry: bwp("100.00"),
-        charge: bwp("2.00"),
-        net: bwp("100.00"),
-        total: bwp("102.00"),
-        commission: bwp("1.50"),
-    }
-}
-
-fn breakdown() -> Breakdown {
-    Breakdown {
-        cost: bwp("80.00"),
-        vat: bwp("12.00"),
-        levy: bwp("5.00"),
-        regulatory_fee: bwp("1.00"),
-        charge: bwp("2.00"),
-    }
-}
-
-fn units() -> Units {
-    Units { quantity: "45.2".parse().unwrap(), unit: "kWh".to_owned() }
-}
-
+/// A purchase over a channel that only this surface has.
 fn record() -> Record {
-    let token = "KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587";
-    Record {
-        id: PurchaseId(42),
-        reference: Reference::new(PurchaseId(42), 2026, 11),
-        organisation: OrganisationId(3),
-        client: ClientId(2),
-        user: UserId(4),
-        account: AccountId(7),
-        source_channel: SourceChannel::SmsMo,
-        language: "en-BW".to_owned(),
-        product: Product::Electricity,
-        provider_code: "BPC".to_owned(),
-        subscriber: SubscriberIdentifier::parse("04257670465").unwrap(),
-        beneficiary_phone_number: "26771234567".to_owned(),
-        price: price(),
-        external_reference: None,
-        comment: None,
-        notifications: NotificationFlags::default(),
-        request_id: None,
-        created_at: noon(),
-        subscriber_details: Some("T MOLEFE".to_owned()),
-        provider_reference: ProviderReference::new(CallId::new(1, noon()).unwrap()),
-        lifecycle: lifecycle(State::Successful { provider_transaction: "R-9".to_owned() }),
-        success: Some(Success {
-            tokens: Some(TokenSet::parse(token).unwrap()),
-            units: Some(units()),
-            provider_transaction: "R-9".to_owned(),
-            breakdown: Some(breakdown()),
-            subscriber_details: None,
-        }),
-        failure: None,
-        recovery: None,
-    }
-}
-
-fn lifecycle(state: State) -> Lifecycle {
-    Lifecycle {
-        handling: Handling::Managed,
-        state,
-        fence: Fence(1),
-        lease_until: None,
-        claimed_at: None,
-        asked_at: None,
-        attempt: 1,
-        requests: 0,
-        window_closes_at: noon(),
-    }
-}
-
-/// The exact text of `value`, whose expectation is written over several lines.
-fn assert_json(value: &impl serde::Serialize, expected: &str) {
-    let expected: String = expected.lines().map(str::trim_start).collect();
-    assert_eq!(serde_json::to_string(value).unwrap(), expected);
+    Record { source_channel: SourceChannel::SmsMo, ..wire_form::record() }
 }
 
 fn quote() -> Quote {

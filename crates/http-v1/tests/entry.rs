@@ -15,20 +15,19 @@ use actix_web::{
     web::Data,
 };
 use clock::SystemClock;
-use database::{DatabaseError, DatabaseSettings, migrate};
-use identity::{
-    AuditContext, ClientCredentials, Environment, Identity, IdentitySettings, Onboarding, Role,
-    SystemEntropy, UserDetails,
-};
-use local_postgres::{LocalDatabase, LocalPostgres};
+use database::DatabaseSettings;
+use identity::{ClientCredentials, Environment, Identity, Onboarding, Role, SystemEntropy};
+use local_postgres::LocalDatabase;
 use purchase::Timing;
 use serde_json::{Value, json};
-use store::{SealingKey, SealingKeys, Store};
-use tokio::runtime::{Builder, Handle};
+use test_kit::{
+    database::migrated,
+    organisation::{PASSWORD, act, enter, identity_settings, user},
+    purchases::connect_store,
+};
+use tokio::runtime::Handle;
 use vending::{Engine, Providers, Vending, VendingSettings};
 use web::{SharedState, WebSettings, intake};
-
-const PASSWORD: &str = "correct horse battery";
 
 /// Every path, its method, and whether it requires an access token.
 const ENDPOINTS: [(&str, &str, bool); 11] = [
@@ -74,17 +73,15 @@ struct TestApi {
 
 impl TestApi {
     async fn open() -> Self {
-        let database = LocalPostgres::shared().database_from_template("http_v1", prepare).unwrap();
+        let database = migrated();
         let clock = Arc::new(SystemClock);
-        let store = connect(&database).await;
+        let settings = DatabaseSettings::for_database(database.url());
+        let store = connect_store(settings, Timing::default(), Handle::current()).await;
         let onboarding = Onboarding::new(store.database().clone(), clock.clone(), Arc::new(SystemEntropy));
-        onboarding.create_organisation("KGALE", "Kgale Stores", Environment::Staging, act()).await.unwrap();
-        let client = onboarding.create_client("KGALE", "tills", act()).await.unwrap();
-        for (username, role) in [("till", Role::Integrator), ("auditor", Role::Viewer)] {
-            onboarding.create_user("KGALE", user(username, role), act()).await.unwrap();
-        }
-        let mut settings = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
-        settings.refusal_floor_ms = 0;
+        let (staging, till) = (Environment::Staging, user("till", Role::Integrator));
+        let client = enter(&onboarding, "KGALE", "Kgale Stores", staging, till).await;
+        onboarding.create_user("KGALE", user("auditor", Role::Viewer), act()).await.unwrap();
+        let settings = identity_settings(staging);
         let identity =
             Identity::try_new(settings, store.database().clone(), clock.clone(), Arc::new(SystemEntropy))
                 .unwrap();
@@ -141,32 +138,6 @@ impl TestApi {
 
     async fn access_token_of(&self, username: &str) -> String {
         format!("Bearer {}", self.logs_in(username).await["access_token"].as_str().unwrap())
-    }
-}
-
-fn prepare(url: &str) -> Result<(), DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
-}
-
-async fn connect(database: &LocalDatabase) -> Store {
-    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    let settings = DatabaseSettings::for_database(database.url());
-    Store::connect(settings, keys, Timing::default(), Handle::current()).await.unwrap()
-}
-
-fn act() -> AuditContext {
-    AuditContext { actor: "naledi".to_owned(), reason: "contract 17".to_owned() }
-}
-
-fn user(username: &str, role: Role) -> UserDetails {
-    UserDetails {
-        username: username.to_owned(),
-        password: PASSWORD.into(),
-        full_name: "Till One".to_owned(),
-        phone_number: Some("26771000000".to_owned()),
-        email: None,
-        role,
     }
 }
 

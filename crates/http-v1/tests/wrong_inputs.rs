@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use http_v1::requests::{login_request, purchase_request, refresh_request, retry_question};
 use ledger::AccountId;
 use purchase::{NotificationFlags, PurchaseRequest, SourceChannel};
+use test_kit::fields::REQUIRED_FOR_A_PURCHASE;
 use vend::{Product, SubscriberIdentifier};
 use web::{ApiError, ClientHeader, Fields};
 
@@ -19,18 +20,6 @@ const RIGHT: &str = r#"{
     "amount": 100.50,
     "currency": "BWP"
 }"#;
-
-const REQUIRED: [&str; 9] = [
-    "source_channel",
-    "language",
-    "product_type",
-    "provider_code",
-    "debited_account_id",
-    "beneficiary_phone_number",
-    "subscriber_identifier",
-    "amount",
-    "currency",
-];
 
 fn read(body: &str) -> Result<PurchaseRequest, ApiError> {
     Fields::parse(body.as_bytes()).and_then(|fields| purchase_request(&fields))
@@ -97,7 +86,7 @@ fn optional_fields_are_taken_and_unknown_ones_ignored() {
 
 #[test]
 fn a_required_field_that_is_absent_or_null_is_missing() {
-    for field in REQUIRED {
+    for field in REQUIRED_FOR_A_PURCHASE {
         let mut body: Map<String, Value> = serde_json::from_str(RIGHT).unwrap();
         body.remove(field);
         assert_told(&Value::Object(body).to_string(), "missing_field", field);

@@ -29,10 +29,8 @@ mod server;
 mod session;
 mod superuser;
 mod watcher;
-mod wire;
 
 pub use database::LocalDatabase;
 pub use error::LocalPostgresError;
 pub use plan::pages_touched;
 pub use server::{Durability, LocalPostgres, ServerState};
-pub use wire::{Cut, Wire};

@@ -197,7 +197,7 @@ fn settings(durability: Durability, directory: &Path, port: u16) -> Vec<String> 
         format!("unix_socket_directories={}", directory.display()),
         "max_connections=300".to_owned(),
         "shared_buffers=128MB".to_owned(),
-        // Not in `/dev/shm`: it is small in containers, and its files outlive a killed server.
+        // In the directory of the data, which the watcher removes. What is in `/dev/shm` itself outlives a killed server.
         "dynamic_shared_memory_type=mmap".to_owned(),
         "timezone=UTC".to_owned(),
         "log_timezone=UTC".to_owned(),

@@ -1,6 +1,10 @@
 //! The characters of the GSM 7 bit default alphabet (3GPP TS 23.038, section 6.2.1), and how other characters are spelt
 //! with them.
 
+use std::iter;
+
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
 /// One septet each.
 const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
                      ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
@@ -8,52 +12,24 @@ const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ
 /// Two septets each: an escape precedes them.
 const EXTENSION: &str = "\u{c}^{}\\[~]|€";
 
-/// Characters that the alphabet lacks, with their replacements.
-const SPELLINGS: [(&str, &str); 44] = [
-    ("áâãāăą", "a"),
-    ("ÀÁÂÃĀĂĄ", "A"),
-    ("çćĉċč", "c"),
-    ("ĆĈĊČ", "C"),
-    ("ďđ", "d"),
-    ("ĎĐ", "D"),
-    ("êëēĕėęě", "e"),
-    ("ÈÊËĒĔĖĘĚ", "E"),
-    ("ĝğġģ", "g"),
-    ("ĜĞĠĢ", "G"),
-    ("íîïĩīĭįı", "i"),
-    ("ÌÍÎÏĨĪĬĮİ", "I"),
-    ("ĺļľł", "l"),
-    ("ĹĻĽŁ", "L"),
-    ("ńņňŋ", "n"),
-    ("ŃŅŇŊ", "N"),
-    ("óôõōŏő", "o"),
-    ("ÒÓÔÕŌŎŐ", "O"),
-    ("ŕŗř", "r"),
-    ("ŔŖŘ", "R"),
-    ("śŝşšș", "s"),
-    ("ŚŜŞŠȘ", "S"),
-    ("ţťț", "t"),
-    ("ŢŤȚ", "T"),
-    ("úûũūŭůűų", "u"),
-    ("ÙÚÛŨŪŬŮŰŲ", "U"),
-    ("ŵ", "w"),
-    ("Ŵ", "W"),
-    ("ýÿŷ", "y"),
-    ("ÝŸŶ", "Y"),
-    ("źżž", "z"),
-    ("ŹŻŽ", "Z"),
+/// Characters that the alphabet lacks and that have no base character in Unicode, with their replacements.
+const SPELLINGS: [(&str, &str); 16] = [
+    ("đ", "d"),
+    ("Đ", "D"),
+    ("ı", "i"),
+    ("ł", "l"),
+    ("Ł", "L"),
+    ("ŋ", "n"),
+    ("Ŋ", "N"),
     ("œ", "oe"),
     ("Œ", "OE"),
     ("’‘‚ʼ´`", "'"),
     ("“”„«»", "\""),
     ("–—‐‑−", "-"),
-    ("…", "..."),
-    ("\u{a0}\u{202f}\u{2009}\t", " "),
-    ("¹", "1"),
-    ("²", "2"),
-    ("³", "3"),
-    ("ªº°", "o"),
+    ("\t", " "),
+    ("°", "o"),
     ("·•", "."),
+    ("⁄", "/"),
 ];
 
 /// The septets of a character. `None` if the alphabet lacks it.
@@ -71,15 +47,33 @@ pub(crate) fn septets(letter: char) -> Option<usize> {
 /// character has no replacement.
 pub(crate) fn spelt(text: &str) -> Option<String> {
     let mut spelt = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in text.nfc() {
         if septets(letter).is_some() {
             spelt.push(letter);
+        } else if let Some(spelling) = spelling(letter) {
+            spelt.push_str(spelling);
         } else {
-            let spelling = SPELLINGS.iter().find(|(letters, _)| letters.contains(letter));
-            spelt.push_str(spelling?.1);
+            push_base(letter, &mut spelt)?;
         }
     }
     Some(spelt)
+}
+
+fn spelling(letter: char) -> Option<&'static str> {
+    SPELLINGS.iter().find(|(letters, _)| letters.contains(letter)).map(|(_, spelling)| *spelling)
+}
+
+/// Appends the base characters of a letter: its compatibility decomposition (Unicode Standard Annex 15) without the
+/// combining marks.
+fn push_base(letter: char, spelt: &mut String) -> Option<()> {
+    for base in iter::once(letter).nfkd().filter(|part| !is_combining_mark(*part)) {
+        if septets(base).is_some() {
+            spelt.push(base);
+        } else {
+            spelt.push_str(spelling(base)?);
+        }
+    }
+    Some(())
 }
 
 #[cfg(test)]
@@ -116,10 +110,12 @@ mod tests {
             ("reçu, prêt, Noël, cœur", "recu, pret, Noel, coeur"),
             ("Água, código, não, operações, três", "Agua, codigo, nao, operacoes, tres"),
             ("l’eau – “5 m³”…", "l'eau - \"5 m3\"..."),
+            ("Łódź, ďábel, İstanbul, ½\u{a0}l", "Lodz, dabel, Istanbul, 1/2 l"),
+            ("cafe\u{301}, garc\u{327}on", "café, garcon"),
         ] {
             assert_eq!(spelt(written).as_deref(), Some(expected));
         }
-        for foreign in ["Жетон", "电", "⚡"] {
+        for foreign in ["Жетон", "й", "电", "⚡", "한"] {
             assert_eq!(spelt(foreign), None);
         }
     }

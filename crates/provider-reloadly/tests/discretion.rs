@@ -1,33 +1,25 @@
 //! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
 //! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "vendor/connection.rs"]
 mod connection;
 #[path = "sandbox/env.rs"]
 mod env;
 
-use std::fs::{self, File};
-
 use provider::Provider;
 use serde_json::json;
-use tracing_subscriber::filter::LevelFilter;
+use test_kit::{log::Log, simulator::open};
+use tracing::Level;
 use utility_sim::SimulatorSettings;
 use vend::{Product, SubscriberIdentifier, VendOutcome};
 
-use env::{TestEnv, open};
+use env::start_env;
 
 #[tokio::test]
 async fn the_log_names_the_order_and_never_the_number_the_secret_the_token_or_a_body() {
-    let page = concat!(env!("CARGO_TARGET_TMPDIR"), "/reloadly.log");
-    let log = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::TRACE)
-        .with_writer(File::create(page).unwrap())
-        .with_ansi(false)
-        .finish();
-    let _while_this_lives = tracing::subscriber::set_default(log);
+    let (log, _while_this_lives) = Log::of_this_thread(Level::TRACE);
 
-    let env = TestEnv::open(&SimulatorSettings::default());
+    let env = start_env(&SimulatorSettings::default());
     let order = env.order_for("26771000011", "BWP 10.00");
     env.script(json!({"fault": "http_500_after", "operation": "token"})).await;
     let subscriber = SubscriberIdentifier::parse("26771000011").unwrap();
@@ -38,7 +30,7 @@ async fn the_log_names_the_order_and_never_the_number_the_secret_the_token_or_a_
 
     assert!(matches!(outcome, VendOutcome::Vended(_)), "{outcome:?}");
     assert_eq!(env.vends().await.len(), 1);
-    let written = fs::read_to_string(page).unwrap();
+    let written = log.text();
     for expected in [
         "no new access token why=no access token came",
         r#"vend reference=20261120093000-000001 outcome="vended""#,

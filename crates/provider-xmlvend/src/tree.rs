@@ -105,24 +105,29 @@ impl Element {
             let attribute = attribute.map_err(|_position| Malformed::NotXml)?;
             let value =
                 attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_escape| Malformed::NotXml)?;
-            element.take_attribute(attribute.key, &value);
+            element.take_attribute(attribute.key, &value)?;
         }
         Ok(element)
     }
 
-    /// Stores an attribute. An attribute with the local name `type` and any prefix counts as `xsi:type`, and only the
-    /// local part of its value is kept. All others must be unqualified, as the protocol's own attributes are.
-    fn take_attribute(&mut self, name: quick_xml::name::QName<'_>, value: &str) {
+    /// Stores an attribute. An attribute with the local name `type` and any prefix, declared or not, counts as
+    /// `xsi:type`, and only the local part of its value is kept. All others must be unqualified, as the protocol's own
+    /// attributes are.
+    fn take_attribute(&mut self, name: quick_xml::name::QName<'_>, value: &str) -> Result<(), Malformed> {
         if name.as_namespace_binding().is_some() {
-            return;
+            return Ok(());
         }
         let (local, prefix) = name.decompose();
+        let value = value.trim();
         if local.as_ref() == "type" {
-            let value = value.trim();
-            self.kind = Some(value.rsplit_once(':').map_or(value, |(_prefix, local)| local).to_owned());
+            let kind = value.rsplit_once(':').map_or(value, |(_prefix, local)| local);
+            if self.kind.replace(kind.to_owned()).is_some() {
+                return Err(Malformed::Ambiguous("type"));
+            }
         } else if prefix.is_none() {
-            self.attributes.push((local.as_ref().to_owned(), value.trim().to_owned()));
+            self.attributes.push((local.as_ref().to_owned(), value.to_owned()));
         }
+        Ok(())
     }
 
     /// The local name.
@@ -255,6 +260,26 @@ mod tests {
         assert_eq!(root.only("b"), Err(Malformed::Ambiguous("b")));
         assert_eq!(root.only("c").unwrap().map(Element::name), Some("c"));
         assert_eq!(root.only("d"), Ok(None));
+    }
+
+    #[test]
+    fn two_types_of_one_element_are_ambiguous() {
+        let root = parse("<a xmlns:p='urn:p' p:type='One' type='Other'/>");
+        assert_eq!(root, Err(Malformed::Ambiguous("type")));
+    }
+
+    /// Vendors send such replies, and what they vended must be read.
+    #[test]
+    fn what_is_not_quite_xml_but_has_one_meaning_is_read() {
+        for text in [
+            "\n <?xml version='1.0'?><a><b/></a>",
+            "<a xsi:type='Some' v:other='1'><b/></a>",
+            "<a><!-- a -- b --><b/></a>\n<!-- the end -->",
+            "<a>\u{1}]]><b/></a>",
+        ] {
+            let read = parse(text);
+            assert!(read.is_ok_and(|root| root.name() == "a" && root.all("b").count() == 1), "{text:?}");
+        }
     }
 
     #[test]

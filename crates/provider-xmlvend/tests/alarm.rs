@@ -8,12 +8,11 @@ mod connection;
 #[expect(dead_code, reason = "only other tests use all functions of the gateway")]
 mod gateway;
 
-use std::fs::{self, File};
-
 use chrono::{TimeZone, Utc};
 use money::Money;
 use provider::Provider;
-use tracing_subscriber::filter::LevelFilter;
+use test_kit::log::Log;
+use tracing::Level;
 use vend::{CallId, Doubt, Product, Sale, SubscriberIdentifier, Unanswered};
 
 use connection::{adapter, settings};
@@ -36,24 +35,15 @@ async fn tried_at(reply: &str) -> Unanswered {
 
 #[tokio::test]
 async fn a_real_token_in_a_trial_raises_an_alarm_that_does_not_name_it() {
-    let page = concat!(env!("CARGO_TARGET_TMPDIR"), "/xmlvend-alarm.log");
-    let log = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::TRACE)
-        .with_writer(File::create(page).unwrap())
-        .with_ansi(false)
-        .finish();
-    let _while_this_lives = tracing::subscriber::set_default(log);
+    let (log, _while_this_lives) = Log::of_this_thread(Level::TRACE);
 
     let trial = VEND_REPLY.replace("creditVendResp", "trialCreditVendResp");
     for reply in [trial.as_str(), VEND_REPLY, &trial.replace(TOKEN, "")] {
         assert_eq!(tried_at(reply).await, Unanswered::NoAnswer(Doubt::Mismatched));
     }
 
-    let written = fs::read_to_string(page).unwrap();
-    let said = |level: &str, what: &str| {
-        let lines = written.lines().filter(|line| line.contains(level) && line.contains(what));
-        lines.filter(|line| line.contains("call=20261120093000-000042")).count()
-    };
+    let said = |level: &str, what: &str| log.lines_with(&[level, what, "call=20261120093000-000042"]).len();
+    let written = log.text();
     assert_eq!(said("ERROR", "the gateway may have vended"), 2, "{written}");
     assert_eq!(said("WARN", "less than the tokens that a vend owes"), 1, "{written}");
     assert!(!written.contains(TOKEN) && !written.contains("Envelope"), "a reply is in the log");

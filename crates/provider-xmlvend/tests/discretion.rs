@@ -1,41 +1,33 @@
 //! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
 //! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 #[path = "transport/connection.rs"]
 mod connection;
 #[path = "utility/env.rs"]
 mod env;
 
-use std::fs::{self, File};
-
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
 use serde_json::json;
-use tracing_subscriber::filter::LevelFilter;
+use test_kit::{log::Log, simulator::open};
+use tracing::Level;
 use utility_sim::{SimulatorSettings, scenario};
 use vend::VendOutcome;
 
-use env::{TestEnv, open};
+use env::start_env;
 
 #[tokio::test]
 async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
-    let page = concat!(env!("CARGO_TARGET_TMPDIR"), "/xmlvend.log");
-    let log = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::TRACE)
-        .with_writer(File::create(page).unwrap())
-        .with_ansi(false)
-        .finish();
-    let _while_this_lives = tracing::subscriber::set_default(log);
+    let (log, _while_this_lives) = Log::of_this_thread(Level::TRACE);
 
-    let env = TestEnv::open(&SimulatorSettings::default(), SoapVersion::V1_1);
+    let env = start_env(&SimulatorSettings::default(), SoapVersion::V1_1);
     let order = env.order_for(scenario("active_11_digit").unwrap().number, "BWP 100.00");
     let outcome = env.provider.vend(&order, &open()).await;
     env.script(json!({"fault": "garbage", "operation": "enquiry"})).await;
     env.provider.enquire(env.call(), &order).await;
 
     let VendOutcome::Vended(vend) = outcome else { panic!("not vended") };
-    let written = fs::read_to_string(page).unwrap();
+    let written = log.text();
     for told in [
         r#"vend reference=20261120093000-000001 outcome="vended""#,
         "outcome=\"unanswered\" why=\"unreadable\"",

@@ -16,7 +16,8 @@ use purchase::{
 use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, Unclear};
 
 use world::World;
-use world::provider::{Candour, Repeats, Verdict};
+use world::memory::Repeats;
+use world::provider::{Candour, Verdict};
 use world::values::{DECLARATIONS, OPENING, declared, seconds, vend};
 
 #[path = "world/world.rs"]
@@ -396,7 +397,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         Verdict::Refuses(RefusalReason::Blocked),
         Verdict::IsTurnedAway,
     ]);
-    let candour = select(vec![Candour::Full, Candour::AsDeclared]);
+    let candour = select(vec![Candour::Full, Candour::Least, Candour::StillOpen]);
     let leaves = || prop::bool::weighted(0.8);
     let happening = prop_oneof![
         3 => prop_oneof![0_i64..30, Just(60_i64), 61_i64..400, Just(600_i64)].prop_map(Passes),
@@ -425,9 +426,8 @@ struct Trade {
 impl Trade {
     fn opens(handling: Handling, letters: &str, repeats: Repeats) -> Self {
         let mut world = World::open(handling, declared(letters), repeats);
-        let fence = world.reserve();
-        let copy = world.provider.takes_off(1, world.now);
-        Self { world, senders: vec![(copy, fence)], known: Vec::new() }
+        let fence = world.begin();
+        Self { world, senders: vec![(0, fence)], known: Vec::new() }
     }
 
     fn sees(&mut self, happening: &Happening) {
@@ -442,12 +442,12 @@ impl Trade {
                 self.sends(Event::AttemptStarted { fence, reference }, *leaves);
             }
             Happening::Arrives(which, verdict) => {
-                let on_the_way = self.world.provider.on_the_way(now);
-                if !on_the_way.is_empty() {
-                    self.world.provider.receives(*which.get(&on_the_way), now, *verdict);
+                let may_arrive = self.world.provider.may_arrive(now);
+                if !may_arrive.is_empty() {
+                    self.world.provider.receive(*which.get(&may_arrive), now, *verdict);
                 }
             }
-            Happening::IsLost(which) => self.world.provider.never_receives(which.index(self.senders.len())),
+            Happening::IsLost(which) => self.world.provider.lose(which.index(self.senders.len())),
             Happening::Hears(which) => {
                 let (copy, fence) = *which.get(&self.senders);
                 let heard = self.world.provider.answer_to(copy);
@@ -464,7 +464,9 @@ impl Trade {
                 }
             }
             Happening::ClosesWindow => self.tries(Event::WindowClosed { fence }),
-            Happening::Decides => self.world.operator_decides(),
+            Happening::Decides => {
+                self.world.operator_decides();
+            }
         }
     }
 
@@ -476,7 +478,7 @@ impl Trade {
     fn sends(&mut self, event: Event, leaves: bool) {
         if let Ok(Next::Moved(lifecycle, _)) = self.world.record(event) {
             if leaves {
-                let copy = self.world.provider.takes_off(lifecycle.attempt, self.world.now);
+                let copy = self.world.send(lifecycle.attempt);
                 self.senders.push((copy, lifecycle.fence));
             } else {
                 self.known.push(Event::NeverSent { fence: lifecycle.fence });
@@ -487,7 +489,8 @@ impl Trade {
     /// Asks at any time, also about an attempt that is proven to have ended. The next attempt has another fence.
     fn asks(&mut self, fence: Fence, candour: Candour) {
         let asked_at = self.world.now;
-        self.known.push(match self.world.provider.is_asked(self.world.lifecycle().attempt, candour) {
+        let attempt = self.world.lifecycle().attempt;
+        self.known.push(match self.world.provider.enquiry(attempt, asked_at, candour) {
             Enquiry::Vended(vend) => Event::Vended { vend },
             Enquiry::Refused(refusal) => Event::Refused { fence, refusal, told: RefusalSource::Enquiry },
             Enquiry::NoRecord => Event::NoRecord { fence, asked_at },

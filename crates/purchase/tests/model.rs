@@ -7,33 +7,34 @@
 //! disagree, and everything beyond the bounds.
 //!
 //! `VENDGATE_SWEEP=1` widens the bounds.
-#![expect(dead_code, reason = "the values are shared with the tests of the protocols and of the invariants")]
+#![expect(dead_code, reason = "the world is shared with the tests of the protocols and of the invariants")]
 #![expect(clippy::print_stdout, reason = "the number of states is printed for the reader")]
 
 use purchase::Handling;
 use vend::Capabilities;
 
-use flaw::Flaw;
-use floor::Bounds;
-use provider::{Habits, Repeats};
 use state_space::{Findings, PurchaseModel};
-use values::{DECLARATIONS, declared};
-use world::TIMING;
+use system::Bounds;
+use timing::TIMING;
+use world::flaw::Flaw;
+use world::memory::Repeats;
+use world::provider::Habits;
+use world::values::{DECLARATIONS, declared};
 
 #[path = "model/driver.rs"]
 mod driver;
-#[path = "model/flaw.rs"]
-mod flaw;
-#[path = "model/floor.rs"]
-mod floor;
-#[path = "model/provider.rs"]
-mod provider;
 #[path = "model/state_space.rs"]
 mod state_space;
-#[path = "world/values.rs"]
-mod values;
-#[path = "model/world.rs"]
+#[path = "model/system.rs"]
+mod system;
+#[path = "model/timing.rs"]
+mod timing;
+#[path = "world/world.rs"]
 mod world;
+
+/// The states of the model are many small allocations.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A driver that never goes on has crashed. A crash that is noticed only frees its place.
 const NOTHING: Bounds =
@@ -87,7 +88,7 @@ fn the_time_chain_of_the_model_is_one_that_the_service_would_start_with() {
 /// Every invariant holds in every state, and every state that should be possible is seen. Returns the number of
 /// states.
 fn is_sound(letters: &str, model: PurchaseModel) -> usize {
-    let (handling, habits) = (model.setup.handling, model.setup.nature.habits);
+    let (handling, habits) = (model.setup.handling, model.nature.habits);
     let name = format!("{handling:?}, declared {letters:?}, {habits:?}");
     let Findings { states, broken, never_seen } = model.explore(2);
     println!("{states:>9} states: {name}");
@@ -144,8 +145,8 @@ mod flawed_variants {
         let Findings { states, broken, .. } = model.explore_until_it_breaks(invariant);
         let found = broken.iter().find(|(broken, _)| *broken == invariant);
         assert!(found.is_some(), "not detected in {states} states: {broken:?}");
-        if let Some((_, story)) = found {
-            println!("{invariant}: not so after {} moves, found in {states} states: {story:?}", story.len());
+        if let Some((_, trace)) = found {
+            println!("{invariant}: not so after {} moves, found in {states} states: {trace:?}", trace.len());
         }
     }
 

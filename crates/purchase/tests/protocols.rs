@@ -1,5 +1,8 @@
 //! Confirm and Resolve run against the shipped `step` in a small in-memory world: the retry table row by row, every
 //! acknowledgement lost, a crash at every command.
+#![expect(dead_code, reason = "the world is shared with the exhaustive model, which uses more of it")]
+
+use std::sync::Arc;
 
 use purchase::{
     Asker, ConfirmCommand, Event, Fence, Handling, Lifecycle, RefusalSource, ResolveAnswer, ResolveCommand,
@@ -8,8 +11,11 @@ use purchase::{
 use vend::{Refusal, RefusalReason};
 
 use world::World;
-use world::driver::{ConfirmDriver, Luck, ResolveDriver};
-use world::provider::{Repeats, Verdict};
+use world::confirm_driver::ConfirmDriver;
+use world::driver::Luck;
+use world::memory::Repeats;
+use world::provider::Verdict;
+use world::resolve_driver::ResolveDriver;
 use world::values::{DECLARATIONS, OPENING, declared, seconds, vend};
 use world::walk::{comes_to_an_end, confirms, every_copy_meets, resolves};
 
@@ -44,7 +50,7 @@ mod the_retry_table {
                 confirms(&mut world, Some(verdict));
                 let before = world.lifecycle().clone();
                 let driver = resolves(&mut world, asker, Luck::Well, None);
-                assert_eq!(driver.story(), "answer final");
+                assert_eq!(driver.history(), "answer final");
                 assert_eq!(world.lifecycle(), &before);
                 world.ended_in_truth();
             }
@@ -69,7 +75,7 @@ mod the_retry_table {
         for handling in Handling::ALL {
             for mut world in held(handling) {
                 let before = world.lifecycle().clone();
-                assert_eq!(resolves(&mut world, Asker::Worker, Luck::Well, None).story(), "answer pending");
+                assert_eq!(resolves(&mut world, Asker::Worker, Luck::Well, None).history(), "answer pending");
                 assert_eq!(world.lifecycle(), &before);
             }
         }
@@ -82,7 +88,7 @@ mod the_retry_table {
                 let mut holder = world.lifecycle().clone();
                 every_copy_meets(&mut world, Some(Verdict::Vends));
                 let driver = resolves(&mut world, Asker::Integrator, Luck::Well, None);
-                assert_eq!(driver.story(), "take a turn, enquire, record the vend, answer final");
+                assert_eq!(driver.history(), "take a turn, enquire, record the vend, answer final");
                 holder.state = world.lifecycle().state.clone();
                 assert_eq!(world.lifecycle().fence, holder.fence, "the holder was not replaced");
                 world.ended_in_truth();
@@ -106,7 +112,7 @@ mod the_retry_table {
                         .map(|lifecycle| Lifecycle { lease_until: before.lease_until, ..lifecycle });
                     world.now = before.lease_until.expect("it is held") - seconds(1);
                     let driver = resolves(&mut world, Asker::Integrator, luck, None);
-                    assert!(driver.story().ends_with("answer pending"), "{}", driver.story());
+                    assert!(driver.history().ends_with("answer pending"), "{}", driver.history());
                 }
                 let asked_at = world.lifecycle().asked_at;
                 assert_eq!(world.lifecycle(), &Lifecycle { asked_at, ..before });
@@ -120,9 +126,9 @@ mod the_retry_table {
             let mut world = World::in_doubt(handling, declared("m"));
             every_copy_meets(&mut world, None);
             let asks = "take a turn, claim, enquire, record that there is no record, answer pending";
-            for (pass, story) in [(0, asks), (0, "answer pending"), (1, asks)] {
+            for (pass, history) in [(0, asks), (0, "answer pending"), (1, asks)] {
                 world.passes(pass);
-                assert_eq!(resolves(&mut world, Asker::Integrator, Luck::Well, None).story(), story);
+                assert_eq!(resolves(&mut world, Asker::Integrator, Luck::Well, None).history(), history);
             }
             let found = world.lifecycle().clone();
             world.passes(2);
@@ -135,7 +141,7 @@ mod the_retry_table {
             first.turn(&mut world, Luck::Well);
             second.turn(&mut world, Luck::Well);
             assert_eq!(
-                (first.command(), second.story().as_str()),
+                (first.command(), second.history().as_str()),
                 (&ResolveCommand::Claim, "take a turn, answer pending")
             );
         }
@@ -146,10 +152,10 @@ mod the_retry_table {
         let mut world = World::in_flight(Handling::SelfManaged, declared("rm"));
         world.passes(2);
         let driver = resolves(&mut world, Asker::Worker, Luck::Well, None);
-        assert_eq!(driver.story(), "claim, enquire, record that there is no record, answer pending");
+        assert_eq!(driver.history(), "claim, enquire, record that there is no record, answer pending");
         let driver = resolves(&mut world, Asker::Integrator, Luck::Well, Some(Verdict::Vends));
         assert_eq!(
-            driver.story(),
+            driver.history(),
             "take a turn, claim, enquire, record the repeat, send, record the vend, answer final"
         );
         world.ended_in_truth();
@@ -161,10 +167,10 @@ mod the_retry_table {
         confirms(&mut world, Some(BUSY));
         assert_eq!(world.state(), StateName::RetryDue);
         let driver = resolves(&mut world, Asker::Integrator, Luck::Well, None);
-        assert_eq!(driver.story(), "answer pending");
+        assert_eq!(driver.history(), "answer pending");
 
         let driver = resolves(&mut world, Asker::Worker, Luck::Well, Some(Verdict::Vends));
-        assert_eq!(driver.story(), "claim, record a new attempt, send, record the vend, answer final");
+        assert_eq!(driver.history(), "claim, record a new attempt, send, record the vend, answer final");
         assert_eq!((world.lifecycle().attempt, world.lifecycle().requests), (2, 1));
         world.ended_in_truth();
     }
@@ -175,7 +181,7 @@ mod the_retry_table {
         confirms(&mut world, Some(BUSY));
         world.passes(1_800);
         let driver = resolves(&mut world, Asker::Worker, Luck::Well, None);
-        assert_eq!(driver.story(), "claim, close the window, answer final");
+        assert_eq!(driver.history(), "claim, close the window, answer final");
         world.ended_in_truth();
     }
 
@@ -190,7 +196,7 @@ mod the_retry_table {
                 every_copy_meets(&mut world, Some(Verdict::Vends));
                 let driver = resolves(&mut world, asker, Luck::Well, None);
                 assert_eq!(
-                    driver.story(),
+                    driver.history(),
                     format!("{}, enquire, record the vend, answer final", begins(asker))
                 );
                 world.ended_in_truth();
@@ -209,7 +215,7 @@ mod the_retry_table {
                 every_copy_meets(&mut world, Some(BLOCKED));
                 let driver = resolves(&mut world, asker, Luck::Well, None);
                 assert_eq!(
-                    driver.story(),
+                    driver.history(),
                     format!("{}, enquire, record the refusal, answer final", begins(asker))
                 );
                 world.ended_in_truth();
@@ -224,7 +230,7 @@ mod the_retry_table {
             every_copy_meets(&mut world, Some(BUSY));
             let driver = resolves(&mut world, asker, Luck::Well, None);
             assert_eq!(
-                driver.story(),
+                driver.history(),
                 format!("{}, enquire, record the refusal, answer pending", begins(asker))
             );
             assert_eq!((world.state(), world.released), (StateName::RetryDue, 0));
@@ -243,7 +249,7 @@ mod the_retry_table {
                 let may_send = (handling, asker) != (Handling::SelfManaged, Asker::Worker);
                 let expected = if may_send && letters.contains('r') { repeats } else { asks_only };
                 let expected = format!("{}, {expected}", begins(asker));
-                assert_eq!(driver.story(), expected, "{handling:?} {asker:?} {letters}");
+                assert_eq!(driver.history(), expected, "{handling:?} {asker:?} {letters}");
                 assert_eq!(world.lifecycle().lease_until, None);
             }
         }
@@ -256,7 +262,7 @@ mod the_retry_table {
             every_copy_meets(&mut world, None);
             let driver = resolves(&mut world, asker, Luck::Well, None);
             let asks = "enquire, record that there is no record, answer pending";
-            assert_eq!(driver.story(), format!("{}, {asks}", begins(asker)));
+            assert_eq!(driver.history(), format!("{}, {asks}", begins(asker)));
             assert_eq!(world.state(), StateName::Review);
         }
     }
@@ -270,7 +276,7 @@ mod the_retry_table {
                 let before = world.lifecycle().clone();
                 let driver = resolves(&mut world, asker, Luck::Offline, None);
                 assert_eq!(
-                    driver.story(),
+                    driver.history(),
                     format!("{}, enquire, release, answer unreachable", begins(asker))
                 );
                 assert_eq!(driver.answer(), Some(ResolveAnswer::Unreachable));
@@ -287,11 +293,11 @@ mod the_retry_table {
             world.passes(1_800);
             let driver = resolves(&mut world, Asker::Integrator, Luck::Well, None);
             let asks = "take a turn, claim, enquire, record that there is no record, answer pending";
-            assert_eq!(driver.story(), asks);
+            assert_eq!(driver.history(), asks);
             assert_eq!(world.state(), StateName::InDoubt);
             let driver = resolves(&mut world, Asker::Worker, Luck::Well, None);
             let end = "record that there is no record, close the window, answer pending";
-            assert_eq!(driver.story(), format!("claim, enquire, {end}"));
+            assert_eq!(driver.history(), format!("claim, enquire, {end}"));
             assert_eq!(world.state(), StateName::Review);
         }
     }
@@ -338,7 +344,7 @@ mod managed_purchases {
         let mut world = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
         confirms(&mut world, Some(BUSY));
         let driver = resolves(&mut world, Asker::Worker, Luck::Well, Some(BLOCKED));
-        assert_eq!(driver.story(), "claim, record a new attempt, send, record the refusal, answer final");
+        assert_eq!(driver.history(), "claim, record a new attempt, send, record the refusal, answer final");
         world.ended_in_truth();
     }
 
@@ -355,7 +361,7 @@ mod managed_purchases {
             world.passes(2);
             let driver = resolves(&mut world, asker, Luck::Well, None);
             let asks = "enquire, record that there is no record, answer pending";
-            assert_eq!(driver.story(), format!("{}, {asks}", begins(asker)));
+            assert_eq!(driver.history(), format!("{}, {asks}", begins(asker)));
         }
         comes_to_an_end(&mut world, None);
     }
@@ -367,7 +373,7 @@ mod the_plan {
     use super::*;
 
     fn on_plan(mut world: World) -> World {
-        world.rules.timing.plan = RetryPlan::default();
+        Arc::make_mut(&mut world.setup).rules.timing.plan = RetryPlan::default();
         world
     }
 
@@ -378,7 +384,7 @@ mod the_plan {
         for (request, wait) in (1..=5).zip([60, 120, 240, 420, 660]) {
             world.passes(wait - 1);
             let early = resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
-            assert_eq!(early.story(), "claim, release, answer pending", "before request {request}");
+            assert_eq!(early.history(), "claim, release, answer pending", "before request {request}");
             assert_eq!((world.state(), world.lifecycle().lease_until), (StateName::RetryDue, None));
             world.passes(1);
             resolves(&mut world, Asker::Worker, Luck::Well, Some(BUSY));
@@ -394,12 +400,12 @@ mod the_plan {
         for asker in ASKERS {
             let mut world = on_plan(World::in_doubt(Handling::Managed, declared("r")));
             every_copy_meets(&mut world, None);
-            for (at, story) in
+            for (at, history) in
                 [(1, asks), (3, repeats), (18, asks), (20, repeats), (23, asks), (300, repeats)]
             {
                 world.now = OPENING + seconds(at);
-                let told = resolves(&mut world, asker, Luck::Well, None).story();
-                assert_eq!(told, format!("{}, {story}", begins(asker)), "{asker:?} after {at} s");
+                let told = resolves(&mut world, asker, Luck::Well, None).history();
+                assert_eq!(told, format!("{}, {history}", begins(asker)), "{asker:?} after {at} s");
             }
         }
     }
@@ -440,14 +446,15 @@ mod the_plan {
             let mut due = World::open(Handling::Managed, declared(""), Repeats::FromMemory);
             confirms(&mut due, Some(BUSY));
             for mut world in [in_doubt, in_review, due] {
-                let (mut alone, first) = Resolve::begin(asker, world.lifecycle(), world.now, &world.rules);
+                let (mut alone, first) =
+                    Resolve::begin(asker, world.lifecycle(), world.now, &world.setup.rules);
                 if matches!(first, ResolveCommand::TakeTurn(_)) {
                     alone.on(purchase::ResolveInput::MayAsk).expect("it has asked for a turn");
                 }
                 let Ok(Next::Moved(lifecycle, _)) = world.record(Event::Claimed) else {
                     panic!("not claimed")
                 };
-                let (_together, command) = Resolve::claimed(asker, &lifecycle, world.now, &world.rules);
+                let (_together, command) = Resolve::claimed(asker, &lifecycle, world.now, &world.setup.rules);
                 let claimed = purchase::ResolveInput::Claimed { lifecycle, at: world.now };
                 match alone.on(claimed) {
                     Ok(expected) => assert_eq!(command, expected, "{handling:?} {asker:?}"),
@@ -491,6 +498,7 @@ mod confirming {
         {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
             let mut driver = ConfirmDriver::open(&world);
+            driver.turn(&mut world, Luck::Well);
             world.passes(seconds);
             driver.turn(&mut world, Luck::Well);
             assert_eq!(driver.command(), &expected);
@@ -502,8 +510,9 @@ mod confirming {
         for pause in [6, 3_600] {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
             let mut driver = ConfirmDriver::open(&world);
-            driver.turn(&mut world, Luck::Well);
-            assert_eq!(driver.command(), &ConfirmCommand::Send);
+            while *driver.command() != ConfirmCommand::Send {
+                driver.turn(&mut world, Luck::Well);
+            }
             world.passes(pause);
             while !driver.is_done() {
                 driver.turn(&mut world, Luck::Well);
@@ -518,8 +527,9 @@ mod confirming {
         for (verdict, captured) in [(Verdict::Vends, 1), (BLOCKED, 0)] {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
             let mut driver = ConfirmDriver::open(&world);
-            driver.turn(&mut world, Luck::Well);
-            driver.turn(&mut world, Luck::Well);
+            while world.provider.copies() == 0 {
+                driver.turn(&mut world, Luck::Well);
+            }
             every_copy_meets(&mut world, Some(verdict));
             world.passes(185);
             world.knows(Event::Claimed);
@@ -599,7 +609,7 @@ mod lost_acknowledgements {
                             driver.turn(&mut world, if turn == lost_turn { loss } else { Luck::Well });
                             every_copy_meets(&mut world, verdict);
                         }
-                        assert!(driver.answer().is_some(), "{}", driver.story());
+                        assert!(driver.answer().is_some(), "{}", driver.history());
                         if driver.answer() == Some(ResolveAnswer::Final) {
                             world.ended_in_truth();
                         }
@@ -662,5 +672,5 @@ mod crashes {
 fn situations() -> impl Iterator<Item = (Option<Verdict>, usize)> {
     [Some(Verdict::Vends), Some(BUSY), Some(BLOCKED), None]
         .into_iter()
-        .flat_map(|verdict| (0..8).map(move |turn| (verdict, turn)))
+        .flat_map(|verdict| (0..10).map(move |turn| (verdict, turn)))
 }

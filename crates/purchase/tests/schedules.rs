@@ -11,8 +11,11 @@ use purchase::{Asker, Handling, StateName};
 use vend::RefusalReason;
 
 use world::World;
-use world::driver::{ConfirmDriver, Luck, ResolveDriver};
-use world::provider::{Repeats, Verdict};
+use world::confirm_driver::ConfirmDriver;
+use world::driver::Luck;
+use world::memory::Repeats;
+use world::provider::Verdict;
+use world::resolve_driver::ResolveDriver;
 use world::values::{DECLARATIONS, declared};
 
 #[path = "world/world.rs"]
@@ -27,6 +30,7 @@ enum Move {
     ResolveCrashes(Index),
     Arrives(Index, Verdict),
     IsLost(Index),
+    LateWriteIsCommitted,
     Passes(i64),
 }
 
@@ -43,24 +47,29 @@ fn verdicts() -> impl Strategy<Value = Verdict> {
 fn moves() -> impl Strategy<Value = Vec<Move>> {
     let luck = || {
         prop_oneof![
-            12 => Just(Luck::Well),
+            18 => Just(Luck::Well),
             2 => Just(Luck::Reticent),
             1 => Just(Luck::CommittedUnheard),
             1 => Just(Luck::NotCommitted),
+            1 => Just(Luck::KnownNotCommitted),
+            1 => Just(Luck::StillOpen),
             1 => Just(Luck::Offline),
         ]
     };
+    // Most short pauses pass the gate.
+    let pauses = prop_oneof![4 => 0_i64..2, 2 => 2_i64..10, 3 => 100_i64..260, 1 => Just(700_i64)];
     let one_move = prop_oneof![
-        6 => luck().prop_map(Move::ConfirmsOn),
+        10 => luck().prop_map(Move::ConfirmsOn),
         1 => Just(Move::ConfirmCrashes),
         3 => select(vec![Asker::Integrator, Asker::Worker]).prop_map(Move::ResolveBegins),
-        16 => (any::<Index>(), luck()).prop_map(|(driver, luck)| Move::ResolvesOn(driver, luck)),
+        40 => (any::<Index>(), luck()).prop_map(|(driver, luck)| Move::ResolvesOn(driver, luck)),
         1 => any::<Index>().prop_map(Move::ResolveCrashes),
         3 => (any::<Index>(), verdicts()).prop_map(|(copy, verdict)| Move::Arrives(copy, verdict)),
         1 => any::<Index>().prop_map(Move::IsLost),
-        4 => prop_oneof![3 => 0_i64..10, 3 => 100_i64..260, 1 => Just(700_i64)].prop_map(Move::Passes),
+        1 => Just(Move::LateWriteIsCommitted),
+        4 => pauses.prop_map(Move::Passes),
     ];
-    vec(one_move, 1..150)
+    vec(one_move, 1..250)
 }
 
 fn worlds() -> impl Strategy<Value = World> {
@@ -112,13 +121,18 @@ impl System {
                 }
             }
             Move::Arrives(which, verdict) => {
-                if let Some(copy) = chosen(*which, &self.world.provider.on_the_way(now)) {
-                    self.world.provider.receives(copy, now, *verdict);
+                if let Some(copy) = chosen(*which, &self.world.provider.may_arrive(now)) {
+                    self.world.provider.receive(copy, now, *verdict);
                 }
             }
             Move::IsLost(which) => {
-                if let Some(copy) = chosen(*which, &self.world.provider.on_the_way(now)) {
-                    self.world.provider.never_receives(copy);
+                if let Some(copy) = chosen(*which, &self.world.provider.may_arrive(now)) {
+                    self.world.provider.lose(copy);
+                }
+            }
+            Move::LateWriteIsCommitted => {
+                if let Some(event) = self.world.late_write.take() {
+                    self.world.moves(event);
                 }
             }
             Move::Passes(count) => self.world.passes(*count),
@@ -137,7 +151,7 @@ impl System {
         }
         for _round in 0..20 {
             self.world.passes(200);
-            if self.world.stored.as_ref().is_none_or(|lifecycle| !lifecycle.state.name().is_open()) {
+            if !self.world.is_open() {
                 return self.world;
             }
             let mut worker = ResolveDriver::open(Asker::Worker, &self.world);
@@ -153,8 +167,8 @@ impl System {
     }
 
     fn everything_arrives(&mut self, verdict: Verdict) {
-        for copy in self.world.provider.on_the_way(self.world.now) {
-            self.world.provider.receives(copy, self.world.now, verdict);
+        for copy in self.world.provider.may_arrive(self.world.now) {
+            self.world.provider.receive(copy, self.world.now, verdict);
         }
     }
 }
@@ -180,7 +194,7 @@ proptest! {
         for one_move in &moves {
             system.makes(one_move);
             prop_assert!(system.world.provider.vends() <= 1);
-            if system.world.stored.is_some() && system.world.handling == Handling::Managed {
+            if system.world.stored.is_some() && system.world.setup.handling == Handling::Managed {
                 prop_assert!(system.world.provider.copies() <= 6);
             }
         }
@@ -205,8 +219,8 @@ fn the_schedules_send_repeat_attempt_anew_and_end_both_ways() {
             system.makes(one_move);
         }
         let Some(lifecycle) = &system.world.stored else { continue };
-        several_copies += u32::from(system.world.provider.copies() > 1);
-        several_attempts += u32::from(lifecycle.attempt > 1);
+        several_copies += usize::from(system.world.provider.copies() > 1);
+        several_attempts += usize::from(lifecycle.attempt > 1);
         captured += system.world.captured;
         released += system.world.released;
     }

@@ -2,6 +2,7 @@
 //! turned down. What was learnt before a send proves nothing after it.
 #![expect(dead_code, reason = "the world is shared with the tests of the protocols and of the invariants")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use purchase::{
@@ -10,8 +11,10 @@ use purchase::{
 use vend::{Doubt, Refusal, RefusalReason};
 
 use world::World;
-use world::driver::{Luck, ResolveDriver};
-use world::provider::{Repeats, Verdict};
+use world::driver::Luck;
+use world::memory::Repeats;
+use world::provider::Verdict;
+use world::resolve_driver::ResolveDriver;
 use world::values::declared;
 use world::walk::{comes_to_an_end, confirms, every_copy_meets, resolves};
 
@@ -32,10 +35,9 @@ fn in_doubt(handling: Handling, letters: &str, repeats: Repeats) -> World {
 /// In doubt under fence 1. The only copy was vended.
 fn in_doubt_though_vended(letters: &str, repeats: Repeats) -> World {
     let mut world = World::open(Handling::SelfManaged, declared(letters), repeats);
-    let fence = world.reserve();
-    world.provider.takes_off(1, world.now);
+    world.begin();
     every_copy_meets(&mut world, Some(Verdict::Vends));
-    world.knows(Event::Lost { fence, why: Doubt::TimedOut.into() });
+    world.gives_up();
     world.passes(1);
     world
 }
@@ -52,7 +54,7 @@ fn due() -> World {
 fn about_to_send(world: &mut World, asker: Asker) -> ResolveDriver {
     let mut driver = ResolveDriver::open(asker, world);
     while !matches!(driver.command(), ResolveCommand::RecordRepeat(_) | ResolveCommand::RecordAttempt(_)) {
-        assert_eq!(driver.answer(), None, "{}", driver.story());
+        assert_eq!(driver.answer(), None, "{}", driver.history());
         driver.turn(world, Luck::Reticent);
     }
     driver
@@ -62,7 +64,7 @@ fn works_on(driver: &mut ResolveDriver, world: &mut World) {
     for _turn in 0..20 {
         driver.turn(world, Luck::Well);
     }
-    assert!(driver.answer().is_some(), "no end after {}", driver.story());
+    assert!(driver.answer().is_some(), "no end after {}", driver.history());
 }
 
 fn sending(world: &World) -> Sending {
@@ -87,7 +89,7 @@ mod behind_its_gate {
             assert_eq!(world.provider.copies(), copies, "after {pause} s");
             let left = if copies == 2 { "send, record the doubt" } else { "record that nothing left" };
             assert_eq!(
-                driver.story(),
+                driver.history(),
                 format!("take a turn, claim, enquire, record the repeat, {left}, answer pending")
             );
             assert_eq!((world.state(), world.lifecycle().lease_until), (StateName::InDoubt, None));
@@ -106,8 +108,8 @@ mod behind_its_gate {
             driver.turn(&mut world, Luck::Well);
             world.passes(pause);
             works_on(&mut driver, &mut world);
-            let story = "claim, record a new attempt, record that nothing left, answer";
-            assert_eq!(driver.story(), format!("{story} {answer}"));
+            let history = "claim, record a new attempt, record that nothing left, answer";
+            assert_eq!(driver.history(), format!("{history} {answer}"));
             assert_eq!((world.state(), world.lifecycle().lease_until), (state, None));
             assert_eq!((world.provider.copies(), world.lifecycle().requests), (1, 1));
         }
@@ -117,12 +119,13 @@ mod behind_its_gate {
     fn the_gate_is_that_of_the_rules() {
         for (pause, copies) in [(2, 2), (3, 1)] {
             let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
-            world.rules.timing.gate = Duration::from_secs(2);
+            Arc::make_mut(&mut world.setup).rules.timing.gate = Duration::from_secs(2);
             let mut driver = about_to_send(&mut world, Asker::Integrator);
             driver.turn(&mut world, Luck::Well);
             world.passes(pause);
             works_on(&mut driver, &mut world);
             assert_eq!(world.provider.copies(), copies, "after {pause} s");
+            assert_eq!(driver.history().contains(" send,"), copies == 2, "after {pause} s");
         }
     }
 
@@ -149,14 +152,14 @@ mod unacknowledged {
     fn a_repeat_does_not_leave_and_is_not_counted_whether_it_was_kept_or_not() {
         let kept = "take a turn, claim, enquire, record the repeat, record that nothing left, answer pending";
         let not_kept = "take a turn, claim, enquire, record the repeat, record that nothing left, release, answer pending";
-        for (loss, fence, story) in
+        for (loss, fence, history) in
             [(Luck::CommittedUnheard, Fence(3), kept), (Luck::NotCommitted, Fence(2), not_kept)]
         {
             let mut world = in_doubt(Handling::SelfManaged, "r", Repeats::FromMemory);
             let mut driver = about_to_send(&mut world, Asker::Integrator);
             driver.turn(&mut world, loss);
             works_on(&mut driver, &mut world);
-            assert_eq!(driver.story(), story);
+            assert_eq!(driver.history(), history);
             assert_eq!((world.state(), world.lifecycle().fence), (StateName::InDoubt, fence));
             assert_eq!(world.lifecycle().lease_until, None);
             assert_eq!((sending(&world).copies, world.provider.copies()), (1, 1));
@@ -167,12 +170,13 @@ mod unacknowledged {
     fn an_attempt_does_not_leave_and_is_due_again_whether_it_was_kept_or_not() {
         let kept = "claim, record a new attempt, record that nothing left, answer pending";
         let not_kept = "claim, record a new attempt, record that nothing left, release, answer pending";
-        for (loss, attempt, story) in [(Luck::CommittedUnheard, 2, kept), (Luck::NotCommitted, 1, not_kept)] {
+        for (loss, attempt, history) in [(Luck::CommittedUnheard, 2, kept), (Luck::NotCommitted, 1, not_kept)]
+        {
             let mut world = due();
             let mut driver = about_to_send(&mut world, Asker::Worker);
             driver.turn(&mut world, loss);
             works_on(&mut driver, &mut world);
-            assert_eq!(driver.story(), story);
+            assert_eq!(driver.history(), history);
             assert_eq!((world.state(), world.lifecycle().attempt), (StateName::RetryDue, attempt));
             assert_eq!(world.lifecycle().lease_until, None);
             assert_eq!(world.provider.copies(), 1);
@@ -196,8 +200,8 @@ mod unacknowledged {
             slow.turn(&mut world, loss);
             world.passes(201);
             let mut other = ResolveDriver::open(Asker::Integrator, &world);
-            while *other.command() != ResolveCommand::Send {
-                assert_eq!(other.answer(), None, "{}", other.story());
+            while world.provider.copies() == 1 {
+                assert_eq!(other.answer(), None, "{}", other.history());
                 other.turn(&mut world, Luck::Well);
             }
             let before = world.lifecycle().clone();
@@ -216,7 +220,7 @@ mod refused {
     #[test]
     fn a_repeat_that_comes_after_the_window_leaves_what_was_found_on_record() {
         let found = "claim, enquire, record the repeat, record that there is no record";
-        for (handling, asker, story, state) in [
+        for (handling, asker, history, state) in [
             (
                 Handling::SelfManaged,
                 Asker::Integrator,
@@ -235,7 +239,7 @@ mod refused {
             let mut driver = about_to_send(&mut world, asker);
             world.passes(1);
             works_on(&mut driver, &mut world);
-            assert_eq!((driver.story(), world.state()), (story, state));
+            assert_eq!((driver.history(), world.state()), (history, state));
             assert_eq!((world.lifecycle().lease_until, world.provider.copies()), (None, 1));
             let counted = sending(&world).no_record_since.map(|since| since.timestamp());
             assert_eq!(counted, Some(1_800));
@@ -249,10 +253,10 @@ mod refused {
         let mut driver = about_to_send(&mut world, Asker::Worker);
         world.passes(1);
         works_on(&mut driver, &mut world);
-        assert_eq!(driver.story(), "claim, record a new attempt, release, answer pending");
+        assert_eq!(driver.history(), "claim, record a new attempt, release, answer pending");
         assert_eq!((world.state(), world.lifecycle().lease_until), (StateName::RetryDue, None));
         let next = resolves(&mut world, Asker::Worker, Luck::Well, None);
-        assert_eq!(next.story(), "claim, close the window, answer final");
+        assert_eq!(next.history(), "claim, close the window, answer final");
         world.ended_in_truth();
     }
 
@@ -281,8 +285,8 @@ mod turned_down {
     /// Runs up to the enquiry that follows.
     fn turned_down(world: &mut World, way: Verdict) -> ResolveDriver {
         let mut driver = about_to_send(world, Asker::Integrator);
-        while driver.story() != UNTIL_THEN {
-            assert_eq!(driver.answer(), None, "{}", driver.story());
+        while driver.history() != UNTIL_THEN {
+            assert_eq!(driver.answer(), None, "{}", driver.history());
             driver.turn(world, Luck::Well);
             every_copy_meets(world, Some(way));
         }
@@ -296,7 +300,7 @@ mod turned_down {
                 let mut world = in_doubt_though_vended(letters, repeats);
                 let mut driver = turned_down(&mut world, way);
                 works_on(&mut driver, &mut world);
-                assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the vend, answer final"));
+                assert_eq!(driver.history(), format!("{UNTIL_THEN}, record the vend, answer final"));
                 world.ended_in_truth();
             }
         }
@@ -309,7 +313,7 @@ mod turned_down {
             let mut driver = turned_down(&mut world, way);
             driver.turn(&mut world, Luck::Reticent);
             works_on(&mut driver, &mut world);
-            assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the doubt, answer pending"));
+            assert_eq!(driver.history(), format!("{UNTIL_THEN}, record the doubt, answer pending"));
             assert_eq!((world.state(), sending(&world).copies), (StateName::InDoubt, 2));
             assert_eq!(world.lifecycle().lease_until, None);
         }
@@ -322,7 +326,7 @@ mod turned_down {
             let mut driver = turned_down(&mut world, way);
             driver.turn(&mut world, Luck::Offline);
             works_on(&mut driver, &mut world);
-            assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the doubt, answer unreachable"));
+            assert_eq!(driver.history(), format!("{UNTIL_THEN}, record the doubt, answer unreachable"));
             assert_eq!((world.state(), sending(&world).copies), (StateName::InDoubt, 2));
         }
     }
@@ -333,7 +337,7 @@ mod turned_down {
             let mut world = in_doubt(Handling::SelfManaged, letters, Repeats::FromMemory);
             let mut driver = turned_down(&mut world, BLOCKED);
             works_on(&mut driver, &mut world);
-            assert_eq!(driver.story(), format!("{UNTIL_THEN}, record the refusal, answer {answer}"));
+            assert_eq!(driver.history(), format!("{UNTIL_THEN}, record the refusal, answer {answer}"));
             assert_eq!(world.released, released);
         }
     }
@@ -342,14 +346,14 @@ mod turned_down {
     fn a_first_copy_that_was_only_slow_is_vended_after_the_second_was_turned_away() {
         let mut world = World::in_doubt(Handling::SelfManaged, declared("rm"));
         let mut driver = about_to_send(&mut world, Asker::Integrator);
-        while *driver.command() != ResolveCommand::Send {
-            assert_eq!(driver.answer(), None, "{}", driver.story());
+        while world.provider.copies() == 1 {
+            assert_eq!(driver.answer(), None, "{}", driver.history());
             driver.turn(&mut world, Luck::Well);
         }
-        world.provider.receives(1, world.now, Verdict::IsTurnedAway);
+        world.provider.receive(1, world.now, Verdict::IsTurnedAway);
         works_on(&mut driver, &mut world);
         assert_eq!((world.state(), world.released), (StateName::InDoubt, 0));
-        world.provider.receives(0, world.now, Verdict::Vends);
+        world.provider.receive(0, world.now, Verdict::Vends);
         comes_to_an_end(&mut world, None);
         assert_eq!(world.captured, 1);
     }
@@ -478,7 +482,7 @@ mod due_meanwhile {
             (Asker::Worker, ResolveCommand::RecordAttempt(Fence(3))),
         ] {
             let (mut resolve, first) =
-                Resolve::begin(asker, in_doubt.lifecycle(), in_doubt.now, &in_doubt.rules);
+                Resolve::begin(asker, in_doubt.lifecycle(), in_doubt.now, &in_doubt.setup.rules);
             let claim = match asker {
                 Asker::Integrator => resolve.on(ResolveInput::MayAsk),
                 Asker::Worker => Ok(first),

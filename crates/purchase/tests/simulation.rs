@@ -30,10 +30,12 @@ mod crowd;
 mod database;
 #[path = "simulation/driver.rs"]
 mod driver;
-#[path = "model/flaw.rs"]
+#[path = "world/flaw.rs"]
 mod flaw;
 #[path = "simulation/invariants.rs"]
 mod invariants;
+#[path = "world/memory.rs"]
+mod memory;
 #[path = "simulation/options.rs"]
 mod options;
 #[path = "simulation/provider.rs"]
@@ -126,7 +128,7 @@ fn explore_all(simulations: u64) -> Findings {
 }
 
 /// Runs one simulation again and returns its log.
-fn story_of(options: Options) -> String {
+fn log_of(options: Options) -> String {
     let name = format!("VENDGATE_SEED={}", options.seed);
     let told = format!("{options:#?}");
     let outcome = Simulation::new(options, true).run();
@@ -134,14 +136,14 @@ fn story_of(options: Options) -> String {
         .violation
         .as_ref()
         .map_or_else(|| "no invariant is violated".to_owned(), |violation| format!("{violation:#?}"));
-    format!("{told}\n{}\n{verdict}\n{name}", outcome.story.join("\n"))
+    format!("{told}\n{}\n{verdict}\n{name}", outcome.log.join("\n"))
 }
 
 #[test]
 fn no_simulation_violates_an_invariant() {
     if let Some(seed) = asked_for("VENDGATE_SEED") {
         let options = Options::drawn(seed);
-        println!("{}", story_of(options.clone()));
+        println!("{}", log_of(options.clone()));
         assert!(run(options).violation.is_none(), "seed {seed}");
         return;
     }
@@ -160,7 +162,7 @@ fn no_simulation_violates_an_invariant() {
         let seed = broken.options.seed;
         panic!(
             "{}\nan invariant is violated: {:?}; again with VENDGATE_SEED={seed}",
-            story_of(Options::drawn(seed)),
+            log_of(Options::drawn(seed)),
             broken.violation
         );
     }
@@ -169,7 +171,7 @@ fn no_simulation_violates_an_invariant() {
 #[test]
 fn a_seed_gives_the_same_simulation_again() {
     for seed in [3, 7, 31] {
-        assert_eq!(story_of(Options::drawn(seed)), story_of(Options::drawn(seed)));
+        assert_eq!(log_of(Options::drawn(seed)), log_of(Options::drawn(seed)));
     }
 }
 

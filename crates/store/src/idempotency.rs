@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use database::{Connection, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz},
 };
 use purchase::{
     ClientId, Failure, IdempotencyKey, OrganisationId, PurchaseId, RequestHash, StateName, holds_its_key,
@@ -30,8 +30,8 @@ pub struct KeyHolder {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyStanding {
     pub(crate) last_use: Option<LastUse>,
-    /// Whether the key was closed after the request that uses it arrived.
-    pub(crate) is_closed: bool,
+    /// When the key was closed for the confirms that had arrived by then.
+    pub(crate) closed_at: Option<DateTime<Utc>>,
 }
 
 /// The last purchase made under a key, whether or not it still holds the key.
@@ -48,8 +48,6 @@ pub(crate) struct KeyQuestion<'a> {
     pub(crate) place: usize,
     pub(crate) client: ClientId,
     pub(crate) key: &'a IdempotencyKey,
-    /// The age of the request, in microseconds.
-    pub(crate) age_us: i64,
 }
 
 struct ReadKeys;
@@ -78,8 +76,8 @@ struct Row {
     state: Option<String>,
     #[diesel(sql_type = Nullable<Timestamptz>)]
     ended_at: Option<DateTime<Utc>>,
-    #[diesel(sql_type = Bool)]
-    is_closed: bool,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    closed_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
     #[diesel(embed)]
@@ -113,7 +111,7 @@ impl Store {
         self.database
             .on_engine(async move {
                 let _turn = store.closing_keys.take().await?;
-                let transaction = store.database.begin().await?;
+                let transaction = store.database.transaction().await?;
                 let outcome = find_holder_or_close(&transaction, organisation, client, &key).await;
                 transaction.end(outcome).await
             })
@@ -133,21 +131,25 @@ pub(crate) async fn read_keys(
     let standings = rows.into_iter().map(|row| {
         let place = usize::try_from(row.place)
             .map_err(|_negative| DatabaseError::corrupt("purchases", "place", row.place))?;
-        Ok((place, KeyStanding { is_closed: row.is_closed, last_use: row.last_use()? }))
+        Ok((place, KeyStanding { closed_at: row.closed_at, last_use: row.last_use()? }))
     });
     standings.collect()
 }
 
 /// Every reserve under a key of the organisation locks a wallet before it reads about the key. This function locks all
-/// wallets. So a reserve either is committed already and is found here, or it will see the closing.
+/// wallets, and then reads. So a reserve either is committed already and is found here, or it will see the closing.
 async fn find_holder_or_close(
     transaction: &Transaction,
     organisation: OrganisationId,
     client: ClientId,
     key: &IdempotencyKey,
 ) -> Result<Option<KeyHolder>, DatabaseError> {
-    lock_own_wallets(transaction, organisation).await?;
-    let holder = find_holder(transaction, client, key).await?;
+    let ((), (), holder) = tokio::try_join!(
+        biased;
+        transaction.begin(),
+        lock_own_wallets(transaction, organisation),
+        find_holder(transaction, client, key),
+    )?;
     if holder.is_none() {
         prepared::<CloseKey>()
             .bind::<BigInt, _>(client.0)
@@ -163,7 +165,7 @@ async fn find_holder(
     client: ClientId,
     key: &IdempotencyKey,
 ) -> Result<Option<KeyHolder>, DatabaseError> {
-    let question = KeyQuestion { place: 0, client, key, age_us: 0 };
+    let question = KeyQuestion { place: 0, client, key };
     let Some(row) = load(connection, &[question]).await?.into_iter().next() else { return Ok(None) };
     let at = row.at;
     Ok(row.last_use()?.filter(|last| last.holds(at)).map(|last| last.holder))
@@ -192,7 +194,6 @@ async fn load(connection: &Connection, questions: &[KeyQuestion<'_>]) -> Result<
         .bind::<Array<BigInt>, _>(places.collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.client.0).collect::<Vec<_>>())
         .bind::<Array<Text>, _>(questions.iter().map(|asked| asked.key.as_str()).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.age_us).collect::<Vec<_>>())
         .load(connection)
         .await?;
     Ok(rows)

@@ -24,8 +24,6 @@ mod records;
 mod refused_confirms;
 mod row;
 mod seal;
-#[cfg(test)]
-mod test_database;
 mod turns;
 
 pub use calls::CallIdBlock;
@@ -79,9 +77,10 @@ impl Store {
         settings: DatabaseSettings,
         sealing: SealingKeys,
         timing: Timing,
+        purpose: Purpose,
         engine: Handle,
     ) -> Result<Self, DatabaseError> {
-        Ok(Self::on(Database::connect(settings, engine).await?, sealing, timing))
+        Ok(Self::on(Database::connect(settings, purpose, engine).await?, sealing, timing))
     }
 
     /// The money path on a connected database.

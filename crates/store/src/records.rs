@@ -130,7 +130,7 @@ impl Store {
             ClosingOutcome::Bought => Duration::ZERO,
             ClosingOutcome::NotBought => self.timing.reference_rest,
         };
-        let transaction = self.database.begin().await?;
+        let transaction = self.database.transaction().await?;
         let outcome = find_newer_or_close(&transaction, key, known, rest).await;
         let newer = transaction.end(outcome).await?;
         newer.map(|row| row.read(&self.sealing, &self.timing)).transpose()
@@ -154,17 +154,20 @@ impl Store {
 }
 
 /// Every reserve of the organisation locks a wallet before it looks for closed references. This function locks all
-/// wallets. So a reserve either is committed already and is found here, or it will see the closing.
+/// wallets, and then looks. So a reserve either is committed already and is found here, or it will see the closing.
 async fn find_newer_or_close(
     transaction: &Transaction,
     key: &RetryKey,
     known: Option<PurchaseId>,
     rest: Duration,
 ) -> Result<Option<Row>, DatabaseError> {
-    lock_own_wallets(transaction, key.organisation).await?;
-    if let Some(row) = find_newest(transaction, key).await?
-        && Some(PurchaseId(row.id)) != known
-    {
+    let ((), (), newest) = tokio::try_join!(
+        biased;
+        transaction.begin(),
+        lock_own_wallets(transaction, key.organisation),
+        find_newest(transaction, key),
+    )?;
+    if let Some(row) = newest.filter(|row| Some(PurchaseId(row.id)) != known) {
         return Ok(Some(row));
     }
     prepared::<CloseReference>()

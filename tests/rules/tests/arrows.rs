@@ -108,6 +108,27 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/boot", "boot", &["clock"]),
     ("crates/local-postgres", "local-postgres", &[]),
     (
+        "crates/test-kit",
+        "test-kit",
+        &[
+            "utility-sim",
+            "identity",
+            "back-office",
+            "store",
+            "catalogue",
+            "directory",
+            "database",
+            "provider",
+            "local-postgres",
+            "purchase",
+            "ledger",
+            "vend",
+            "clock",
+            "meter-token",
+            "money",
+        ],
+    ),
+    (
         "bins/api-server",
         "api-server",
         &[
@@ -196,19 +217,34 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "sandbox",
             "local-postgres",
             "identity",
-            "store",
             "catalogue",
             "directory",
-            "database",
             "utility-sim",
             "transcript",
+            "test-kit",
             "purchase",
             "ledger",
             "vend",
             "clock",
-            "meter-token",
             "money",
             "failpoint",
+        ],
+    ),
+    (
+        "tests/bench",
+        "bench",
+        &[
+            "api-server",
+            "sandbox",
+            "local-postgres",
+            "store",
+            "database",
+            "utility-sim",
+            "test-kit",
+            "purchase",
+            "ledger",
+            "vend",
+            "clock",
         ],
     ),
 ];
@@ -216,7 +252,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
     ("diesel", &["database", "directory", "catalogue", "store", "back-office"]),
-    ("tokio-postgres", &["database", "local-postgres"]),
+    ("tokio-postgres", &["database", "local-postgres", "bench"]),
     (
         "actix",
         &[
@@ -229,6 +265,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "api-server",
             "utility-sim-server",
             "sandbox",
+            "bench",
         ],
     ),
     ("config", &["boot"]),
@@ -237,6 +274,10 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("utoipa", &["http-v1", "api-docs"]),
     ("quick-xml", &["provider-xmlvend", "utility-sim"]),
 ];
+
+/// What the tests of the crates share. It panics where other code returns an error, so nothing else is built with it, except
+/// the benchmark, which is not shipped either.
+const TEST_KIT: (&str, &[&str]) = ("test-kit", &["bench"]);
 
 /// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format.
 const PURE: &[&str] = &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase"];
@@ -304,6 +345,15 @@ fn no_crate_uses_a_library_that_belongs_to_another() {
         }
     }
     assert_none(&broken, "These libraries belong to one crate:");
+}
+
+#[test]
+fn only_tests_are_built_with_the_test_kit() {
+    let (kit, tests) = TEST_KIT;
+    let others = packages().into_values().filter(|package| !tests.contains(&package.name.as_str()));
+    let built_with_it = others.filter(|package| package.built_with.iter().any(|used| used == kit));
+    let broken: Vec<String> = built_with_it.map(|package| package.name).collect();
+    assert_none(&broken, "Make `test-kit` a dev-dependency of these:");
 }
 
 #[test]

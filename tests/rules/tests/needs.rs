@@ -8,9 +8,6 @@ use crate::{
 /// Dependencies that no source file names, and why they are needed.
 const UNNAMED: &[(&str, &str, &str)] = &[];
 
-/// A binary whose source is beside `src/`.
-const BENCHMARK: &str = "tests/bench/";
-
 #[test]
 fn every_dependency_is_named_in_the_code_of_its_package() {
     let files = rust_files();
@@ -37,10 +34,7 @@ fn is_named(library: &str, package: &Package, place: &str, files: &[SourceFile])
         return true;
     }
     let name = library.replace('-', "_");
-    let of_the_benchmark =
-        |file: &SourceFile| package.name == "acceptance" && file.path.starts_with(BENCHMARK);
-    let is_there = |file: &&SourceFile| file.path.starts_with(place) || of_the_benchmark(file);
-    files.iter().filter(is_there).any(|file| names(&file.text, &name))
+    files.iter().filter(|file| file.path.starts_with(place)).any(|file| names(&file.text, &name))
 }
 
 /// Whether code, not a comment, contains `name` as a whole word.

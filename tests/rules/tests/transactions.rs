@@ -15,6 +15,7 @@ const OPENS: &[&str] = &[
     "database::Run",
     ".another_pool(",
     ".begin()",
+    ".transaction()",
     "database.get()",
     "database().get()",
     ".operate(",

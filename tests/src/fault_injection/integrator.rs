@@ -241,10 +241,7 @@ impl Integrator {
     }
 
     async fn log_in_again(&self, base_url: &str) {
-        let mut body = serde_json::to_value(&self.credentials).unwrap();
-        if let Some(fields) = body.as_object_mut() {
-            fields.insert("grant_type".to_owned(), "password".into());
-        }
+        let body = self.credentials.login_body();
         let request = self.client.post(format!("{base_url}{}", self.logs_in_over.login()));
         let reply = read(with_body(request, body.to_string())).await;
         let (session, _no_pause) = reply.filter(|(reply, _)| reply.status == 200).unwrap();

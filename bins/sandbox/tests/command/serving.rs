@@ -41,12 +41,14 @@ impl Serving {
 
     /// Waits until a started command serves.
     pub fn of(mut process: Child, directory: PathBuf) -> Self {
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let lines = lines_of(&mut process);
+        Self::that_prints(lines, process, directory)
+    }
+
+    /// Waits until a started command serves, some of whose lines may have been read before.
+    pub fn that_prints(later: Receiver<String>, process: Child, directory: PathBuf) -> Self {
         let said_first: Vec<String> =
-            lines.by_ref().take_while(|line| line != "Serving until Ctrl-C.").collect();
-        // Its output is read to the end, so that it can print that it stops.
-        let (sender, later) = channel();
-        thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
+            later.iter().take_while(|line| line != "Serving until Ctrl-C.").collect();
         let info: Value =
             serde_json::from_str(&fs::read_to_string(directory.join("sandbox.json")).unwrap()).unwrap();
         let url = |key: &str| info[key].as_str().unwrap().to_owned();
@@ -94,6 +96,14 @@ impl Drop for Serving {
         let _ended_before = self.process.kill();
         let _reaped_before = self.process.wait();
     }
+}
+
+/// The lines that a command prints. They are read to the end, so that it can print that it stops.
+pub fn lines_of(process: &mut Child) -> Receiver<String> {
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let (sender, receiver) = channel();
+    thread::spawn(move || lines.for_each(|line| drop(sender.send(line))));
+    receiver
 }
 
 /// The child process that runs a part, if there is one now. The migration also runs under the server's name and is

@@ -1,5 +1,7 @@
 //! The audit log: every change has a line with actor and reason, and the log can be queried and verified.
 
+use test_kit::database::OPERATOR;
+
 use crate::office::{TestEnv, WHY, run_unnamed};
 
 /// Every changing command of onboarding and accounts with its action in the log, in an order in which each succeeds.
@@ -51,7 +53,7 @@ fn every_change_has_an_audit_line_with_actor_action_and_reason() {
         assert_eq!(env.sql(newest), *action, "{change}");
         let unexpected = format!(
             "SELECT count(*) FROM audit_log WHERE id > {before}
-                 AND (actor <> 'naledi' OR reason <> 'contract 17' OR login <> 'prompt_operator')"
+                 AND (actor <> 'naledi' OR reason <> 'contract 17' OR login <> 'test_operator')"
         );
         assert_eq!(env.sql(&unexpected), "0", "{change}");
     }
@@ -120,7 +122,7 @@ fn the_actor_is_taken_from_the_argument_or_else_from_the_settings() {
     // The login is recorded whatever actor is named.
     let shown = env.shows(&["audit", "list"]);
     let logins = shown.as_array().unwrap().iter().map(|line| (&line["login"], &line["actor"]));
-    let login = serde_json::Value::from("prompt_operator");
+    let login = serde_json::Value::from(OPERATOR);
     assert_eq!(logins.collect::<Vec<_>>(), [(&login, &"kagiso".into()), (&login, &"naledi".into())]);
 }
 
@@ -178,7 +180,7 @@ fn a_malformed_head_is_refused_as_an_argument() {
 fn without_an_actor_the_user_of_the_machine_is_recorded() {
     let env = TestEnv::open();
     let create = ["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"];
-    let done = run_unnamed(&env.url_as("prompt_operator"), &[&create[..], &WHY].concat());
+    let done = run_unnamed(&env.url_as(OPERATOR), &[&create[..], &WHY].concat());
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     let known = std::process::Command::new("id").arg("-un").output().unwrap();
     let known = String::from_utf8(known.stdout).unwrap();

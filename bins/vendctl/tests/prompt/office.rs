@@ -5,18 +5,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use database::{DatabaseError, migrate};
-use local_postgres::{LocalDatabase, LocalPostgres};
+use local_postgres::LocalDatabase;
 use serde_json::Value;
-use tokio::runtime::Builder;
-
-const ROLES: &str = "
-    DO $$ BEGIN
-        CREATE ROLE prompt_operator LOGIN PASSWORD 'prompt' IN ROLE vendgate_operator;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
-    DO $$ BEGIN
-        CREATE ROLE prompt_server LOGIN PASSWORD 'prompt' IN ROLE vendgate_api;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
+use test_kit::database::{OPERATOR, add_logins, migrated};
 
 pub const WHY: [&str; 2] = ["--reason", "contract 17"];
 
@@ -34,8 +25,8 @@ pub struct Outcome {
 
 impl TestEnv {
     pub fn open() -> Self {
-        let database = LocalPostgres::shared().database_from_template("vendctl", prepare).unwrap();
-        database.run_sql(ROLES).unwrap();
+        let database = migrated();
+        add_logins(&database);
         Self { database }
     }
 
@@ -56,9 +47,9 @@ impl TestEnv {
         opened["id"].to_string()
     }
 
-    /// The URL of the database for a role.
-    pub fn url_as(&self, role: &str) -> String {
-        self.database.url_as(role, "prompt")
+    /// The URL of the database for a login.
+    pub fn url_as(&self, login: &str) -> String {
+        self.database.url_as(login, login)
     }
 
     /// Runs a command that changes something, with a reason. It must succeed. Returns its JSON.
@@ -83,12 +74,12 @@ impl TestEnv {
 
     /// Runs a command with `input` on standard input.
     pub fn types(&self, arguments: &[&str], input: &str) -> Outcome {
-        run(&self.url_as("prompt_operator"), arguments, input)
+        run(&self.url_as(OPERATOR), arguments, input)
     }
 
     /// Runs a command with further environment variables.
     pub fn types_with(&self, environment: &[(&str, &str)], arguments: &[&str], input: &str) -> Outcome {
-        let url = self.url_as("prompt_operator");
+        let url = self.url_as(OPERATOR);
         let naledi =
             [("VENDGATE__OPERATOR__DATABASE_URL", url.as_str()), ("VENDGATE__OPERATOR__ACTOR", "naledi")];
         run_in(naledi.into_iter().chain(environment.iter().copied()), arguments, input)
@@ -132,9 +123,4 @@ fn run_in<'a>(
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
-}
-
-fn prepare(url: &str) -> Result<(), DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
 }

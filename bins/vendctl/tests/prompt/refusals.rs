@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use test_kit::database::{OPERATOR, SERVER};
+
 use crate::office::{TestEnv, WHY, run, run_bare};
 
 #[test]
@@ -111,7 +113,7 @@ fn all_mistakes_in_the_settings_of_vendctl_are_named_at_once() {
 fn vendctl_reads_a_settings_file_that_other_programs_share() {
     let env = TestEnv::open();
     let file = std::env::temp_dir().join(format!("vendctl-{}.toml", std::process::id()));
-    let url = env.url_as("prompt_operator");
+    let url = env.url_as(OPERATOR);
     let text = format!("[operator]\ndatabase_url = \"{url}\"\nactor = \"kagiso\"\n[http]\nlisten = \"x\"\n");
     fs::write(&file, text).unwrap();
     let path = file.to_str().unwrap();
@@ -125,11 +127,11 @@ fn neither_the_owner_nor_a_servers_role_may_run_a_command() {
     let env = TestEnv::open();
     let create = ["organisation", "create", "KGALE", "--name", "X", "--environment", "staging"];
     let create = [&create[..], &WHY].concat();
-    for url in [env.database.url(), env.url_as("prompt_server")] {
+    for url in [env.database.url(), env.url_as(SERVER)] {
         let outcome = run(&url, &create, "");
         assert_eq!(outcome.code, 1, "{}", outcome.stderr);
         assert!(outcome.stderr.contains("member of vendgate_operator"), "{}", outcome.stderr);
-        assert!(!outcome.stderr.contains("prompt@") && !outcome.stderr.contains("postgres://"));
+        assert!(!outcome.stderr.contains("test_server@") && !outcome.stderr.contains("postgres://"));
     }
     assert_eq!(env.sql("SELECT count(*) FROM organisations"), "0");
 }

@@ -1,11 +1,8 @@
 //! A service with two organisations, and purchases that are written into the database as if they had been made.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
 };
 
 use actix_web::{
@@ -16,34 +13,27 @@ use actix_web::{
     test::{TestRequest, init_service},
     web::Data,
 };
-use back_office::NewAccount;
-use catalogue::NewProvider;
-use chrono::DateTime;
 use clock::SystemClock;
-use database::{DatabaseError, DatabaseSettings, migrate};
-use identity::{
-    AuditContext, Environment, Identity, IdentitySettings, LoginCredentials, Onboarding, Role, SystemEntropy,
-    UserDetails,
-};
-use ledger::{AccountId, Category};
-use local_postgres::{LocalDatabase, LocalPostgres};
-use meter_token::TokenSet;
-use money::{Currency, Money, Rate};
-use purchase::{
-    AccessTokenId, Authority, ClientId, Event, FeeSchedule, Handling, NotificationFlags, OrganisationId,
-    Price, PurchaseRequest, Reference, SourceChannel, SubscriberFormat, Terms, Timing, UserId,
-};
+use database::DatabaseSettings;
+use identity::{ClientCredentials, Environment, Identity, Onboarding, Role, SystemEntropy};
+use ledger::AccountId;
+use local_postgres::LocalDatabase;
+use money::Rate;
+use purchase::{Authority, Event, FeeSchedule, Handling, SubscriberFormat, Terms, Timing};
 use serde_json::Value;
-use store::{PendingRequest, Reservation, SealingKey, SealingKeys, Store};
-use tokio::runtime::{Builder, Handle};
-use vend::{CallId, Capabilities, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend};
+use store::Store;
+pub use test_kit::purchases::TOKEN;
+use test_kit::{
+    database::migrated,
+    organisation::{act, credentials, enter, identity_settings, log_in, user},
+    purchases::{self, PROVIDER, call, connect_store, open_wallet, pula, put_provider, reservation},
+};
+use tokio::runtime::Handle;
+use vend::{Capabilities, Product, SubscriberIdentifier};
 use vending::{Engine, Providers, Vending, VendingSettings};
 use web::{SharedState, WebSettings, intake};
 
 pub const METER: &str = "04257670465";
-pub const TOKEN: &str = "12345678901234567890";
-
-const PASSWORD: &str = "correct horse battery";
 
 pub struct TestApi {
     database: LocalDatabase,
@@ -58,16 +48,10 @@ pub struct TestApi {
 /// An organisation with a wallet, and one of its users, logged in.
 pub struct Merchant {
     code: &'static str,
-    client: LoginCredentialsOf,
+    client: ClientCredentials,
     pub authority: Authority,
     pub wallet: AccountId,
     bearer: String,
-}
-
-#[derive(Clone)]
-struct LoginCredentialsOf {
-    id: String,
-    secret: String,
 }
 
 pub struct Answer {
@@ -85,14 +69,12 @@ impl Answer {
 
 impl TestApi {
     pub async fn open() -> Self {
-        let database = LocalPostgres::shared().database_from_template("http_v1_reads", prepare).unwrap();
+        let database = migrated();
         let clock = Arc::new(SystemClock);
-        let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
         let settings = DatabaseSettings::for_database(database.url());
-        let store = Store::connect(settings, keys, Timing::default(), Handle::current()).await.unwrap();
+        let store = connect_store(settings, Timing::default(), Handle::current()).await;
         let entropy = Arc::new(SystemEntropy);
-        let mut settings = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
-        settings.refusal_floor_ms = 0;
+        let settings = identity_settings(Environment::Staging);
         let identity =
             Identity::try_new(settings, store.database().clone(), clock.clone(), entropy.clone()).unwrap();
         let shared = SharedState::new(&WebSettings::default(), clock.clone()).unwrap();
@@ -112,31 +94,16 @@ impl TestApi {
 
     /// Sets up two organisations.
     pub async fn merchants(&self) -> (Merchant, Merchant) {
-        let provider = NewProvider {
-            code: "BPC".to_owned(),
-            name: "Power".to_owned(),
-            declared: Capabilities::default(),
-        };
-        catalogue::put_provider(self.store.database(), provider, act()).await.unwrap();
+        put_provider(self.store.database(), Capabilities::default(), act()).await;
         (self.merchant("KGALE", "Kgale Stores").await, self.merchant("PHAKA", "Phakalane Fuel").await)
     }
 
     async fn merchant(&self, code: &'static str, name: &str) -> Merchant {
-        self.onboarding.create_organisation(code, name, Environment::Staging, act()).await.unwrap();
-        let issued = self.onboarding.create_client(code, "tills", act()).await.unwrap();
-        let client = LoginCredentialsOf { id: issued.client_id, secret: issued.secret.expose().to_owned() };
-        self.onboarding.create_user(code, user("till", Role::Integrator), act()).await.unwrap();
+        let (staging, till) = (Environment::Staging, user("till", Role::Integrator));
+        let client = enter(&self.onboarding, code, name, staging, till).await;
         let (authority, bearer) = self.logs_in(code, &client, "till").await;
-        let account = NewAccount {
-            organisation: authority.organisation,
-            name: "Till".to_owned(),
-            currency: pula(0).currency(),
-            category: Category::Current,
-            handling: Handling::SelfManaged,
-            rank: 1,
-        };
-        let wallet = back_office::open_account(self.store.database(), account, act()).await.unwrap();
-        back_office::top_up(self.store.database(), wallet, pula(1_000_000), act()).await.unwrap();
+        let (database, handling) = (self.store.database(), Handling::SelfManaged);
+        let wallet = open_wallet(database, authority.organisation, handling, pula(1_000_000), act()).await;
         Merchant { code, client, authority, wallet, bearer }
     }
 
@@ -153,22 +120,8 @@ impl TestApi {
         }
     }
 
-    async fn logs_in(&self, code: &str, client: &LoginCredentialsOf, username: &str) -> (Authority, String) {
-        let credentials = LoginCredentials {
-            client_id: client.id.clone(),
-            client_secret: client.secret.clone().into(),
-            organisation_code: code.to_owned(),
-            username: username.to_owned(),
-            password: PASSWORD.into(),
-        };
-        let tokens = self.identity.login(credentials).await.unwrap();
-        let caller = self.identity.authenticate(tokens.access_token.expose()).await.unwrap();
-        let authority = Authority {
-            organisation: OrganisationId(caller.organisation.id),
-            client: ClientId(caller.client_id),
-            user: UserId(caller.user.id),
-            access_token: AccessTokenId(caller.access_token_id),
-        };
+    async fn logs_in(&self, code: &str, client: &ClientCredentials, username: &str) -> (Authority, String) {
+        let (authority, tokens) = log_in(&self.identity, credentials(code, client, username)).await;
         (authority, format!("Bearer {}", tokens.access_token.expose()))
     }
 
@@ -185,7 +138,7 @@ impl TestApi {
             self.store.database(),
             organisation,
             Product::Electricity,
-            "BPC".to_owned(),
+            PROVIDER.to_owned(),
             terms,
             act(),
         )
@@ -201,36 +154,9 @@ impl TestApi {
             .await
             .unwrap();
         let id = self.store.take_purchase_ids(1).await.unwrap()[0];
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let call = CallId::new(call, DateTime::from_timestamp(1_795_167_000, 0).unwrap()).unwrap();
-        let (net, charge) = (pula(10_000), pula(150));
-        let request = PurchaseRequest {
-            source_channel: SourceChannel::Pos,
-            source_tag: None,
-            language: "en".to_owned(),
-            product: Product::Electricity,
-            provider_code: "BPC".to_owned(),
-            debited_account: merchant.wallet,
-            beneficiary_phone_number: "26771234567".to_owned(),
-            subscriber: meter(number),
-            amount: net,
-            charges_on_top: true,
-            comment: Some("till 3".to_owned()),
-            external_reference: Some(format!("ref-{number}")),
-            notifications: NotificationFlags::default(),
-        };
-        let reservation = Reservation {
-            id,
-            reference: Reference::new(id, 2026, 11),
-            authority: merchant.authority,
-            request,
-            price: Price { entry: net, charge, net, total: net.plus(charge).unwrap(), commission: pula(100) },
-            provider_reference: ProviderReference::new(call),
-            subscriber_details: Some("K. MOLEFE".to_owned()),
-            request_id: None,
-            pending: Arc::new(JustArrived),
-            keyed: None,
-        };
+        let call = call(self.calls.fetch_add(1, Ordering::Relaxed));
+        let (authority, wallet) = (merchant.authority, merchant.wallet);
+        let reservation = reservation(id, authority, wallet, call, number, pula(10_000));
         self.offers(merchant).await;
         self.store.reserve(reservation).await.unwrap();
         if let Some(event) = outcome {
@@ -279,55 +205,9 @@ impl TestApi {
 }
 
 pub fn vended(transaction: &str) -> Event {
-    let vend = Vend {
-        tokens: Some(TokenSet::parse(TOKEN).unwrap()),
-        units: Some(Units { quantity: "45.20".parse().unwrap(), unit: "kWh".to_owned() }),
-        provider_transaction: transaction.to_owned(),
-        breakdown: None,
-        subscriber_details: Some("K. MOLEFE".to_owned()),
-        raw_reply: RawReply::default(),
-    };
-    Event::Vended { vend: Box::new(vend) }
-}
-
-fn pula(minor: i64) -> Money {
-    Money::from_minor(minor, Currency::parse("BWP").unwrap())
+    Event::Vended { vend: Box::new(purchases::vend(transaction)) }
 }
 
 fn meter(number: &str) -> SubscriberIdentifier {
     SubscriberIdentifier::parse(number).unwrap()
-}
-
-fn act() -> AuditContext {
-    AuditContext { actor: "naledi".to_owned(), reason: "contract 17".to_owned() }
-}
-
-fn user(username: &str, role: Role) -> UserDetails {
-    UserDetails {
-        username: username.to_owned(),
-        password: PASSWORD.into(),
-        full_name: "Till One".to_owned(),
-        phone_number: Some("26771000000".to_owned()),
-        email: None,
-        role,
-    }
-}
-
-fn prepare(url: &str) -> Result<(), DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
-}
-
-/// A request that has just arrived and whose caller still waits.
-#[derive(Debug)]
-struct JustArrived;
-
-impl PendingRequest for JustArrived {
-    fn age(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn is_abandoned(&self) -> bool {
-        false
-    }
 }

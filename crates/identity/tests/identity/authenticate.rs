@@ -2,8 +2,9 @@
 
 use chrono::TimeDelta;
 use identity::{AuthError, Party, Recalled, Status};
+use test_kit::organisation::act;
 
-use crate::office::{Office, act};
+use crate::office::Office;
 
 #[tokio::test]
 async fn what_is_no_good_token_has_no_caller() {

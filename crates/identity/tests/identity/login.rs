@@ -6,8 +6,9 @@ use chrono::TimeDelta;
 use clock::{Clock, SystemClock};
 use futures_util::future::join_all;
 use identity::{Environment, LoginCredentials, LoginError, Party, Permission, Role, Status, UserDetails};
+use test_kit::organisation::{PASSWORD, act, identity_settings};
 
-use crate::office::{Office, PASSWORD, act, refresh_by, settings, till, wrong};
+use crate::office::{Office, refresh_by, till, wrong};
 
 #[tokio::test]
 async fn the_right_credentials_are_exchanged_for_tokens_that_stand_for_their_user() {
@@ -86,7 +87,7 @@ async fn whatever_is_wrong_with_credentials_the_refusal_is_the_same() {
 #[tokio::test]
 async fn every_refusal_waits_for_the_same_floor() {
     let office = Office::open().await;
-    let mut slow = settings(Environment::Staging);
+    let mut slow = identity_settings(Environment::Staging);
     slow.refusal_floor_ms = 300;
     let (identity, watch) = (office.deployment(&slow), SystemClock);
     for (what, credentials) in wrongs(&office).await.into_iter().step_by(3) {
@@ -100,7 +101,7 @@ async fn every_refusal_waits_for_the_same_floor() {
 #[tokio::test]
 async fn a_caller_without_a_client_secret_causes_no_password_hash() {
     let office = Office::open().await;
-    let mut narrow = settings(Environment::Staging);
+    let mut narrow = identity_settings(Environment::Staging);
     (narrow.password_checks_at_once, narrow.password_queue_max) = (1, 0);
     let identity = office.deployment(&narrow);
     let unproven =
@@ -135,7 +136,7 @@ async fn credentials_of_one_environment_are_refused_in_the_other() {
         organisation_code: "KGALE-LIVE".into(),
         ..office.credentials()
     };
-    let production = office.deployment(&settings(Environment::Production));
+    let production = office.deployment(&identity_settings(Environment::Production));
 
     assert!(wrong(&office.identity.login(live.clone()).await));
     assert!(wrong(&production.login(office.credentials()).await));

@@ -10,9 +10,10 @@ use identity::{
     Entropy, EntropyError, Environment, Identity, IssuedTokens, LoginCredentials, LoginError, Onboarding,
     Party, Status, SystemEntropy,
 };
+use test_kit::organisation::{act, identity_settings};
 use tokio::{sync::Notify, task::JoinSet};
 
-use crate::office::{Office, act, settings, wrong};
+use crate::office::{Office, wrong};
 
 const ALIVE: &str = "token_families WHERE revoked_at IS NULL";
 const SLEEPING: &str = "pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
@@ -68,7 +69,7 @@ impl Entropy for Held {
 async fn login_during(step: OperatorStep, office: &Office) -> Result<IssuedTokens, LoginError> {
     let (found_right, (holder, resume)) = (Arc::new(Notify::new()), mpsc::channel());
     let held = Held { found_right: Arc::clone(&found_right), resume: Mutex::new(resume) };
-    let identity = office.deployment_with(&settings(Environment::Staging), Arc::new(held));
+    let identity = office.deployment_with(&identity_settings(Environment::Staging), Arc::new(held));
     let credentials = office.credentials();
     let login = tokio::spawn(async move { identity.login(credentials).await });
     found_right.notified().await;
@@ -98,7 +99,7 @@ async fn what_was_right_when_it_was_looked_up_and_is_not_any_more_opens_nothing(
 
 /// A deployment in which many logins may wait for their password check.
 fn with_long_queue(office: &Office) -> Arc<Identity> {
-    let mut settings = settings(Environment::Staging);
+    let mut settings = identity_settings(Environment::Staging);
     settings.password_queue_max = 200;
     Arc::new(office.deployment(&settings))
 }

@@ -4,24 +4,17 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clock::ManualClock;
-use database::{Database, DatabaseSettings, migrate};
+use database::{Database, Purpose};
 use identity::{
-    AuditContext, ClientCredentials, ClientProof, Entropy, Environment, Identity, IdentitySettings,
-    IssuedTokens, LoginCredentials, LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy,
-    UserDetails,
+    ClientCredentials, ClientProof, Entropy, Environment, Identity, IdentitySettings, IssuedTokens,
+    LoginCredentials, LoginError, Onboarding, RefreshCredentials, Role, SystemEntropy, UserDetails,
 };
-use local_postgres::{LocalDatabase, LocalPostgres};
-use tokio::runtime::{Builder, Handle};
-
-pub const PASSWORD: &str = "correct horse battery";
-
-const ROLES: &str = "
-    DO $$ BEGIN
-        CREATE ROLE test_server LOGIN PASSWORD 'test_server' IN ROLE vendgate_api;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
-    DO $$ BEGIN
-        CREATE ROLE test_operator LOGIN PASSWORD 'test_operator' IN ROLE vendgate_operator;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
+use local_postgres::LocalDatabase;
+use test_kit::{
+    database::{OPERATOR, SERVER, add_logins, migrated, settings_as},
+    organisation::{credentials, enter, identity_settings, user},
+};
+use tokio::runtime::Handle;
 
 /// An organisation, KGALE, with a client and an integrator called `till`, in staging.
 pub struct Office {
@@ -35,16 +28,15 @@ pub struct Office {
 
 impl Office {
     pub async fn open() -> Self {
-        let database = LocalPostgres::shared().database_from_template("identity", prepare).unwrap();
-        database.run_sql(ROLES).unwrap();
+        let database = migrated();
+        add_logins(&database);
         let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
-        let server = connected(&database, "test_server").await;
-        let operator = connected(&database, "test_operator").await;
+        let server = connected(&database, SERVER).await;
+        let operator = connected(&database, OPERATOR).await;
         let onboarding = Onboarding::new(operator, Arc::new(clock.clone()), Arc::new(SystemEntropy));
-        onboarding.create_organisation("KGALE", "Kgale Stores", Environment::Staging, act()).await.unwrap();
-        let client = onboarding.create_client("KGALE", "tills", act()).await.unwrap();
-        onboarding.create_user("KGALE", till(), act()).await.unwrap();
-        let identity = deployment(&server, &clock, &settings(Environment::Staging), Arc::new(SystemEntropy));
+        let client = enter(&onboarding, "KGALE", "Kgale Stores", Environment::Staging, till()).await;
+        let settings = identity_settings(Environment::Staging);
+        let identity = deployment(&server, &clock, &settings, Arc::new(SystemEntropy));
         let database = Arc::new(database);
         Self { database, clock, identity, onboarding, client, server }
     }
@@ -61,13 +53,7 @@ impl Office {
 
     /// All the right credentials.
     pub fn credentials(&self) -> LoginCredentials {
-        LoginCredentials {
-            client_id: self.client.client_id.clone(),
-            client_secret: self.client.secret.expose().into(),
-            organisation_code: "KGALE".into(),
-            username: "till".into(),
-            password: PASSWORD.into(),
-        }
+        credentials("KGALE", &self.client, "till")
     }
 
     pub async fn logs_in(&self) -> IssuedTokens {
@@ -117,26 +103,8 @@ pub fn refresh_by(client_id: &str, client_secret: &str, tokens: &IssuedTokens) -
     RefreshCredentials { client, refresh_token: tokens.refresh_token.expose().into() }
 }
 
-/// The settings of a deployment that refuses at once, because most tests cannot wait for a floor.
-pub fn settings(environment: Environment) -> IdentitySettings {
-    let mut settings = IdentitySettings::new(environment, "a1".repeat(32).into());
-    settings.refusal_floor_ms = 0;
-    settings
-}
-
-pub fn act() -> AuditContext {
-    AuditContext { actor: "naledi".into(), reason: "contract 17".into() }
-}
-
 pub fn till() -> UserDetails {
-    UserDetails {
-        username: "till".into(),
-        password: PASSWORD.into(),
-        full_name: "Till One".into(),
-        phone_number: Some("26771000000".into()),
-        email: Some("till@kgale.example".into()),
-        role: Role::Integrator,
-    }
+    UserDetails { email: Some("till@kgale.example".into()), ..user("till", Role::Integrator) }
 }
 
 pub fn wrong(outcome: &Result<IssuedTokens, LoginError>) -> bool {
@@ -158,12 +126,5 @@ fn deployment(
 }
 
 async fn connected(database: &LocalDatabase, role: &str) -> Database {
-    let mut settings = DatabaseSettings::for_database(database.url_as(role, role));
-    settings.pool_size = 4;
-    Database::connect(settings, Handle::current()).await.unwrap()
-}
-
-fn prepare(url: &str) -> Result<(), database::DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
+    Database::connect(settings_as(role, database), Purpose::Requests, Handle::current()).await.unwrap()
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use database::DatabaseError;
 use identity::{Environment, LoginCredentials, OnboardingError, Party, Role, Status, UserDetails};
+use test_kit::organisation::act;
 
-use crate::office::{Office, act, till, wrong};
+use crate::office::{Office, till, wrong};
 
 #[tokio::test]
 async fn every_action_has_an_audit_line_with_actor_subject_and_reason() {

@@ -2,8 +2,9 @@
 
 use chrono::TimeDelta;
 use identity::{Environment, LoginError, Party, Status};
+use test_kit::organisation::{act, identity_settings};
 
-use crate::office::{Office, act, refresh_by, settings, texts, wrong};
+use crate::office::{Office, refresh_by, texts, wrong};
 
 #[tokio::test]
 async fn a_refresh_token_is_exchanged_for_the_next_pair() {
@@ -176,7 +177,7 @@ async fn a_changed_server_key_refuses_a_repetition_and_revokes_nothing() {
     let office = Office::open().await;
     let first = office.logs_in().await;
     let next = office.refreshes(&first).await.unwrap();
-    let mut rekeyed = settings(Environment::Staging);
+    let mut rekeyed = identity_settings(Environment::Staging);
     rekeyed.refresh_key = "b2".repeat(32).into();
     let rekeyed = office.deployment(&rekeyed);
     assert!(wrong(&rekeyed.refresh(office.refresh_with(&first)).await));

@@ -1,8 +1,5 @@
 //! The real senders against test servers: what is sent on the wire, and how each answer is treated.
 
-use std::io;
-use std::sync::{Arc, Mutex};
-
 use chrono::{TimeZone, Utc};
 use notify::{
     EmailSettings, Gateway, Gateways, Kannel, Letter, MailSecurity, NotifySettings, SmsSettings, Smtp,
@@ -11,7 +8,8 @@ use notify::{
 use purchase::{Channel, Notice, NoticeKind, PurchaseId, Recipient};
 use reqwest::Url;
 use store::MessageId;
-use tracing_subscriber::fmt::MakeWriter;
+use test_kit::log::Log;
+use tracing::Level;
 
 use crate::doubles::{Inbox, Server};
 use crate::outbox::Outbox;
@@ -215,49 +213,20 @@ async fn a_mail_server_that_does_not_offer_tls_gets_no_mail_unless_that_is_allow
     assert!(!server.heard().iter().any(|said| said.starts_with("RCPT")));
 }
 
-/// A log that a test can read.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(line);
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn a_worker_says_when_it_begins_which_channel_is_off() {
-    let log = Log::default();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(log.clone()).finish();
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let (log, _logging) = Log::of_this_thread(Level::WARN);
     let outbox = Outbox::open().await;
     let notifier = outbox.notifier(Some(&Inbox::default()), None, NotifySettings::default());
     notifier.run(async {}).await;
-    let written = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let written = log.text();
     assert_eq!(written.matches("no gateway is set up").count(), 1, "{written}");
     assert!(written.contains("WARN") && written.contains("EMAIL") && !written.contains("SMS"), "{written}");
 }
 
 #[tokio::test]
 async fn no_failure_logs_a_token_a_number_an_address_or_a_password() {
-    let log = Log::default();
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(log.clone()).finish();
-    let _logging = tracing::subscriber::set_default(subscriber);
+    let (log, _logging) = Log::of_this_thread(Level::TRACE);
     use_ring();
 
     let outbox = Outbox::open().await;
@@ -277,8 +246,7 @@ async fn no_failure_logs_a_token_a_number_an_address_or_a_password() {
     let delivered = notifier.deliver_due().await.unwrap();
     assert_eq!((delivered.sent, delivered.later, delivered.given_up), (0, 3, 5));
 
-    let written =
-        String::from_utf8(log.0.lock().unwrap().clone()).unwrap() + &format!("{settings:?} {notifier:?}");
+    let written = log.text() + &format!("{settings:?} {notifier:?}");
     assert!(written.contains("1.issued.beneficiary.sms"), "{written}");
     for secret in ["s3cret", "2677123", "till@shop", "1234 5678", "12345678", "1234+5678", "1234%205678"] {
         assert!(!written.contains(secret), "{secret} is in the log:\n{written}");

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use database::{DatabaseError, DatabaseSettings, migrate};
-use local_postgres::{LocalDatabase, LocalPostgres};
+use database::DatabaseSettings;
+use local_postgres::LocalDatabase;
 use messages::Messages;
 use notify::{Gateway, Gateways, Notifier, NotifySettings};
 use purchase::Timing;
-use store::{Aad, SealingKey, SealingKeys, Store};
-use tokio::runtime::{Builder, Handle};
+use store::{Aad, Store};
+use test_kit::{
+    database::{WORKER, add_logins, migrated},
+    purchases::{connect_store, sealing_keys},
+};
+use tokio::runtime::Handle;
 
 use crate::{doubles::Inbox, env::TOKEN};
 
@@ -16,11 +20,6 @@ pub struct Outbox {
     database: LocalDatabase,
     store: Store,
 }
-
-const WORKER: &str = "
-    DO $$ BEGIN
-        CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
 
 const USER: &str = "
     INSERT INTO organisations (code, name, environment) VALUES ('S1', 'Shop', 'STAGING');
@@ -30,17 +29,13 @@ const USER: &str = "
     INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
     SELECT id, 'Till', 'BWP', 'CURRENT', 0, 0 FROM organisations;";
 
-fn keys() -> SealingKeys {
-    SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap()
-}
-
 impl Outbox {
     pub async fn open() -> Self {
-        let database = LocalPostgres::shared().database_from_template("notify", prepare).unwrap();
-        database.run_sql(WORKER).unwrap();
+        let database = migrated();
+        add_logins(&database);
         database.run_sql(USER).unwrap();
-        let settings = DatabaseSettings::for_database(database.url_as("test_worker", "test_worker"));
-        let store = Store::connect(settings, keys(), Timing::default(), Handle::current()).await.unwrap();
+        let settings = DatabaseSettings::for_database(database.url_as(WORKER, WORKER));
+        let store = connect_store(settings, Timing::default(), Handle::current()).await;
         Self { database, store }
     }
 
@@ -85,7 +80,8 @@ impl Outbox {
 }
 
 fn purchase(id: i64) -> String {
-    let token = keys().seal(TOKEN.as_bytes(), Aad { purchase_id: id, column: "purchases.sealed_token" });
+    let token =
+        sealing_keys().seal(TOKEN.as_bytes(), Aad { purchase_id: id, column: "purchases.sealed_token" });
     let token = hex::encode(token.unwrap().bytes);
     format!(
         "INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel,
@@ -98,9 +94,4 @@ fn purchase(id: i64) -> String {
             'MANAGED', 1, 1, 0, now(), '20261120170000-000001', now(), 1, '\\x{token}', 'V{id}'
         FROM organisations o, users u, accounts a WHERE a.organisation_id IS NOT NULL;"
     )
-}
-
-fn prepare(url: &str) -> Result<(), DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
 }

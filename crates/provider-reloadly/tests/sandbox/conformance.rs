@@ -10,11 +10,12 @@ use provider::Provider;
 use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
 use provider_reloadly::{Reloadly, ReloadlySettings};
 use serde_json::{Value, json};
+use test_kit::simulator::{capabilities, sale};
 use utility_sim::{OnRepeat, Remembers, SimulatorSettings};
 use vend::{CallId, Capabilities, Product, Sale};
 
 use crate::connection::adapter;
-use crate::env::{TestEnv, connection_to, sale_for};
+use crate::env::{TestEnv, connection_to, start_env};
 
 struct Aggregator {
     env: TestEnv,
@@ -25,7 +26,7 @@ struct Aggregator {
 
 impl Aggregator {
     fn open(settings: SimulatorSettings) -> Self {
-        let env = TestEnv::open(&settings);
+        let env = start_env(&settings);
         let wire = Wire::to(env.simulator.address(), is).unwrap();
         let provider = connected(&wire.url(), &settings);
         Self { env, settings, wire, provider }
@@ -44,9 +45,9 @@ fn is(request: &Request<'_>, operation: Operation) -> bool {
 
 fn connected(host: &str, settings: &SimulatorSettings) -> Reloadly {
     let settings = ReloadlySettings {
-        connect_timeout_ms: 2_000,
-        enquiry_timeout_ms: 3_000,
-        vend_timeout_ms: 4_000,
+        connect_timeout_ms: 1_000,
+        enquiry_timeout_ms: 1_000,
+        vend_timeout_ms: 1_500,
         ..connection_to(host, settings)
     };
     adapter(&settings, Arc::new(SystemClock))
@@ -80,17 +81,11 @@ impl World for Aggregator {
     }
 
     fn deadline(&self) -> Duration {
-        Duration::from_secs(8)
+        Duration::from_secs(4)
     }
 
     fn capabilities(&self) -> Capabilities {
-        let remembers_vends = self.settings.remembers != Remembers::Nothing;
-        Capabilities {
-            repeat_is_safe: remembers_vends && self.settings.on_repeat != OnRepeat::VendAgain,
-            remembers_refusals: self.settings.remembers == Remembers::Everything,
-            not_found_counts: remembers_vends,
-            ..Capabilities::NONE
-        }
+        capabilities(&self.settings)
     }
 
     fn fresh_call(&self) -> CallId {
@@ -98,7 +93,7 @@ impl World for Aggregator {
     }
 
     fn fresh_sale(&self) -> Sale {
-        sale_for("26771000011", "BWP 10.50")
+        sale(Product::Airtime, "26771000011", "BWP 10.50")
     }
 
     fn sale_of_another_product(&self) -> Option<Sale> {
@@ -157,8 +152,7 @@ impl World for Aggregator {
     }
 
     async fn forget_mishaps(&self) {
-        let script = format!("{}/faults", self.env.simulator.url());
-        assert_eq!(self.env.web.delete(script).send().await.unwrap().status(), 204);
+        self.env.forget_script().await;
     }
 
     async fn vends(&self) -> Vec<Made> {

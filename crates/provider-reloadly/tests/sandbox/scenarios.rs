@@ -5,12 +5,13 @@ use std::time::Duration;
 use clock::{Clock, SystemClock};
 use provider::Provider;
 use serde_json::json;
+use test_kit::simulator::{MISHAPS_AFTER_VENDING, open, sale};
 use utility_sim::{AirtimeSettings, SimulatorSettings};
 use vend::{
     Doubt, Enquiry, Product, Refusal, RefusalReason, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
-use crate::env::{TestEnv, open, sale_for};
+use crate::env::{TestEnv, start_env};
 
 const ACTIVE: &str = "26771000011";
 const INVALID: &str = "26778000012";
@@ -19,7 +20,7 @@ const LOST_REPLY: &str = "26773000014";
 
 fn open_env() -> TestEnv {
     let airtime = AirtimeSettings { processing_ms: 300, ..AirtimeSettings::default() };
-    TestEnv::open(&SimulatorSettings { airtime, ..SimulatorSettings::default() })
+    start_env(&SimulatorSettings { airtime, ..SimulatorSettings::default() })
 }
 
 async fn sell(env: &TestEnv, phone: &str) -> (VendOrder, VendOutcome) {
@@ -60,15 +61,15 @@ async fn an_active_telephone_is_topped_up_once() {
 #[tokio::test]
 async fn limits_come_with_the_check_and_bind_the_quote() {
     let env = open_env();
-    let sale = sale_for(ACTIVE, "BWP 10.50");
-    let customer = env.provider.check(env.call(), sale.product, &sale.subscriber).await.unwrap();
+    let small = sale(Product::Airtime, ACTIVE, "BWP 10.50");
+    let customer = env.provider.check(env.call(), small.product, &small.subscriber).await.unwrap();
     assert_eq!(customer.minimum.unwrap().to_string(), "BWP 1.00");
     assert_eq!(customer.maximum.unwrap().to_string(), "BWP 10000.00");
-    assert!(env.provider.quote(env.call(), &sale).await.is_ok());
+    assert!(env.provider.quote(env.call(), &small).await.is_ok());
     for (amount, reason) in
         [("BWP 0.99", RefusalReason::BelowMinimum), ("BWP 10000.01", RefusalReason::AboveMaximum)]
     {
-        let quoted = env.provider.quote(env.call(), &sale_for(ACTIVE, amount)).await;
+        let quoted = env.provider.quote(env.call(), &sale(Product::Airtime, ACTIVE, amount)).await;
         assert_eq!(quoted, Err(Unanswered::Refused(Refusal::because(reason))));
         let outcome = env.provider.vend(&env.order_for(ACTIVE, amount), &open()).await;
         assert_eq!(outcome, VendOutcome::Refused(Refusal::because(reason)));
@@ -119,7 +120,7 @@ async fn a_lost_reply_is_doubt_and_the_enquiry_finds_the_top_up() {
 #[tokio::test]
 async fn a_report_that_lags_behind_shows_nothing_and_proves_nothing() {
     let airtime = AirtimeSettings { report_lag_ms: 300, ..AirtimeSettings::default() };
-    let env = TestEnv::open(&SimulatorSettings { airtime, ..SimulatorSettings::default() });
+    let env = start_env(&SimulatorSettings { airtime, ..SimulatorSettings::default() });
     let (order, _lost) = sell(&env, LOST_REPLY).await;
     assert_eq!(env.provider.enquire(env.call(), &order).await, Enquiry::NoRecord);
     let started = SystemClock.monotonic();
@@ -132,25 +133,14 @@ async fn a_report_that_lags_behind_shows_nothing_and_proves_nothing() {
 #[tokio::test]
 async fn every_scripted_mishap_after_topping_up_is_doubt_and_the_enquiry_finds_it() {
     let env = open_env();
-    for (fault, doubt) in [
-        ("drop_after", Doubt::ConnectionLost),
-        ("truncated", Doubt::ConnectionLost),
-        ("garbage", Doubt::Unreadable),
-        ("oversized", Doubt::Unreadable),
-        ("http_500_after", Doubt::Unreadable),
-        ("system_ex_after", Doubt::UnlistedFault),
-        ("wrong_meter", Doubt::Mismatched),
-        ("wrong_amount", Doubt::Mismatched),
-        ("wrong_currency", Doubt::Mismatched),
-        ("wrong_reference", Doubt::Mismatched),
-    ] {
+    for (fault, doubt) in MISHAPS_AFTER_VENDING {
         env.script(json!({"fault": fault})).await;
         let (order, outcome) = sell(&env, ACTIVE).await;
         assert_eq!(outcome.doubt(), Some(doubt), "{fault}");
         let found = env.provider.enquire(env.call(), &order).await;
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
     }
-    assert_eq!(env.vends().await.len(), 10);
+    assert_eq!(env.vends().await.len(), MISHAPS_AFTER_VENDING.len());
 }
 
 #[tokio::test]
@@ -183,7 +173,7 @@ async fn refusals_are_what_the_table_says_and_an_error_without_a_code_is_doubt()
 #[tokio::test]
 async fn a_token_that_ends_is_renewed_and_nothing_is_sold_twice_for_it() {
     let airtime = AirtimeSettings { token_lifetime_s: 1, ..AirtimeSettings::default() };
-    let env = TestEnv::open(&SimulatorSettings { airtime, ..SimulatorSettings::default() });
+    let env = start_env(&SimulatorSettings { airtime, ..SimulatorSettings::default() });
     let started = SystemClock.monotonic();
     let mut sold = 0;
     while SystemClock.monotonic().elapsed_since(started) < Duration::from_millis(1_500) {

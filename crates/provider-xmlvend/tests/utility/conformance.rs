@@ -7,11 +7,12 @@ use provider::Provider;
 use provider::conformance::{Judgement, Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
 use provider_xmlvend::{SoapVersion, XmlVend, XmlVendSettings};
 use serde_json::{Value, json};
+use test_kit::simulator::{capabilities, sale};
 use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario, water_scenarios};
 use vend::{CallId, Capabilities, Product, Sale};
 
 use crate::connection::adapter;
-use crate::env::{TestEnv, connection_to, sale_for};
+use crate::env::{TestEnv, connection_to, start_env};
 
 struct Utility {
     env: TestEnv,
@@ -28,7 +29,7 @@ impl Utility {
     }
 
     fn speaking(soap: SoapVersion, settings: SimulatorSettings) -> Self {
-        let env = TestEnv::open(&settings, soap);
+        let env = start_env(&settings, soap);
         let wire = Wire::to(env.simulator.address(), is).unwrap();
         let provider = connected(&wire.url(), &settings, soap);
         Self { env, settings, soap, sells: Product::Electricity, wire, provider }
@@ -64,9 +65,9 @@ fn is(request: &Request<'_>, operation: Operation) -> bool {
 fn connected(host: &str, settings: &SimulatorSettings, soap: SoapVersion) -> XmlVend {
     adapter(XmlVendSettings {
         soap,
-        connect_timeout_ms: 2_000,
-        enquiry_timeout_ms: 3_000,
-        vend_timeout_ms: 4_000,
+        connect_timeout_ms: 1_000,
+        enquiry_timeout_ms: 1_000,
+        vend_timeout_ms: 1_500,
         ..connection_to(&format!("{host}/xmlvend"), settings)
     })
 }
@@ -109,17 +110,11 @@ impl World for Utility {
     }
 
     fn deadline(&self) -> Duration {
-        Duration::from_secs(8)
+        Duration::from_secs(4)
     }
 
     fn capabilities(&self) -> Capabilities {
-        let remembers_vends = self.settings.remembers != Remembers::Nothing;
-        Capabilities {
-            repeat_is_safe: remembers_vends && self.settings.on_repeat != OnRepeat::VendAgain,
-            remembers_refusals: self.settings.remembers == Remembers::Everything,
-            not_found_counts: remembers_vends,
-            ..Capabilities::NONE
-        }
+        capabilities(&self.settings)
     }
 
     fn fresh_call(&self) -> CallId {
@@ -129,9 +124,9 @@ impl World for Utility {
     fn fresh_sale(&self) -> Sale {
         if self.sells == Product::Water {
             let meter = water_scenarios().iter().find(|meter| meter.name == "active").unwrap();
-            return Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") };
+            return sale(Product::Water, meter.number, "BWP 100.00");
         }
-        sale_for(scenario("active_11_digit").unwrap().number, "BWP 100.00")
+        sale(Product::Electricity, scenario("active_11_digit").unwrap().number, "BWP 100.00")
     }
 
     fn sale_of_another_product(&self) -> Option<Sale> {
@@ -198,8 +193,7 @@ impl World for Utility {
     }
 
     async fn forget_mishaps(&self) {
-        let script = format!("{}/faults", self.env.simulator.url());
-        assert_eq!(self.env.web.delete(script).send().await.unwrap().status(), 204);
+        self.env.forget_script().await;
     }
 
     async fn vends(&self) -> Vec<Made> {

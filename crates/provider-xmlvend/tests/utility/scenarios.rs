@@ -4,14 +4,15 @@ use money::Money;
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
 use serde_json::json;
+use test_kit::simulator::{MISHAPS_AFTER_VENDING, open, sale};
 use utility_sim::{SimulatorSettings, scenario};
-use vend::{Doubt, Enquiry, RefusalReason, Unanswered, Vend, VendOutcome};
+use vend::{Doubt, Enquiry, Product, RefusalReason, Unanswered, Vend, VendOutcome};
 
-use crate::env::{TestEnv, open, sale_for};
+use crate::env::{TestEnv, start_env};
 
 fn open_env() -> TestEnv {
     let settings = SimulatorSettings { delayed_ms: 50, ..SimulatorSettings::default() };
-    TestEnv::open(&settings, SoapVersion::V1_1)
+    start_env(&settings, SoapVersion::V1_1)
 }
 
 fn number(name: &str) -> &'static str {
@@ -30,7 +31,7 @@ enum Fate {
 }
 
 async fn fate_of(env: &TestEnv, meter: &str, amount: &str) -> Fate {
-    let sale = sale_for(meter, amount);
+    let sale = sale(Product::Electricity, meter, amount);
     match env.provider.check(env.call(), sale.product, &sale.subscriber).await {
         Ok(customer) => {
             if let Some(refusal) = customer.barred {
@@ -92,7 +93,7 @@ async fn every_scenario_ends_as_the_specification_says() {
 async fn limits_come_with_the_customer() {
     let env = open_env();
     let limits = async |name| {
-        let sale = sale_for(number(name), "BWP 1.00");
+        let sale = sale(Product::Electricity, number(name), "BWP 1.00");
         let customer = env.provider.check(env.call(), sale.product, &sale.subscriber).await.unwrap();
         assert!(customer.name.is_some());
         (customer.minimum.map(Money::minor), customer.maximum.map(Money::minor))
@@ -146,26 +147,15 @@ async fn the_split_of_a_sub_account_meter_is_exact() {
 #[tokio::test]
 async fn every_scripted_mishap_after_vending_is_doubt_and_the_enquiry_finds_the_vend() {
     let env = open_env();
-    for (fault, doubt) in [
-        ("drop_after", Doubt::ConnectionLost),
-        ("truncated", Doubt::ConnectionLost),
-        ("garbage", Doubt::Unreadable),
-        ("oversized", Doubt::Unreadable),
-        ("http_500_after", Doubt::Unreadable),
-        ("system_ex_after", Doubt::UnlistedFault),
-        ("wrong_meter", Doubt::Mismatched),
-        ("wrong_amount", Doubt::Mismatched),
-        ("wrong_currency", Doubt::Mismatched),
-        ("wrong_reference", Doubt::Mismatched),
-        ("no_token", Doubt::Mismatched),
-    ] {
+    let tokenless = ("no_token", Doubt::Mismatched);
+    for (fault, doubt) in MISHAPS_AFTER_VENDING.into_iter().chain([tokenless]) {
         env.script(json!({"fault": fault})).await;
         let order = env.order_for(number("active_11_digit"), "BWP 100.00");
         assert_eq!(env.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
         let found = env.provider.enquire(env.call(), &order).await;
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
     }
-    assert_eq!(env.vends().await.len(), 11);
+    assert_eq!(env.vends().await.len(), MISHAPS_AFTER_VENDING.len() + 1);
 }
 
 #[tokio::test]
@@ -196,7 +186,7 @@ async fn swapped_replies_are_doubt_for_both() {
 #[tokio::test]
 async fn replies_that_drift_are_read_and_faults_without_detail_prove_nothing() {
     for soap in [SoapVersion::V1_1, SoapVersion::V1_2] {
-        let env = TestEnv::open(&SimulatorSettings::default(), soap);
+        let env = start_env(&SimulatorSettings::default(), soap);
         let vend = async |name, fault: &str| {
             env.script(json!({"fault": fault})).await;
             let outcome = env.provider.vend(&env.order_for(number(name), "BWP 100.00"), &open()).await;

@@ -3,22 +3,23 @@
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
 use serde_json::json;
+use test_kit::simulator::sale;
 use utility_sim::{SimulatorSettings, scenario, water_scenarios};
 use vend::{Doubt, Product, Quotation, RefusalReason, Sale, Unanswered};
 
-use crate::env::{TestEnv, sale_for};
+use crate::env::{TestEnv, start_env};
 
 fn open_env() -> TestEnv {
-    TestEnv::open(&SimulatorSettings::default(), SoapVersion::V1_1)
+    start_env(&SimulatorSettings::default(), SoapVersion::V1_1)
 }
 
 fn electricity(name: &str, amount: &str) -> Sale {
-    sale_for(scenario(name).unwrap().number, amount)
+    sale(Product::Electricity, scenario(name).unwrap().number, amount)
 }
 
 fn water(name: &str) -> Sale {
     let meter = water_scenarios().iter().find(|meter| meter.name == name).unwrap();
-    Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") }
+    sale(Product::Water, meter.number, "BWP 100.00")
 }
 
 async fn tries(env: &TestEnv, sale: &Sale) -> Result<Quotation, Unanswered> {

@@ -3,22 +3,19 @@
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
 use serde_json::json;
+use test_kit::simulator::{open, sale};
 use utility_sim::{SimulatorSettings, scenario, water_scenarios};
 use vend::{Doubt, Enquiry, Product, RefusalReason, Sale, Unanswered, Vend, VendOrder, VendOutcome};
 
-use crate::env::{TestEnv, open, sale_for};
+use crate::env::{TestEnv, start_env};
 
 fn open_env(soap: SoapVersion) -> TestEnv {
-    TestEnv::open(&SimulatorSettings::default(), soap)
+    start_env(&SimulatorSettings::default(), soap)
 }
 
 fn water(name: &str) -> Sale {
     let meter = water_scenarios().iter().find(|meter| meter.name == name).unwrap();
-    Sale { product: Product::Water, ..sale_for(meter.number, "BWP 100.00") }
-}
-
-fn order(env: &TestEnv, sale: Sale) -> VendOrder {
-    VendOrder { sale, ..env.order_for("1", "BWP 1.00") }
+    sale(Product::Water, meter.number, "BWP 100.00")
 }
 
 async fn vended(env: &TestEnv, order: &VendOrder) -> Vend {
@@ -36,7 +33,7 @@ async fn water_is_quoted_and_vended_in_litres_and_found_again() {
         let customer = env.provider.check(env.call(), sale.product, &sale.subscriber).await.unwrap();
         assert_eq!((customer.barred, customer.name.is_some()), (None, true));
         let quotation = env.provider.quote(env.call(), &sale).await.unwrap();
-        let order = order(&env, sale);
+        let order = env.order(sale);
         let vend = vended(&env, &order).await;
         // The price is 25.00 per cubic metre with tax, so 100.00 buys four cubic metres.
         assert_eq!(vend.units.as_ref().unwrap().to_string(), "4000 L");
@@ -54,7 +51,7 @@ async fn water_is_quoted_and_vended_in_litres_and_found_again() {
 #[tokio::test]
 async fn water_without_a_token_is_a_clean_success() {
     let env = open_env(SoapVersion::V1_1);
-    let order = order(&env, water("no_token"));
+    let order = env.order(water("no_token"));
     let vend = vended(&env, &order).await;
     assert_eq!(vend.tokens, None);
     assert!(vend.units.is_some() && vend.breakdown.is_some());
@@ -82,7 +79,7 @@ async fn a_water_vend_whose_answer_is_wrong_or_lost_is_doubt_until_it_is_found()
         ("system_ex_after", Doubt::UnlistedFault),
     ] {
         env.script(json!({"fault": fault})).await;
-        let order = order(&env, water("active"));
+        let order = env.order(water("active"));
         assert_eq!(env.provider.vend(&order, &open()).await.doubt(), Some(doubt), "{fault}");
         let found = env.provider.enquire(env.call(), &order).await;
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
@@ -95,12 +92,12 @@ async fn a_meter_of_one_product_sells_nothing_of_the_other() {
     let env = open_env(SoapVersion::V1_1);
     let electricity = scenario("active_11_digit").unwrap().number;
     for sale in [
-        Sale { product: Product::Water, ..sale_for(electricity, "BWP 100.00") },
+        sale(Product::Water, electricity, "BWP 100.00"),
         Sale { product: Product::Electricity, ..water("active") },
     ] {
         let quoted = env.provider.quote(env.call(), &sale).await;
         assert!(matches!(quoted, Err(Unanswered::Refused(_))), "{quoted:?}");
-        let order = order(&env, sale);
+        let order = env.order(sale);
         let outcome = env.provider.vend(&order, &open()).await;
         assert!(matches!(outcome, VendOutcome::Refused(_)), "{outcome:?}");
     }

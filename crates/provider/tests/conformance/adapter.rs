@@ -16,8 +16,8 @@ use vend::{
 
 use crate::message::Message;
 
-const VEND_TIMEOUT: Duration = Duration::from_secs(2);
-const QUESTION_TIMEOUT: Duration = Duration::from_millis(1_500);
+const VEND_TIMEOUT: Duration = Duration::from_secs(1);
+const QUESTION_TIMEOUT: Duration = Duration::from_millis(750);
 const NEVER: Duration = Duration::from_hours(1);
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 

@@ -11,14 +11,16 @@ use stateright::{Checker, HasDiscoveries, Model, Property};
 use vend::Capabilities;
 
 use crate::driver::Final;
-use crate::flaw::Flaw;
-use crate::floor::{Bounds, Move, Request, System, has_a_way_out};
-use crate::provider::{Habits, Nature};
-use crate::world::{Setup, TIMING};
+use crate::system::{Bounds, Move, Request, System, has_a_way_out};
+use crate::timing::TIMING;
+use crate::world::flaw::Flaw;
+use crate::world::provider::{Habits, Nature};
+use crate::world::{Setup, World};
 
 #[derive(Clone, Debug)]
 pub struct PurchaseModel {
-    pub setup: Setup,
+    pub setup: Arc<Setup>,
+    pub nature: Nature,
     pub bounds: Bounds,
     /// Where the confirm is when the search begins.
     pub request: Request,
@@ -40,21 +42,22 @@ impl PurchaseModel {
     /// No flaw, and the provider does what it is declared to do, and no more.
     pub fn truthful(handling: Handling, declared: Capabilities, habits: Habits, bounds: Bounds) -> Self {
         let declared = Capabilities { settles_within: Duration::from_secs(5), ..declared };
-        let nature = Nature { does: declared, habits, settles_within: 5 };
+        let nature = Nature { does: declared, habits };
         let rules = Rules { declared, timing: TIMING };
-        let setup = Setup { handling, rules, nature, flaw: None };
-        Self { setup, bounds, request: Request::Read, ways_out: Arc::default() }
+        let setup = Arc::new(Setup { handling, rules, flaw: None, asserts_truth: false });
+        Self { setup, nature, bounds, request: Request::Read, ways_out: Arc::default() }
     }
 
     pub fn with(mut self, flaw: Flaw) -> Self {
-        self.setup.flaw = Some(flaw);
+        Arc::make_mut(&mut self.setup).flaw = Some(flaw);
         self
     }
 
     /// Its provider is declared to settle at once, and does so.
     pub fn that_settles_at_once(mut self) -> Self {
-        self.setup.nature.settles_within = 1;
-        self.setup.rules.declared.settles_within = Duration::from_secs(1);
+        let at_once = Duration::from_secs(1);
+        self.nature.does.settles_within = at_once;
+        Arc::make_mut(&mut self.setup).rules.declared.settles_within = at_once;
         self
     }
 
@@ -65,7 +68,7 @@ impl PurchaseModel {
 
     /// Its provider really does this, whatever is declared.
     pub fn though_it_does(mut self, does: Capabilities) -> Self {
-        self.setup.nature.does = does;
+        self.nature.does = does;
         self
     }
 
@@ -76,7 +79,7 @@ impl PurchaseModel {
     }
 
     pub fn over_a_network_that_duplicates(mut self) -> Self {
-        self.setup.nature.habits.duplicates = true;
+        self.nature.habits.duplicates = true;
         self
     }
 
@@ -106,6 +109,9 @@ impl PurchaseModel {
     }
 
     fn lets_out(&self, system: &System) -> bool {
+        if !system.world.is_open() {
+            return true;
+        }
         let mut hasher = DefaultHasher::new();
         system.world.hash(&mut hasher);
         let key = hasher.finish();
@@ -113,7 +119,7 @@ impl PurchaseModel {
         if is_known {
             return true;
         }
-        let has_one = has_a_way_out(&system.world, &self.setup);
+        let has_one = has_a_way_out(&system.world);
         if has_one {
             self.ways_out.lock().expect("no code panics while it holds the lock").insert(key);
         }
@@ -126,38 +132,38 @@ impl Model for PurchaseModel {
     type Action = Move;
 
     fn init_states(&self) -> Vec<System> {
-        vec![System::opens(self.bounds, self.request)]
+        vec![System::new(World::new(self.setup.clone(), self.nature), self.bounds, self.request)]
     }
 
     fn actions(&self, system: &System, moves: &mut Vec<Move>) {
-        system.moves(&self.setup, moves);
+        system.moves(moves);
     }
 
     fn next_state(&self, system: &System, one_move: Move) -> Option<System> {
-        system.after(one_move, &self.setup)
+        system.after(one_move)
     }
 
     fn properties(&self) -> Vec<Property<Self>> {
         let mut properties = vec![
-            Property::always("vended at most once", |_, system: &System| system.world.provider.vends <= 1),
+            Property::always("vended at most once", |_, system: &System| system.world.provider.vends() <= 1),
             Property::always("the hold ends at most once", |_, system: &System| {
                 system.world.captured + system.world.released <= 1
             }),
             Property::always("what is released is never vended", |_, system: &System| {
-                system.world.released == 0 || system.world.provider.vends == 0
+                system.world.released == 0 || system.world.provider.vends() == 0
             }),
             Property::always("another attempt is due only if none was vended", |_, system: &System| {
-                system.world.state() != Some(StateName::RetryDue) || system.world.provider.vends == 0
+                !system.world.is_in(StateName::RetryDue) || system.world.provider.vends() == 0
             }),
             Property::always("paid for only if vended", |_, system: &System| {
-                system.world.captured <= system.world.provider.vends
+                system.world.captured <= system.world.provider.vends()
             }),
             Property::always("an end is final", |_, system: &System| !system.world.end_was_undone),
             Property::always("held exactly while open", |_, system: &System| {
                 system.world.is_held == system.world.is_open()
             }),
-            Property::always("due exactly while open", |model: &Self, system: &System| {
-                system.world.is_due_some_time(&model.setup) == system.world.is_open()
+            Property::always("due exactly while open", |_, system: &System| {
+                system.world.is_due_some_time() == system.world.is_open()
             }),
             Property::always("no two final answers differ", |_, system: &System| !system.contradicted),
             Property::always("a final answer stays true", final_answer_stays_true),
@@ -196,7 +202,7 @@ impl Model for PurchaseModel {
 }
 
 fn is(system: &System, state: StateName) -> bool {
-    system.world.state() == Some(state)
+    system.world.is_in(state)
 }
 
 fn final_answer_stays_true(_: &PurchaseModel, system: &System) -> bool {

@@ -7,7 +7,7 @@ use purchase::{FeeSchedule, Price, Terms};
 
 use crate::chance::Chance;
 use crate::database::{Key, Rejection, pula};
-use crate::driver::{Driver, Request, Seat, Work};
+use crate::driver::{Driver, Incarnation, Request, Work};
 use crate::flaw::Flaw;
 use crate::options::{MINUTE, SECOND};
 use crate::run::{Happening, Simulation, WALLETS};
@@ -213,7 +213,7 @@ impl Simulation {
         }
         let order = self.order(request.intent, sent_at);
         let driver = Driver {
-            seat: Seat { process: server, incarnation: process.incarnation },
+            incarnation: Incarnation { process: server, number: process.incarnation },
             turn: 0,
             work: Work::Finding,
             order,

@@ -12,11 +12,11 @@ use vend::{Enquiry, VendOutcome};
 
 use crate::database::{ConfirmRequest, Recorded, Rejection};
 
-/// A process and its incarnation.
+/// One run of a process, from a start to the next crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct Incarnation {
     pub process: usize,
-    pub incarnation: u32,
+    pub number: u32,
 }
 
 /// The caller that waits for the answer: the nth request of an integrator's intent.
@@ -63,7 +63,7 @@ pub struct Found {
 
 #[derive(Clone, Debug)]
 pub struct Driver {
-    pub seat: Seat,
+    pub incarnation: Incarnation,
     /// Raised by every result. A result that was awaited before is ignored.
     pub turn: u32,
     pub work: Work,

@@ -8,7 +8,8 @@ use vend::Capabilities;
 
 use crate::chance::Chance;
 use crate::flaw::Flaw;
-use crate::provider::{Nature, Outage, Repeats};
+use crate::memory::Repeats;
+use crate::provider::{Nature, Outage};
 use crate::values::{DECLARATIONS, declared};
 
 pub const SECOND: u64 = 1_000;

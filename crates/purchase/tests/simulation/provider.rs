@@ -7,14 +7,8 @@ use meter_token::{DescribedToken, MeterToken, TokenSet};
 use vend::{Capabilities, Doubt, Enquiry, RawReply, Refusal, RefusalReason, Vend, VendOutcome};
 
 use crate::chance::Chance;
+use crate::memory::{Answer, Memory, Repeats};
 use crate::options::{MINUTE, SECOND};
-
-/// How a provider that takes repeats safely answers a repeat.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repeats {
-    FromMemory,
-    Rejected,
-}
 
 /// What a provider does, and how often in a hundred it misbehaves.
 #[derive(Clone, Debug)]
@@ -78,12 +72,6 @@ pub struct LoggedVend {
     pub token: String,
 }
 
-#[derive(Clone, Debug)]
-enum Memory {
-    Vended { place: usize, told_from: u64 },
-    Refused(RefusalReason),
-}
-
 /// A reply of the provider: the order that it names, and the outcome.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -95,7 +83,8 @@ pub struct Reply {
 pub struct Provider {
     pub nature: Nature,
     copies: Vec<OrderCopy>,
-    memory: BTreeMap<u32, Memory>,
+    /// By reference. The number of a vend is its place in the log.
+    memory: BTreeMap<u32, Memory<u64>>,
     pub log: Vec<LoggedVend>,
     /// From then on an enquiry returns all that the provider knows.
     reformed: bool,
@@ -107,7 +96,7 @@ impl Provider {
     }
 
     /// Sends a copy. Returns its number and the times at which it arrives.
-    pub fn takes_off(&mut self, order: WireOrder, now: u64, chance: &mut Chance) -> (usize, Vec<u64>) {
+    pub fn send(&mut self, order: WireOrder, now: u64, chance: &mut Chance) -> (usize, Vec<u64>) {
         let mut arrivals = Vec::new();
         if !chance.happens(self.nature.loses_requests) && self.outage(now).is_none() {
             arrivals.push(self.transit(now, chance));
@@ -147,31 +136,23 @@ impl Provider {
     }
 
     /// A copy arrives. Returns the reply of the provider, or `None` if the copy was lost after all.
-    pub fn receives(&mut self, number: usize, chance: &mut Chance) -> Option<(WireOrder, Reply)> {
+    pub fn receive(&mut self, number: usize, chance: &mut Chance) -> Option<(WireOrder, Reply)> {
         let copy = self.copies.get_mut(number).filter(|copy| copy.arrivals > 0)?;
         copy.arrivals -= 1;
         let (order, left_at) = (copy.order, copy.left_at);
-        let outcome = self.decides(order, left_at, chance);
+        let outcome = self.decide(order, left_at, chance);
         Some((order, Reply { name: order.name, outcome }))
     }
 
-    fn decides(&mut self, order: WireOrder, left_at: u64, chance: &mut Chance) -> VendOutcome {
+    fn decide(&mut self, order: WireOrder, left_at: u64, chance: &mut Chance) -> VendOutcome {
         if chance.happens(self.nature.turns_away) {
             return VendOutcome::Refused(Refusal::because(RefusalReason::Busy));
         }
-        if self.is_settled(order.name) {
-            return match (self.nature.repeats, self.memory.get(&order.name)) {
-                (Repeats::FromMemory, Some(Memory::Vended { place, .. })) => {
-                    self.log.get(*place).map_or(VendOutcome::Unknown(Doubt::Unreadable.into()), |logged| {
-                        VendOutcome::Vended(logged.vend())
-                    })
-                }
-                (Repeats::FromMemory, Some(Memory::Refused(reason))) => {
-                    VendOutcome::Refused(Refusal::because(*reason))
-                }
-                (Repeats::Rejected, _) | (Repeats::FromMemory, None) => {
-                    VendOutcome::Unknown(Doubt::RepeatedReference.into())
-                }
+        if let Some(memory) = self.settled(order.name) {
+            return match memory.answer_to_repeat(self.nature.repeats) {
+                Answer::Vended(place) => self.vended(place),
+                Answer::Refused(reason) => VendOutcome::Refused(Refusal::because(reason)),
+                Answer::RepeatRejected => VendOutcome::Unknown(Doubt::RepeatedReference.into()),
             };
         }
         if let Some(reason) = self.refusal(chance) {
@@ -191,29 +172,34 @@ impl Provider {
 
     fn vends(&mut self, order: WireOrder, left_at: u64, chance: &mut Chance) -> VendOutcome {
         let misses_it = chance.happens(self.nature.misses_its_own);
-        let told_from = match (misses_it, self.nature.does.not_found_counts) {
+        let found_from = match (misses_it, self.nature.does.not_found_counts) {
             (false, _) => 0,
             (true, true) => left_at + self.settles_within(),
             (true, false) => left_at + chance.within(MINUTE..=120 * MINUTE),
         };
-        let place = self.log.len();
-        let logged = LoggedVend {
+        let number = self.log.len();
+        self.log.push(LoggedVend {
             order,
             left_at,
-            transaction: format!("T{place}-{}", order.name),
+            transaction: format!("T{number}-{}", order.name),
             token: format!("{:020}", u64::from(order.name) * 1_000 + chance.within(0..=999)),
-        };
-        let vend = logged.vend();
-        self.log.push(logged);
-        self.memory.insert(order.name, Memory::Vended { place, told_from });
-        VendOutcome::Vended(vend)
+        });
+        self.memory.insert(order.name, Memory::Vended { number, found_from });
+        self.vended(number)
+    }
+
+    fn vended(&self, place: usize) -> VendOutcome {
+        let logged = self.log.get(place);
+        logged.map_or(VendOutcome::Unknown(Doubt::Unreadable.into()), |logged| {
+            VendOutcome::Vended(logged.vend())
+        })
     }
 
     /// The answer to an enquiry about an attempt.
-    pub fn is_asked(&self, name: u32, now: u64, chance: &mut Chance) -> Enquiry {
+    pub fn enquiry(&self, name: u32, now: u64, chance: &mut Chance) -> Enquiry {
         match self.memory.get(&name) {
-            Some(Memory::Vended { place, told_from }) if self.reformed || now >= *told_from => {
-                self.log.get(*place).map_or(Enquiry::NoRecord, |logged| Enquiry::Vended(logged.vend()))
+            Some(Memory::Vended { number, found_from }) if self.reformed || now >= *found_from => {
+                self.log.get(*number).map_or(Enquiry::NoRecord, |logged| Enquiry::Vended(logged.vend()))
             }
             Some(Memory::Refused(reason)) if self.nature.does.remembers_refusals || chance.happens(50) => {
                 Enquiry::Refused(Refusal::because(*reason))
@@ -248,7 +234,7 @@ impl Provider {
     }
 
     /// A copy that is still in transit never arrives.
-    pub fn never_receives(&mut self, number: usize) {
+    pub fn lose(&mut self, number: usize) {
         if let Some(copy) = self.copies.get_mut(number) {
             copy.arrivals = 0;
         }
@@ -267,21 +253,16 @@ impl Provider {
     /// Whether a copy may still arrive for which it would vend.
     pub fn may_still_vend_for(&self, purchase: usize) -> bool {
         let may_arrive = |copy: &&OrderCopy| copy.order.purchase == purchase && copy.arrivals > 0;
-        self.copies.iter().filter(may_arrive).any(|copy| !self.is_settled(copy.order.name))
+        self.copies.iter().filter(may_arrive).any(|copy| self.settled(copy.order.name).is_none())
     }
 
     fn is_on_the_way(&self, name: u32) -> bool {
         self.copies.iter().any(|copy| copy.order.name == name && copy.arrivals > 0)
     }
 
-    /// Whether it would treat any further copy of this attempt as a repeat.
-    fn is_settled(&self, name: u32) -> bool {
-        self.nature.does.repeat_is_safe
-            && match self.memory.get(&name) {
-                Some(Memory::Vended { .. }) => true,
-                Some(Memory::Refused(_)) => self.nature.does.remembers_refusals,
-                None => false,
-            }
+    /// Its memory of this attempt, if it would treat any further copy as a repeat.
+    fn settled(&self, name: u32) -> Option<Memory<u64>> {
+        self.memory.get(&name).copied().filter(|memory| memory.settles(&self.nature.does))
     }
 }
 

@@ -10,7 +10,7 @@ use purchase::{Event, Fence, Lifecycle, Rules, Timing};
 use crate::chance::Chance;
 use crate::crowd::{Answer, Intent, Step};
 use crate::database::{ConfirmRequest, Database, Key, Recorded};
-use crate::driver::{Driver, News, Request, Seat};
+use crate::driver::{Driver, Incarnation, News, Request};
 use crate::invariants::Violation;
 use crate::options::{MINUTE, Options, SECOND};
 use crate::provider::{Provider, Reply};
@@ -107,14 +107,14 @@ pub enum Happening {
         driver: u64,
         request: Request,
     },
-    WorkerLooks(Seat),
+    WorkerLooks(Incarnation),
     ClaimsDue {
-        seat: Seat,
+        incarnation: Incarnation,
         slots: Vec<usize>,
         fate: Fate,
     },
     TakesUp {
-        seat: Seat,
+        incarnation: Incarnation,
         claimed: Vec<(usize, Recorded)>,
     },
     Kills(usize),
@@ -162,7 +162,7 @@ pub struct Simulation {
     pub next_purchase: usize,
     pub next_name: u32,
     pub record: crate::invariants::Witness,
-    pub story: Story,
+    pub log: Log,
     pub sights: BTreeSet<&'static str>,
 }
 
@@ -174,12 +174,12 @@ pub struct Outcome {
     pub purchases: usize,
     pub sights: BTreeSet<&'static str>,
     pub violation: Option<Violation>,
-    pub story: Vec<String>,
+    pub log: Vec<String>,
 }
 
 /// The log of a simulation, if it is wanted.
 #[derive(Debug, Default)]
-pub struct Story {
+pub struct Log {
     pub is_wanted: bool,
     pub lines: Vec<String>,
 }
@@ -234,7 +234,7 @@ impl Simulation {
             next_purchase: 0,
             next_name: 0,
             record: crate::invariants::Witness::default(),
-            story: Story { is_wanted, lines: Vec::new() },
+            log: Log { is_wanted, lines: Vec::new() },
             sights: BTreeSet::new(),
         };
         simulation.opens();
@@ -286,7 +286,7 @@ impl Simulation {
             purchases: self.database.rows.len(),
             violation: self.record.violation,
             sights: self.sights,
-            story: self.story.lines,
+            log: self.log.lines,
             options: self.options,
         }
     }
@@ -321,9 +321,9 @@ impl Simulation {
             Happening::Enquires { driver, turn } => self.enquires(driver, turn),
             Happening::Answers { request, answer } => self.is_answered(request, answer),
             Happening::WaitsTooLong { driver, request } => self.waits_too_long(driver, request),
-            Happening::WorkerLooks(seat) => self.worker_looks(seat),
-            Happening::ClaimsDue { seat, slots, fate } => self.claims_due(seat, &slots, fate),
-            Happening::TakesUp { seat, claimed } => self.takes_up(seat, claimed),
+            Happening::WorkerLooks(incarnation) => self.worker_looks(incarnation),
+            Happening::ClaimsDue { incarnation, slots, fate } => self.claims_due(incarnation, &slots, fate),
+            Happening::TakesUp { incarnation, claimed } => self.takes_up(incarnation, claimed),
             Happening::Kills(process) => self.kills(process),
             Happening::Pauses(process, wait) => self.pauses(process, wait),
             Happening::ClockJumps(by) => self.database.ahead += by,
@@ -337,7 +337,7 @@ impl Simulation {
 
     /// Whether the process of an event is there, paused or gone.
     fn whereabouts(&self, happening: &Happening) -> Whereabouts {
-        let seat = match happening {
+        let incarnation = match happening {
             Happening::Begins { driver }
             | Happening::RequestIsRead { driver, .. }
             | Happening::RenewsLease { driver }
@@ -345,10 +345,10 @@ impl Simulation {
             | Happening::Leaves { driver, .. }
             | Happening::WaitsTooLong { driver, .. }
             | Happening::Enquires { driver, .. } => match self.drivers.get(driver) {
-                Some(driver) => driver.seat,
+                Some(driver) => driver.incarnation,
                 None => return Whereabouts::Gone,
             },
-            Happening::WorkerLooks(seat) | Happening::TakesUp { seat, .. } => *seat,
+            Happening::WorkerLooks(incarnation) | Happening::TakesUp { incarnation, .. } => *incarnation,
             Happening::Wakes(_)
             | Happening::RequestArrives { .. }
             | Happening::IsKnown(_)
@@ -367,8 +367,8 @@ impl Simulation {
             | Happening::AllIsDecided
             | Happening::Closes => return Whereabouts::There,
         };
-        match self.processes.get(seat.process) {
-            Some(process) if process.incarnation == seat.incarnation => {
+        match self.processes.get(incarnation.process) {
+            Some(process) if process.incarnation == incarnation.number => {
                 if process.goes_on_from > self.now {
                     Whereabouts::HeldUp { until: process.goes_on_from }
                 } else {
@@ -397,7 +397,7 @@ impl Simulation {
                 let wait = self.chance.within(1..=MINUTE);
                 self.after(wait, Happening::Arrives { connection, copy, sender });
             } else if let Some(provider) = self.providers.get_mut(connection) {
-                provider.never_receives(copy);
+                provider.lose(copy);
             }
         }
     }
@@ -424,10 +424,10 @@ impl Simulation {
     }
 
     pub fn tells(&mut self, purchase: Option<usize>, line: impl FnOnce() -> String) {
-        if self.story.is_wanted {
+        if self.log.is_wanted {
             let about = purchase.map_or(String::new(), |id| format!("purchase {id}: "));
             let now = self.now;
-            self.story.lines.push(format!("{:>6}.{:03} {about}{}", now / SECOND, now % SECOND, line()));
+            self.log.lines.push(format!("{:>6}.{:03} {about}{}", now / SECOND, now % SECOND, line()));
         }
     }
 

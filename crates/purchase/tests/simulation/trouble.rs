@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use purchase::Event;
 
 use crate::chance::Chance;
-use crate::driver::Seat;
+use crate::driver::Incarnation;
 use crate::options::{MINUTE, SECOND};
 use crate::run::{Happening, Simulation};
 
@@ -46,9 +46,9 @@ impl Simulation {
     fn starts(&mut self, number: usize) {
         let Some(process) = self.processes.get(number).copied() else { return };
         if process.is_worker {
-            let seat = Seat { process: number, incarnation: process.incarnation };
+            let incarnation = Incarnation { process: number, number: process.incarnation };
             let wait = self.chance.within(0..=3 * SECOND);
-            self.at(process.up_from.max(self.now) + wait, Happening::WorkerLooks(seat));
+            self.at(process.up_from.max(self.now) + wait, Happening::WorkerLooks(incarnation));
         }
     }
 
@@ -75,7 +75,7 @@ impl Simulation {
         process.up_from = (now + down).min(end.max(now));
         process.goes_on_from = 0;
         let before = self.drivers.len();
-        self.drivers.retain(|_, driver| driver.seat.process != number);
+        self.drivers.retain(|_, driver| driver.incarnation.process != number);
         if self.drivers.len() < before {
             self.sees("killed at work");
         }

@@ -11,7 +11,7 @@ use vend::{CallId, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, Ve
 
 use crate::crowd::Answer;
 use crate::database::{Caller, Recorded, Rejection};
-use crate::driver::{Driver, Found, News, Request, Seat, Work};
+use crate::driver::{Driver, Found, Incarnation, News, Request, Work};
 use crate::flaw::Flaw;
 use crate::options::SECOND;
 use crate::provider::{Reply, WireOrder};
@@ -68,7 +68,7 @@ impl Simulation {
     pub fn goes_on(&mut self, number: u64) {
         let Some(driver) = self.drivers.get(&number) else { return };
         let (turn, work) = (driver.turn, driver.work.clone());
-        self.troubles(driver.seat.process);
+        self.troubles(driver.incarnation.process);
         match work {
             Work::Confirm(_, command) => self.confirms_on(number, turn, command),
             Work::Resolve(_, command, _) => self.resolves_on(number, turn, command),
@@ -419,7 +419,7 @@ impl Simulation {
         let wire = WireOrder { purchase: order.id, name, subscriber: order.key.subscriber, amount };
         let connection = order.connection;
         let provider = self.providers.get_mut(connection).expect("a connection of this simulation");
-        let (copy, arrivals) = provider.takes_off(wire, now, &mut self.chance);
+        let (copy, arrivals) = provider.send(wire, now, &mut self.chance);
         self.tells(Some(order.id), || format!("an order leaves as {name}, arrives at {arrivals:?}"));
         for arrives_at in arrivals {
             self.at(arrives_at, Happening::Arrives { connection, copy, sender: (number, turn) });
@@ -438,10 +438,10 @@ impl Simulation {
         let now = self.now;
         let provider = self.providers.get_mut(connection).expect("a connection of this simulation");
         if is_over && provider.arrives_no_more(copy, now) {
-            provider.never_receives(copy);
+            provider.lose(copy);
             return;
         }
-        let Some((order, reply)) = provider.receives(copy, &mut self.chance) else { return };
+        let Some((order, reply)) = provider.receive(copy, &mut self.chance) else { return };
         self.tells(Some(order.purchase), || format!("the provider: {:?}", reply.outcome.in_words()));
         self.judges(order.purchase);
         let nature = &self.providers.get(connection).expect("a connection of this simulation").nature;
@@ -492,7 +492,7 @@ impl Simulation {
         let (wait, enquiry) = if is_silent {
             (ENQUIRY_DEADLINE, Enquiry::Unanswered(Doubt::TimedOut.into()))
         } else {
-            (self.chance.within(5..=2 * SECOND), provider.is_asked(name, now, &mut self.chance))
+            (self.chance.within(5..=2 * SECOND), provider.enquiry(name, now, &mut self.chance))
         };
         self.tells(Some(id), || format!("asked about {name}: {:?}", enquiry.in_words()));
         self.sees(enquiry.in_words().0);
@@ -500,20 +500,21 @@ impl Simulation {
     }
 
     /// Claims as many purchases as there are free slots. Only one look runs at a time.
-    pub fn worker_looks(&mut self, seat: Seat) {
+    pub fn worker_looks(&mut self, incarnation: Incarnation) {
         let slots = usize::from(self.options.slots);
         let busy = |connection: usize| {
-            let at_work = |driver: &&Driver| driver.seat == seat && driver.order.connection == connection;
+            let at_work =
+                |driver: &&Driver| driver.incarnation == incarnation && driver.order.connection == connection;
             self.drivers.values().filter(at_work).count()
         };
         let slots: Vec<_> =
             (0..self.providers.len()).map(|connection| slots.saturating_sub(busy(connection))).collect();
         let wait = self.chance.within(1..=30);
         let fate = self.fate();
-        self.after(wait, Happening::ClaimsDue { seat, slots, fate });
+        self.after(wait, Happening::ClaimsDue { incarnation, slots, fate });
     }
 
-    pub fn claims_due(&mut self, seat: Seat, slots: &[usize], fate: Fate) {
+    pub fn claims_due(&mut self, incarnation: Incarnation, slots: &[usize], fate: Fate) {
         let is_kept = matches!(fate, Fate::Well | Fate::Unheard) && !self.database_is_away();
         let mut claimed = Vec::new();
         if is_kept {
@@ -523,22 +524,22 @@ impl Simulation {
         }
         for (id, recorded) in &claimed {
             let fence = recorded.lifecycle.fence;
-            self.tells(Some(*id), || format!("claimed by process {} under {fence:?}", seat.process));
+            self.tells(Some(*id), || format!("claimed by process {} under {fence:?}", incarnation.process));
             self.judges(*id);
         }
         let is_heard = is_kept && fate == Fate::Well;
         let claimed = if is_heard { claimed } else { Vec::new() };
         let wait = if is_heard { self.chance.within(1..=20) } else { COMMIT_DEADLINE };
-        self.after(wait, Happening::TakesUp { seat, claimed });
+        self.after(wait, Happening::TakesUp { incarnation, claimed });
     }
 
-    pub fn takes_up(&mut self, seat: Seat, claimed: Vec<(usize, Recorded)>) {
+    pub fn takes_up(&mut self, incarnation: Incarnation, claimed: Vec<(usize, Recorded)>) {
         for (id, Recorded { lifecycle, at, name, .. }) in claimed {
             let order = self.database.row(id).order;
             let rules = *self.database.rules.get(order.connection).expect("a connection of this simulation");
             let (machine, command) = Resolve::claimed(Asker::Worker, &lifecycle, at, &rules);
             let driver = Driver {
-                seat,
+                incarnation,
                 turn: 0,
                 work: Work::Resolve(machine, command, Asker::Worker),
                 order,
@@ -553,7 +554,7 @@ impl Simulation {
             self.goes_on(number);
         }
         let wait = self.chance.within(SECOND..=5 * SECOND);
-        self.after(wait, Happening::WorkerLooks(seat));
+        self.after(wait, Happening::WorkerLooks(incarnation));
     }
 }
 

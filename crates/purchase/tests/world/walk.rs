@@ -3,8 +3,10 @@
 use purchase::{Asker, StateName};
 
 use super::World;
-use super::driver::{ConfirmDriver, Luck, ResolveDriver};
+use super::confirm_driver::ConfirmDriver;
+use super::driver::Luck;
 use super::provider::Verdict;
+use super::resolve_driver::ResolveDriver;
 
 /// Resolves to the end. A copy that is sent meets this verdict, or never arrives.
 pub fn resolves(world: &mut World, asker: Asker, luck: Luck, copies_meet: Option<Verdict>) -> ResolveDriver {
@@ -16,15 +18,15 @@ pub fn resolves(world: &mut World, asker: Asker, luck: Luck, copies_meet: Option
         driver.turn(world, luck);
         every_copy_meets(world, copies_meet);
     }
-    assert!(driver.answer().is_some(), "no end after {}", driver.story());
+    assert!(driver.answer().is_some(), "no end after {}", driver.history());
     driver
 }
 
 pub fn every_copy_meets(world: &mut World, verdict: Option<Verdict>) {
-    for copy in world.provider.on_the_way(world.now) {
+    for copy in world.provider.may_arrive(world.now) {
         match verdict {
-            Some(verdict) => world.provider.receives(copy, world.now, verdict),
-            None => world.provider.never_receives(copy),
+            Some(verdict) => world.provider.receive(copy, world.now, verdict),
+            None => world.provider.lose(copy),
         }
     }
 }

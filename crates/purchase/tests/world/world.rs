@@ -1,109 +1,181 @@
 //! A small world in memory: one stored purchase, the database's clock, the wallet's hold and a provider. Every event
-//! goes through the shipped `step`, and every proof is checked against the truth.
+//! goes through the shipped `step`. Directed tests and random histories run in it, and the exhaustive model searches
+//! all that can happen in it.
 
+pub mod confirm_driver;
 pub mod driver;
+pub mod flaw;
+pub mod hash;
+pub mod memory;
+pub mod opening;
 pub mod provider;
+pub mod resolve_driver;
 pub mod values;
 pub mod walk;
 
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use purchase::{
-    Effect, Event, Fence, Handling, Illegal, Lifecycle, Next, RetryPlan, Rules, StateName, TimedEvent, Timing,
-};
-use vend::{CallId, Capabilities, ProviderReference};
+use purchase::{Effect, Event, Fence, Handling, Illegal, Lifecycle, Next, Rules, StateName, TimedEvent};
+use vend::{CallId, ProviderReference};
 
-use provider::{Provider, Repeats};
+use flaw::{Flaw, flawed_step};
+use hash::{hash_lifecycle, hash_of_debug};
+use provider::{Nature, Provider};
 use values::{OPENING, seconds, vend};
 
-/// Other tests check that sends wait for the plan. Here each send is due as soon as possible, or one second after the
-/// last one.
-const AT_ONCE: RetryPlan = RetryPlan {
-    first_look: Duration::from_secs(5),
-    longest_pause: Duration::from_mins(15),
-    repeats: [
-        Duration::from_secs(1),
-        Duration::from_secs(201),
-        Duration::from_secs(401),
-        Duration::from_secs(601),
-        Duration::from_secs(801),
-    ],
-    repeats_end: Duration::from_millis(1_799_999),
-    attempts: [Duration::ZERO; 5],
-};
-
-#[derive(Clone, Debug)]
-pub struct World {
-    pub now: DateTime<Utc>,
-    pub rules: Rules,
+/// What stays the same in a world.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setup {
     pub handling: Handling,
+    pub rules: Rules,
+    /// The flaw of the implementation, if any.
+    pub flaw: Option<Flaw>,
+    /// Panic at the first event that contradicts the truth. The model does not: it searches for what follows.
+    pub asserts_truth: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct World {
+    /// Shared: the model copies a world for every move.
+    pub setup: Arc<Setup>,
+    pub now: DateTime<Utc>,
     /// The stored purchase, once it is reserved.
     pub stored: Option<Lifecycle>,
+    pub is_held: bool,
+    pub captured: usize,
+    pub released: usize,
+    pub incidents: usize,
+    /// Something changed after the end.
+    pub end_was_undone: bool,
+    /// A write that was given up as lost, and may still be committed.
+    pub late_write: Option<Event>,
+    /// A retry has answered "not found": no confirm that arrived before this time buys.
+    pub reference_rests_until: Option<DateTime<Utc>>,
     pub provider: Provider,
-    pub captured: u32,
-    pub released: u32,
-    pub incidents: u32,
 }
 
 impl World {
-    /// Nothing reserved yet. The provider behaves as its connection is declared.
-    pub fn open(handling: Handling, declared: Capabilities, repeats: Repeats) -> Self {
-        let timing = Timing { plan: AT_ONCE, ..Timing::default() };
+    /// Nothing reserved yet.
+    pub const fn new(setup: Arc<Setup>, nature: Nature) -> Self {
         Self {
+            setup,
             now: OPENING,
-            rules: Rules { declared, timing },
-            handling,
             stored: None,
-            provider: Provider::new(declared, repeats, timing.provider_timeout),
+            is_held: false,
             captured: 0,
             released: 0,
             incidents: 0,
+            end_was_undone: false,
+            late_write: None,
+            reference_rests_until: None,
+            provider: Provider::new(nature),
         }
-    }
-
-    /// A purchase whose first copy was sent and whose sender is at work.
-    pub fn in_flight(handling: Handling, declared: Capabilities) -> Self {
-        let mut world = Self::open(handling, declared, Repeats::FromMemory);
-        world.reserve();
-        world.provider.takes_off(1, world.now);
-        world
-    }
-
-    /// A purchase whose only copy was sent, whose sender gave up, and whose outcome is unknown; one second later.
-    pub fn in_doubt(handling: Handling, declared: Capabilities) -> Self {
-        let mut world = Self::in_flight(handling, declared);
-        world.knows(Event::Lost { fence: Fence(1), why: vend::Doubt::TimedOut.into() });
-        world.passes(1);
-        world
-    }
-
-    /// Like in doubt, but after the window.
-    pub fn in_review(handling: Handling, declared: Capabilities) -> Self {
-        let mut world = Self::in_doubt(handling, declared);
-        world.passes(1_800);
-        world.knows(Event::WindowClosed { fence: Fence(1) });
-        world
     }
 
     pub fn passes(&mut self, count: i64) {
         self.now += seconds(count);
     }
 
-    pub fn lifecycle(&self) -> &Lifecycle {
-        self.stored.as_ref().expect("the purchase of this test is reserved")
+    pub fn since(&self, earlier: DateTime<Utc>) -> Duration {
+        (self.now - earlier).to_std().expect("time does not run backwards")
     }
 
-    pub fn state(&self) -> StateName {
+    pub const fn lifecycle(&self) -> &Lifecycle {
+        self.stored.as_ref().expect("the purchase is reserved")
+    }
+
+    pub const fn state(&self) -> StateName {
         self.lifecycle().state.name()
     }
 
-    /// The reserve. If it runs again with the same keys, it finds the purchase and changes nothing.
-    pub fn reserve(&mut self) -> Fence {
+    /// Whether a purchase is stored in this state.
+    pub fn is_in(&self, state: StateName) -> bool {
+        self.stored.as_ref().is_some_and(|lifecycle| lifecycle.state.name() == state)
+    }
+
+    /// Whether a purchase is stored and has not ended.
+    pub fn is_open(&self) -> bool {
+        self.stored.as_ref().is_some_and(|lifecycle| lifecycle.state.name().is_open())
+    }
+
+    /// Whether the plan has another look of the worker due.
+    pub fn is_due_some_time(&self) -> bool {
+        let rules = &self.setup.rules;
+        let due_at = |lifecycle| rules.timing.plan.due_at(lifecycle, self.now, rules);
+        self.stored.as_ref().and_then(due_at).is_some()
+    }
+
+    /// The reserve of a request that arrived at this time. `None` if it is refused. If it runs again with the same
+    /// keys, it finds the purchase and changes nothing.
+    pub fn reserve(&mut self, arrived_at: DateTime<Utc>) -> Option<Fence> {
         if self.stored.is_none() {
-            self.stored = Some(Lifecycle::reserved(self.handling, self.now, &self.rules.timing));
+            let timing = &self.setup.rules.timing;
+            let is_too_old = self.since(arrived_at) > timing.intake;
+            let is_resting = self.reference_rests_until.is_some_and(|until| arrived_at <= until);
+            if is_too_old || is_resting {
+                return None;
+            }
+            self.stored = Some(Lifecycle::reserved(self.setup.handling, self.now, timing));
+            self.is_held = true;
         }
-        Fence(1)
+        Some(Fence::FIRST)
+    }
+
+    /// A retry finds no purchase. The reference rests from now on.
+    pub fn find_nothing(&mut self) {
+        let forgets = self.setup.flaw == Some(Flaw::ForgetsTheRest);
+        let rest = if forgets { Duration::ZERO } else { self.setup.rules.timing.reference_rest };
+        self.reference_rests_until = Some(self.now + rest);
+    }
+
+    /// Sends a copy of this attempt's order. Returns the number of the copy.
+    pub fn send(&mut self, attempt: u16) -> usize {
+        if self.setup.asserts_truth {
+            let recorded = 1 + usize::from(self.lifecycle().requests);
+            assert!(self.provider.copies() < recorded, "sent without a record");
+        }
+        self.provider.send(attempt, self.now, self.setup.rules.timing.provider_timeout)
+    }
+
+    /// An enquiry begins without a claim, unless another one began a moment ago.
+    pub fn take_turn(&mut self, fence: Fence) -> bool {
+        let asked = self.lifecycle().asked_about(fence, self.now, &self.setup.rules.timing);
+        let may_ask = asked.is_some();
+        self.stored = asked.or(self.stored.take());
+        may_ask
+    }
+
+    /// The holder of this fence renews its lease. Returns whether that changes anything.
+    pub fn renew(&mut self, fence: Fence) -> bool {
+        let timing = &self.setup.rules.timing;
+        let renewed = self.stored.as_ref().and_then(|lifecycle| lifecycle.renewed(fence, self.now, timing));
+        let changes = renewed.is_some() && renewed != self.stored;
+        self.stored = renewed.or(self.stored.take());
+        changes
+    }
+
+    /// One transaction: read, decide, write.
+    pub fn record(&mut self, event: Event) -> Result<Next, Illegal> {
+        let event = TimedEvent { at: self.now, event };
+        let next = flawed_step(self.setup.flaw, self.lifecycle(), &event, &self.setup.rules)?;
+        self.write(&next, &event);
+        Ok(next)
+    }
+
+    /// Decides and writes as if the row still were as it was `read`.
+    pub fn write_over(&mut self, read: &Lifecycle, event: Event) -> Result<Next, Illegal> {
+        let event = TimedEvent { at: self.now, event };
+        let next = flawed_step(self.setup.flaw, read, &event, &self.setup.rules)?;
+        self.write(&next, &event);
+        Ok(next)
+    }
+
+    /// Records an event. Returns whether it moved the purchase.
+    pub fn moves(&mut self, event: Event) -> bool {
+        matches!(self.record(event), Ok(Next::Moved(..)))
     }
 
     /// Records an event that is legal in the current state.
@@ -112,77 +184,86 @@ impl World {
         assert!(matches!(next, Ok(Next::Moved(..))), "{next:?}");
     }
 
-    /// An enquiry begins without a claim, unless another one began a moment ago.
-    pub fn takes_turn(&mut self, fence: Fence) -> bool {
-        let asked = self.lifecycle().asked_about(fence, self.now, &self.rules.timing);
-        let may_ask = asked.is_some();
-        self.stored = asked.or(self.stored.take());
-        may_ask
-    }
-
-    /// One transaction.
-    pub fn record(&mut self, event: Event) -> Result<Next, Illegal> {
-        let event = TimedEvent { at: self.now, event };
-        let next = purchase::step(self.lifecycle(), &event, &self.rules)?;
-        if let Next::Moved(lifecycle, effects) = &next {
-            let was_due = self.state() == StateName::RetryDue;
-            if lifecycle.state.name() == StateName::RetryDue && !was_due {
-                self.holds_against_the_truth(&event);
-            }
-            self.stored = Some(lifecycle.clone());
-            for effect in effects {
-                self.perform(*effect, &event);
+    fn write(&mut self, next: &Next, event: &TimedEvent) {
+        let Next::Moved(lifecycle, effects) = next else { return };
+        let was_due = self.is_in(StateName::RetryDue);
+        self.end_was_undone |=
+            self.stored.is_some() && !self.is_open() && self.stored.as_ref() != Some(lifecycle);
+        self.stored = Some(lifecycle.clone());
+        for effect in effects {
+            match effect {
+                Effect::CaptureHold => {
+                    self.captured += 1;
+                    self.is_held = false;
+                }
+                Effect::ReleaseHold => {
+                    self.released += 1;
+                    self.is_held = false;
+                }
+                Effect::OpenIncident(_) => self.incidents += 1,
             }
         }
-        Ok(next)
-    }
-
-    fn perform(&mut self, effect: Effect, event: &TimedEvent) {
-        match effect {
-            Effect::CaptureHold => self.captured += 1,
-            Effect::ReleaseHold => {
-                self.released += 1;
-                self.holds_against_the_truth(event);
-            }
-            Effect::OpenIncident(_) => self.incidents += 1,
+        if self.setup.asserts_truth {
+            let becomes_due = !was_due && self.is_in(StateName::RetryDue);
+            self.assert_truth(becomes_due || effects.contains(&Effect::ReleaseHold), event);
         }
-        assert!(self.captured + self.released <= 1, "a hold ends once, but then came {event:?}");
     }
 
     /// For every event that counts as proof of "not vended": nothing was vended, and nothing can be vended any more.
-    fn holds_against_the_truth(&self, proof: &TimedEvent) {
-        assert_eq!(self.provider.vends(), 0, "vended in spite of {proof:?}");
-        assert!(!self.provider.may_still_vend(self.now), "may still be vended in spite of {proof:?}");
+    fn assert_truth(&self, counts_as_proof: bool, event: &TimedEvent) {
+        assert!(self.captured + self.released <= 1, "a hold ends once, but then came {event:?}");
+        assert!(!self.end_was_undone, "an end is final, but then came {event:?}");
+        if counts_as_proof {
+            assert_eq!(self.provider.vends(), 0, "vended in spite of {event:?}");
+            assert!(!self.provider.may_still_vend(self.now), "may still be vended in spite of {event:?}");
+        }
     }
 
-    /// An operator who has seen the provider's statement decides, under a claimed fence. The operator does not decide
-    /// while a copy may still be vended.
-    pub fn operator_decides(&mut self) {
-        if self.provider.vends() == 0 && self.provider.may_still_vend(self.now) {
-            return;
+    /// An operator who has seen the provider's statement decides in review, under a claimed fence. The operator does
+    /// not decide while a copy may still be vended.
+    pub fn operator_decides(&mut self) -> bool {
+        let knows = self.provider.vends() > 0 || !self.provider.may_still_vend(self.now);
+        if !self.is_in(StateName::Review) || !knows || !self.moves(Event::Claimed) {
+            return false;
         }
-        let Ok(Next::Moved(claimed, _)) = self.record(Event::Claimed) else { return };
-        let fence = claimed.fence;
+        let fence = self.lifecycle().fence;
         let word = match self.provider.latest_vend() {
-            Some(transaction) => Event::OperatorVended { fence, vend: vend(transaction) },
+            Some(transaction) => Event::OperatorVended { fence, vend: vend(&transaction) },
             None => Event::OperatorNotVended { fence },
         };
-        // Outside review the event is illegal, and the purchase is unchanged.
-        let _no_place = self.record(word);
-    }
-
-    /// What must be true whenever a purchase has ended.
-    pub fn ended_in_truth(&self) {
-        assert!(!self.state().is_open(), "still open: {:?}", self.lifecycle());
-        assert!(self.provider.vends() <= 1, "vended {} times", self.provider.vends());
-        let vended = u32::from(self.provider.vends() == 1);
-        assert_eq!((self.captured, self.released), (vended, 1 - vended), "captured, released");
-        assert_eq!(self.incidents, 0);
+        self.moves(word)
     }
 
     /// A reference that no attempt had before.
     pub fn fresh_reference(&self) -> ProviderReference {
         let number = u32::from(self.lifecycle().attempt) + 1;
-        ProviderReference::new(CallId::new(number, self.now).expect("attempts are few"))
+        ProviderReference::new(CallId::new(number, OPENING).expect("attempts are few"))
+    }
+}
+
+/// Leaves the setup out: it stays the same.
+impl Hash for World {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self {
+            setup: _,
+            now,
+            stored,
+            is_held,
+            captured,
+            released,
+            incidents,
+            end_was_undone,
+            late_write,
+            reference_rests_until,
+            provider,
+        } = self;
+        (now, is_held, captured, released, incidents, end_was_undone, reference_rests_until).hash(hasher);
+        provider.hash_at(*now, hasher);
+        if let Some(lifecycle) = stored {
+            hash_lifecycle(lifecycle, *now, hasher);
+        }
+        if let Some(event) = late_write {
+            hash_of_debug(event).hash(hasher);
+        }
     }
 }

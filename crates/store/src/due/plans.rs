@@ -1,9 +1,9 @@
 //! Query plans: due purchases are read from the end of an index, however many are open and however long the history is.
 
 use database::Statement;
+use test_kit::database::migrated;
 
 use super::LockDue;
-use crate::test_database::migrated;
 
 /// 20,000 open purchases of two providers, half of them due, among 40,000 that have ended.
 const PURCHASES: &str = "

@@ -5,14 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use database::{Connection, DatabaseError};
+use database::{Connection, DatabaseError, Transaction};
 use failpoint::{Point, hit};
 use purchase::{Incident, Lifecycle, PurchaseId};
 use tokio::time::timeout;
 
 use super::{
-    LaneContext, RecordJob, ReserveJob,
-    inputs::{self, RequestNow},
+    LaneContext, RecordJob, ReserveJob, inputs,
     locked_purchase::{self, LockedPurchase},
     record::Records,
     reserve::Reserves,
@@ -103,7 +102,7 @@ impl Group {
     }
 
     async fn transact(&self, context: &LaneContext) -> Result<Answers, DatabaseError> {
-        let transaction = context.pool.begin().await?;
+        let transaction = context.pool.transaction().await?;
         let outcome = timeout(context.deadline, self.within(&transaction, context)).await;
         // On a timeout, the dropped transaction closes its connection.
         let outcome = outcome.map_err(|elapsed| DatabaseError::Unavailable { source: elapsed.into() })?;
@@ -124,31 +123,36 @@ impl Group {
 
     /// Runs the statements of the group, and decides:
     ///
-    /// 1. reads the age of each reserve's request, after `BEGIN` and before any wait for a lock;
+    /// 1. begins the transaction;
     /// 2. locks the wallets;
-    /// 3. locks the purchases of the records, and reads the inputs of the reserves;
+    /// 3. locks the purchases of the records, and reads the inputs of the reserves, then the age of each request;
     /// 4. reads the reserves that an earlier run has committed ([`Self::committed_before`]);
     /// 5. decides in memory: first the records, then the reserves, each in the order of arrival;
     /// 6. writes the records, and then the reserves.
     ///
-    /// The statements that are joined in steps 3 and 6 are sent together, and the server runs them in the order in
-    /// which they are written here. No money depends on that order. The reads of step 3 do not depend on each other. If
-    /// in step 6 a reserve overtook the record that frees its subscriber, its key or its money, a unique index or a
-    /// constraint would refuse it, nothing would be committed, and [`Self::run`] would run the group again or split it,
+    /// The statements of steps 1 to 3 are sent together, and so are those of step 6. The server runs them in the order in
+    /// which they are begun, each after the one before it has its locks. The incidents and the audit lines of the records
+    /// follow after the inserts of the reserves. No money depends on that order. The reads of step 3 do not depend on each
+    /// other. If in step 6 a reserve overtook the record that frees its subscriber, its key or its money, a unique index or
+    /// a constraint would refuse it, nothing would be committed, and [`Self::run`] would run the group again or split it,
     /// records first.
-    async fn within(&self, connection: &Connection, context: &LaneContext) -> Result<Answers, DatabaseError> {
-        let asked_for =
-            self.reserves.iter().map(|job| RequestNow::of(&*job.reservation.pending)).collect::<Vec<_>>();
+    async fn within(
+        &self,
+        transaction: &Transaction,
+        context: &LaneContext,
+    ) -> Result<Answers, DatabaseError> {
+        let connection: &Connection = transaction;
         let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.submitted.id.0).collect();
         let debited: BTreeSet<i64> =
             self.reserves.iter().map(|job| job.reservation.request.debited_account.0).collect();
         let (recorded, debited) = (Vec::from_iter(recorded), Vec::from_iter(debited));
 
-        let mut wallets = Wallets::lock(connection, &debited, &recorded).await?;
-        let (mut locked, inputs) = tokio::try_join!(
+        let ((), mut wallets, mut locked, inputs) = tokio::try_join!(
             biased;
+            transaction.begin(),
+            Wallets::lock(connection, &debited, &recorded),
             locked_purchase::lock(connection, &recorded),
-            inputs::read(connection, &self.reserves, &asked_for),
+            inputs::read(connection, &self.reserves),
         )?;
         let committed_before = self.committed_before(connection, &inputs).await?;
 

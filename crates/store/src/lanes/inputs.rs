@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use database::{Connection, DatabaseError, Run, Statement, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use ledger::AccountId;
@@ -14,6 +14,9 @@ use crate::{
     PendingRequest,
     idempotency::{self, KeyQuestion, KeyStanding},
 };
+
+#[cfg(test)]
+mod plans;
 
 struct FindCallers;
 
@@ -27,7 +30,7 @@ impl Statement for FindReserveInputs {
     const SQL: &str = include_str!("../sql/reserve_facts.sql");
 }
 
-/// The state of a reservation's request just after the transaction began.
+/// The state of a reservation's request after everything else about it was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestNow {
     pub(super) age: Duration,
@@ -50,6 +53,8 @@ pub(super) struct ReserveInputs {
     pub(super) open_purchase: Option<PurchaseId>,
     /// A confirm that arrived before this moment cannot buy under the reference. `None` if this one arrived later.
     pub(super) reference_rests_until: Option<DateTime<Utc>>,
+    /// Whether its idempotency key was closed after it arrived.
+    pub(super) key_is_closed: bool,
     pub(super) is_offered: bool,
     pub(super) is_on_allow_list: bool,
     /// What is stored about its idempotency key. The default if it has none.
@@ -99,48 +104,53 @@ struct Row {
 /// Organisation, client, user and access token, and the currency of the purchase.
 type CallerKey = (i64, i64, i64, i64, Currency);
 
-/// Reads the inputs of each reservation, in their order. The state in `requests` was read after this transaction began.
+/// Reads the inputs of each reservation, in their order.
+///
+/// The age of a request is measured after the database's clock was read. So the moment of arrival that is computed from
+/// them is never later than the true one, and no closing that the request must obey is overlooked.
 pub(super) async fn read(
     connection: &Connection,
     jobs: &[ReserveJob],
-    requests: &[RequestNow],
 ) -> Result<Vec<ReserveInputs>, DatabaseError> {
     if jobs.is_empty() {
         return Ok(Vec::new());
     }
-    let asked = keys_of(jobs, requests);
+    let asked = keys_of(jobs);
     let (callers, rows, mut keys) = tokio::try_join!(
         biased;
         find_callers(connection, jobs),
-        load(connection, jobs, requests),
+        load(connection, jobs),
         idempotency::read_keys(connection, &asked),
     )?;
     if rows.len() != jobs.len() {
         return Err(DatabaseError::Stale { what: "a reservation of the group" });
     }
-    let inputs = jobs.iter().zip(requests).zip(rows).enumerate().map(|(place, ((job, request), row))| {
+    let inputs = jobs.iter().zip(rows).enumerate().map(|(place, (job, row))| {
         let caller = callers.get(&caller_key(job)).copied();
+        let key = keys.remove(&place).unwrap_or_default();
+        let request = RequestNow::of(&*job.reservation.pending);
+        let arrived = row.at - rounded_up(request.age);
         Ok(ReserveInputs {
             at: row.at,
-            request: *request,
+            request,
             caller: caller.ok_or(DatabaseError::Stale { what: "an organisation" })?,
             is_stored: row.is_on_file,
             open_purchase: row.open_purchase_id.map(PurchaseId),
-            reference_rests_until: row.reference_rests_until,
+            reference_rests_until: row.reference_rests_until.filter(|until| arrived <= *until),
+            key_is_closed: key.closed_at.is_some_and(|closed_at| arrived <= closed_at),
             is_offered: row.is_offered,
             is_on_allow_list: row.is_on_allow_list,
-            key: keys.remove(&place).unwrap_or_default(),
+            key,
         })
     });
     inputs.collect()
 }
 
 /// The keys that the reservations ask for, each with the index of its reservation.
-fn keys_of<'a>(jobs: &'a [ReserveJob], requests: &[RequestNow]) -> Vec<KeyQuestion<'a>> {
-    let asked = jobs.iter().zip(requests).enumerate().filter_map(|(place, (job, request))| {
+fn keys_of(jobs: &[ReserveJob]) -> Vec<KeyQuestion<'_>> {
+    let asked = jobs.iter().enumerate().filter_map(|(place, job)| {
         let keyed = job.reservation.keyed.as_ref()?;
-        let (client, age_us) = (job.reservation.authority.client, microseconds(request.age));
-        Some(KeyQuestion { place, client, key: &keyed.key, age_us })
+        Some(KeyQuestion { place, client: job.reservation.authority.client, key: &keyed.key })
     });
     asked.collect()
 }
@@ -173,11 +183,7 @@ async fn find_callers(
     Ok(known.collect())
 }
 
-async fn load(
-    connection: &Connection,
-    jobs: &[ReserveJob],
-    requests: &[RequestNow],
-) -> Result<Vec<Row>, DatabaseError> {
+async fn load(connection: &Connection, jobs: &[ReserveJob]) -> Result<Vec<Row>, DatabaseError> {
     let asked = || jobs.iter().map(|job| &job.reservation);
     let rows: Vec<Row> = prepared::<FindReserveInputs>()
         .bind::<Array<BigInt>, _>(asked().map(|r| r.id.0).collect::<Vec<_>>())
@@ -186,9 +192,6 @@ async fn load(
         .bind::<Array<Text>, _>(asked().map(|r| r.request.subscriber.as_str()).collect::<Vec<_>>())
         .bind::<Array<Nullable<Text>>, _>(
             asked().map(|r| r.request.external_reference.as_deref()).collect::<Vec<_>>(),
-        )
-        .bind::<Array<BigInt>, _>(
-            requests.iter().map(|request| microseconds(request.age)).collect::<Vec<_>>(),
         )
         .bind::<Array<Text>, _>(asked().map(|r| r.request.provider_code.as_str()).collect::<Vec<_>>())
         .load(connection)
@@ -202,8 +205,9 @@ fn caller_key(job: &ReserveJob) -> CallerKey {
     (authority.organisation.0, authority.client.0, authority.user.0, authority.access_token.0, currency)
 }
 
-/// Rounds up. Never returns more than one day, because no request waits that long.
-fn microseconds(age: Duration) -> i64 {
+/// To the next microsecond, which is the resolution of the database. Never more than one day, because no request waits
+/// that long.
+fn rounded_up(age: Duration) -> TimeDelta {
     const DAY: i64 = 86_400_000_000;
-    i64::try_from(age.as_micros().saturating_add(1)).unwrap_or(DAY).min(DAY)
+    TimeDelta::microseconds(i64::try_from(age.as_micros().saturating_add(1)).unwrap_or(DAY).min(DAY))
 }

@@ -86,7 +86,7 @@ impl<'a> Reserves<'a> {
             let wait = (until - inputs.at).to_std().unwrap_or_default();
             return Err(ReserveRefusal::ReferenceRests { wait });
         }
-        if inputs.key.is_closed {
+        if inputs.key_is_closed {
             return Err(ReserveRefusal::KeyClosed);
         }
         let commission_account = inputs.caller.commission_account;

@@ -90,9 +90,10 @@ pub(crate) async fn find_owner(
 mod tests {
     use database::Statement;
     use local_postgres::pages_touched;
+    use test_kit::database::migrated;
 
     use super::FindOwner;
-    use crate::{listing::plans::HISTORY, test_database::migrated};
+    use crate::listing::plans::HISTORY;
 
     #[test]
     fn the_owner_of_a_vend_is_found_by_an_index_whatever_the_history() {

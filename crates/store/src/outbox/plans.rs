@@ -1,9 +1,9 @@
 //! Query plans: messages that are owed are read from the end of an index, however many were sent.
 
 use database::Statement;
+use test_kit::database::migrated;
 
 use super::ClaimMessages;
-use crate::test_database::migrated;
 
 /// 500 messages that are due among 100,000 that were sent.
 const MESSAGES: &str = "

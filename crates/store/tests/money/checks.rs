@@ -6,20 +6,14 @@ use std::time::Duration;
 use back_office::{CheckProgress, Invariant, Violation};
 use purchase::{Event, PurchaseId};
 use store::Store;
+use test_kit::database::WORKER;
 use vend::{Refusal, RefusalReason};
 
-use crate::env::{FIRST, Merchant, TestEnv, connect, settings, vended};
+use crate::env::{FIRST, Merchant, TestEnv, vended};
 
 /// The store in the worker's role, which checks the books.
 pub async fn as_worker(env: &TestEnv) -> Store {
-    env.sql(
-        "DO $$ BEGIN
-             CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;
-         EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
-    );
-    let mut as_worker = settings(&env.database);
-    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    connect(as_worker).await
+    env.store_as(WORKER).await
 }
 
 /// Changes data past the triggers, as only a superuser can.

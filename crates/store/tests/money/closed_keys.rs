@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use database::DatabaseError;
-use local_postgres::Cut;
 use purchase::{Event, IdempotencyKey, StateName};
 use store::{KeyHolder, ReserveRefusal, Store};
+use test_kit::wire::Cut;
 use vend::Doubt;
 
 use crate::{

@@ -10,42 +10,24 @@ use std::{
     time::Duration,
 };
 
-use back_office::NewAccount;
-use catalogue::NewProvider;
-use chrono::DateTime;
 use clock::{Clock as _, SystemClock};
-use database::{DatabaseError, DatabaseSettings, migrate};
+use database::DatabaseSettings;
 use directory::AuditContext;
-use ledger::{AccountId, Category};
-use local_postgres::{LocalDatabase, LocalPostgres};
-use meter_token::TokenSet;
-use money::{Currency, Money};
+use ledger::AccountId;
+use local_postgres::LocalDatabase;
 use purchase::{
-    AccessTokenId, Authority, ClientId, Event, Fence, Handling, IdempotencyKey, KeyedRequest,
-    NotificationFlags, OrganisationId, Price, PurchaseId, PurchaseRequest, Reference, RequestHash,
-    SourceChannel, Timing, UserId,
+    AccessTokenId, Authority, ClientId, Event, Fence, Handling, IdempotencyKey, KeyedRequest, OrganisationId,
+    PurchaseId, RequestHash, Timing, UserId,
 };
-use store::{
-    PendingRequest, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, SealingKey, SealingKeys,
-    Store,
+use store::{PendingRequest, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Store};
+pub use test_kit::purchases::{PROVIDER, TOKEN, pula};
+use test_kit::{
+    books::WALLET_CONTRADICTIONS,
+    database::{OPERATOR, SERVER, add_logins, migrated, settings_as},
+    purchases::{self, connect_store, open_wallet, put_provider},
 };
-use tokio::runtime::{Builder, Handle};
-use vend::{
-    Breakdown, CallId, Capabilities, Product, ProviderReference, RawReply, SubscriberIdentifier, Units, Vend,
-};
-
-/// The token in every vend of these tests.
-pub const TOKEN: &str = "12345678901234567890";
-/// The provider of these tests.
-pub const PROVIDER: &str = "BPC";
-
-const ROLES: &str = "
-    DO $$ BEGIN
-        CREATE ROLE test_server LOGIN PASSWORD 'test_server' IN ROLE vendgate_api;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
-    DO $$ BEGIN
-        CREATE ROLE test_operator LOGIN PASSWORD 'test_operator' IN ROLE vendgate_operator;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
+use tokio::runtime::Handle;
+use vend::{Breakdown, Capabilities, Product, RawReply, Vend};
 
 pub struct TestEnv {
     pub database: LocalDatabase,
@@ -63,19 +45,13 @@ pub struct Merchant {
     pub wallet: AccountId,
 }
 
-pub fn pula(minor: i64) -> Money {
-    Money::from_minor(minor, Currency::parse("BWP").unwrap())
-}
-
 pub fn act() -> AuditContext {
     AuditContext { actor: "naledi".into(), reason: "bank transfer 4711".into() }
 }
 
-/// Settings for a small pool on `database` in the servers' role.
+/// Settings for small pools on `database` in the servers' role.
 pub fn settings(database: &LocalDatabase) -> DatabaseSettings {
-    let mut settings = DatabaseSettings::for_database(database.url_as("test_server", "test_server"));
-    (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
-    settings
+    settings_as(SERVER, database)
 }
 
 pub async fn connect(settings: DatabaseSettings) -> Store {
@@ -88,21 +64,19 @@ pub fn timing() -> Timing {
 }
 
 pub async fn connect_with(settings: DatabaseSettings, timing: &Timing) -> Store {
-    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    Store::connect(settings, keys, *timing, Handle::current()).await.unwrap()
+    connect_store(settings, *timing, Handle::current()).await
 }
 
 impl TestEnv {
     pub async fn open() -> Self {
-        Self::on(LocalPostgres::shared().database_from_template("money", prepare).unwrap()).await
+        Self::on(migrated()).await
     }
 
     /// An environment in a database that is already migrated.
     pub async fn on(database: LocalDatabase) -> Self {
-        database.run_sql(ROLES).unwrap();
-        let mut as_operator = settings(&database);
-        as_operator.database_url = database.url_as("test_operator", "test_operator").into();
-        let (store, operator) = (connect(settings(&database)).await, connect(as_operator).await);
+        add_logins(&database);
+        let store = connect(settings(&database)).await;
+        let operator = connect(settings_as(OPERATOR, &database)).await;
         let env = Self { database, store, operator, calls: AtomicU32::new(0), offered_to: Mutex::default() };
         env.declare(Capabilities::default()).await;
         let any = purchase::SubscriberFormat::new(None, None, None).unwrap();
@@ -112,10 +86,14 @@ impl TestEnv {
         env
     }
 
+    /// The store in the role of another program.
+    pub async fn store_as(&self, login: &str) -> Store {
+        connect(settings_as(login, &self.database)).await
+    }
+
     /// Declares the capabilities of the provider's connection.
     pub async fn declare(&self, declared: Capabilities) {
-        let provider = NewProvider { code: PROVIDER.into(), name: "Botswana Power".into(), declared };
-        catalogue::put_provider(self.operator.database(), provider, act()).await.unwrap();
+        put_provider(self.operator.database(), declared, act()).await;
     }
 
     /// A self-managed merchant with this balance in its wallet.
@@ -130,19 +108,7 @@ impl TestEnv {
     }
 
     pub async fn wallet(&self, organisation: OrganisationId, balance: i64, handling: Handling) -> AccountId {
-        let account = NewAccount {
-            organisation,
-            name: "Till".into(),
-            currency: Currency::parse("BWP").unwrap(),
-            category: Category::Current,
-            handling,
-            rank: 1,
-        };
-        let wallet = back_office::open_account(self.operator.database(), account, act()).await.unwrap();
-        if balance > 0 {
-            back_office::top_up(self.operator.database(), wallet, pula(balance), act()).await.unwrap();
-        }
-        wallet
+        open_wallet(self.operator.database(), organisation, handling, pula(balance), act()).await
     }
 
     /// Another organisation with a user that is logged in.
@@ -181,36 +147,18 @@ impl TestEnv {
     /// The same under a given purchase number.
     pub fn order_with(&self, merchant: &Merchant, meter: &str, net: i64, id: i64) -> Reservation {
         self.offers_to(merchant.authority.organisation);
-        let id = PurchaseId(id);
         let number = self.calls.fetch_add(1, Ordering::Relaxed).checked_add(1).unwrap();
-        let call = CallId::new(number, DateTime::from_timestamp(1_795_167_000, 0).unwrap()).unwrap();
-        let (net, charge) = (pula(net), pula(150));
-        Reservation {
-            id,
-            reference: Reference::new(id, 2026, 11),
-            authority: merchant.authority,
-            request: PurchaseRequest {
-                source_channel: SourceChannel::Pos,
-                source_tag: None,
-                language: "en".into(),
-                product: Product::Electricity,
-                provider_code: PROVIDER.into(),
-                debited_account: merchant.wallet,
-                beneficiary_phone_number: "26771234567".into(),
-                subscriber: SubscriberIdentifier::parse(meter).unwrap(),
-                amount: net,
-                charges_on_top: true,
-                comment: Some("till 3".into()),
-                external_reference: Some(format!("ref-{meter}")),
-                notifications: NotificationFlags { beneficiary_email: false, ..NotificationFlags::default() },
-            },
-            price: Price { entry: net, charge, net, total: net.plus(charge).unwrap(), commission: pula(100) },
-            provider_reference: ProviderReference::new(call),
-            subscriber_details: Some("K. MOLEFE".into()),
-            keyed: None,
-            request_id: None,
-            pending: aged(Duration::from_millis(3)),
-        }
+        let mut order = purchases::reservation(
+            PurchaseId(id),
+            merchant.authority,
+            merchant.wallet,
+            purchases::call(number),
+            meter,
+            pula(net),
+        );
+        order.request.notifications.beneficiary_email = false;
+        order.pending = aged(Duration::from_millis(3));
+        order
     }
 
     /// Offers every product of the provider to the organisation, with any commission that a reservation may
@@ -274,15 +222,8 @@ impl TestEnv {
 
     /// The contradictions in the books. Empty if there are none.
     pub fn contradictions(&self) -> String {
-        self.sql(
-            "SELECT 'wallet ' || a.id || ' holds ' || a.held FROM accounts a
-             WHERE a.house IS NULL AND a.held <> (SELECT coalesce(sum(total), 0) FROM purchases p
-                 WHERE p.account_id = a.id AND p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW'))
-             UNION ALL
-             SELECT 'wallet ' || a.id || ' has ' || a.posted FROM accounts a
-             WHERE a.house IS NULL AND a.posted <>
-                 (SELECT coalesce(sum(amount), 0) FROM postings WHERE credit_account_id = a.id)
-                 - (SELECT coalesce(sum(amount), 0) FROM postings WHERE debit_account_id = a.id)
+        self.sql(&format!(
+            "{WALLET_CONTRADICTIONS}
              UNION ALL
              SELECT 'purchase ' || p.id || ' is ' || p.state FROM purchases p
              WHERE (p.state = 'SUCCESSFUL') <>
@@ -299,8 +240,8 @@ impl TestEnv {
              UNION ALL
              SELECT 'purchase ' || p.id || ' ends its history otherwise' FROM purchases p
              WHERE p.state <> (SELECT state FROM purchase_events v WHERE v.purchase_id = p.id
-                 ORDER BY v.id DESC LIMIT 1)",
-        )
+                 ORDER BY v.id DESC LIMIT 1)"
+        ))
     }
 }
 
@@ -327,9 +268,6 @@ pub fn lock_of(wallet: AccountId) -> String {
 /// A vend of `net` under a provider transaction.
 pub fn vend(transaction: &str, net: i64) -> Vend {
     Vend {
-        tokens: Some(TokenSet::parse(TOKEN).unwrap()),
-        units: Some(Units { quantity: "45.20".parse().unwrap(), unit: "kWh".into() }),
-        provider_transaction: transaction.into(),
         breakdown: Some(Breakdown {
             cost: pula(net).minus(pula(30)).unwrap(),
             vat: pula(14),
@@ -337,8 +275,8 @@ pub fn vend(transaction: &str, net: i64) -> Vend {
             regulatory_fee: pula(5),
             charge: pula(1),
         }),
-        subscriber_details: Some("K. MOLEFE".into()),
         raw_reply: RawReply(format!("<stsCipher>{TOKEN}</stsCipher>").into_bytes()),
+        ..purchases::vend(transaction)
     }
 }
 
@@ -354,21 +292,6 @@ pub fn refusal(outcome: Result<Reserved, ReserveError>) -> store::ReserveRefusal
         Err(ReserveError::Refused(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),
     }
-}
-
-/// Polls until the condition holds, for half a minute.
-pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let waited = tokio::time::timeout(Duration::from_secs(30), async {
-        while !is_so() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    });
-    assert!(waited.await.is_ok(), "timed out waiting until {what}");
-}
-
-fn prepare(url: &str) -> Result<(), DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
 }
 
 /// Whether the reserve was refused because an earlier purchase for the subscriber is open.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use local_postgres::Cut;
 use local_postgres::LocalPostgresError;
 use purchase::{Event, Handling, IdempotencyKey, RefusalSource, StateName};
 use store::{KeyHolder, Reservation, ReserveError, ReserveRefusal};
+use test_kit::wire::Cut;
 use tokio::task::JoinSet;
 use vend::{Doubt, Refusal, RefusalReason};
 

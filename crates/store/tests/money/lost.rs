@@ -2,13 +2,14 @@
 //! further effect.
 
 use database::DatabaseSettings;
-use local_postgres::Cut;
 use purchase::{Event, StateName};
 use store::{RecordError, ReserveError, ReserveRefusal, Verdict};
+use test_kit::waiting::until;
+use test_kit::wire::Cut;
 use vend::Doubt;
 
 use crate::{
-    env::{FIRST, TestEnv, connect, refusal, settings, until, vended},
+    env::{FIRST, TestEnv, connect, refusal, settings, vended},
     proxy::wired,
 };
 
@@ -148,7 +149,7 @@ async fn a_group_that_loses_its_connection_before_the_commit_is_run_again() {
     let reserving = tokio::spawn(async move { store.reserve(order).await });
     let blocked =
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    crate::env::until("the group waits", || !env.sql(blocked).is_empty()).await;
+    until("the group waits", || !env.sql(blocked).is_empty()).await;
     env.sql(&format!("SELECT pg_terminate_backend(({blocked}), 5000)"));
     holder.batch_execute("ROLLBACK").await.unwrap();
     reserving.await.unwrap().unwrap();

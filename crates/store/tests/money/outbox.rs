@@ -10,24 +10,15 @@ use purchase::{
 use store::{ClaimedMessage, Delivery, DeliveryOutcome, GivenUp, Reservation, Store};
 use vend::{Refusal, RefusalReason};
 
-use crate::env::{self, FIRST, Merchant, TOKEN, TestEnv, vended};
+use crate::{
+    checks::as_worker,
+    env::{FIRST, Merchant, TOKEN, TestEnv, vended},
+};
 
 const LEASE: Duration = Duration::from_mins(1);
 const WRITTEN: &str = "SELECT kind, recipient, channel FROM outbox ORDER BY purchase_id, recipient, channel";
 
 impl TestEnv {
-    /// The store in the worker's role.
-    async fn worker(&self) -> Store {
-        self.sql(
-            "DO $$ BEGIN
-                CREATE ROLE test_worker LOGIN PASSWORD 'test_worker' IN ROLE vendgate_worker;
-            EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;",
-        );
-        let mut settings = env::settings(&self.database);
-        settings.database_url = self.database.url_as("test_worker", "test_worker").into();
-        env::connect(settings).await
-    }
-
     /// Gives every user a phone number and an email address.
     fn users_can_be_reached(&self) {
         self.sql("UPDATE users SET phone_number = '26772000000', email = 'till@shop.example'");
@@ -160,7 +151,7 @@ async fn a_message_comes_with_everything_that_it_is_made_of() {
     env.users_can_be_reached();
     env.sql("INSERT INTO product_texts VALUES ('ELECTRICITY', 'tn', NULL, 'Nomoro'), ('ELECTRICITY', 'en', 'Motlakase', NULL)");
     let order = env.issued(&merchant, "04000000001").await;
-    let worker = env.worker().await;
+    let worker = as_worker(&env).await;
     let messages = claimed(&worker, 10).await;
 
     let names: BTreeSet<String> = messages.iter().map(|message| message.id.to_string()).collect();
@@ -192,7 +183,7 @@ async fn a_message_that_cannot_be_read_does_not_hold_up_the_others() {
         "SET session_replication_role = replica; UPDATE purchases SET token_key_id = 99 WHERE id = {}",
         bad.id.0
     ));
-    let messages = claimed(&env.worker().await, 10).await;
+    let messages = claimed(&as_worker(&env).await, 10).await;
     let readable: Vec<_> =
         messages.iter().map(|message| (message.id.purchase, message.contents.is_some())).collect();
     assert_eq!(BTreeSet::from_iter(readable), [(good.id, true), (bad.id, false)].into());
@@ -205,7 +196,7 @@ async fn two_workers_share_the_messages_and_neither_gets_one_of_the_others() {
     for number in 0..40 {
         env.issued(&merchant, &format!("04000000{number:03}")).await;
     }
-    let (one, other) = (env.worker().await, env.worker().await);
+    let (one, other) = (as_worker(&env).await, as_worker(&env).await);
     let mut seen = BTreeSet::new();
     loop {
         let (ours, theirs) = tokio::join!(claimed(&one, 7), claimed(&other, 7));
@@ -224,7 +215,7 @@ async fn a_message_is_repeated_under_the_same_id_until_it_is_marked_as_sent() {
     let env = TestEnv::open().await;
     let merchant = env.merchant_with(100_000).await;
     env.issued(&merchant, "04000000001").await;
-    let worker = env.worker().await;
+    let worker = as_worker(&env).await;
     let first = claimed(&worker, 10).await.remove(0);
     assert_eq!(claimed(&worker, 10).await.len(), 0, "its lease is live");
 
@@ -245,7 +236,7 @@ async fn a_message_claimed_more_often_than_is_counted_delays_no_other() {
     env.issued(&merchant, "04000000002").await;
     env.sql(&format!("UPDATE outbox SET attempts = 32767 WHERE purchase_id = {}", worn_out.id.0));
     let mut attempts: Vec<u16> =
-        claimed(&env.worker().await, 10).await.iter().map(|message| message.attempt).collect();
+        claimed(&as_worker(&env).await, 10).await.iter().map(|message| message.attempt).collect();
     attempts.sort_unstable();
     assert_eq!(attempts, [1, ClaimedMessage::ATTEMPTS_COUNTED]);
 }
@@ -255,7 +246,7 @@ async fn only_the_latest_claim_says_that_a_message_failed_and_any_says_that_it_w
     let env = TestEnv::open().await;
     let merchant = env.merchant_with(100_000).await;
     env.issued(&merchant, "04000000001").await;
-    let worker = env.worker().await;
+    let worker = as_worker(&env).await;
     let first = claimed(&worker, 1).await.remove(0);
     env.sql("UPDATE outbox SET due_at = now()");
     let second = claimed(&worker, 1).await.remove(0);

@@ -5,11 +5,16 @@ use std::time::Duration;
 
 use back_office::{OverseenMessages, OverseenStates, OversightQuery, Story};
 use catalogue::NewProvider;
+use database::Purpose;
 use purchase::{Event, Fence, Incident, PurchaseId, StateName};
 use store::{Decided, Decision, DecisionError, Reservation, SealError, Store, Verdict};
+use test_kit::{
+    database::{OPERATOR, settings_as},
+    waiting::until,
+};
 use vend::{Capabilities, Doubt, Unclear, Vend};
 
-use crate::env::{FIRST, Merchant, TOKEN, TestEnv, act, connect, settings, until, vend, vended};
+use crate::env::{FIRST, Merchant, TOKEN, TestEnv, act, connect, settings, vend, vended};
 
 /// A decision that an operator enters. It contains no reply of a provider.
 fn entered(transaction: &str) -> Decision {
@@ -44,11 +49,11 @@ impl TestEnv {
 
 /// The store of another operator, with this sealing key.
 async fn another_operator(env: &TestEnv, key: [u8; 32]) -> Store {
-    let mut as_operator = settings(&env.database);
-    as_operator.database_url = env.database.url_as("test_operator", "test_operator").into();
+    let as_operator = settings_as(OPERATOR, &env.database);
     let keys = store::SealingKeys::try_new(store::SealingKey::new(1, &key), Vec::new()).unwrap();
     let handle = tokio::runtime::Handle::current();
-    Store::connect(as_operator, keys, purchase::Timing::default(), handle).await.unwrap()
+    let timing = purchase::Timing::default();
+    Store::connect(as_operator, keys, timing, Purpose::General, handle).await.unwrap()
 }
 
 /// The events of a story with the state after each.

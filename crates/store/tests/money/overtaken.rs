@@ -3,9 +3,10 @@
 
 use purchase::{Event, Fence, Illegal, RefusalSource, Why};
 use store::Verdict;
+use test_kit::waiting::until;
 use vend::{Refusal, RefusalReason};
 
-use crate::env::{FIRST, TestEnv, until};
+use crate::env::{FIRST, TestEnv};
 
 #[tokio::test]
 async fn a_record_that_meets_a_claim_under_way_is_judged_by_what_the_claim_has_left() {

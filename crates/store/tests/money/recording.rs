@@ -1,7 +1,8 @@
 //! Recording the outcome of a purchase: the hold is captured or released, once, and only by proof.
 
 use purchase::{Event, Failure, Fence, Handling, RefusalSource, StateName, Why};
-use store::{Aad, RecordError, Recorded, Reservation, Sealed, SealingKey, SealingKeys, Verdict};
+use store::{Aad, RecordError, Recorded, Reservation, Sealed, Verdict};
+use test_kit::purchases::sealing_keys;
 use vend::{CallId, Capabilities, Doubt, ProviderReference, Refusal, RefusalReason, Unclear};
 
 use crate::env::{FIRST, TOKEN, TestEnv, vended};
@@ -334,7 +335,7 @@ async fn what_a_provider_said_in_doubt_is_kept_sealed_with_its_attempt() {
     let kept = env.sql(
         "SELECT purchase_id, attempt, key_id, encode(sealed_reply, 'hex') FROM provider_replies ORDER BY at",
     );
-    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
+    let keys = sealing_keys();
     let place = Aad { purchase_id: order.id.0, column: "provider_replies.sealed_reply" };
     let opened: Vec<String> = kept
         .lines()

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use purchase::{OrganisationId, Timing};
 use store::{ClosingOutcome, ReserveRefusal, RetryKey};
+use test_kit::waiting::until;
 use vend::SubscriberIdentifier;
 
 use crate::env::{
-    Merchant, TestEnv, abandoned, aged, connect, connect_with, lock_of, refusal, settings, until, vended,
+    Merchant, TestEnv, abandoned, aged, connect, connect_with, lock_of, refusal, settings, vended,
 };
 
 const METER: &str = "04257670465";

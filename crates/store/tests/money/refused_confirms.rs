@@ -5,11 +5,12 @@ use chrono::{DateTime, Utc};
 use money::Money;
 use purchase::RefusedConfirm;
 use store::{RefusedQuery, Store};
+use test_kit::database::OPERATOR;
 use vend::Product;
 
 use crate::{
     checks::as_worker,
-    env::{Merchant, TestEnv, connect, settings},
+    env::{Merchant, TestEnv},
 };
 
 fn at() -> DateTime<Utc> {
@@ -46,9 +47,7 @@ fn unread(merchant: &Merchant) -> RefusedConfirm {
 
 /// The store in the operator's role.
 async fn as_operator(env: &TestEnv) -> Store {
-    let mut as_operator = settings(&env.database);
-    as_operator.database_url = env.database.url_as("test_operator", "test_operator").into();
-    connect(as_operator).await
+    env.store_as(OPERATOR).await
 }
 
 /// The ids of the requests that a query finds, in order.

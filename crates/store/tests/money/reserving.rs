@@ -8,8 +8,9 @@ use std::sync::{
 use money::Currency;
 use purchase::{Fence, Handling, StateName};
 use store::{ReserveError, ReserveRefusal};
+use test_kit::waiting::until;
 
-use crate::env::{FIRST, TestEnv, act, connect, is_pending, lock_of, pula, refusal, settings, until, vended};
+use crate::env::{FIRST, TestEnv, act, connect, is_pending, lock_of, pula, refusal, settings, vended};
 
 #[tokio::test]
 async fn a_reserve_holds_exactly_the_total_and_puts_the_first_send_on_record() {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use purchase::StateName;
 use store::{RecordError, ReserveError};
+use test_kit::waiting::until;
 
-use crate::env::{TestEnv, connect, lock_of, pula, settings, until, vend, vended};
+use crate::env::{TestEnv, connect, lock_of, pula, settings, vend, vended};
 
 #[tokio::test]
 async fn one_poisoned_reserve_fails_alone() {

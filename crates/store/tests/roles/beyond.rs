@@ -3,17 +3,17 @@
 //! detect a forged failure that comes with its history.
 
 use back_office::{CheckProgress, Invariant, Violation};
+use test_kit::database::WORKER;
 
 use crate::{
-    env::{TestEnv, connect, settings},
+    env::TestEnv,
     forging::{FAILURE, SUCCESS},
     installation::{Login, env},
 };
 
 async fn violations(env: &TestEnv) -> Vec<Violation> {
-    let mut as_worker = settings(&env.database);
-    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    back_office::check_books(&connect(as_worker).await, &mut CheckProgress::default()).await.unwrap()
+    let worker = env.store_as(WORKER).await;
+    back_office::check_books(&worker, &mut CheckProgress::default()).await.unwrap()
 }
 
 fn history(id: i64, event: &str) -> String {

@@ -2,11 +2,9 @@
 //! audit log, and nothing else.
 
 use back_office::CheckProgress;
+use test_kit::database::WORKER;
 
-use crate::{
-    env::{connect, settings},
-    installation::{Login, env},
-};
+use crate::installation::{Login, env};
 
 #[tokio::test]
 async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
@@ -36,12 +34,8 @@ async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
         &entry,
     ];
     assert_eq!(line.split('|').collect::<Vec<_>>(), told);
-    let mut as_worker = settings(&env.database);
-    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    assert_eq!(
-        back_office::check_books(&connect(as_worker).await, &mut CheckProgress::default()).await.unwrap(),
-        []
-    );
+    let worker = env.store_as(WORKER).await;
+    assert_eq!(back_office::check_books(&worker, &mut CheckProgress::default()).await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -6,9 +6,10 @@ use std::{fs, path::Path};
 use back_office::CheckProgress;
 use database::migrate;
 use directory::{audit_head, verify_audit_log};
+use test_kit::database::WORKER;
 
 use crate::{
-    env::{TestEnv, act, connect, pula, settings},
+    env::{TestEnv, act, pula},
     installation::{Login, env},
 };
 
@@ -40,9 +41,7 @@ async fn lines_and_payments_from_before_the_chain_are_taken_into_it() {
     is_of_the_version_before(&env).await;
     migrate(&env.database.url_as("test_owner", "test_owner").into()).await.unwrap();
 
-    let mut as_worker = settings(&env.database);
-    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    let worker = connect(as_worker).await;
+    let worker = env.store_as(WORKER).await;
     assert_eq!(verify_audit_log(worker.database(), None).await.unwrap().map(|whole| whole.lines), Ok(lines));
     assert_eq!(env.count("audit_log WHERE login IS NOT NULL"), 0, "their login is not known");
     let head = audit_head(worker.database()).await.unwrap();

@@ -5,16 +5,15 @@ use std::time::Duration;
 use back_office::CheckProgress;
 use purchase::{Channel, Event};
 use store::{Delivery, DeliveryOutcome, DueSlots, ReserveError, Store};
+use test_kit::database::WORKER;
 
 use crate::{
-    env::{FIRST, PROVIDER, TestEnv, connect, settings, vended},
+    env::{FIRST, PROVIDER, TestEnv, vended},
     installation::env,
 };
 
 async fn worker(env: &TestEnv) -> Store {
-    let mut as_worker = settings(&env.database);
-    as_worker.database_url = env.database.url_as("test_worker", "test_worker").into();
-    connect(as_worker).await
+    env.store_as(WORKER).await
 }
 
 #[tokio::test]

@@ -13,26 +13,26 @@ use std::{
     time::Duration,
 };
 
-use back_office::NewAccount;
 use catalogue::NewProvider;
 use clock::{Clock, ManualClock, Monotonic};
-use database::{Database, DatabaseError, DatabaseSettings, migrate};
-use identity::{
-    AuditContext, Environment, Identity, IdentitySettings, LoginCredentials, Onboarding, Role, SystemEntropy,
-    UserDetails,
-};
-use ledger::Category;
-use local_postgres::{LocalDatabase, LocalPostgres};
+use database::Database;
+use identity::{Environment, Identity, Onboarding, Role, SystemEntropy, UserDetails};
+use local_postgres::LocalDatabase;
 use money::{Money, Rate};
 use provider::{
     Gate, Provider,
     scripted::{Conduct, ScriptedProvider},
 };
 use purchase::{
-    AccessTokenId, Authority, ClientId, Event, FeeSchedule, Handling, OrganisationId, PurchaseId, Record,
-    SubscriberFormat, Terms, UserId,
+    Authority, Event, FeeSchedule, Handling, OrganisationId, PurchaseId, Record, SubscriberFormat, Terms,
 };
-use store::{SealingKey, SealingKeys, Store};
+use store::Store;
+use test_kit::{
+    database::{OPERATOR, SERVER, add_logins, migrated, settings_at},
+    organisation::{self, credentials, identity_settings, log_in, user},
+    purchases::{connect_store, open_wallet, put_provider},
+};
+pub use test_kit::{organisation::act, purchases::PROVIDER, waiting::until};
 use tokio::runtime::{Builder, Handle, Runtime};
 use vend::{CallId, Capabilities, Product, ProviderReference, Sale, VendOrder};
 use vending::{Arrival, Engine, Providers, Vending, VendingSettings};
@@ -49,13 +49,11 @@ pub use merchant::{
 };
 pub use wire::{Lost, Wire};
 
-/// The provider of every offer.
-pub const PROVIDER: &str = "BPC";
-
 /// The rejection of a check, a quote or a trial that got this from the provider.
 pub fn unchecked(unanswered: vend::Unanswered) -> vending::Rejection {
     vending::Rejection::Check { provider_code: PROVIDER.to_owned(), unanswered }
 }
+
 /// Another provider. It is connected too, and offers nothing until a test says so.
 pub const NEIGHBOUR: &str = "WUC";
 
@@ -69,16 +67,6 @@ pub const REST_AND_MORE: Duration = Duration::from_secs(61);
 
 /// The id of every request.
 pub const REQUEST_ID: &str = "till-3:0001";
-
-const PASSWORD: &str = "correct horse battery";
-
-const ROLES: &str = "
-    DO $$ BEGIN
-        CREATE ROLE test_server LOGIN PASSWORD 'test_server' IN ROLE vendgate_api;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;
-    DO $$ BEGIN
-        CREATE ROLE test_operator LOGIN PASSWORD 'test_operator' IN ROLE vendgate_operator;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;";
 
 /// The kind of environment that a test needs.
 pub struct Plan {
@@ -126,10 +114,6 @@ pub struct DoomedProcess {
 pub fn pula(amount: &str) -> Money {
     let cents = if amount.contains('.') { "" } else { ".00" };
     Money::parse_wire(&format!("BWP {amount}{cents}")).unwrap()
-}
-
-pub fn act() -> AuditContext {
-    AuditContext { actor: "naledi".into(), reason: "contract 17".into() }
 }
 
 /// A fee of 1.50, a commission of one per cent.
@@ -196,17 +180,16 @@ impl TestEnv {
     }
 
     pub async fn of(plan: Plan) -> Self {
-        let postgres = LocalPostgres::shared();
-        let database = postgres.database_from_template("vending", prepare).unwrap();
-        database.run_sql(ROLES).unwrap();
-        let wire = Wire::to(postgres.port()).await;
+        let database = migrated();
+        add_logins(&database);
+        let wire = Wire::to(database.port()).await;
         let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
         // Leaves a past from which a request may come.
         clock.advance(Duration::from_hours(1));
         let here = Handle::current();
-        let address = wire.address(&database.url_as("test_server", "test_server"));
-        let server = connect(&address, &plan, here.clone()).await;
-        let operator = connect(&database.url_as("test_operator", "test_operator"), &plan, here.clone()).await;
+        let address = wire.address(&database.url_as(SERVER, SERVER));
+        let server = connect(address, &plan, here.clone()).await;
+        let operator = connect(database.url_as(OPERATOR, OPERATOR), &plan, here.clone()).await;
         let [utility, neighbour] = [(); 2].map(|()| Arc::new(ScriptedProvider::of_conduct(plan.conduct)));
         let line = Arc::new(Line::to(utility.clone(), clock.clone()));
         let neighbours_line = Arc::new(Line::to(neighbour.clone(), clock.clone()));
@@ -245,16 +228,16 @@ impl TestEnv {
     }
 
     pub async fn other_process(&self) -> OtherProcess {
-        let wire = Wire::to(LocalPostgres::shared().port()).await;
-        let url = wire.address(&self.database.url_as("test_server", "test_server"));
-        let store = connect(&url, &self.plan, self.engine.runtime().clone()).await;
+        let wire = Wire::to(self.database.port()).await;
+        let url = wire.address(&self.database.url_as(SERVER, SERVER));
+        let store = connect(url, &self.plan, self.engine.runtime().clone()).await;
         OtherProcess { vending: self.service_over(&store, &self.engine), wire }
     }
 
     pub async fn doomed_process(&self) -> DoomedProcess {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let url = self.database.url_as("test_server", "test_server");
-        let store = connect(&url, &self.plan, runtime.handle().clone()).await;
+        let url = self.database.url_as(SERVER, SERVER);
+        let store = connect(url, &self.plan, runtime.handle().clone()).await;
         DoomedProcess { vending: self.service_over(&store, &Engine::new(runtime.handle().clone())), runtime }
     }
 
@@ -278,8 +261,7 @@ impl TestEnv {
 
     /// Declares the capabilities of the connection to the provider from now on.
     pub async fn declares(&self, declared: Capabilities) {
-        let provider = NewProvider { code: PROVIDER.into(), name: "Botswana Power".into(), declared };
-        catalogue::put_provider(self.operator.database(), provider, act()).await.unwrap();
+        put_provider(self.operator.database(), declared, act()).await;
     }
 
     /// A self-managed merchant with this balance in its wallet.
@@ -294,16 +276,8 @@ impl TestEnv {
     async fn merchant(&self, balance: &str, handling: Handling) -> Merchant<'_> {
         let code = format!("SHOP{}", self.merchants.fetch_add(1, Ordering::Relaxed));
         let (authority, secret_id) = self.logs_in(&code).await;
-        let account = NewAccount {
-            organisation: authority.organisation,
-            name: "Till".into(),
-            currency: pula("0").currency(),
-            category: Category::Current,
-            handling,
-            rank: 1,
-        };
-        let wallet = back_office::open_account(self.operator.database(), account, act()).await.unwrap();
-        back_office::top_up(self.operator.database(), wallet, pula(balance), act()).await.unwrap();
+        let (database, balance) = (self.operator.database(), pula(balance));
+        let wallet = open_wallet(database, authority.organisation, handling, balance, act()).await;
         for product in Product::ALL {
             self.offers(authority.organisation, product, terms()).await;
         }
@@ -350,24 +324,10 @@ impl TestEnv {
 
     /// An organisation with a user that is logged in, and the id of the client secret of that login.
     async fn logs_in(&self, code: &str) -> (Authority, i64) {
-        self.onboarding.create_organisation(code, "Shop", Environment::Production, act()).await.unwrap();
-        let client = self.onboarding.create_client(code, "tills", act()).await.unwrap();
-        self.onboarding.create_user(code, till(), act()).await.unwrap();
-        let credentials = LoginCredentials {
-            client_id: client.client_id,
-            client_secret: client.secret.expose().into(),
-            organisation_code: code.into(),
-            username: "till".into(),
-            password: PASSWORD.into(),
-        };
-        let tokens = self.identity.login(credentials).await.unwrap();
-        let caller = self.identity.authenticate(tokens.access_token.expose()).await.unwrap();
-        let authority = Authority {
-            organisation: OrganisationId(caller.organisation.id),
-            client: ClientId(caller.client_id),
-            user: UserId(caller.user.id),
-            access_token: AccessTokenId(caller.access_token_id),
-        };
+        let silent = UserDetails { phone_number: None, ..user("till", Role::Integrator) };
+        let environment = Environment::Production;
+        let client = organisation::enter(&self.onboarding, code, "Shop", environment, silent).await;
+        let (authority, _tokens) = log_in(&self.identity, credentials(code, &client, "till")).await;
         (authority, client.secret_id)
     }
 
@@ -436,16 +396,6 @@ impl Drop for TestEnv {
     }
 }
 
-/// Polls until the condition holds, for half a minute.
-pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let waited = tokio::time::timeout(Duration::from_secs(30), async {
-        while !is_so() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    });
-    assert!(waited.await.is_ok(), "timed out waiting until {what}");
-}
-
 fn process(
     store: &Store,
     [line, neighbours_line]: [&Arc<Line>; 2],
@@ -461,29 +411,10 @@ fn process(
 }
 
 fn identity_over(database: Database, clock: &ManualClock) -> Identity {
-    let settings = IdentitySettings::new(Environment::Production, "a1".repeat(32).into());
+    let settings = identity_settings(Environment::Production);
     Identity::try_new(settings, database, Arc::new(clock.clone()), Arc::new(SystemEntropy)).unwrap()
 }
 
-fn till() -> UserDetails {
-    UserDetails {
-        username: "till".into(),
-        password: PASSWORD.into(),
-        full_name: "Till One".into(),
-        phone_number: None,
-        email: None,
-        role: Role::Integrator,
-    }
-}
-
-async fn connect(url: &str, plan: &Plan, engine: Handle) -> Store {
-    let keys = SealingKeys::try_new(SealingKey::new(1, &[7; 32]), Vec::new()).unwrap();
-    let mut settings = DatabaseSettings::for_database(url.to_owned());
-    (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
-    Store::connect(settings, keys, plan.settings.timing(), engine).await.unwrap()
-}
-
-fn prepare(url: &str) -> Result<(), DatabaseError> {
-    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(migrate(&url.into())).map(drop)
+async fn connect(url: String, plan: &Plan, engine: Handle) -> Store {
+    connect_store(settings_at(url), plan.settings.timing(), engine).await
 }

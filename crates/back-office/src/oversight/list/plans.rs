@@ -3,9 +3,9 @@
 
 use database::Statement;
 use local_postgres::{LocalDatabase, pages_touched};
+use test_kit::database::migrated;
 
 use super::{OverseeById, OverseeByReference, OverseeBySubscriber, OverseeByTime, OverseeOpen};
-use crate::test_database::migrated;
 
 /// Two organisations with 24,000 purchases each.
 const HISTORY: &str = include_str!("../../../../store/src/listing/history.sql");

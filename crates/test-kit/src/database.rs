@@ -1,0 +1,54 @@
+//! A migrated database of its own for each test, and the logins of the programs.
+
+use database::{DatabaseError, DatabaseSettings, migrate};
+use local_postgres::{LocalDatabase, LocalPostgres};
+use tokio::runtime::Builder;
+
+/// The login of a server.
+pub const SERVER: &str = "test_server";
+/// The login of a worker.
+pub const WORKER: &str = "test_worker";
+/// The login of an operator.
+pub const OPERATOR: &str = "test_operator";
+
+/// A migrated database for one test, on the server that all tests of this process share. It is migrated once for each
+/// process, and copied for each test.
+pub fn migrated() -> LocalDatabase {
+    let prepared = LocalPostgres::shared().database_from_template("migrated", prepare);
+    prepared.expect("a test needs its database")
+}
+
+/// Migrates the empty database at `url`, which is to become a template. It must run on a thread without a runtime.
+///
+/// # Errors
+/// If the database cannot be migrated.
+pub fn prepare(url: &str) -> Result<(), DatabaseError> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(DatabaseError::unavailable)?.block_on(migrate(&url.into())).map(drop)
+}
+
+/// Creates the three logins, each with the role of its program. The password of each login is its name.
+pub fn add_logins(database: &LocalDatabase) {
+    let logins = [(SERVER, "vendgate_api"), (WORKER, "vendgate_worker"), (OPERATOR, "vendgate_operator")];
+    // Logins belong to the server, which the tests of a process share. So another test may have created them.
+    let statements = logins.map(|(login, role)| {
+        format!(
+            "DO $$ BEGIN
+                 CREATE ROLE {login} LOGIN PASSWORD '{login}' IN ROLE {role};
+             EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;"
+        )
+    });
+    database.run_sql(&statements.concat()).expect("the roles of a migrated database can have logins");
+}
+
+/// Settings for the database at `url` with small pools, because the tests of a process share the connections of a server.
+pub fn settings_at(url: String) -> DatabaseSettings {
+    let mut settings = DatabaseSettings::for_database(url);
+    (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
+    settings
+}
+
+/// The same for `database` as `login`.
+pub fn settings_as(login: &str, database: &LocalDatabase) -> DatabaseSettings {
+    settings_at(database.url_as(login, login))
+}

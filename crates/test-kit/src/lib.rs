@@ -1,0 +1,25 @@
+//! What the tests of several crates share. It is a dev-dependency only: nothing that is shipped contains it.
+//!
+//! Each module with dependencies is a feature of the same name. What fails here fails the test, by a panic.
+#![warn(missing_docs)]
+
+pub mod books;
+#[cfg(feature = "database")]
+pub mod database;
+pub mod fields;
+#[cfg(feature = "log")]
+pub mod log;
+#[cfg(feature = "organisation")]
+pub mod organisation;
+#[cfg(feature = "purchases")]
+pub mod purchases;
+#[cfg(feature = "relay")]
+pub mod relay;
+#[cfg(feature = "simulator")]
+pub mod simulator;
+#[cfg(feature = "waiting")]
+pub mod waiting;
+#[cfg(feature = "relay")]
+pub mod wire;
+#[cfg(feature = "wire-form")]
+pub mod wire_form;
