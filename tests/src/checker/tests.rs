@@ -22,6 +22,15 @@ fn books_in_order_violate_no_invariant() {
 }
 
 #[test]
+fn an_account_with_the_number_of_a_purchase_is_not_taken_for_the_purchase() {
+    let mut evidence = sound();
+    let body = json!({ "id": BOUGHT, "balance": "BWP 898.50" });
+    let of_account = Exchange { reply: Some(reply(200, body)), ..balance("BWP 898.50") };
+    evidence.history.exchanges.push(of_account);
+    assert_eq!(check(&evidence), Vec::new());
+}
+
+#[test]
 fn invariants_are_numbered_from_one_to_nineteen() {
     let ids: Vec<String> = INVARIANTS.iter().map(|invariant| invariant.id.to_owned()).collect();
     let expected: Vec<String> = (1..=19).map(|number| format!("I{number}")).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::checker::{Books, Evidence, Invariant, Purchase, Reply};
+use crate::checker::{Books, Evidence, Exchange, Invariant, Purchase, Reply};
 
 pub(in crate::checker) const I5: Invariant = Invariant {
     id: "I5",
@@ -121,7 +121,10 @@ fn sums(evidence: &Evidence) -> Vec<String> {
             broken.push(format!("the amounts of purchase {} do not add up", purchase.id));
         }
     }
-    for reply in evidence.history.exchanges.iter().filter_map(|exchange| exchange.reply.as_ref()) {
+    // Only these answers show a purchase. The id of an account may have the number of a purchase.
+    let shows_purchase = |exchange: &&Exchange| exchange.is_confirm() || exchange.is_retry();
+    let shown = evidence.history.exchanges.iter().filter(shows_purchase);
+    for reply in shown.filter_map(|exchange| exchange.reply.as_ref()) {
         let Some(purchase) = reply.id().and_then(|id| evidence.books.purchase(id)) else { continue };
         broken.extend(shown_amounts(purchase, reply));
     }
