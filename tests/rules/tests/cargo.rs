@@ -16,6 +16,20 @@ pub struct Package {
     pub built_with: Vec<String>,
     /// The packages that its tests need besides.
     pub tested_with: Vec<String>,
+    /// Its library and its programs.
+    pub targets: Vec<Target>,
+}
+
+/// A library or a program.
+pub struct Target {
+    /// Its first file, from the root.
+    pub file: String,
+    /// Whether it is a library.
+    pub is_library: bool,
+    /// Whether `cargo test` runs the tests in its code.
+    pub is_tested: bool,
+    /// Whether `cargo test` runs the examples in its documentation.
+    pub has_examples_run: bool,
 }
 
 /// The packages of the workspace by name.
@@ -27,29 +41,49 @@ pub fn packages() -> BTreeMap<String, Package> {
         .expect("cargo runs: it runs this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
-    let packages = metadata.get("packages").and_then(Value::as_array).expect("cargo lists the packages");
-    packages.iter().map(package).map(|package| (package.name.clone(), package)).collect()
+    list(&metadata, "packages").map(package).map(|package| (package.name.clone(), package)).collect()
 }
 
 fn package(value: &Value) -> Package {
-    let manifest = text(value, "manifest_path").replace('\\', "/");
-    let root = root().to_string_lossy().replace('\\', "/");
-    let path = manifest.strip_prefix(&root).and_then(|path| path.strip_suffix("/Cargo.toml"));
-    let dependencies =
-        value.get("dependencies").and_then(Value::as_array).expect("a package lists what it uses");
+    let manifest = from_root(value, "manifest_path");
     let (for_tests, for_itself): (Vec<&Value>, Vec<&Value>) =
-        dependencies.iter().partition(|one| one.get("kind").and_then(Value::as_str) == Some("dev"));
+        list(value, "dependencies").partition(|one| one.get("kind").and_then(Value::as_str) == Some("dev"));
     let names =
         |dependencies: Vec<&Value>| dependencies.iter().map(|one| text(one, "name").to_owned()).collect();
     Package {
         name: text(value, "name").to_owned(),
-        path: path
-            .expect("the package is below the root of the workspace")
-            .trim_start_matches('/')
-            .to_owned(),
+        path: manifest.strip_suffix("/Cargo.toml").expect("a manifest has this name").to_owned(),
         built_with: names(for_itself),
         tested_with: names(for_tests),
+        targets: list(value, "targets").filter_map(target).collect(),
     }
+}
+
+/// The target, if it is a library or a program.
+fn target(value: &Value) -> Option<Target> {
+    let kinds: Vec<&str> = list(value, "kind").filter_map(Value::as_str).collect();
+    (kinds.contains(&"lib") || kinds.contains(&"bin")).then(|| Target {
+        file: from_root(value, "src_path"),
+        is_library: kinds.contains(&"lib"),
+        is_tested: is_set(value, "test"),
+        has_examples_run: is_set(value, "doctest"),
+    })
+}
+
+/// A path that cargo gives, from the root of the workspace.
+fn from_root(value: &Value, field: &str) -> String {
+    let path = text(value, field).replace('\\', "/");
+    let root = root().to_string_lossy().replace('\\', "/");
+    let path = path.strip_prefix(&root).expect("a package is below the root of the workspace");
+    path.trim_start_matches('/').to_owned()
+}
+
+fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    value.get(field).and_then(Value::as_array).expect("cargo lists them").iter()
+}
+
+fn is_set(value: &Value, field: &str) -> bool {
+    value.get(field).and_then(Value::as_bool).expect("cargo tells what it does with a target")
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {

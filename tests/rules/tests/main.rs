@@ -9,4 +9,5 @@ mod needs;
 mod planted;
 mod sizes;
 mod source;
+mod targets;
 mod transactions;
