@@ -2,8 +2,7 @@
 //!
 //! Argon2id (RFC 9106) with 19 MiB and two passes, one of the equivalent minima that OWASP recommends: about 20 ms of
 //! one core. A caller that can make a server hash can keep it busy. So only passwords of proven clients are hashed.
-//! Their memory is allocated when the process starts. The number of waiting logins is bounded, in total and for each
-//! client.
+//! Their memory is bounded and used again. The number of waiting logins is bounded, in total and for each client.
 
 mod memory;
 mod queue;
@@ -61,9 +60,10 @@ pub enum HashError {
 }
 
 impl Passwords {
-    /// `at_once` checks run at a time, each in 19 MiB that are allocated here. Another `queue_max` checks may wait.
+    /// `at_once` checks run at a time, each in 19 MiB that are kept for the next check. Another `queue_max` checks
+    /// may wait.
     pub(crate) fn new(at_once: usize, queue_max: usize) -> Self {
-        let memory = Memory::allocate(at_once, hasher().params().block_count());
+        let memory = Memory::of(at_once, hasher().params().block_count());
         Self { memory, queue: Queue::new(at_once.saturating_add(queue_max)) }
     }
 
