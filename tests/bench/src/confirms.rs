@@ -83,7 +83,7 @@ impl Confirms {
 
     fn findings(&self) -> Vec<Finding> {
         let best = self.series.iter().map(|series| Sample::of_rates(&series.rounds));
-        let best = best.max_by_key(|rates| rates.median()).unwrap_or_default();
+        let best = best.max_by_key(Sample::median).unwrap_or_default();
         let mut findings = Vec::new();
         for Series { clients, rounds } in &self.series {
             if *clients == USUAL {
@@ -92,9 +92,10 @@ impl Confirms {
             if *clients == 1 {
                 findings.push(self.latency_of_one(rounds));
             }
-            let what = format!("(c) confirms over HTTP, {clients} clients");
+            let callers = if *clients == 1 { "one client".to_owned() } else { format!("{clients} clients") };
+            let what = format!("(c) confirms over HTTP, {callers}");
             let rate = Finding::new(what, Unit::Rate, Sample::of_rates(rounds));
-            let rate = rate.beside("the best of these numbers of clients", best);
+            let rate = rate.beside("the best of these numbers of clients", best.clone());
             findings.push(if *clients >= MANY { rate.must(Goal::MinimumRatio(9)) } else { rate });
         }
         findings

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clock::{Clock, SystemClock};
-use sandbox::{Pace, Process, Sandbox, Signal};
+use sandbox::{Pace, Process, Sandbox};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -28,7 +28,7 @@ const WATCHED: Duration = Duration::from_secs(20);
 /// In thousandths of one processor.
 const IDLE_SHARE_AT_MOST: u128 = 10;
 /// In bytes.
-const IDLE_MEMORY_AT_MOST: u128 = 40 * 1_024 * 1_024;
+const IDLE_MEMORY_AT_MOST: u128 = 40_000_000;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The condition of the index over open purchases.
 const OPEN: &str = "purchases WHERE state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')";
@@ -43,31 +43,43 @@ struct Drain {
     idle_memory: u64,
 }
 
-/// One worker resolves `PURCHASES` purchases in doubt. Then two workers resolve as many again.
+/// One worker resolves `PURCHASES` purchases in doubt. Then two workers resolve as many, in a database of their own.
 pub fn measure(engine: &Runtime) -> Result<Vec<Finding>, Failure> {
-    let shop = Shop::open("drain", Pace::Real, METERS)?;
-    let server = shop.server("unlimited")?;
-    let drain = engine.block_on(drain_twice(&shop, address_of(server.url())))?;
-    drop(server);
-    shop.close()?;
-    Ok(drain.findings())
+    let (one, idle_share, idle_memory) = in_doubt(engine, "one-worker", one_worker)?;
+    let two = in_doubt(engine, "two-workers", two_workers)?;
+    Ok(Drain { one, two, idle_share, idle_memory }.findings())
 }
 
-async fn drain_twice(shop: &Shop, address: &str) -> Result<Drain, Failure> {
-    let sandbox = &shop.sandbox;
-    let orders = open_merchants(sandbox, address).await?;
+/// What `work` measures in a new system with `PURCHASES` purchases in doubt.
+fn in_doubt<T>(
+    engine: &Runtime,
+    name: &str,
+    work: impl AsyncFnOnce(&Shop) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let shop = Shop::open(name, Pace::Real, METERS)?;
+    let server = shop.server("unlimited")?;
+    let measured = engine.block_on(async {
+        lose_the_answers(&shop.sandbox, address_of(server.url())).await?;
+        work(&shop).await
+    })?;
+    drop(server);
+    shop.close()?;
+    Ok(measured)
+}
 
-    lose_the_answers(sandbox, address, &orders).await?;
-    let (one, worker) = drain(sandbox, || shop.worker("alone")).await?;
+/// The time of one worker, and its share of a processor and its memory afterwards.
+async fn one_worker(shop: &Shop) -> Result<(Duration, u128, u64), Failure> {
+    let (took, worker) = drain(&shop.sandbox, || shop.worker("alone")).await?;
     // The worker is not idle until all messages are sent.
-    wait_until_there_are_no(sandbox, UNSENT).await?;
+    wait_until_there_are_no(&shop.sandbox, UNSENT).await?;
     let (idle_share, idle_memory) = watch_idle(&worker).await?;
-    worker.signal(Signal::KILL)?;
+    Ok((took, idle_share, idle_memory))
+}
 
-    lose_the_answers(sandbox, address, &orders).await?;
+async fn two_workers(shop: &Shop) -> Result<Duration, Failure> {
     let both = || Ok((shop.worker("first")?, shop.worker("second")?));
-    let (two, _workers) = drain(sandbox, both).await?;
-    Ok(Drain { one, two, idle_share, idle_memory })
+    let (took, _workers) = drain(&shop.sandbox, both).await?;
+    Ok(took)
 }
 
 /// All confirms of the measurement: one for each meter of each organisation.
@@ -83,12 +95,13 @@ async fn open_merchants(sandbox: &Sandbox, address: &str) -> Result<Vec<Vec<u8>>
 }
 
 /// Buys everything. The utility vends each purchase and loses each answer.
-async fn lose_the_answers(sandbox: &Sandbox, address: &str, orders: &[Vec<u8>]) -> Result<(), Failure> {
+async fn lose_the_answers(sandbox: &Sandbox, address: &str) -> Result<(), Failure> {
+    let orders = open_merchants(sandbox, address).await?;
     let lost = serde_json::json!({ "fault": "drop_after", "times": orders.len() });
     let faults = format!("{}/faults", sandbox.info().simulator_url);
     let request = sandbox::http_client()?.post(faults).header("Content-Type", "application/json");
     request.body(lost.to_string()).send().await?.error_for_status()?;
-    let waiting = Arc::new(Mutex::new(VecDeque::from(orders.to_vec())));
+    let waiting = Arc::new(Mutex::new(VecDeque::from(orders)));
     let mut buyers = JoinSet::new();
     for _ in 0..BUYERS {
         buyers.spawn(buy(Client::connect(address).await?, waiting.clone()));
@@ -160,7 +173,7 @@ impl Drain {
         let (one, two) = (Sample::of([rate(self.one)]), Sample::of([rate(self.two)]));
         let (share, memory) = (Sample::of([self.idle_share]), Sample::of([self.idle_memory.into()]));
         vec![
-            Finding::new("(d) 20,000 purchases in doubt, one worker", Unit::Rate, one)
+            Finding::new("(d) 20,000 purchases in doubt, one worker", Unit::Rate, one.clone())
                 .must(Goal::Minimum(2_500)),
             Finding::new("(d) 20,000 purchases in doubt, two workers", Unit::Rate, two)
                 .beside("one worker", one)

@@ -32,14 +32,9 @@ pub enum Unit {
     Share,
 }
 
-/// The same number from all rounds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sample {
-    least: u128,
-    /// Of two numbers in the middle, the lesser one.
-    median: u128,
-    greatest: u128,
-}
+/// The same number from each round, in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample(Vec<u128>);
 
 /// A result.
 #[derive(Debug)]
@@ -52,12 +47,8 @@ pub struct Finding {
 }
 
 impl Sample {
-    pub fn of(numbers: impl IntoIterator<Item = u128>) -> Self {
-        let mut numbers: Vec<u128> = numbers.into_iter().collect();
-        numbers.sort_unstable();
-        let last = numbers.len().saturating_sub(1);
-        let at = |place: usize| numbers.get(place).copied().unwrap_or_default();
-        Self { least: at(0), median: at(last / 2), greatest: at(last) }
+    pub fn of(rounds: impl IntoIterator<Item = u128>) -> Self {
+        Self(rounds.into_iter().collect())
     }
 
     pub fn of_rates(rounds: &[Measurement]) -> Self {
@@ -74,8 +65,28 @@ impl Sample {
         Self::of(times.into_iter().map(|time| time.as_micros()))
     }
 
-    pub const fn median(self) -> u128 {
-        self.median
+    /// Of two numbers in the middle, the lesser one.
+    pub fn median(&self) -> u128 {
+        self.ascending().get(self.0.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+    }
+
+    /// Of two numbers in the middle, the greater one.
+    fn upper_median(&self) -> u128 {
+        self.ascending().get(self.0.len() / 2).copied().unwrap_or_default()
+    }
+
+    fn ascending(&self) -> Vec<u128> {
+        let mut numbers = self.0.clone();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn least(&self) -> u128 {
+        self.0.iter().min().copied().unwrap_or_default()
+    }
+
+    fn greatest(&self) -> u128 {
+        self.0.iter().max().copied().unwrap_or_default()
     }
 }
 
@@ -99,22 +110,37 @@ impl Finding {
     }
 
     fn is_reached(&self) -> Option<bool> {
-        let (measured, tenths) = (self.measured.median, self.tenths());
+        let ratio = self.ratio();
         Some(match self.goal? {
-            Goal::Minimum(least) => measured >= least,
-            Goal::Maximum(most) => measured <= most,
-            Goal::MinimumRatio(least) => tenths.is_some_and(|tenths| tenths >= least),
-            Goal::MaximumRatio(most) => tenths.is_some_and(|tenths| tenths <= most),
+            Goal::Minimum(least) => self.measured.median() >= least,
+            Goal::Maximum(most) => self.measured.upper_median() <= most,
+            Goal::MinimumRatio(tenths) => ratio.is_some_and(|ratio| ratio >= hundredths(tenths)),
+            Goal::MaximumRatio(tenths) => ratio.is_some_and(|ratio| ratio <= hundredths(tenths)),
         })
     }
 
-    /// The result in tenths of its yardstick, never rounded in favour of the goal. `None` if the yardstick is zero.
-    fn tenths(&self) -> Option<u128> {
-        let (_, yardstick) = self.yardstick?;
-        let (measured, yardstick) = (self.measured.median.saturating_mul(10), yardstick.median);
-        let is_bounded_above = matches!(self.goal, Some(Goal::MaximumRatio(_)));
-        let up = if is_bounded_above { yardstick.saturating_sub(1) } else { 0 };
-        measured.saturating_add(up).checked_div(yardstick)
+    /// The median of the ratios of all rounds, in hundredths, never rounded in favour of the goal. `None` if there is no
+    /// yardstick, or if it is zero in a round.
+    fn ratio(&self) -> Option<u128> {
+        let ratios = self.ratios()?;
+        Some(if self.is_bounded_above() { ratios.upper_median() } else { ratios.median() })
+    }
+
+    /// The result of each round in hundredths of the yardstick of the same round: what slows one down for a while slows
+    /// down the other.
+    fn ratios(&self) -> Option<Sample> {
+        let (_, yardstick) = self.yardstick.as_ref()?;
+        let is_complete = !self.measured.0.is_empty() && self.measured.0.len() == yardstick.0.len();
+        let rounds = self.measured.0.iter().zip(&yardstick.0);
+        let ratios = rounds.map(|(measured, yardstick)| {
+            let up = if self.is_bounded_above() { yardstick.saturating_sub(1) } else { 0 };
+            hundredths(measured.saturating_mul(10)).saturating_add(up).checked_div(*yardstick)
+        });
+        ratios.collect::<Option<Vec<u128>>>().filter(|_| is_complete).map(Sample)
+    }
+
+    const fn is_bounded_above(&self) -> bool {
+        matches!(self.goal, Some(Goal::MaximumRatio(_)))
     }
 }
 
@@ -123,9 +149,10 @@ impl fmt::Display for Finding {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, unit, measured, yardstick, goal } = self;
         let (median, least, greatest) =
-            (unit.show(measured.median), unit.show(measured.least), unit.show(measured.greatest));
-        let yardstick = yardstick.map(|(name, yardstick)| format!("{name}: {}", unit.show(yardstick.median)));
-        let ratio = self.tenths().map(with_tenths).unwrap_or_default();
+            (unit.show(measured.median()), unit.show(measured.least()), unit.show(measured.greatest()));
+        let yardstick =
+            yardstick.as_ref().map(|(name, yardstick)| format!("{name}: {}", unit.show(yardstick.median())));
+        let ratio = self.ratio().map(with_hundredths).unwrap_or_default();
         let goal = goal.map(|goal| goal.show(*unit)).unwrap_or_default();
         let verdict = match self.is_reached() {
             Some(true) => "reached",
@@ -164,6 +191,15 @@ impl Unit {
     }
 }
 
+const fn hundredths(tenths: u128) -> u128 {
+    tenths.saturating_mul(10)
+}
+
+/// `1.23` for 123 hundredths.
+fn with_hundredths(hundredths: u128) -> String {
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
 /// `12.3` for 123 tenths.
 fn with_tenths(tenths: u128) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
@@ -192,20 +228,38 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_ordered_and_of_two_in_the_middle_the_lesser_counts() {
-        assert_eq!(Sample::of([5, 1, 3]), Sample { least: 1, median: 3, greatest: 5 });
-        assert_eq!(Sample::of([8, 2, 6, 4]), Sample { least: 2, median: 4, greatest: 8 });
-        assert_eq!(Sample::of([7]), Sample { least: 7, median: 7, greatest: 7 });
-        assert_eq!(Sample::of([]), Sample::default());
+    fn a_sample_has_a_least_a_middle_and_a_greatest_number_in_any_order() {
+        let summary = |numbers: &[u128]| {
+            let sample = Sample::of(numbers.iter().copied());
+            [sample.least(), sample.median(), sample.upper_median(), sample.greatest()]
+        };
+        assert_eq!(summary(&[5, 1, 3]), [1, 3, 3, 5]);
+        assert_eq!(summary(&[8, 2, 6, 4]), [2, 4, 6, 8]);
+        assert_eq!(summary(&[7]), [7, 7, 7, 7]);
+        assert_eq!(summary(&[]), [0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_ratio_compares_numbers_of_the_same_round() {
+        let compared = |measured: &[u128], yardstick: &[u128]| {
+            let [measured, yardstick] =
+                [measured, yardstick].map(|numbers| Sample::of(numbers.iter().copied()));
+            Finding::new("it", Unit::Rate, measured).beside("another", yardstick).ratio()
+        };
+        // The machine was ten times as fast in the second round. The ratio of the medians would be 3.
+        assert_eq!(compared(&[20, 200, 30], &[10, 100, 2]), Some(200));
+        assert_eq!(compared(&[20, 200], &[10, 0]), None);
+        assert_eq!(compared(&[20, 200], &[10]), None);
+        assert_eq!(compared(&[], &[]), None);
     }
 
     #[test]
     fn a_ratio_is_never_rounded_in_favour_of_its_goal() {
-        let tenths = |measured, goal| finding(measured, 1_000, goal).tenths();
-        assert_eq!(tenths(2_499, Goal::MinimumRatio(25)), Some(24));
-        assert_eq!(tenths(2_500, Goal::MinimumRatio(25)), Some(25));
-        assert_eq!(tenths(1_500, Goal::MaximumRatio(15)), Some(15));
-        assert_eq!(tenths(1_501, Goal::MaximumRatio(15)), Some(16));
+        let ratio = |measured, goal| finding(measured, 1_000, goal).ratio();
+        assert_eq!(ratio(2_499, Goal::MinimumRatio(25)), Some(249));
+        assert_eq!(ratio(2_500, Goal::MinimumRatio(25)), Some(250));
+        assert_eq!(ratio(1_500, Goal::MaximumRatio(15)), Some(150));
+        assert_eq!(ratio(1_501, Goal::MaximumRatio(15)), Some(151));
     }
 
     #[test]
@@ -229,10 +283,10 @@ mod tests {
     #[test]
     fn a_row_shows_everything_in_its_unit() {
         let rates = Sample::of([12_345, 9_000, 13_000]);
-        let row = Finding::new("it", Unit::Rate, rates).beside("another", Sample::of([5_000]));
+        let row = Finding::new("it", Unit::Rate, rates).beside("another", Sample::of([5_000; 3]));
         assert_eq!(
             row.must(Goal::MinimumRatio(30)).to_string(),
-            "| it | 12,345 /s | 9,000 /s to 13,000 /s | another: 5,000 /s | 2.4 | at least 3.0 times | **missed** |"
+            "| it | 12,345 /s | 9,000 /s to 13,000 /s | another: 5,000 /s | 2.46 | at least 3.0 times | **missed** |"
         );
         let alone = Finding::new("it", Unit::Memory, Sample::of([19_950_000]));
         let expected = "| it | 20.0 MB | 20.0 MB to 20.0 MB |  |  | at most 20.0 MB | reached |";

@@ -65,7 +65,7 @@ impl Load {
         }
         let bare = Sample::of_rates(&bare);
         let compared = |what: String, rounds: &[Measurement]| {
-            Finding::new(what, Unit::Rate, Sample::of_rates(rounds)).beside(self.row_lock.name, bare)
+            Finding::new(what, Unit::Rate, Sample::of_rates(rounds)).beside(self.row_lock.name, bare.clone())
         };
         Ok(vec![
             compared(self.what.to_owned(), &grouped).must(self.goal),

@@ -116,11 +116,11 @@ impl Routes {
                 .beside(BARE, bare_processor)
                 .must(Goal::MaximumRatio(50)),
             processor("processor of Postgres for a confirm", |run| run.postgres),
-            Finding::new("confirm", Unit::Rate, rates(&self.confirm)).beside(BARE, bare_rate),
+            Finding::new("confirm", Unit::Rate, rates(&self.confirm)).beside(BARE, bare_rate.clone()),
         ];
         findings.extend(self.others.iter().map(|route| {
             let rate = Finding::new(route.what, Unit::Rate, rates(&route.runs));
-            rate.beside(BARE, bare_rate).must(Goal::MinimumRatio(route.at_least_tenths))
+            rate.beside(BARE, bare_rate.clone()).must(Goal::MinimumRatio(route.at_least_tenths))
         }));
         findings
     }
