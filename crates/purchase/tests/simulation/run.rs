@@ -146,7 +146,8 @@ pub struct Simulation {
     pub options: Options,
     pub now: u64,
     pub chance: Chance,
-    queue: BTreeMap<(u64, u64), Happening>,
+    /// Boxed: the queue moves its entries often.
+    queue: BTreeMap<(u64, u64), Box<Happening>>,
     queued: u64,
     pub database: Database,
     pub database_outages: Vec<(u64, u64)>,
@@ -269,13 +270,13 @@ impl Simulation {
             match self.whereabouts(&happening) {
                 Whereabouts::Gone => continue,
                 Whereabouts::HeldUp { until } => {
-                    self.at(until, happening);
+                    self.at(until, *happening);
                     continue;
                 }
                 Whereabouts::There => {}
             }
-            let is_over = matches!(happening, Happening::Closes);
-            self.happens(happening);
+            let is_over = matches!(*happening, Happening::Closes);
+            self.happens(*happening);
             steps += 1;
             if is_over || self.record.violation.is_some() {
                 break;
@@ -293,7 +294,7 @@ impl Simulation {
 
     pub fn at(&mut self, at: u64, happening: Happening) {
         self.queued += 1;
-        self.queue.insert((at, self.queued), happening);
+        self.queue.insert((at, self.queued), Box::new(happening));
     }
 
     pub fn after(&mut self, wait: u64, happening: Happening) {
@@ -382,7 +383,7 @@ impl Simulation {
     /// What is still in transit when the faults end arrives soon, or never.
     pub fn clears_the_network(&mut self) {
         let soon = self.now + SECOND;
-        let is_late = |happening: &Happening| matches!(happening, Happening::Arrives { .. });
+        let is_late = |happening: &Happening| matches!(*happening, Happening::Arrives { .. });
         let late: Vec<_> = self
             .queue
             .range((soon, 0)..)
@@ -390,7 +391,9 @@ impl Simulation {
             .map(|(key, _)| *key)
             .collect();
         for key in late {
-            let Some(Happening::Arrives { connection, copy, sender }) = self.queue.remove(&key) else {
+            let Some(Happening::Arrives { connection, copy, sender }) =
+                self.queue.remove(&key).map(|boxed| *boxed)
+            else {
                 continue;
             };
             if self.chance.happens(50) {
