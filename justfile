@@ -45,11 +45,12 @@ bench *arguments:
 siege *arguments:
     cargo run --release --locked -p bench -- siege {{arguments}}
 
-# The long attacks: every order of events, 120,000 simulated runs, real servers that are killed and stopped, races.
+# The long attacks: every order of events, 120,000 simulated runs, killed and stopped servers, races, refused logins.
 # `just sweep 5000` runs more crash rounds.
 sweep rounds="1000":
     VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
+    VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing
 
 # Measures how soon doubt ends after a server was killed. Checks that a confirm that a proxy held for up to a minute buys
 # nothing. Both run with the default times of production.

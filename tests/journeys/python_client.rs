@@ -8,7 +8,10 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -373,9 +376,15 @@ fn client(directory: &Path) -> Command {
     command
 }
 
+/// Python itself, found once: `python3` may be a script of a version manager that is slower than the client.
 fn python() -> Command {
-    installed::needs("python3");
-    let mut command = Command::new("python3");
+    static PYTHON: LazyLock<String> = LazyLock::new(|| {
+        installed::needs("python3");
+        let asked =
+            Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+    });
+    let mut command = Command::new(&*PYTHON);
     command.arg("-B").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

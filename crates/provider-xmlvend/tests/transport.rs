@@ -146,9 +146,9 @@ async fn silence_and_dripping_end_at_the_deadline_in_doubt() {
     for does in [Does::IsSilent, Does::Drips(http("200 OK", VEND_REPLY.as_bytes()))] {
         let gateway = Gateway::that(does).await;
         let mut impatient = settings(&gateway.endpoint);
-        impatient.vend_timeout_ms = 1_000;
-        impatient.enquiry_timeout_ms = 1_000;
-        impatient.connect_timeout_ms = 1_000;
+        impatient.vend_timeout_ms = 500;
+        impatient.enquiry_timeout_ms = 500;
+        impatient.connect_timeout_ms = 500;
         let provider = adapter(impatient);
         assert_eq!(provider.vend(&order(), &open()).await.doubt(), Some(Doubt::TimedOut));
         assert_eq!(gateway.connections(), 1);
