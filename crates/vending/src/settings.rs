@@ -59,7 +59,7 @@ pub struct WorkerSettings {
 impl Default for WorkerSettings {
     fn default() -> Self {
         // The deadline of one vend, and thirty seconds to settle it.
-        Self { slots_per_provider: 32, idle_pause_ms: 1_000, drain_s: 150 }
+        Self { slots_per_provider: 64, idle_pause_ms: 1_000, drain_s: 150 }
     }
 }
 
