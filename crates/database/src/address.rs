@@ -29,9 +29,15 @@ const SYSTEM_ROOTS: &str = "system";
 /// Longer than every mode, and shorter than a password should be.
 const LONGEST_MODE: usize = 12;
 
-/// A database's address, and how the connection is protected.
+/// A database's address: the servers that may be its primary, and how the connection is protected.
 #[derive(Clone)]
 pub(crate) struct Address {
+    hosts: Vec<Host>,
+}
+
+/// One server.
+#[derive(Clone)]
+pub(crate) struct Host {
     config: Config,
     tls: Option<MakeRustlsConnect>,
 }
@@ -85,24 +91,37 @@ impl Address {
     /// The address and its protection. Reads the file of `sslrootcert`.
     pub(crate) fn parse(url: &str) -> Result<Self, AddressError> {
         let (url, protection) = Protection::taken_from(url)?;
+        let mode = protection.mode()?;
+        let tls = protection.client_config(mode)?.map(MakeRustlsConnect::new);
+        let hosts = one_for_each_host(&url).map(|url| Host::parse(&url, mode, tls.clone()));
+        Ok(Self { hosts: hosts.collect::<Result<_, _>>()? })
+    }
+
+    /// The servers that may be the primary. There is at least one.
+    pub(crate) fn hosts(&self) -> &[Host] {
+        &self.hosts
+    }
+
+    /// The same address with more options of the driver.
+    pub(crate) fn with(mut self, complete: impl Fn(&mut Config)) -> Self {
+        self.hosts.iter_mut().for_each(|host| complete(&mut host.config));
+        self
+    }
+}
+
+impl Host {
+    fn parse(url: &str, mode: Mode, tls: Option<MakeRustlsConnect>) -> Result<Self, AddressError> {
         let mut config: Config = url.parse().map_err(|_password_inside| AddressError::Malformed)?;
         // The default of the driver. A mode that it found and this module did not must not be lost.
         if config.get_hosts().is_empty() || config.get_ssl_mode() != SslMode::Prefer {
             return Err(AddressError::Malformed);
         }
-        let mode = protection.mode()?;
         config.ssl_mode(match mode {
             Mode::Disable => SslMode::Disable,
             Mode::Prefer => SslMode::Prefer,
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => SslMode::Require,
         });
-        let tls = protection.client_config(mode)?.map(MakeRustlsConnect::new);
         Ok(Self { config, tls })
-    }
-
-    /// The options of the driver, to be completed.
-    pub(crate) const fn config_mut(&mut self) -> &mut Config {
-        &mut self.config
     }
 
     /// Connects, and drives the connection in a task of its own, which counts the warnings of the server.
@@ -120,6 +139,17 @@ impl Address {
         };
         Ok((client, driver.abort_handle()))
     }
+}
+
+/// The same address for each of its hosts. libpq separates them by commas, and so does the driver, which asks one after
+/// the other.
+fn one_for_each_host(url: &str) -> impl Iterator<Item = String> {
+    let scheme = url.find("://").map_or(0, |at| at + "://".len());
+    // Like the driver: the first `@` ends the credentials.
+    let hosts = url.find('@').map_or(scheme, |at| at + 1);
+    let (credentials, rest) = url.split_at(hosts);
+    let (hosts, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    hosts.split(',').map(move |host| format!("{credentials}{host}{rest}"))
 }
 
 impl Protection {
@@ -272,7 +302,7 @@ impl ServerCertVerifier for AnyName {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, AddressError, Mode, Protection};
+    use super::{Address, AddressError, Mode, Protection, one_for_each_host};
 
     fn mode(url: &str) -> Result<Mode, AddressError> {
         Protection::taken_from(url)?.1.mode()
@@ -308,6 +338,26 @@ mod tests {
     }
 
     #[test]
+    fn each_host_has_the_whole_address() {
+        let urls = |url| one_for_each_host(url).collect::<Vec<_>>();
+        assert_eq!(
+            urls("postgres://api:a,b@a.example:5432,b.example/vendgate?connect_timeout=2"),
+            [
+                "postgres://api:a,b@a.example:5432/vendgate?connect_timeout=2",
+                "postgres://api:a,b@b.example/vendgate?connect_timeout=2"
+            ]
+        );
+        assert_eq!(urls("postgres://a.example,b.example"), ["postgres://a.example", "postgres://b.example"]);
+        let address = Address::parse("postgres://api@a.example,b.example:5433/vendgate").unwrap();
+        let ports: Vec<_> = address.hosts().iter().flat_map(|host| host.config.get_ports()).collect();
+        assert_eq!(ports, [&5432, &5433]);
+        assert!(matches!(
+            Address::parse("postgres://api@a.example,,/vendgate"),
+            Err(AddressError::Malformed)
+        ));
+    }
+
+    #[test]
     fn no_form_of_an_address_loses_its_mode() {
         for encrypted in [
             "postgres://api:secr?t@db.example/vendgate?sslmode=require",
@@ -315,7 +365,7 @@ mod tests {
             "postgres://db.example/vendgate?sslmode=require",
         ] {
             assert_eq!(mode(encrypted).unwrap(), Mode::Require, "{encrypted}");
-            assert!(Address::parse(encrypted).unwrap().tls.is_some(), "{encrypted}");
+            assert!(Address::parse(encrypted).unwrap().hosts[0].tls.is_some(), "{encrypted}");
         }
         let of_the_driver = "host=db.example user=api password=secret sslmode=require";
         assert!(matches!(Address::parse(of_the_driver), Err(AddressError::Malformed)));

@@ -10,7 +10,7 @@ use std::{
     fmt, future,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::Poll,
     time::Duration,
@@ -19,24 +19,28 @@ use std::{
 use secrecy::ExposeSecret;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    runtime::Handle,
     sync::{Mutex as AsyncMutex, MutexGuard},
     task::AbortHandle,
+    time::{Instant, timeout},
 };
 use tokio_postgres::{
-    AsyncMessage, Client, SimpleQueryMessage, SimpleQueryRow, Socket, Statement, error::Severity,
+    AsyncMessage, Client, Error as ServerError, Socket, Statement,
+    error::{Severity, SqlState},
 };
 
 use crate::{
     DatabaseError, DatabaseSettings,
-    address::{Address, AddressError},
+    address::{Address, AddressError, Host},
+    measures::now,
+    session,
+    timeline::{Timeline, Timelines},
 };
 
 /// How long a peer may leave bytes unacknowledged, or an idle connection unproven, before it counts as dead.
 const DEAD_PEER: Duration = Duration::from_secs(10);
 
-/// The oldest Postgres that this program runs on.
-const OLDEST_VERSION: u32 = 150_000;
+/// How long a server may take to confirm its settings again.
+const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
 
 /// A connection and the task that drives it. Dropping it closes the socket at once and never sends a cancel. A cancel
 /// could turn a commit that waits for its standby into one that no standby has.
@@ -48,6 +52,13 @@ pub struct Connection {
     turns: AsyncMutex<()>,
     driver: AbortHandle,
     warnings: Arc<AtomicU64>,
+    /// The server's timeline, and the newest one.
+    timeline: Timeline,
+    timelines: Timelines,
+    /// Whether the server has refused a write as read-only.
+    is_read_only: AtomicBool,
+    /// When the server last confirmed its settings.
+    confirmed_at: Instant,
 }
 
 /// What a connection is for.
@@ -89,24 +100,12 @@ impl Purpose {
 }
 
 impl Connection {
-    /// Connects, sets up the session, and refuses a server or session that is not safe for money.
-    pub(crate) async fn open(
-        address: &Address,
-        settings: &DatabaseSettings,
-        purpose: Purpose,
-        engine: &Handle,
-    ) -> Result<Self, DatabaseError> {
-        let (address, settings) = (address.clone(), settings.clone());
-        let opened = engine.spawn(async move { Self::open_here(&address, &settings, purpose).await });
-        opened.await.map_err(|source| DatabaseError::Unavailable { source: source.into() })?
-    }
-
     /// Runs statements without parameters, which may be several, and reads no rows.
     ///
     /// # Errors
     /// What the server answers to the first that fails.
     pub async fn batch_execute(&self, sql: &str) -> Result<(), DatabaseError> {
-        Ok(self.client.batch_execute(sql).await?)
+        self.client.batch_execute(sql).await.map_err(|error| self.failed(error))
     }
 
     pub(crate) fn client(&self) -> &Client {
@@ -127,9 +126,35 @@ impl Connection {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner).insert(id, statement);
     }
 
-    /// Whether it is alive. A transaction that has not ended closes its connection.
+    /// What a failed statement means. A server that only reads is no longer the primary, so its connection is not used
+    /// again.
+    pub(crate) fn failed(&self, error: ServerError) -> DatabaseError {
+        if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) {
+            self.is_read_only.store(true, Ordering::Release);
+        }
+        error.into()
+    }
+
+    /// Whether it is alive and leads to the primary. A transaction that has not ended closes its connection.
     pub(crate) fn is_usable(&self) -> bool {
-        !self.client.is_closed()
+        !self.client.is_closed() && !self.is_read_only.load(Ordering::Acquire) && self.is_newest()
+    }
+
+    /// Whether no server on a newer timeline has been seen.
+    pub(crate) fn is_newest(&self) -> bool {
+        self.timelines.is_newest(self.timeline)
+    }
+
+    /// Checks the server's settings again if they were confirmed too long ago. They can change while a connection is
+    /// open: the standby goes away, or somebody reloads the configuration.
+    pub(crate) async fn confirm(&mut self, settings: &DatabaseSettings) -> Result<(), DatabaseError> {
+        if self.confirmed_at.elapsed() < settings.recheck() {
+            return Ok(());
+        }
+        let confirmed = timeout(CONFIRMED_WITHIN, session::confirm(&self.client, settings)).await;
+        confirmed.map_err(DatabaseError::unavailable)??;
+        self.confirmed_at = now();
+        Ok(())
     }
 
     /// How many warnings the server has sent over this connection.
@@ -137,15 +162,28 @@ impl Connection {
         self.warnings.load(Ordering::Acquire)
     }
 
-    async fn open_here(
-        address: &Address,
-        settings: &DatabaseSettings,
+    /// Connects to one server, sets up the session, and refuses a server or session that is not safe for money.
+    pub(crate) async fn open(
+        host: Host,
+        settings: DatabaseSettings,
         purpose: Purpose,
+        timelines: Timelines,
     ) -> Result<Self, DatabaseError> {
         let warnings = Arc::new(AtomicU64::new(0));
-        let (client, driver) = address.connect(&warnings).await.map_err(DatabaseError::unavailable)?;
-        set_up(&client, settings, purpose).await?;
-        Ok(Self { client, prepared: Mutex::default(), turns: AsyncMutex::default(), driver, warnings })
+        let (client, driver) = host.connect(&warnings).await.map_err(DatabaseError::unavailable)?;
+        let timeline = session::set_up(&client, &settings, purpose).await?;
+        timelines.see(timeline)?;
+        Ok(Self {
+            client,
+            prepared: Mutex::default(),
+            turns: AsyncMutex::default(),
+            driver,
+            warnings,
+            timeline,
+            timelines,
+            is_read_only: AtomicBool::new(false),
+            confirmed_at: now(),
+        })
     }
 }
 
@@ -163,14 +201,14 @@ impl Drop for Connection {
 
 /// The address of the settings, with what this program wants of each connection.
 pub(crate) fn address(settings: &DatabaseSettings) -> Result<Address, AddressError> {
-    let mut address = Address::parse(settings.database_url.expose_secret())?;
-    address
-        .config_mut()
-        .application_name(settings.application_name.clone())
-        .connect_timeout(settings.connect_timeout())
-        .tcp_user_timeout(DEAD_PEER)
-        .keepalives_idle(DEAD_PEER);
-    Ok(address)
+    let address = Address::parse(settings.database_url.expose_secret())?;
+    Ok(address.with(|config| {
+        config
+            .application_name(settings.application_name.clone())
+            .connect_timeout(settings.connect_timeout())
+            .tcp_user_timeout(DEAD_PEER)
+            .keepalives_idle(DEAD_PEER);
+    }))
 }
 
 /// Drives a connection until it ends, and counts the warnings of the server.
@@ -198,48 +236,6 @@ pub(crate) async fn drive<Stream: AsyncRead + AsyncWrite + Unpin>(
         }
     })
     .await;
-}
-
-/// Sets the session's limits and reads back the required settings, in one round trip.
-async fn set_up(client: &Client, settings: &DatabaseSettings, purpose: Purpose) -> Result<(), DatabaseError> {
-    let sql = format!(
-        "SET lock_timeout = {lock}; SET statement_timeout = {statement};
-         SET idle_in_transaction_session_timeout = {idle}; SET client_connection_check_interval = 0;
-         SET default_transaction_isolation = 'read committed'; SET TIME ZONE 'UTC';
-         SET client_min_messages = warning; {session}
-         SELECT current_setting('server_version_num') AS version,
-                current_setting('synchronous_commit') AS synchronous_commit,
-                current_setting('transaction_read_only') AS read_only",
-        session = purpose.session(),
-        lock = settings.lock_timeout_ms,
-        statement = settings.statement_timeout_ms,
-        idle = settings.idle_in_transaction_timeout_ms,
-    );
-    let answers = client.simple_query(&sql).await.map_err(DatabaseError::unavailable)?;
-    let row = answers
-        .into_iter()
-        .find_map(|answer| if let SimpleQueryMessage::Row(row) = answer { Some(row) } else { None });
-    let row = row.ok_or_else(|| DatabaseError::Unavailable { source: "no answer about settings".into() })?;
-    check("server_version_num", &row, "version", "150000 or later", |value| {
-        value.parse().is_ok_and(|version: u32| version >= OLDEST_VERSION)
-    })?;
-    check("synchronous_commit", &row, "synchronous_commit", "on", |value| value != "off")?;
-    check("transaction_read_only", &row, "read_only", "off", |value| value == "off")
-}
-
-fn check(
-    name: &'static str,
-    row: &SimpleQueryRow,
-    column: &str,
-    required: &'static str,
-    holds: impl FnOnce(&str) -> bool,
-) -> Result<(), DatabaseError> {
-    let value = row.get(column).unwrap_or_default();
-    if holds(value) {
-        Ok(())
-    } else {
-        Err(DatabaseError::Setting { name, value: value.to_owned(), required })
-    }
 }
 
 #[cfg(test)]
@@ -279,6 +275,42 @@ mod tests {
         database.run_sql(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).unwrap();
         let refused = connected(settings(&database)).await.unwrap_err();
         assert!(matches!(refused, DatabaseError::Setting { name: "transaction_read_only", .. }), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_acknowledges_commits_without_a_standby_is_refused_if_one_is_required() {
+        let mut settings = settings(&migrated());
+        settings.require_synchronous_standby = true;
+        let refused = connected(settings).await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the database setting synchronous_standby_names is \"\" and must be set, because \
+             store.require_synchronous_standby is true"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_connection_whose_server_becomes_unsafe_is_not_lent_again() {
+        let mut settings = settings(&migrated());
+        (settings.pool_size, settings.recheck_ms) = (1, 0);
+        let database = connected(settings).await.unwrap();
+        let connection = database.get().await.unwrap();
+        connection.batch_execute("SET synchronous_commit = off").await.unwrap();
+        drop(connection);
+        assert_eq!(shown(&database.get().await.unwrap(), "synchronous_commit").await, "on");
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_turned_read_only_is_not_lent_again() {
+        let mut settings = settings(&migrated());
+        settings.pool_size = 1;
+        let database = connected(settings).await.unwrap();
+        let connection = database.get().await.unwrap();
+        connection.batch_execute("SET default_transaction_read_only = on").await.unwrap();
+        let refused = connection.batch_execute("CREATE TABLE till ()").await.unwrap_err();
+        assert!(matches!(refused, DatabaseError::Unavailable { .. }), "{refused:?}");
+        drop(connection);
+        assert_eq!(shown(&database.get().await.unwrap(), "transaction_read_only").await, "off");
     }
 
     #[tokio::test]

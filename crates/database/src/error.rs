@@ -96,9 +96,10 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
-    /// Whether nothing was committed and the same operation may succeed shortly after.
+    /// Whether nothing was committed and the same operation may succeed shortly after. A setting may be that of a server
+    /// that is no longer the primary, or not yet.
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Busy { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Busy { .. } | Self::Setting { .. })
     }
 
     /// Whether the operation may have been committed although it has no result.

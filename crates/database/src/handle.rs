@@ -6,7 +6,7 @@ use tokio::{runtime::Handle, time::timeout};
 
 use crate::{
     Connection, DatabaseError, DatabaseSettings, Pool, PooledConnection, Purpose, Transaction,
-    address::Address, connection, migrate,
+    address::Address, connection, migrate, timeline::Timelines,
 };
 
 /// Work that is done on a borrowed connection.
@@ -18,6 +18,7 @@ pub struct Database {
     pool: Pool,
     address: Arc<Address>,
     settings: Arc<DatabaseSettings>,
+    timelines: Timelines,
     engine: Handle,
 }
 
@@ -33,20 +34,27 @@ impl Database {
         engine: Handle,
     ) -> Result<Self, DatabaseError> {
         let address = connection::address(&settings).map_err(DatabaseError::unavailable)?;
-        let pool = Pool::new(&address, &settings, settings.pool_size, purpose, &engine);
-        let database = Self { pool, address: Arc::new(address), settings: Arc::new(settings), engine };
+        let timelines = Timelines::default();
+        let pool = Pool::new(&address, &settings, settings.pool_size, purpose, &timelines, &engine);
+        let (address, settings) = (Arc::new(address), Arc::new(settings));
+        let database = Self { pool, address, settings, timelines, engine };
         database.check_schema().await?;
         Ok(database)
     }
 
     /// Another pool of connections to the same database, so that other operations cannot take them all.
     pub fn another_pool(&self, purpose: Purpose, size: usize) -> Pool {
-        Pool::new(&self.address, &self.settings, size, purpose, &self.engine)
+        Pool::new(&self.address, &self.settings, size, purpose, &self.timelines, &self.engine)
     }
 
     /// The settings with which it was connected.
     pub fn settings(&self) -> &DatabaseSettings {
         &self.settings
+    }
+
+    #[cfg(test)]
+    pub(crate) fn timelines(&self) -> &Timelines {
+        &self.timelines
     }
 
     /// The runtime on which the connections live.

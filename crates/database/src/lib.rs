@@ -9,13 +9,16 @@ mod handle;
 mod measures;
 mod migrate;
 mod pool;
+mod primary;
 mod query;
 mod role;
 mod row;
+mod session;
 mod settings;
 mod statement;
 #[cfg(test)]
 mod test_database;
+mod timeline;
 mod transaction;
 
 pub use address::AddressError;

@@ -6,8 +6,14 @@ use diesel::{QueryableByName, migration::MigrationSource, pg::Pg, sql_types::Tex
 use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use secrecy::{ExposeSecret, SecretString};
+use tokio::runtime::Handle;
+use tokio_postgres::Client;
 
-use crate::{Connection, DatabaseError, Run, address::Address};
+use crate::{
+    Connection, DatabaseError, DatabaseSettings, Run,
+    address::{Address, Host},
+    primary, session,
+};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
 
@@ -24,13 +30,22 @@ const NONE: &str = "none";
 /// if a version cannot be applied.
 pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseError> {
     let address = Address::parse(owner_url.expose_secret()).map_err(DatabaseError::unavailable)?;
-    // Its task ends with the connection.
-    let connected = address.connect(&Arc::default()).await;
-    let (client, _driver) = connected.map_err(DatabaseError::unavailable)?;
+    let settings = DatabaseSettings::for_database(owner_url.clone());
+    let within = settings.connect_timeout();
+    let open = move |host| open(host, settings.clone());
+    let client = primary::connect(&address, within, &Handle::current(), open).await?;
     client.batch_execute(TAKE_LOCK).await?;
     let connection = AsyncPgConnection::try_from(client).await.map_err(DatabaseError::unavailable)?;
     let applied = tokio::task::spawn_blocking(move || apply(connection)).await;
     applied.map_err(|source| DatabaseError::Lost { source })?
+}
+
+/// A session of the owner. It has no limits, because a migration may take long.
+async fn open(host: Host, settings: DatabaseSettings) -> Result<Client, DatabaseError> {
+    // Its task ends with the connection.
+    let (client, _driver) = host.connect(&Arc::default()).await.map_err(DatabaseError::unavailable)?;
+    session::confirm(&client, &settings).await?;
+    Ok(client)
 }
 
 /// The newest version of this program's schema.

@@ -6,13 +6,15 @@ use deadpool::{
     Runtime,
     managed::{Manager, Metrics, Object, PoolError, RecycleError, RecycleResult, TimeoutType},
 };
-use tokio::{runtime::Handle, time::Instant};
+use tokio::runtime::Handle;
 
 use crate::{
     DatabaseError, DatabaseSettings,
     address::Address,
     connection::{Connection, Purpose},
-    measures,
+    measures::{self, now},
+    primary,
+    timeline::Timelines,
     transaction::Transaction,
 };
 
@@ -31,18 +33,19 @@ impl Pool {
         settings: &DatabaseSettings,
         size: usize,
         purpose: Purpose,
+        timelines: &Timelines,
         engine: &Handle,
     ) -> Self {
         let connector = Connector {
             address: address.clone(),
             settings: settings.clone(),
             purpose,
+            timelines: timelines.clone(),
             engine: engine.clone(),
         };
         let connections = deadpool::managed::Pool::builder(connector)
             .max_size(size.max(1))
             .wait_timeout(Some(settings.pool_wait()))
-            .create_timeout(Some(settings.connect_timeout()))
             .runtime(Runtime::Tokio1)
             .build()
             .expect("a pool with timeouts can be built once it has a runtime");
@@ -111,6 +114,7 @@ struct Connector {
     address: Address,
     settings: DatabaseSettings,
     purpose: Purpose,
+    timelines: Timelines,
     engine: Handle,
 }
 
@@ -119,18 +123,15 @@ impl Manager for Connector {
     type Error = DatabaseError;
 
     async fn create(&self) -> Result<Connection, DatabaseError> {
-        Connection::open(&self.address, &self.settings, self.purpose, &self.engine).await
+        let (settings, purpose, timelines) = (self.settings.clone(), self.purpose, self.timelines.clone());
+        let open = move |host| Connection::open(host, settings.clone(), purpose, timelines.clone());
+        primary::connect(&self.address, self.settings.connect_timeout(), &self.engine, open).await
     }
 
     async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<DatabaseError> {
-        if connection.is_usable() { Ok(()) } else { Err(RecycleError::message("the connection broke")) }
+        if !connection.is_usable() {
+            return Err(RecycleError::message("the connection broke, or no longer leads to the primary"));
+        }
+        Ok(connection.confirm(&self.settings).await?)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "measures a wait inside this crate, and affects no business rule"
-)]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -158,16 +158,18 @@ impl Request {
     /// The rows, and the number of rows that were affected. It is boxed because a group of the money path runs many
     /// statements at once.
     fn rows(self, connection: &Connection) -> BoxFuture<'_, Result<(Vec<Row>, usize), DatabaseError>> {
-        Box::pin(async move {
-            let mut found = Vec::new();
-            let rows = self.send(connection).await?;
-            pin_mut!(rows);
-            while let Some(row) = rows.try_next().await? {
-                found.push(row);
-            }
-            let affected = rows.rows_affected().and_then(|affected| usize::try_from(affected).ok());
-            Ok((found, affected.unwrap_or_default()))
-        })
+        Box::pin(async move { self.receive(connection).await.map_err(|error| connection.failed(error)) })
+    }
+
+    async fn receive(self, connection: &Connection) -> Result<(Vec<Row>, usize), tokio_postgres::Error> {
+        let mut found = Vec::new();
+        let rows = self.send(connection).await?;
+        pin_mut!(rows);
+        while let Some(row) = rows.try_next().await? {
+            found.push(row);
+        }
+        let affected = rows.rows_affected().and_then(|affected| usize::try_from(affected).ok());
+        Ok((found, affected.unwrap_or_default()))
     }
 
     /// Statements that run at the same time are sent in the order in which they were begun, also while one of them is

@@ -12,8 +12,13 @@ use crate::{address::AddressError, connection};
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSettings {
     /// The database's address, `postgres://role:password@host/name`; the role is a serving one, not the owner. The
-    /// parameters `sslmode` and `sslrootcert` protect the connection, in the words of libpq.
+    /// parameters `sslmode` and `sslrootcert` protect the connection, in the words of libpq. Of several hosts
+    /// (`host1:5432,host2:5432`) all are asked at once, and the one that accepts writes is used.
     pub database_url: SecretString,
+    /// Whether a server is refused that acknowledges commits without a standby. Set it for a cluster with synchronous
+    /// replication.
+    #[serde(default)]
+    pub require_synchronous_standby: bool,
     /// The name of the connections in `pg_stat_activity`.
     #[serde(default = "default::application_name")]
     pub application_name: String,
@@ -33,7 +38,11 @@ pub struct DatabaseSettings {
     /// How long an operation may wait for a free connection.
     #[serde(default = "default::pool_wait_ms")]
     pub pool_wait_ms: u64,
-    /// How long opening a connection may take.
+    /// How often the server of a connection is asked again whether its settings are safe for money.
+    #[serde(default = "default::recheck_ms")]
+    pub recheck_ms: u64,
+    /// How long opening a connection may take. With several hosts, it is also how long an operation waits for one that
+    /// accepts writes.
     #[serde(default = "default::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
     /// How long the server lets a statement wait for a lock.
@@ -66,12 +75,14 @@ impl DatabaseSettings {
     pub fn for_database(database_url: impl Into<SecretString>) -> Self {
         Self {
             database_url: database_url.into(),
+            require_synchronous_standby: false,
             application_name: default::application_name(),
             pool_size: default::pool_size(),
             money_pool_size: default::money_pool_size(),
             lanes: default::lanes(),
             group_max: default::group_max(),
             pool_wait_ms: default::pool_wait_ms(),
+            recheck_ms: default::recheck_ms(),
             connect_timeout_ms: default::connect_timeout_ms(),
             lock_timeout_ms: default::lock_timeout_ms(),
             statement_timeout_ms: default::statement_timeout_ms(),
@@ -84,6 +95,10 @@ impl DatabaseSettings {
     /// How long an operation may wait for a free connection.
     pub fn pool_wait(&self) -> Duration {
         Duration::from_millis(self.pool_wait_ms)
+    }
+
+    pub(crate) fn recheck(&self) -> Duration {
+        Duration::from_millis(self.recheck_ms)
     }
 
     pub(crate) fn connect_timeout(&self) -> Duration {
@@ -123,6 +138,10 @@ mod default {
 
     pub(super) const fn pool_wait_ms() -> u64 {
         2_000
+    }
+
+    pub(super) const fn recheck_ms() -> u64 {
+        30_000
     }
 
     pub(super) const fn connect_timeout_ms() -> u64 {

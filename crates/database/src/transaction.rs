@@ -47,12 +47,16 @@ impl Transaction {
         // After a failed statement, the server answers COMMIT with a silent ROLLBACK. The SELECT before it, in the same
         // message, then fails with an error.
         match timeout(deadline, self.client().batch_execute("SELECT; COMMIT")).await {
-            Ok(Ok(())) if self.warnings() == warnings => {
-                self.give_back();
-                Ok(())
+            Ok(Ok(())) if self.warnings() != warnings => {
+                Err(DatabaseError::Unacknowledged { source: "the server warned about the commit".into() })
+            }
+            // The new primary may have begun without this commit.
+            Ok(Ok(())) if !self.is_newest() => {
+                Err(DatabaseError::Unacknowledged { source: "another server was promoted meanwhile".into() })
             }
             Ok(Ok(())) => {
-                Err(DatabaseError::Unacknowledged { source: "the server warned about the commit".into() })
+                self.give_back();
+                Ok(())
             }
             Ok(Err(error)) => Err(classify(error, Phase::Commit)),
             Err(elapsed) => Err(DatabaseError::Unacknowledged { source: elapsed.into() }),
@@ -113,6 +117,7 @@ mod tests {
     use crate::{
         Database, DatabaseError, Purpose,
         test_database::{connected, database, migrated, settings},
+        timeline::Timeline,
     };
 
     const WRITE: &str = "INSERT INTO provider_call_counters VALUES ('till', 1, now())";
@@ -223,6 +228,18 @@ mod tests {
         let database = connected(settings(&local)).await.unwrap();
         let outcome = write(&database).await.unwrap_err();
         assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
+    }
+
+    #[tokio::test]
+    async fn a_commit_of_a_former_primary_is_unacknowledged_and_its_server_is_left() {
+        let (database, _local) = database().await;
+        let transaction = database.begin().await.unwrap();
+        transaction.batch_execute(WRITE).await.unwrap();
+        database.timelines().see(Timeline::of_a_wal_file("0000000B").unwrap()).unwrap();
+        let outcome = transaction.commit().await.unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
+        let left = database.get().await.unwrap_err();
+        assert!(left.source().unwrap().to_string().contains("is on timeline 1 and"), "{left:?}");
     }
 
     #[tokio::test]

@@ -1,0 +1,78 @@
+//! The session of a connection: its limits, and the settings of the server that money needs.
+
+use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
+
+use crate::{DatabaseError, DatabaseSettings, Purpose, timeline::Timeline};
+
+/// The oldest Postgres that this program runs on.
+const OLDEST_VERSION: u32 = 150_000;
+
+/// A server in recovery has no timeline of its own. The control file knows a new timeline only after a checkpoint, so the
+/// name of the WAL file is asked for.
+const ASK: &str = "SELECT current_setting('server_version_num') AS version,
+                          current_setting('synchronous_commit') AS synchronous_commit,
+                          current_setting('synchronous_standby_names') AS standbys,
+                          current_setting('transaction_read_only') AS read_only,
+                          CASE WHEN NOT pg_is_in_recovery()
+                               THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END AS timeline";
+
+/// Sets the session's limits and reads back the required settings, in one round trip. Returns the server's timeline.
+pub(crate) async fn set_up(
+    client: &Client,
+    settings: &DatabaseSettings,
+    purpose: Purpose,
+) -> Result<Timeline, DatabaseError> {
+    let sql = format!(
+        "SET lock_timeout = {lock}; SET statement_timeout = {statement};
+         SET idle_in_transaction_session_timeout = {idle}; SET client_connection_check_interval = 0;
+         SET default_transaction_isolation = 'read committed'; SET TIME ZONE 'UTC';
+         SET client_min_messages = warning; {session}
+         {ASK}",
+        session = purpose.session(),
+        lock = settings.lock_timeout_ms,
+        statement = settings.statement_timeout_ms,
+        idle = settings.idle_in_transaction_timeout_ms,
+    );
+    check(client, &sql, settings).await
+}
+
+/// Reads the required settings again. Returns the server's timeline.
+pub(crate) async fn confirm(client: &Client, settings: &DatabaseSettings) -> Result<Timeline, DatabaseError> {
+    check(client, ASK, settings).await
+}
+
+async fn check(client: &Client, sql: &str, settings: &DatabaseSettings) -> Result<Timeline, DatabaseError> {
+    let answers = client.simple_query(sql).await.map_err(DatabaseError::unavailable)?;
+    let row = answers
+        .into_iter()
+        .find_map(|answer| if let SimpleQueryMessage::Row(row) = answer { Some(row) } else { None });
+    let row = row.ok_or_else(|| DatabaseError::Unavailable { source: "no answer about settings".into() })?;
+    let is_recent = |value: &str| value.parse().is_ok_and(|version: u32| version >= OLDEST_VERSION);
+    require("server_version_num", &row, "version", "150000 or later", is_recent)?;
+    require("transaction_read_only", &row, "read_only", "off", |value| value == "off")?;
+    if settings.require_synchronous_standby {
+        let waits = |value: &str| ["on", "remote_apply"].contains(&value);
+        require("synchronous_commit", &row, "synchronous_commit", "on or remote_apply", waits)?;
+        let named = "set, because store.require_synchronous_standby is true";
+        require("synchronous_standby_names", &row, "standbys", named, |value| !value.is_empty())?;
+    } else {
+        require("synchronous_commit", &row, "synchronous_commit", "on", |value| value != "off")?;
+    }
+    let timeline = row.get("timeline").and_then(Timeline::of_a_wal_file);
+    timeline.ok_or_else(|| DatabaseError::Unavailable { source: "the server has no timeline".into() })
+}
+
+fn require(
+    name: &'static str,
+    row: &SimpleQueryRow,
+    column: &str,
+    required: &'static str,
+    holds: impl FnOnce(&str) -> bool,
+) -> Result<(), DatabaseError> {
+    let value = row.get(column).unwrap_or_default();
+    if holds(value) {
+        Ok(())
+    } else {
+        Err(DatabaseError::Setting { name, value: value.to_owned(), required })
+    }
+}
