@@ -173,7 +173,7 @@ impl Standstill {
     fn of(sandbox: &Sandbox) -> Self {
         let backends = sandbox.database().run_sql("SELECT pid FROM pg_stat_activity").unwrap();
         let postmaster =
-            fs::read_to_string(sandbox.postgres().directory().join("data/postmaster.pid")).unwrap();
+            fs::read_to_string(sandbox.postgres().unwrap().directory().join("data/postmaster.pid")).unwrap();
         let all = postmaster.lines().take(1).chain(backends.lines());
         let all: Vec<Pid> = all.map(|pid| Pid::from_raw(pid.trim().parse().unwrap()).unwrap()).collect();
         for pid in &all {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use local_postgres::Durability;
+use local_postgres::{Cluster, Durability};
 
 /// The default port of the API.
 pub const USUAL_PORT: u16 = 8080;
@@ -17,6 +17,10 @@ pub struct Options {
     pub directory: PathBuf,
     /// Whether commits are synced to the disk.
     pub durability: Durability,
+    /// The cluster that has the database, instead of a private Postgres.
+    pub cluster: Option<Cluster>,
+    /// Whether the servers refuse a database that acknowledges commits without a standby.
+    pub requires_standby: bool,
     /// The length of all time limits.
     pub pace: Pace,
     /// Whether a worker is started with the sandbox.
@@ -57,6 +61,8 @@ impl Options {
             port: USUAL_PORT,
             directory: workspace().join("target/sandbox"),
             durability: Durability::Durable,
+            cluster: None,
+            requires_standby: false,
             pace: Pace::Real,
             works: true,
             population: 500,

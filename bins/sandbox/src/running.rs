@@ -28,7 +28,8 @@ pub struct Sandbox {
     /// The runtime of the office's database connections.
     pub(crate) engine: Runtime,
     pub(crate) database: LocalDatabase,
-    pub(crate) postgres: LocalPostgres,
+    /// `None` if the database is in a cluster.
+    pub(crate) postgres: Option<LocalPostgres>,
     pub(crate) watches: Watches,
 }
 
@@ -101,9 +102,9 @@ impl Sandbox {
         &self.database
     }
 
-    /// The server of the database.
-    pub const fn postgres(&self) -> &LocalPostgres {
-        &self.postgres
+    /// The private server of the database, unless the database is in a cluster.
+    pub const fn postgres(&self) -> Option<&LocalPostgres> {
+        self.postgres.as_ref()
     }
 
     /// Starts another API server on a free port, with the same database and simulator. `environment`
@@ -148,7 +149,7 @@ impl Sandbox {
         let now = SystemClock.monotonic();
         let Self { watches, postgres, utility_sim, api_server, retry_worker, .. } = self;
         let mut reports = vec![
-            watches.postgres.tend(postgres, now),
+            postgres.as_mut().and_then(|postgres| watches.postgres.tend(postgres, now)),
             watches.utility_sim.tend(utility_sim, now),
             watches.api_server.tend(api_server, now),
         ];

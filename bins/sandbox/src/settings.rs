@@ -15,6 +15,8 @@ pub(crate) struct Shared<'a> {
     pub(crate) sealing_key: &'a str,
     pub(crate) pace: Pace,
     pub(crate) observe_port: u16,
+    /// Whether the servers refuse a cluster that acknowledges commits without a standby.
+    pub(crate) requires_standby: bool,
 }
 
 /// The settings of the API server.
@@ -82,7 +84,7 @@ from = "Vendgate <receipts@vendgate.example>"
 
 impl Shared<'_> {
     fn to_toml(&self) -> String {
-        let Self { database_url, simulator_url, sealing_key, pace, observe_port } = self;
+        let Self { database_url, simulator_url, sealing_key, pace, observe_port, requires_standby } = self;
         let (vending, questions) = (vending(*pace), question_timeouts(*pace));
         // In lower case, so that environment variables can override the file.
         let [electricity, water, airtime] =
@@ -93,6 +95,7 @@ listen = "127.0.0.1:{observe_port}"
 
 [store]
 database_url = "{database_url}"
+require_synchronous_standby = {requires_standby}
 
 [sealing.current]
 id = 1

@@ -15,7 +15,7 @@ use std::{
 use clock::{Clock, SystemClock};
 use database::{DatabaseError, DatabaseSettings, Purpose};
 use identity::EntropyError;
-use local_postgres::{LocalPostgres, LocalPostgresError};
+use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
 use purchase::{Handling, Timing};
 use store::{SealError, SealingKey, SealingKeys, Store};
 use tokio::runtime::{Builder, Runtime};
@@ -142,8 +142,8 @@ impl Sandbox {
         // Checked before any files of another running sandbox are changed.
         free_port(options.port)?;
         make_directory(&options.directory)?;
-        let postgres = LocalPostgres::start(options.durability)?;
-        let env = TestEnv::found(&postgres)?;
+        let (postgres, database) = find_database(options)?;
+        let env = TestEnv::found(database)?;
         migrate(&programs.api_server, &options.directory, &env.owner_url)?;
         env.separate_worker()?;
         let sealing_key = random_word(32)?;
@@ -165,6 +165,7 @@ impl Sandbox {
             sealing_key,
             refresh_key: random_word(32)?,
             pace: options.pace,
+            requires_standby: options.requires_standby,
             directory: options.directory.clone(),
         };
         let port = free_port(options.port)?;
@@ -194,6 +195,17 @@ impl Sandbox {
             watches: Watches::begin(SystemClock.monotonic()),
         })
     }
+}
+
+/// The empty database, and the private Postgres unless it is in a cluster.
+fn find_database(options: &Options) -> Result<(Option<LocalPostgres>, LocalDatabase), LocalPostgresError> {
+    const NAME: &str = "vendgate";
+    if let Some(cluster) = &options.cluster {
+        return Ok((None, cluster.create_database(NAME)?));
+    }
+    let postgres = LocalPostgres::start(options.durability)?;
+    let database = postgres.create_database(NAME)?;
+    Ok((Some(postgres), database))
 }
 
 fn info(

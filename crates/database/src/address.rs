@@ -18,7 +18,10 @@ use rustls::{
 };
 use rustls_platform_verifier::Verifier as PlatformVerifier;
 use tokio::task::AbortHandle;
-use tokio_postgres::{Client, Config, NoTls, config::SslMode};
+use tokio_postgres::{
+    Client, Config, NoTls,
+    config::{SslMode, TargetSessionAttrs},
+};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::connection::drive;
@@ -116,6 +119,8 @@ impl Host {
         if config.get_hosts().is_empty() || config.get_ssl_mode() != SslMode::Prefer {
             return Err(AddressError::Malformed);
         }
+        // Each connection is checked here, and a standby may be asked too.
+        config.target_session_attrs(TargetSessionAttrs::Any);
         config.ssl_mode(match mode {
             Mode::Disable => SslMode::Disable,
             Mode::Prefer => SslMode::Prefer,

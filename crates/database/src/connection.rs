@@ -51,6 +51,8 @@ pub struct Connection {
     /// Whose statement is sent next.
     turns: AsyncMutex<()>,
     driver: AbortHandle,
+    /// Ends the driver when another server is promoted.
+    guard: AbortHandle,
     warnings: Arc<AtomicU64>,
     /// The server's timeline, and the newest one.
     timeline: Timeline,
@@ -162,28 +164,32 @@ impl Connection {
         self.warnings.load(Ordering::Acquire)
     }
 
-    /// Connects to one server, sets up the session, and refuses a server or session that is not safe for money.
+    /// Connects to one server, sets up the session, and refuses a server or session that is not safe for money. Returns the
+    /// server's timeline too.
     pub(crate) async fn open(
         host: Host,
         settings: DatabaseSettings,
         purpose: Purpose,
         timelines: Timelines,
-    ) -> Result<Self, DatabaseError> {
+    ) -> Result<(Timeline, Self), DatabaseError> {
         let warnings = Arc::new(AtomicU64::new(0));
         let (client, driver) = host.connect(&warnings).await.map_err(DatabaseError::unavailable)?;
         let timeline = session::set_up(&client, &settings, purpose).await?;
         timelines.see(timeline)?;
-        Ok(Self {
+        let guard = tokio::spawn(leave_former_primary(driver.clone(), timelines.clone(), timeline));
+        let connection = Self {
             client,
             prepared: Mutex::default(),
             turns: AsyncMutex::default(),
             driver,
+            guard: guard.abort_handle(),
             warnings,
             timeline,
             timelines,
             is_read_only: AtomicBool::new(false),
             confirmed_at: now(),
-        })
+        };
+        Ok((timeline, connection))
     }
 }
 
@@ -195,8 +201,16 @@ impl fmt::Debug for Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
+        self.guard.abort();
         self.driver.abort();
     }
+}
+
+/// Closes the connection when its server is no longer the primary. A former primary may never answer: its commits wait for
+/// a standby that follows another server now.
+async fn leave_former_primary(driver: AbortHandle, timelines: Timelines, timeline: Timeline) {
+    timelines.superseded(timeline).await;
+    driver.abort();
 }
 
 /// The address of the settings, with what this program wants of each connection.

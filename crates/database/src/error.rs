@@ -12,7 +12,7 @@ pub(crate) type Source = Box<dyn std::error::Error + Send + Sync>;
 /// Why an operation on the database has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
-    /// The database could not be reached, or was lost before a commit was requested. Nothing was committed.
+    /// The database could not be reached, was lost before a commit was requested, or has no space. Nothing was committed.
     #[error("the database is not available")]
     Unavailable {
         #[source]
@@ -164,7 +164,7 @@ pub(crate) fn classify(error: ServerError, phase: Phase) -> DatabaseError {
             undecided(refusal, phase, |source| DatabaseError::Busy { source })
         }
         SqlState::READ_ONLY_SQL_TRANSACTION => undecided(refusal, phase, unavailable),
-        _ if ends_session => undecided(refusal, phase, unavailable),
+        _ if ends_session || lacks_resources(&code) => undecided(refusal, phase, unavailable),
         _ => undecided(refusal, phase, query),
     }
 }
@@ -187,6 +187,11 @@ fn ends_session(answer: &DbError) -> bool {
         || code.starts_with("08")
         || code.starts_with("57P")
         || *answer.code() == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+}
+
+/// Whether the server lacks space or memory, or a disk of it fails (classes 53 and 58): the request is in order.
+fn lacks_resources(code: &SqlState) -> bool {
+    code.code().starts_with("53") || code.code().starts_with("58")
 }
 
 fn undecided(

@@ -6,7 +6,7 @@ use tokio::{runtime::Handle, time::timeout};
 
 use crate::{
     Connection, DatabaseError, DatabaseSettings, Pool, PooledConnection, Purpose, Transaction,
-    address::Address, connection, migrate, timeline::Timelines,
+    address::Address, connection, migrate, primary::Lookout, timeline::Timelines,
 };
 
 /// Work that is done on a borrowed connection.
@@ -19,6 +19,7 @@ pub struct Database {
     address: Arc<Address>,
     settings: Arc<DatabaseSettings>,
     timelines: Timelines,
+    _lookout: Arc<Lookout>,
     engine: Handle,
 }
 
@@ -36,8 +37,9 @@ impl Database {
         let address = connection::address(&settings).map_err(DatabaseError::unavailable)?;
         let timelines = Timelines::default();
         let pool = Pool::new(&address, &settings, settings.pool_size, purpose, &timelines, &engine);
+        let lookout = Arc::new(Lookout::begin(&address, &timelines, &engine));
         let (address, settings) = (Arc::new(address), Arc::new(settings));
-        let database = Self { pool, address, settings, timelines, engine };
+        let database = Self { pool, address, settings, timelines, _lookout: lookout, engine };
         database.check_schema().await?;
         Ok(database)
     }

@@ -13,6 +13,7 @@ use crate::{
     Connection, DatabaseError, DatabaseSettings, Run,
     address::{Address, Host},
     primary, session,
+    timeline::Timeline,
 };
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
@@ -41,11 +42,10 @@ pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseEr
 }
 
 /// A session of the owner. It has no limits, because a migration may take long.
-async fn open(host: Host, settings: DatabaseSettings) -> Result<Client, DatabaseError> {
+async fn open(host: Host, settings: DatabaseSettings) -> Result<(Timeline, Client), DatabaseError> {
     // Its task ends with the connection.
     let (client, _driver) = host.connect(&Arc::default()).await.map_err(DatabaseError::unavailable)?;
-    session::confirm(&client, &settings).await?;
-    Ok(client)
+    Ok((session::confirm(&client, &settings).await?, client))
 }
 
 /// The newest version of this program's schema.

@@ -125,13 +125,14 @@ impl Manager for Connector {
     async fn create(&self) -> Result<Connection, DatabaseError> {
         let (settings, purpose, timelines) = (self.settings.clone(), self.purpose, self.timelines.clone());
         let open = move |host| Connection::open(host, settings.clone(), purpose, timelines.clone());
-        primary::connect(&self.address, self.settings.connect_timeout(), &self.engine, open).await
+        // Boxed, because it is rare, and would otherwise be part of every operation.
+        Box::pin(primary::connect(&self.address, self.settings.connect_timeout(), &self.engine, open)).await
     }
 
     async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<DatabaseError> {
         if !connection.is_usable() {
             return Err(RecycleError::message("the connection broke, or no longer leads to the primary"));
         }
-        Ok(connection.confirm(&self.settings).await?)
+        Ok(Box::pin(connection.confirm(&self.settings)).await?)
     }
 }

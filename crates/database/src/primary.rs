@@ -3,24 +3,35 @@
 //! All hosts are asked at once, because a lost host does not answer, and each one only knows about itself. With several
 //! hosts each is asked again until one accepts writes, so an operation waits through a short switchover.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::{
     runtime::Handle,
     task::JoinSet,
-    time::{sleep, timeout},
+    time::{error::Elapsed, sleep, timeout},
 };
 
 use crate::{
     DatabaseError,
     address::{Address, Host},
+    session,
+    timeline::{Timeline, Timelines},
 };
 
 /// The pause before a host that does not accept writes is asked again.
 const ASKED_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
-/// Opens a connection to the primary on `engine`, with `open`, which refuses a server that does not accept writes. Ends
-/// the attempts that are no longer needed.
+/// How often each host is asked for its timeline, and how long it has to answer.
+const LOOKED_OUT_EVERY: Duration = Duration::from_secs(1);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long the other hosts have to answer after the first one that accepts writes. After a failover the former primary
+/// may accept them too, until it notices.
+const OTHERS_WITHIN: Duration = Duration::from_millis(50);
+
+/// Opens a connection to the primary on `engine`, with `open`, which refuses a server that does not accept writes. Of
+/// several servers that accept writes, the one on the newest timeline is the primary. Ends the attempts that are no longer
+/// needed.
 ///
 /// # Errors
 /// The most telling refusal of a host, if none accepts writes within the time: rather a setting that an operator must
@@ -33,7 +44,7 @@ pub(crate) async fn connect<Opened, Opening>(
 ) -> Result<Opened, DatabaseError>
 where
     Opened: Send + 'static,
-    Opening: Future<Output = Result<Opened, DatabaseError>> + Send + 'static,
+    Opening: Future<Output = Result<(Timeline, Opened), DatabaseError>> + Send + 'static,
 {
     let has_others = address.hosts().len() > 1;
     let mut asked = JoinSet::new();
@@ -43,16 +54,34 @@ where
     let mut refusals = Vec::new();
     while let Some(answer) = asked.join_next().await {
         match answer.unwrap_or_else(|lost| Err(DatabaseError::unavailable(lost))) {
-            Ok(opened) => return Ok(opened),
+            Ok(first) => return Ok(newest(first, asked).await),
             Err(error) => refusals.push(error),
         }
     }
-    let most_telling = refusals.into_iter().max_by_key(|refusal| match refusal {
-        DatabaseError::Unavailable { .. } => 0,
-        refusal if may_be_elsewhere(refusal) => 1,
-        _ => 2,
+    let most_telling = refusals.into_iter().max_by_key(|refusal| {
+        (!may_be_elsewhere(refusal), !matches!(refusal, DatabaseError::Unavailable { .. }))
     });
     Err(most_telling.unwrap_or_else(|| DatabaseError::unavailable("the address has no host")))
+}
+
+/// The connection to the server on the newest timeline, among the first one and those of the other hosts.
+async fn newest<Opened: 'static>(
+    first: (Timeline, Opened),
+    mut asked: JoinSet<Result<(Timeline, Opened), DatabaseError>>,
+) -> Opened {
+    let mut newest = first;
+    let others = timeout(OTHERS_WITHIN, async {
+        while let Some(answer) = asked.join_next().await {
+            if let Ok(Ok(other)) = answer
+                && other.0 > newest.0
+            {
+                newest = other;
+            }
+        }
+    });
+    // A host that has not answered by then is a standby, or away.
+    let _silent: Result<(), Elapsed> = others.await;
+    newest.1
 }
 
 async fn ask<Opened, Opening>(
@@ -60,9 +89,9 @@ async fn ask<Opened, Opening>(
     has_others: bool,
     within: Duration,
     open: impl Fn(Host) -> Opening,
-) -> Result<Opened, DatabaseError>
+) -> Result<(Timeline, Opened), DatabaseError>
 where
-    Opening: Future<Output = Result<Opened, DatabaseError>>,
+    Opening: Future<Output = Result<(Timeline, Opened), DatabaseError>>,
 {
     let mut refusal = None;
     let opened = timeout(within, async {
@@ -82,6 +111,41 @@ where
 fn may_be_elsewhere(error: &DatabaseError) -> bool {
     let is_standby = matches!(error, DatabaseError::Setting { name: "transaction_read_only", .. });
     is_standby || matches!(error, DatabaseError::Unavailable { .. })
+}
+
+/// Asks every host for its timeline as long as this lives, over a connection of its own, and notes what it says. So a
+/// promotion is noticed while all connections of the pools still wait for the former primary. A single host needs none.
+#[derive(Debug, Default)]
+pub(crate) struct Lookout {
+    _asking: JoinSet<()>,
+}
+
+impl Lookout {
+    /// Begins to ask, on the engine.
+    pub(crate) fn begin(address: &Address, timelines: &Timelines, engine: &Handle) -> Self {
+        let mut asking = JoinSet::new();
+        if let hosts @ [_, _, ..] = address.hosts() {
+            for host in hosts {
+                asking.spawn_on(look_out(host.clone(), timelines.clone()), engine);
+            }
+        }
+        Self { _asking: asking }
+    }
+}
+
+async fn look_out(host: Host, timelines: Timelines) {
+    loop {
+        if let Ok(Ok((client, _driver))) = timeout(ANSWERED_WITHIN, host.connect(&Arc::default())).await {
+            while let Ok(Ok(found)) = timeout(ANSWERED_WITHIN, session::timeline(&client)).await {
+                if let Some(found) = found {
+                    // A former primary may say this as often as it likes.
+                    let _refused: Result<(), DatabaseError> = timelines.see(found);
+                }
+                sleep(LOOKED_OUT_EVERY).await;
+            }
+        }
+        sleep(LOOKED_OUT_EVERY).await;
+    }
 }
 
 #[cfg(test)]

@@ -41,12 +41,13 @@ pub(crate) async fn confirm(client: &Client, settings: &DatabaseSettings) -> Res
     check(client, ASK, settings).await
 }
 
+/// The server's timeline, unless it is a standby.
+pub(crate) async fn timeline(client: &Client) -> Result<Option<Timeline>, DatabaseError> {
+    Ok(row(client, ASK).await?.get("timeline").and_then(Timeline::of_a_wal_file))
+}
+
 async fn check(client: &Client, sql: &str, settings: &DatabaseSettings) -> Result<Timeline, DatabaseError> {
-    let answers = client.simple_query(sql).await.map_err(DatabaseError::unavailable)?;
-    let row = answers
-        .into_iter()
-        .find_map(|answer| if let SimpleQueryMessage::Row(row) = answer { Some(row) } else { None });
-    let row = row.ok_or_else(|| DatabaseError::Unavailable { source: "no answer about settings".into() })?;
+    let row = row(client, sql).await?;
     let is_recent = |value: &str| value.parse().is_ok_and(|version: u32| version >= OLDEST_VERSION);
     require("server_version_num", &row, "version", "150000 or later", is_recent)?;
     require("transaction_read_only", &row, "read_only", "off", |value| value == "off")?;
@@ -60,6 +61,14 @@ async fn check(client: &Client, sql: &str, settings: &DatabaseSettings) -> Resul
     }
     let timeline = row.get("timeline").and_then(Timeline::of_a_wal_file);
     timeline.ok_or_else(|| DatabaseError::Unavailable { source: "the server has no timeline".into() })
+}
+
+async fn row(client: &Client, sql: &str) -> Result<SimpleQueryRow, DatabaseError> {
+    let answers = client.simple_query(sql).await.map_err(DatabaseError::unavailable)?;
+    let row = answers
+        .into_iter()
+        .find_map(|answer| if let SimpleQueryMessage::Row(row) = answer { Some(row) } else { None });
+    row.ok_or_else(|| DatabaseError::Unavailable { source: "no answer about settings".into() })
 }
 
 fn require(

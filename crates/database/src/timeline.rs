@@ -1,30 +1,28 @@
 //! Timelines: a standby that is promoted begins a new one (PostgreSQL, 26.3.5). So of two servers that both take
 //! themselves for the primary, the one with the older timeline is wrong.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
-};
+use tokio::sync::watch;
 
 use crate::DatabaseError;
 
 /// The number of a timeline.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timeline(u32);
 
-/// The newest timeline that this process has seen on its database.
+/// The newest timeline that this process has seen on its database. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Timelines(Arc<AtomicU32>);
+pub(crate) struct Timelines(watch::Sender<Timeline>);
 
 /// A server is behind another one.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the server is on timeline {found} and another one was seen on timeline {newest}: it is a former primary, or the \
-     database was restored from a dump, and then this process must be restarted"
+    "the server is on timeline {} and another one was seen on timeline {}: it is a former primary, or the database was \
+     restored from a dump, and then this process must be restarted",
+    found.0, newest.0
 )]
 struct FormerPrimary {
-    found: u32,
-    newest: u32,
+    found: Timeline,
+    newest: Timeline,
 }
 
 impl Timeline {
@@ -36,8 +34,15 @@ impl Timeline {
 
 impl Timelines {
     /// Notes the timeline of a server, and refuses an older one than the newest.
-    pub(crate) fn see(&self, Timeline(found): Timeline) -> Result<(), DatabaseError> {
-        let newest = self.0.fetch_max(found, Ordering::AcqRel);
+    pub(crate) fn see(&self, found: Timeline) -> Result<(), DatabaseError> {
+        self.0.send_if_modified(|newest| {
+            let is_newer = found > *newest;
+            if is_newer {
+                *newest = found;
+            }
+            is_newer
+        });
+        let newest = *self.0.borrow();
         if found < newest {
             return Err(DatabaseError::unavailable(FormerPrimary { found, newest }));
         }
@@ -45,8 +50,15 @@ impl Timelines {
     }
 
     /// Whether no newer timeline was seen.
-    pub(crate) fn is_newest(&self, Timeline(found): Timeline) -> bool {
-        found >= self.0.load(Ordering::Acquire)
+    pub(crate) fn is_newest(&self, found: Timeline) -> bool {
+        found >= *self.0.borrow()
+    }
+
+    /// Waits until a newer timeline is seen.
+    pub(crate) async fn superseded(&self, found: Timeline) {
+        // The sender is here, so it cannot be gone.
+        let _newest: Result<_, watch::error::RecvError> =
+            self.0.subscribe().wait_for(|newest| *newest > found).await.map(drop);
     }
 }
 

@@ -243,6 +243,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_commit_that_a_former_primary_does_not_answer_is_given_up_when_another_server_is_promoted() {
+        let local = migrated();
+        at_commit(&local, "PERFORM pg_sleep(4)");
+        let database = connected(settings(&local)).await.unwrap();
+        let timelines = database.timelines().clone();
+        let promotion = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            timelines.see(Timeline::of_a_wal_file("0000000B").unwrap()).unwrap();
+        });
+        let outcome = tokio::time::timeout(Duration::from_secs(2), write(&database)).await;
+        let outcome = outcome.unwrap().unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
+        promotion.await.unwrap();
+    }
+
+    #[tokio::test]
     async fn a_commit_that_breaks_a_rule_was_certainly_not_kept() {
         let local = migrated();
         at_commit(&local, "RAISE EXCEPTION 'no' USING ERRCODE = 'check_violation'");
@@ -285,6 +301,20 @@ mod tests {
         let busy = write(&database).await.unwrap_err();
         assert!(matches!(busy, DatabaseError::Busy { .. }), "{busy:?}");
         holder.roll_back().await;
+    }
+
+    #[tokio::test]
+    async fn a_server_without_space_is_unavailable_and_a_commit_that_finds_none_is_unacknowledged() {
+        let local = migrated();
+        at_commit(&local, "RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'");
+        let database = connected(settings(&local)).await.unwrap();
+        let transaction = database.begin().await.unwrap();
+        let full = "DO $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = 'disk_full'; END $$";
+        let refused = transaction.batch_execute(full).await.unwrap_err();
+        assert!(matches!(refused, DatabaseError::Unavailable { .. }), "{refused:?}");
+        transaction.roll_back().await;
+        let outcome = write(&database).await.unwrap_err();
+        assert!(matches!(outcome, DatabaseError::Unacknowledged { .. }), "{outcome:?}");
     }
 
     #[tokio::test]

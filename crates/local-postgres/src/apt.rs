@@ -2,7 +2,9 @@
 //! forbids it.
 
 use std::{
-    fs, io,
+    fs::{self, Permissions},
+    io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -38,6 +40,16 @@ pub fn install(package: &str) -> Result<(), LocalPostgresError> {
     fetch(package)
 }
 
+/// Installs one of Debian's packages, and prevents it from starting its service.
+///
+/// # Errors
+/// As of [`install`].
+pub fn install_without_start(package: &str) -> Result<(), LocalPostgresError> {
+    announce(package, package)?;
+    let _no_services = NoServices::declare()?;
+    fetch(package)
+}
+
 fn fetch(package: &str) -> Result<(), LocalPostgresError> {
     apt_get(&["update"])?;
     apt_get(&["install", "--yes", "--no-install-recommends", package])
@@ -63,6 +75,38 @@ impl Drop for NoMainCluster {
     fn drop(&mut self) {
         // A file that stays only keeps Debian from creating a cluster. That does no harm.
         let _: io::Result<()> = fs::remove_file(&self.0);
+    }
+}
+
+/// Debian's packages start no service while this program exists and refuses (invoke-rc.d(8)).
+const POLICY: &str = "/usr/sbin/policy-rc.d";
+
+/// While this value exists, Debian's packages start no service. A policy that the machine has already stays as it is.
+#[derive(Debug)]
+struct NoServices {
+    is_ours: bool,
+}
+
+impl NoServices {
+    fn declare() -> Result<Self, LocalPostgresError> {
+        if Path::new(POLICY).exists() {
+            return Ok(Self { is_ours: false });
+        }
+        let written = fs::write(POLICY, "#!/bin/sh\nexit 101\n")
+            .and_then(|()| fs::set_permissions(POLICY, Permissions::from_mode(0o755)));
+        match written {
+            Ok(()) => Ok(Self { is_ours: true }),
+            Err(source) => Err(LocalPostgresError::Directory { path: POLICY.into(), source }),
+        }
+    }
+}
+
+impl Drop for NoServices {
+    fn drop(&mut self) {
+        if self.is_ours {
+            // If it stays, services must be started by hand after an installation. That does no harm.
+            let _: io::Result<()> = fs::remove_file(POLICY);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Databases of the server: created empty, or copied in milliseconds from a template that was migrated once.
+//! Databases of a server: created empty, or copied in milliseconds from a template that was migrated once.
 
 use std::{
     collections::BTreeSet,
@@ -91,7 +91,12 @@ impl LocalPostgres {
 }
 
 impl LocalDatabase {
-    pub(crate) fn new(superuser: &Superuser, name: DatabaseName) -> Self {
+    pub(crate) fn create(superuser: &Superuser, name: DatabaseName) -> Result<Self, LocalPostgresError> {
+        superuser.maintains(&format!("CREATE DATABASE {}", name.as_str()))?;
+        Ok(Self::new(superuser, name))
+    }
+
+    fn new(superuser: &Superuser, name: DatabaseName) -> Self {
         Self { superuser: superuser.clone(), sessions: Sessions::default(), name }
     }
 
@@ -100,7 +105,7 @@ impl LocalDatabase {
         self.name.as_str()
     }
 
-    /// The port on 127.0.0.1 on which its server listens.
+    /// The port on which its server listens.
     pub fn port(&self) -> u16 {
         self.superuser.port()
     }

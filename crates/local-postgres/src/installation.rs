@@ -28,6 +28,14 @@ pub(crate) struct Installation {
     bin: PathBuf,
 }
 
+/// The directory with the server's programs. Installs Postgres if it is missing and can be installed.
+///
+/// # Errors
+/// That there is no Postgres, or why it cannot be installed.
+pub fn programs() -> Result<PathBuf, LocalPostgresError> {
+    Ok(Installation::find_or_install()?.bin)
+}
+
 impl Installation {
     /// The installation to use: an existing one, or else one that apt installs.
     pub(crate) fn find_or_install() -> Result<Self, LocalPostgresError> {

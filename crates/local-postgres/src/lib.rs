@@ -20,6 +20,7 @@
 
 mod account;
 pub mod apt;
+mod cluster;
 mod database;
 mod directory;
 mod error;
@@ -30,7 +31,9 @@ mod session;
 mod superuser;
 mod watcher;
 
+pub use cluster::Cluster;
 pub use database::LocalDatabase;
 pub use error::LocalPostgresError;
+pub use installation::programs;
 pub use plan::pages_touched;
 pub use server::{Durability, LocalPostgres, ServerState};

@@ -150,9 +150,7 @@ impl LocalPostgres {
 
     /// Creates an empty database.
     pub fn create_database(&self, name: &str) -> Result<LocalDatabase, LocalPostgresError> {
-        let name = DatabaseName::parse(name)?;
-        self.superuser.maintains(&format!("CREATE DATABASE {}", name.as_str()))?;
-        Ok(LocalDatabase::new(&self.superuser, name))
+        LocalDatabase::create(&self.superuser, DatabaseName::parse(name)?)
     }
 
     fn attempt(installation: &Installation, durability: Durability) -> Result<Self, LocalPostgresError> {

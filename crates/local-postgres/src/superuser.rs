@@ -1,4 +1,4 @@
-//! The superuser of one server: its address, and sessions with its databases.
+//! The superuser of one server or cluster: its address, and sessions with its databases.
 
 use std::{
     fmt,
@@ -7,13 +7,17 @@ use std::{
 
 use crate::{LocalPostgresError, session::Session};
 
-/// How to reach one server as its superuser.
+/// How to reach one server, or the primary of a cluster, as its superuser.
 #[derive(Clone)]
 pub(crate) struct Superuser {
+    hosts: Vec<String>,
     port: u16,
     password: String,
     maintenance: Sessions,
 }
+
+/// A host that is lost must not keep a session waiting.
+const OF_A_CLUSTER: &str = "?target_session_attrs=read-write&connect_timeout=2&tcp_user_timeout=3";
 
 /// The sessions with one database. They stay open while they are not in use: a new one would cost more than
 /// most statements.
@@ -24,7 +28,12 @@ pub(crate) struct Sessions {
 
 impl Superuser {
     pub(crate) fn new(port: u16, password: String) -> Self {
-        Self { port, password, maintenance: Sessions::default() }
+        Self::of_one_of(vec!["127.0.0.1".to_owned()], port, password)
+    }
+
+    /// The superuser of the one of these hosts that accepts writes. All have the same port.
+    pub(crate) fn of_one_of(hosts: Vec<String>, port: u16, password: String) -> Self {
+        Self { hosts, port, password, maintenance: Sessions::default() }
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -37,7 +46,9 @@ impl Superuser {
     }
 
     pub(crate) fn url_as(&self, user: &str, password: &str, database: &str) -> String {
-        format!("postgres://{user}:{password}@127.0.0.1:{port}/{database}", port = self.port)
+        let places: Vec<String> = self.hosts.iter().map(|host| format!("{host}:{}", self.port)).collect();
+        let choice = if self.hosts.len() > 1 { OF_A_CLUSTER } else { "" };
+        format!("postgres://{user}:{password}@{}/{database}{choice}", places.join(","))
     }
 
     /// Runs a statement about databases, in the database `postgres`.

@@ -66,9 +66,10 @@ impl Confirms {
         let (sandbox, address) = (&shop.sandbox, address_of(server.url()));
         let merchants = [open_merchant(sandbox, "BENCH1").await?, open_merchant(sandbox, "BENCH2").await?];
         let mut vendor = Vendor::at_utility_of(sandbox)?;
+        let postgres = sandbox.postgres().ok_or("the sandbox has no Postgres of its own")?;
         for _ in 0..effort.rounds {
-            self.row_lock.push(ONE_WALLET.measure(sandbox.postgres(), effort.length).await?);
-            self.commits.push(bare_commits(sandbox.postgres()).await?);
+            self.row_lock.push(ONE_WALLET.measure(postgres, effort.length).await?);
+            self.commits.push(bare_commits(postgres).await?);
             self.vends.push(vendor.vend().await?);
             let orders = orders(address, &merchants).await?;
             for series in &mut self.series {

@@ -89,7 +89,7 @@ impl Routes {
     /// The routes alternate, so that other load on this machine affects all of them alike.
     async fn measure(&mut self, shop: &Shop, server: &Process, effort: Effort) -> Result<(), Failure> {
         let bare_route = BareRoute::start()?;
-        let postgres = shop.sandbox.postgres();
+        let postgres = shop.sandbox.postgres().ok_or("the sandbox has no Postgres of its own")?;
         let server = Server { address: address_of(server.url()), process: server.id(), postgres };
         let bare = Server { address: bare_route.address(), process: bare_route.id(), postgres };
         let merchant = open_merchant(&shop.sandbox, "BENCH").await?;

@@ -26,6 +26,8 @@ impl Shop {
             port: 0,
             directory: env::temp_dir().join(format!("vendgate-{name}-{}", process::id())),
             durability: Durability::Durable,
+            cluster: None,
+            requires_standby: false,
             pace,
             works: false,
             population: meters,

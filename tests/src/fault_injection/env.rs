@@ -56,7 +56,12 @@ impl FaultEnv {
 
     /// Starts at another pace, with the same conditions.
     pub fn start_at(pace: Pace, programs: Programs, directory: PathBuf) -> Self {
-        let options = Options { pace, population: POPULATION, ..Options::for_tests(directory.clone()) };
+        Self::start_with(Options { pace, ..Options::for_tests(directory) }, programs)
+    }
+
+    /// Starts with these options, but for the number of meters, with the same conditions.
+    pub fn start_with(options: Options, programs: Programs) -> Self {
+        let options = Options { population: POPULATION, ..options };
         let sandbox = Sandbox::start(&options, &programs).unwrap();
         let base_url = sandbox.info().base_url.clone();
         let runtime = Runtime::new().unwrap();
@@ -73,7 +78,7 @@ impl FaultEnv {
             programs,
             integrators: integrators.into(),
             simulator,
-            directory,
+            directory: options.directory,
             meters: Mutex::new(utility_sim::population(POPULATION).collect()),
             holds: Mutex::default(),
         }
@@ -129,8 +134,13 @@ impl FaultEnv {
     /// Waits until no purchase is open except those that an operator must decide. The checker reports when this is
     /// never reached.
     pub async fn comes_to_rest(&self) {
+        self.comes_to_rest_within(UNTIL_AT_REST).await;
+    }
+
+    /// Waits for the same, at most this long.
+    pub async fn comes_to_rest_within(&self, patience: Duration) {
         let began = SystemClock.monotonic();
-        while !self.is_at_rest() && SystemClock.monotonic().elapsed_since(began) < UNTIL_AT_REST {
+        while !self.is_at_rest() && SystemClock.monotonic().elapsed_since(began) < patience {
             self.looks_at_the_holds();
             tokio::time::sleep(Duration::from_millis(150)).await;
         }

@@ -23,6 +23,8 @@ use crate::{
 pub const PATIENT: Duration = Duration::from_secs(20);
 /// Shorter than a vend may take.
 pub const HASTY: Duration = Duration::from_millis(900);
+/// Longer than a failover.
+const LOGGED_IN_WITHIN: Duration = Duration::from_mins(1);
 /// The pause of an integrator that does not wait for `Retry-After`.
 const BETWEEN_RETRIES: Duration = Duration::from_millis(150);
 /// The pause after an answer that is not final and has no `Retry-After`.
@@ -240,11 +242,20 @@ impl Integrator {
         (exchange, pause.flatten())
     }
 
+    /// Logs in, as soon as the server can. Right after a failover it may not.
     async fn log_in_again(&self, base_url: &str) {
-        let body = self.credentials.login_body();
-        let request = self.client.post(format!("{base_url}{}", self.logs_in_over.login()));
-        let reply = read(with_body(request, body.to_string())).await;
-        let (session, _no_pause) = reply.filter(|(reply, _)| reply.status == 200).unwrap();
+        let body = self.credentials.login_body().to_string();
+        let gives_up_at = now() + i64::try_from(LOGGED_IN_WITHIN.as_micros()).unwrap();
+        let mut reply = None;
+        while reply.is_none() && now() < gives_up_at {
+            let request =
+                self.client.post(format!("{base_url}{}", self.logs_in_over.login())).timeout(PATIENT);
+            reply = read(with_body(request, body.clone())).await.filter(|(reply, _)| reply.status == 200);
+            if reply.is_none() {
+                tokio::time::sleep(BETWEEN_RETRIES).await;
+            }
+        }
+        let (session, _no_pause) = reply.unwrap();
         let token = session.body.get("access_token").and_then(Value::as_str).unwrap();
         token.clone_into(&mut self.access_token.write().unwrap());
     }

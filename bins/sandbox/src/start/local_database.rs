@@ -1,6 +1,6 @@
 //! The database and its roles, as in an installation: an owner, and logins that cannot change history.
 
-use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
+use local_postgres::{LocalDatabase, LocalPostgresError};
 
 use super::StartError;
 use crate::office::random_word;
@@ -19,9 +19,8 @@ pub(super) struct TestEnv {
 }
 
 impl TestEnv {
-    /// Creates the database, its owner and the logins of the servers.
-    pub(super) fn found(postgres: &LocalPostgres) -> Result<Self, StartError> {
-        let database = postgres.create_database("vendgate")?;
+    /// Creates the owner of the empty database, and the logins of the servers.
+    pub(super) fn found(database: LocalDatabase) -> Result<Self, StartError> {
         let passwords = Passwords {
             owner: random_word(16)?,
             api: random_word(16)?,

@@ -19,6 +19,8 @@ pub(crate) struct Servers {
     pub(crate) sealing_key: String,
     pub(crate) refresh_key: String,
     pub(crate) pace: Pace,
+    /// Whether commits must wait for a standby.
+    pub(crate) requires_standby: bool,
     /// The directory of their settings and logs.
     pub(crate) directory: PathBuf,
 }
@@ -64,6 +66,7 @@ impl Servers {
             sealing_key: &self.sealing_key,
             pace: self.pace,
             observe_port,
+            requires_standby: self.requires_standby,
         }
     }
 

@@ -137,7 +137,7 @@ fn a_database_that_is_killed_comes_back_with_all_that_was_committed() {
     let mut sandbox = started("database");
     let count = "SELECT count(*) FROM accounts";
     let accounts = sandbox.database().run_sql(count).unwrap();
-    let server = fs::read_to_string(sandbox.postgres().directory().join("server")).unwrap();
+    let server = fs::read_to_string(sandbox.postgres().unwrap().directory().join("server")).unwrap();
     kill_process(Pid::from_raw(server.trim().parse().unwrap()).unwrap(), Signal::KILL).unwrap();
     let reports = tended_until(&mut sandbox, |_sandbox, reports| ups(reports, "postgres") == 1);
     assert!(reports[0].to_string().starts_with("postgres has ended ("), "{reports:?}");

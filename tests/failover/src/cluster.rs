@@ -1,0 +1,175 @@
+//! Three machines on a bridge, with a cluster of Postgres that Patroni keeps and etcd remembers.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use reqwest::Client;
+use serde::Deserialize;
+
+use crate::{
+    Failure,
+    node::{Node, Plan},
+    system::{run, start},
+    time::{Deadline, pause},
+};
+
+/// The link between the machines. The programs of the rehearsal are on it too.
+pub const BRIDGE: &str = "machines";
+const NUMBERS: [usize; 3] = [1, 2, 3];
+/// The port of Postgres on each machine.
+pub const PORT: u16 = 5432;
+/// The address of the proxy, and its port.
+pub const PROXY: (&str, u16) = ("10.77.0.254", 5000);
+
+/// How long one question to Patroni may take. A lost machine does not answer.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(700);
+/// How long the cluster may take to be whole: longer than a new copy of its data.
+const WHOLE_WITHIN: Duration = Duration::from_mins(4);
+
+/// The cluster.
+pub struct Cluster {
+    nodes: Vec<Node>,
+    client: Client,
+    directory: PathBuf,
+    is_synchronous: bool,
+}
+
+/// What Patroni says about the cluster.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Standing {
+    members: Vec<Member>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Member {
+    name: String,
+    role: String,
+    state: String,
+    timeline: Option<u32>,
+}
+
+impl Cluster {
+    /// Builds the machines and starts them. The bridge must be in a network namespace of its own.
+    pub fn build(directory: &Path, plan: &Plan<'_>) -> Result<Self, Failure> {
+        run("ip", &["link", "set", "lo", "up"])?;
+        run("ip", &["link", "add", BRIDGE, "type", "bridge"])?;
+        run("ip", &["addr", "add", "10.77.0.254/24", "dev", BRIDGE])?;
+        run("ip", &["link", "set", BRIDGE, "up"])?;
+        let build = |number: usize| Node::build(number, directory.join(format!("node{number}")), plan);
+        let nodes = NUMBERS.into_iter().map(build).collect::<Result<Vec<_>, _>>()?;
+        for node in &nodes {
+            node.start()?;
+        }
+        Ok(Self {
+            nodes,
+            client: sandbox::http_client()?,
+            directory: directory.to_owned(),
+            is_synchronous: plan.is_synchronous,
+        })
+    }
+
+    /// Starts the proxy, which leads to the primary.
+    pub fn start_proxy(&self) -> Result<(), Failure> {
+        let settings = self.directory.join("haproxy.cfg");
+        std::fs::write(&settings, include_str!("haproxy.cfg"))?;
+        let mut proxy = Command::new("haproxy");
+        proxy.arg("-db").arg("-f").arg(&settings);
+        start(&mut proxy, &self.directory.join("haproxy.log")).map(drop)
+    }
+
+    /// The addresses of all machines.
+    pub fn addresses(&self) -> Vec<String> {
+        self.nodes.iter().map(Node::address).collect()
+    }
+
+    /// The machines of the primary and of the others, as soon as the cluster is whole: one primary, one synchronous
+    /// standby, and both standbys on the primary's timeline.
+    pub async fn whole(&self) -> Result<(&Node, [&Node; 2]), Failure> {
+        let deadline = Deadline::after(WHOLE_WITHIN);
+        loop {
+            let standing = self.standing().await;
+            if let Some(primary) = standing.primary_of_a_whole_cluster(self.is_synchronous) {
+                return self.divided(primary);
+            }
+            if deadline.is_over() {
+                return Err(format!("the cluster is not whole within {WHOLE_WITHIN:?}: {standing:?}").into());
+            }
+            pause(Duration::from_millis(300)).await;
+        }
+    }
+
+    /// Whether the machine says that it is the primary, or that it is not. `None` if it says nothing.
+    pub async fn is_primary(&self, node: &Node) -> Option<bool> {
+        let url = format!("http://{}:8008/primary", node.address());
+        let answer = self.client.get(url).timeout(ANSWERED_WITHIN).send().await.ok()?;
+        Some(answer.status().is_success())
+    }
+
+    /// Asks Patroni to make another machine the primary.
+    pub async fn switch_over(&self, from: &Node, to: &Node) -> Result<(), Failure> {
+        let body = serde_json::json!({ "leader": from.name(), "candidate": to.name() }).to_string();
+        let url = format!("http://{}:8008/switchover", from.address());
+        let request = self.client.post(url).header("content-type", "application/json").body(body);
+        let answer = request.timeout(Duration::from_mins(1)).send().await?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        Err(format!("Patroni refuses the switchover: {status} {}", answer.text().await?).into())
+    }
+
+    /// The standing, as the first machine that answers sees it.
+    async fn standing(&self) -> Standing {
+        for node in &self.nodes {
+            let url = format!("http://{}:8008/cluster", node.address());
+            let Ok(answer) = self.client.get(url).timeout(ANSWERED_WITHIN).send().await else { continue };
+            let Ok(text) = answer.text().await else { continue };
+            if let Ok(standing) = serde_json::from_str(&text) {
+                return standing;
+            }
+        }
+        Standing::default()
+    }
+
+    fn divided(&self, primary: &str) -> Result<(&Node, [&Node; 2]), Failure> {
+        let (primaries, others): (Vec<&Node>, Vec<&Node>) =
+            self.nodes.iter().partition(|node| node.name() == primary);
+        match (primaries.as_slice(), others.as_slice()) {
+            ([primary], [one, other]) => Ok((*primary, [*one, *other])),
+            _ => Err(format!("there is no machine {primary}").into()),
+        }
+    }
+}
+
+/// Takes the disks of all machines away, so that their directories can be removed.
+pub fn unmount(directory: &Path) -> Result<(), Failure> {
+    for number in NUMBERS {
+        let disk = directory.join(format!("node{number}/disk"));
+        run("umount", &["--lazy", &disk.display().to_string()])?;
+    }
+    Ok(())
+}
+
+impl Standing {
+    fn primary_of_a_whole_cluster(&self, is_synchronous: bool) -> Option<&str> {
+        let mut roles: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
+        for member in &self.members {
+            roles.entry(&member.role).or_default().push(member);
+        }
+        let [primary] = roles.get("leader")?.as_slice() else { return None };
+        let waited_for = roles.get("sync_standby").map_or(0, Vec::len);
+        let follows = |member: &Member| {
+            matches!(member.state.as_str(), "running" | "streaming")
+                && member.timeline.is_some()
+                && member.timeline == primary.timeline
+        };
+        let is_whole = self.members.len() == 3
+            && waited_for == usize::from(is_synchronous)
+            && self.members.iter().all(follows);
+        is_whole.then_some(primary.name.as_str())
+    }
+}
