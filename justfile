@@ -57,6 +57,11 @@ sweep rounds="1000":
 doubt kills="500":
     VENDGATE_SWEEP={{kills}} cargo test --locked -p acceptance --test crashes -- --nocapture recovery:: held::
 
+# Rehearses the loss of the database's primary with three servers under Patroni: about 20 minutes, as root, on Debian.
+# `just failover --rounds 2 --only MachineLost,CutOff` runs some faults; docs/operations/CLUSTER.md lists what it shows.
+failover *arguments:
+    cargo run --locked -p failover -- {{arguments}}
+
 # Checks the tests: each planted bug must be found by its test.
 planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}

@@ -10,6 +10,7 @@ mod settings;
 
 use std::{path::Path, sync::Arc};
 
+use boot::SettingsError;
 use clock::{SharedClock, SystemClock};
 use vending::EngineRuntime;
 
@@ -22,29 +23,44 @@ pub use settings::{HttpSettings, Settings};
 enum Command {
     Serve,
     Migrate,
+    CheckSettings,
 }
 
-/// The whole program: `api-server [migrate] [settings.toml]`.
+/// The whole program: `api-server [migrate | --check-settings] [settings.toml]`.
 ///
 /// # Errors
-/// What prevented serving or migrating, with its causes.
+/// What prevented serving or migrating, with its causes, or all mistakes of the settings.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = arguments.into_iter().peekable();
-    let command = match arguments.next_if(|argument| argument == "migrate") {
-        Some(_) => Command::Migrate,
-        None => Command::Serve,
+    let command = match arguments.peek().map(String::as_str) {
+        Some("migrate") => Command::Migrate,
+        Some(boot::CHECK_SETTINGS) => Command::CheckSettings,
+        Some(_) | None => Command::Serve,
     };
+    if command != Command::Serve {
+        arguments.next();
+    }
     let file = arguments.next();
     let file = file.as_deref().map(Path::new);
+    let clock: SharedClock = Arc::new(SystemClock);
     match command {
         Command::Migrate => migrate::run(file),
-        Command::Serve => serve(file, Arc::new(SystemClock)),
+        Command::Serve => serve(file, clock),
+        Command::CheckSettings => {
+            load(file, &clock)?;
+            boot::say_settings_are_valid();
+            Ok(())
+        }
     }
 }
 
-fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
+fn load(file: Option<&Path>, clock: &SharedClock) -> Result<Settings, SettingsError> {
     provider_registry::use_ring_for_tls();
-    let settings = boot::load_checked(file, |settings: &Settings, review| settings.review(&clock, review))?;
+    boot::load_checked(file, |settings: &Settings, review| settings.review(clock, review))
+}
+
+fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
+    let settings = load(file, &clock)?;
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
     let engine = EngineRuntime::start(settings.engine_threads)?;

@@ -40,6 +40,23 @@ client = { ean = "2670000000022" }
 filter = "store=loud"
 "#;
 
+const GOOD: &str = r#"
+[web]
+public_url = "https://vendgate.example.org"
+time_zone = "Africa/Gaborone"
+
+[store]
+database_url = "postgres://api:password@127.0.0.1:1/vendgate"
+
+[sealing.current]
+id = 1
+key = "0000000000000000000000000000000000000000000000000000000000000000"
+
+[identity]
+environment = "STAGING"
+refresh_key = "0000000000000000000000000000000000000000000000000000000000000000"
+"#;
+
 /// What a program prints on standard error, which must be one line.
 fn complaint(arguments: &[&Path]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_api-server"));
@@ -111,4 +128,20 @@ fn the_errand_of_migrating_looks_at_its_own_settings_alone() {
     assert!(said.contains("`migrate` is wrong: database_url is no address such as postgres://"), "{said}");
     assert!(said.contains("`telemetry.file` is unknown: "), "{said}");
     assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn settings_are_checked_without_starting() {
+    let file = written("checked.toml", MISTAKEN);
+    let checked = complaint(&[Path::new("--check-settings"), &file]);
+    assert_eq!(checked, complaint(&[&file]));
+    let good = written("good.toml", GOOD);
+    let checked = Command::new(env!("CARGO_BIN_EXE_api-server"))
+        .arg("--check-settings")
+        .arg(&good)
+        .env_clear()
+        .output();
+    let checked = checked.unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    assert_eq!(String::from_utf8(checked.stdout).unwrap(), "the settings are valid\n");
 }

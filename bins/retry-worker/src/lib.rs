@@ -11,6 +11,7 @@ mod worker;
 
 use std::{path::Path, sync::Arc};
 
+use boot::SettingsError;
 use clock::{SharedClock, SystemClock};
 use tokio::runtime::Builder;
 use vending::EngineRuntime;
@@ -19,24 +20,35 @@ pub use rounds::RoundSettings;
 pub use settings::Settings;
 pub use worker::{WorkError, Worker};
 
-/// The whole program: `retry-worker [settings.toml]`.
+/// The whole program: `retry-worker [--check-settings] [settings.toml]`.
 ///
 /// # Errors
-/// What prevented the work, with its causes.
+/// What prevented the work, with its causes, or all mistakes of the settings.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
-    let file = arguments.into_iter().next();
-    work(file.as_deref().map(Path::new), Arc::new(SystemClock))
+    let mut arguments = arguments.into_iter().peekable();
+    let only_checks = arguments.next_if(|argument| argument == boot::CHECK_SETTINGS).is_some();
+    let file = arguments.next();
+    let (file, clock): (_, SharedClock) = (file.as_deref().map(Path::new), Arc::new(SystemClock));
+    let settings = load(file, &clock)?;
+    if only_checks {
+        boot::say_settings_are_valid();
+        return Ok(());
+    }
+    work(&settings, clock)
 }
 
-fn work(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
+fn load(file: Option<&Path>, clock: &SharedClock) -> Result<Settings, SettingsError> {
     provider_registry::use_ring_for_tls();
-    let settings = boot::load_checked(file, |settings: &Settings, review| settings.review(&clock, review))?;
+    boot::load_checked(file, |settings: &Settings, review| settings.review(clock, review))
+}
+
+fn work(settings: &Settings, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let worked = Builder::new_current_thread().enable_all().build()?.block_on(async {
         let stop = boot::stop_requested()?;
-        let worker = Worker::build(&settings, &metrics, engine.engine(), clock).await?;
+        let worker = Worker::build(settings, &metrics, engine.engine(), clock).await?;
         announce(&worker);
         worker.run_until(stop).await;
         Ok(())

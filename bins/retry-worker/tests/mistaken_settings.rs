@@ -25,6 +25,15 @@ key = "0000000000000000000000000000000000000000000000000000000000000000"
 kye = "hunter2"
 "#;
 
+const VALID: &str = r#"
+[store]
+database_url = "postgres://worker:password@127.0.0.1:1/vendgate"
+
+[sealing.current]
+id = 1
+key = "0000000000000000000000000000000000000000000000000000000000000000"
+"#;
+
 #[test]
 fn a_worker_names_the_mistakes_of_all_sections_at_once() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistaken.toml");
@@ -43,4 +52,21 @@ fn a_worker_names_the_mistakes_of_all_sections_at_once() {
         assert!(said.contains(mistake), "{mistake} is not in {said}");
     }
     assert!(!said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn settings_are_checked_without_starting_and_without_a_database() {
+    let check = |name: &str, settings: &str| {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::write(&file, settings).unwrap();
+        let mut worker = Command::new(env!("CARGO_BIN_EXE_retry-worker"));
+        worker.arg("--check-settings").arg(&file).env_clear().output().unwrap()
+    };
+    let valid = check("valid.toml", VALID);
+    assert!(valid.status.success(), "{}", String::from_utf8_lossy(&valid.stderr));
+    assert_eq!(String::from_utf8(valid.stdout).unwrap(), "the settings are valid\n");
+    let mistaken = check("checked.toml", MISTAKEN);
+    assert!(!mistaken.status.success());
+    let said = String::from_utf8(mistaken.stderr).unwrap();
+    assert!(said.contains("4 settings must be corrected in "), "{said}");
 }

@@ -43,6 +43,8 @@ pub use exit::exit_code;
 pub use listen::{BadListenAddress, check_listen_address};
 pub use metrics::{Metrics, MetricsError};
 pub use observe::{Observatory, ObserveError, ObserveSettings};
-pub use settings::{Mistake, MistakeKind, Review, SettingsError, load, load_checked};
+pub use settings::{
+    CHECK_SETTINGS, Mistake, MistakeKind, Review, SettingsError, load, load_checked, say_settings_are_valid,
+};
 pub use stop::stop_requested;
 pub use telemetry::{LogFormat, TelemetryError, TelemetrySettings};

@@ -23,6 +23,15 @@ use thiserror::Error;
 pub use mistake::{Mistake, MistakeKind};
 pub use review::Review;
 
+/// The argument with which a program only checks its settings.
+pub const CHECK_SETTINGS: &str = "--check-settings";
+
+/// Says that the settings are valid, to the operator who asked with [`CHECK_SETTINGS`].
+#[expect(clippy::print_stdout, reason = "the operator reads the result there")]
+pub fn say_settings_are_valid() {
+    println!("the settings are valid");
+}
+
 /// Why the settings cannot be used.
 #[derive(Debug, Error)]
 pub enum SettingsError {

@@ -15,8 +15,8 @@ use crate::{
 const FOR_A_WHILE: Duration = Duration::from_secs(8);
 /// Longer than Patroni needs to give up a primary.
 const EFFECTIVE_WITHIN: Duration = Duration::from_mins(1);
-/// How long the primary sells without its standbys.
-const SOLD_ALONE: Duration = Duration::from_secs(3);
+/// How long the primary sells without its standbys: shorter than Patroni's `retry_timeout`.
+const SOLD_ALONE: Duration = Duration::from_millis(2_500);
 
 /// One fault. Each is healed at the end of its round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,14 +94,14 @@ impl Fault {
                 second.signal(Signal::STOP, Some("etcd"))?;
             }
             Self::TailLost => {
-                for standby in standbys {
-                    standby.signal(Signal::STOP, Some("postgres"))?;
-                }
+                first.set_link(false)?;
+                second.set_link(false)?;
                 pause(SOLD_ALONE).await;
+                // Its kernel would still send what its processes wrote.
+                primary.set_link(false)?;
                 primary.signal(Signal::KILL, None)?;
-                for standby in standbys {
-                    standby.signal(Signal::CONT, None)?;
-                }
+                first.set_link(true)?;
+                second.set_link(true)?;
             }
         }
         Ok(Struck { primary, standbys })
@@ -146,7 +146,8 @@ impl Fault {
     pub fn heal(self, struck: &Struck<'_>) -> Result<(), Failure> {
         let Struck { primary, standbys: [first, second] } = struck;
         match self {
-            Self::MachineLost | Self::TailLost => primary.start(),
+            Self::MachineLost => primary.start(),
+            Self::TailLost => primary.set_link(true).and_then(|()| primary.start()),
             Self::PostgresKilled | Self::Switchover => Ok(()),
             Self::MachineStopped | Self::PatroniStopped => primary.signal(Signal::CONT, None),
             Self::CutOff => primary.set_link(true),

@@ -247,12 +247,13 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "clock",
         ],
     ),
+    ("tests/failover", "failover", &["acceptance", "sandbox", "local-postgres"]),
 ];
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
     ("diesel", &["database", "directory", "catalogue", "store", "back-office"]),
-    ("tokio-postgres", &["database", "local-postgres", "bench"]),
+    ("tokio-postgres", &["database", "local-postgres", "bench", "failover"]),
     (
         "actix",
         &[
