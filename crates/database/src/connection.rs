@@ -147,12 +147,14 @@ impl Connection {
         self.timelines.is_newest(self.timeline)
     }
 
-    /// Checks the server's settings again if they were confirmed too long ago. They can change while a connection is
-    /// open: the standby goes away, or somebody reloads the configuration.
+    /// Whether the server's settings were confirmed too long ago. They can change while a connection is open: the standby
+    /// goes away, or an operator reloads the configuration.
+    pub(crate) fn must_confirm(&self, settings: &DatabaseSettings) -> bool {
+        self.confirmed_at.elapsed() >= settings.recheck()
+    }
+
+    /// Checks the server's settings again.
     pub(crate) async fn confirm(&mut self, settings: &DatabaseSettings) -> Result<(), DatabaseError> {
-        if self.confirmed_at.elapsed() < settings.recheck() {
-            return Ok(());
-        }
         let confirmed = timeout(CONFIRMED_WITHIN, session::confirm(&self.client, settings)).await;
         confirmed.map_err(DatabaseError::unavailable)??;
         self.confirmed_at = now();

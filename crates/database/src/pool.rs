@@ -133,6 +133,9 @@ impl Manager for Connector {
         if !connection.is_usable() {
             return Err(RecycleError::message("the connection broke, or no longer leads to the primary"));
         }
-        Ok(Box::pin(connection.confirm(&self.settings)).await?)
+        if connection.must_confirm(&self.settings) {
+            Box::pin(connection.confirm(&self.settings)).await?;
+        }
+        Ok(())
     }
 }

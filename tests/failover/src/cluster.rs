@@ -3,12 +3,13 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command},
     time::Duration,
 };
 
 use reqwest::Client;
 use serde::Deserialize;
+use tokio_postgres::{Config, NoTls};
 
 use crate::{
     Failure,
@@ -27,6 +28,8 @@ pub const PROXY: (&str, u16) = ("10.77.0.254", 5000);
 
 /// How long one question to Patroni may take. A lost machine does not answer.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(700);
+/// How long the proxy may take to find the primary.
+const PROXY_WITHIN: Duration = Duration::from_secs(30);
 /// How long the cluster may take to be whole: longer than a new copy of its data.
 const WHOLE_WITHIN: Duration = Duration::from_mins(4);
 
@@ -72,13 +75,27 @@ impl Cluster {
         })
     }
 
-    /// Starts the proxy, which leads to the primary.
-    pub fn start_proxy(&self) -> Result<(), Failure> {
+    /// Starts the proxy, and waits until it leads to the primary.
+    pub async fn start_proxy(&self, password: &str) -> Result<(), Failure> {
         let settings = self.directory.join("haproxy.cfg");
         std::fs::write(&settings, include_str!("haproxy.cfg"))?;
         let mut proxy = Command::new("haproxy");
         proxy.arg("-db").arg("-f").arg(&settings);
-        start(&mut proxy, &self.directory.join("haproxy.log")).map(drop)
+        let _proxy: Child = start(&mut proxy, &self.directory.join("haproxy.log"))?;
+        let (host, port) = PROXY;
+        let mut config = Config::new();
+        config.host(host).port(port).user("postgres").password(password).dbname("postgres");
+        let deadline = Deadline::after(PROXY_WITHIN);
+        while let Err(error) = config.connect(NoTls).await {
+            if deadline.is_over() {
+                return Err(format!(
+                    "the proxy does not lead to the primary within {PROXY_WITHIN:?}: {error}"
+                )
+                .into());
+            }
+            pause(Duration::from_millis(200)).await;
+        }
+        Ok(())
     }
 
     /// The addresses of all machines.

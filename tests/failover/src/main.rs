@@ -92,7 +92,7 @@ fn rehearsed(arguments: &Arguments, directory: &Path) -> Result<Report, Failure>
     let cluster = Cluster::build(directory, &plan)?;
     runtime.block_on(cluster.whole())?;
     let address = if arguments.is_through_proxy {
-        cluster.start_proxy()?;
+        runtime.block_on(cluster.start_proxy(PASSWORD))?;
         local_postgres::Cluster::new(vec![PROXY.0.to_owned()], PROXY.1, PASSWORD.to_owned())
     } else {
         local_postgres::Cluster::new(cluster.addresses(), PORT, PASSWORD.to_owned())
@@ -114,6 +114,7 @@ fn rehearsed(arguments: &Arguments, directory: &Path) -> Result<Report, Failure>
         probe: Probe::start(runtime.handle(), &cluster.addresses(), PASSWORD),
         urls: vec![env.url().to_owned(), server.url().to_owned()],
         env: env.clone(),
+        is_through_proxy: arguments.is_through_proxy,
     };
     let mut report = rehearsal.run(&faults)?;
     report.ended = ended(&mut server).into_iter().chain(ended(&mut worker)).collect();

@@ -37,6 +37,8 @@ pub struct Rehearsal<'a> {
     pub probe: Probe,
     /// The servers at which the tills buy.
     pub urls: Vec<String>,
+    /// Whether the servers reach the primary through a proxy.
+    pub is_through_proxy: bool,
 }
 
 impl Rehearsal<'_> {
@@ -67,6 +69,7 @@ impl Rehearsal<'_> {
         let began = now();
         let struck = fault.strike(self.cluster).await?;
         fault.takes_effect(self.cluster, &struck).await?;
+        let effective = now();
         if fault.is_survived() {
             self.sells_again(now()).await?;
         }
@@ -82,6 +85,11 @@ impl Rehearsal<'_> {
         if !fault.is_survived() {
             possible = possible.max(healed);
             impossible_for = impossible_for.max(healed.saturating_sub(began));
+        }
+        // A proxy leaves a primary whose Patroni is silent, and finds no other one before the promotion.
+        if self.is_through_proxy && fault == Fault::PatroniStopped {
+            possible = possible.max(effective);
+            impossible_for = impossible_for.max(effective.saturating_sub(began));
         }
         let settled = self.settled(sales_back).await?;
         Ok(Round {
