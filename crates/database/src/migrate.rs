@@ -21,6 +21,10 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
 /// A number that no other program uses for a lock in the same database.
 const TAKE_LOCK: &str = "SELECT pg_advisory_lock(7286446395)";
 
+/// A statement of a migration that waits for a lock makes every later statement wait behind it, those of sales too. So it
+/// gives up soon, and the migration can be run again.
+const GIVE_UP_SOON: &str = "SET lock_timeout = '2s'";
+
 const NONE: &str = "none";
 
 /// Migrates the database at `owner_url` to this program's schema, as its owner, and returns the versions that it
@@ -28,7 +32,7 @@ const NONE: &str = "none";
 ///
 /// # Errors
 /// [`DatabaseError::Schema`] if the database has a version that this program does not know, and [`DatabaseError::Migration`]
-/// if a version cannot be applied.
+/// if a version cannot be applied, or waits longer than two seconds for a lock that others hold.
 pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseError> {
     let address = Address::parse(owner_url.expose_secret()).map_err(DatabaseError::unavailable)?;
     let settings = DatabaseSettings::for_database(owner_url.clone());
@@ -36,12 +40,13 @@ pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseEr
     let open = move |host| open(host, settings.clone());
     let client = primary::connect(&address, within, &Handle::current(), open).await?;
     client.batch_execute(TAKE_LOCK).await?;
+    client.batch_execute(GIVE_UP_SOON).await?;
     let connection = AsyncPgConnection::try_from(client).await.map_err(DatabaseError::unavailable)?;
     let applied = tokio::task::spawn_blocking(move || apply(connection)).await;
     applied.map_err(|source| DatabaseError::Lost { source })?
 }
 
-/// A session of the owner. It has no limits, because a migration may take long.
+/// A session of the owner. Its statements have no time limit, because a migration may take long.
 async fn open(host: Host, settings: DatabaseSettings) -> Result<(Timeline, Client), DatabaseError> {
     // Its task ends with the connection.
     let (client, _driver) = host.connect(&Arc::default()).await.map_err(DatabaseError::unavailable)?;

@@ -81,6 +81,25 @@ async fn every_migration_can_be_taken_back_and_applied_again() {
     assert_eq!(migrate(&database.url().into()).await.unwrap().len(), folders.len());
 }
 
+#[tokio::test]
+async fn a_migration_that_would_hold_up_sales_gives_up_and_can_be_run_again() {
+    let database = migrated();
+    let last = "SELECT max(version) FROM __diesel_schema_migrations";
+    let last = database.run_sql(last).unwrap();
+    let holder = connect(&database).await.unwrap().begin().await.unwrap();
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let folders = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path());
+    let newest = folders.max().unwrap();
+    database.run_sql(&fs::read_to_string(newest.join("down.sql")).unwrap()).unwrap();
+    database.run_sql(&format!("DELETE FROM __diesel_schema_migrations WHERE version = '{last}'")).unwrap();
+    holder.batch_execute("LOCK __diesel_schema_migrations IN EXCLUSIVE MODE").await.unwrap();
+
+    let given_up = migrate(&database.url().into()).await.unwrap_err();
+    assert!(matches!(given_up, DatabaseError::Migration { .. }), "{given_up:?}");
+    holder.roll_back().await;
+    assert_eq!(migrate(&database.url().into()).await.unwrap(), [last]);
+}
+
 /// Purchases of the earlier schema: one whose sender is at work, one in doubt, one that has ended.
 const PURCHASES_OF_OLD: &str = "
     INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel, language,
