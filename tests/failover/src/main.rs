@@ -23,7 +23,7 @@ use std::{env, error::Error, fs, path::Path, process::ExitCode, sync::Arc};
 
 use acceptance::fault_injection::{FaultEnv, Seed, now};
 use sandbox::{Options, Pace, Process, Programs, parts};
-use tokio::runtime::Builder;
+use tokio::{runtime::Builder, task::JoinHandle};
 
 use crate::{
     arguments::Arguments,
@@ -36,6 +36,9 @@ use crate::{
 
 /// Why there is no result.
 type Failure = Box<dyn Error + Send + Sync>;
+
+/// The exit status of a process that Ctrl-C ended, as shells report it.
+const INTERRUPTED: i32 = 130;
 
 /// The password of the cluster's roles. Nothing outside of its namespaces can reach it.
 const PASSWORD: &str = "rehearsed";
@@ -82,6 +85,7 @@ fn run() -> Result<bool, Failure> {
 
 fn rehearsed(arguments: &Arguments, directory: &Path) -> Result<Report, Failure> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let _listening: JoinHandle<()> = runtime.spawn(stop_on_interrupt());
     let programs = local_postgres::programs()?;
     let plan = Plan {
         programs: &programs,
@@ -122,6 +126,14 @@ fn rehearsed(arguments: &Arguments, directory: &Path) -> Result<Report, Failure>
     let mut env = Arc::into_inner(env).ok_or("a till still runs")?;
     report.ended.extend(env.sandbox.ended().map(|ended| ended.to_string()));
     Ok(report)
+}
+
+/// Ends everything on Ctrl-C: the shell that started this process in the background made it ignore that signal.
+#[expect(clippy::exit, reason = "the namespaces end with this process, and everything in them")]
+async fn stop_on_interrupt() {
+    if tokio::signal::ctrl_c().await.is_ok() {
+        std::process::exit(INTERRUPTED);
+    }
 }
 
 fn second_of_each(env: &FaultEnv) -> Result<(Process, Process), Failure> {

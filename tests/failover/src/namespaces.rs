@@ -9,9 +9,11 @@ use crate::Failure;
 /// The first argument of this program when it runs in its namespaces.
 pub const INSIDE: &str = "inside-its-namespaces";
 
-/// Programs of Debian, and the packages that have them.
-const NEEDED: [(&str, &str); 5] = [
+/// Files of Debian, and the packages that have them. Patroni runs without the two libraries, but not with etcd and Postgres.
+const NEEDED: [(&str, &str); 7] = [
     ("/usr/bin/patroni", "patroni"),
+    ("/usr/lib/python3/dist-packages/etcd/client.py", "python3-etcd"),
+    ("/usr/lib/python3/dist-packages/psycopg2/__init__.py", "python3-psycopg2"),
     ("/usr/bin/etcd", "etcd-server"),
     ("/usr/sbin/haproxy", "haproxy"),
     ("/usr/bin/nsenter", "util-linux"),
