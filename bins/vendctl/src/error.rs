@@ -248,10 +248,8 @@ fn advice_about(error: &DatabaseError) -> Option<&'static str> {
             "operator.database_url must name a login that is a member of vendgate_operator and owns nothing",
         );
     }
-    if matches!(error, DatabaseError::Schema { .. }) {
-        return Some(
-            "use the vendctl of the servers' version, or migrate the database with `api-server migrate`",
-        );
+    if matches!(error, DatabaseError::Schema { .. } | DatabaseError::ProgramTooOld { .. }) {
+        return Some("use the vendctl of the servers' release");
     }
     if matches!(error, DatabaseError::Busy { .. }) {
         return Some("nothing was done; try again");

@@ -32,7 +32,7 @@ use crate::{
     DatabaseError, DatabaseSettings,
     address::{Address, AddressError, Host},
     measures::now,
-    session,
+    schema, session,
     timeline::{Timeline, Timelines},
 };
 
@@ -166,8 +166,8 @@ impl Connection {
         self.warnings.load(Ordering::Acquire)
     }
 
-    /// Connects to one server, sets up the session, and refuses a server or session that is not safe for money. Returns the
-    /// server's timeline too.
+    /// Connects to one server, sets up the session, and refuses a server or session that is not safe for money, and a database
+    /// that does not serve this program. Returns the server's timeline too.
     pub(crate) async fn open(
         host: Host,
         settings: DatabaseSettings,
@@ -178,6 +178,7 @@ impl Connection {
         let (client, driver) = host.connect(&warnings).await.map_err(DatabaseError::unavailable)?;
         let timeline = session::set_up(&client, &settings, purpose).await?;
         timelines.see(timeline)?;
+        schema::check(&client).await?;
         let guard = tokio::spawn(leave_former_primary(driver.clone(), timelines.clone(), timeline));
         let connection = Self {
             client,
@@ -240,6 +241,8 @@ pub(crate) async fn drive<Stream: AsyncRead + AsyncWrite + Unpin>(
                         // Counted before the reply that it belongs to is passed on.
                         warnings.fetch_add(1, Ordering::AcqRel);
                         tracing::warn!(message = notice.message(), "the database warns");
+                    } else {
+                        tracing::info!(message = notice.message(), "the database reports");
                     }
                 }
                 Some(Ok(_)) => {}
@@ -259,8 +262,9 @@ mod tests {
     use diesel::{QueryableByName, sql_types::Text};
     use tokio::runtime::Builder;
 
+    use super::address;
     use crate::{
-        Connection, Database, DatabaseError, Purpose, Run,
+        Connection, Database, DatabaseError, Purpose, Run, session,
         test_database::{connected, database, migrated, settings},
     };
 
@@ -327,6 +331,21 @@ mod tests {
         assert!(matches!(refused, DatabaseError::Unavailable { .. }), "{refused:?}");
         drop(connection);
         assert_eq!(shown(&database.get().await.unwrap(), "transaction_read_only").await, "off");
+    }
+
+    #[tokio::test]
+    async fn a_session_that_a_pooler_gives_to_one_client_after_another_is_refused() {
+        let settings = settings(&migrated());
+        let address = address(&settings).unwrap();
+        let host = address.hosts().first().unwrap();
+        let (client, _driver) = host.connect(&std::sync::Arc::default()).await.unwrap();
+        session::set_up(&client, &settings, Purpose::General).await.unwrap();
+        let refused = session::set_up(&client, &settings, Purpose::General).await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the database setting session is \"shared with other clients\" and must be of one client: set pool_mode = \
+             session and server_reset_query = DISCARD ALL in PgBouncer"
+        );
     }
 
     #[tokio::test]

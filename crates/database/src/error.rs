@@ -84,9 +84,15 @@ pub enum DatabaseError {
     /// The server or the session has a setting that this program does not accept for money.
     #[error("the database setting {name} is {value:?} and must be {required}")]
     Setting { name: &'static str, value: String, required: &'static str },
-    /// The database's schema is not the one that this program was built for.
-    #[error("the schema is at version {found} and this program needs {expected}")]
+    /// The database lacks migrations of this program.
+    #[error("the schema is at version {found} and this program needs {expected}: run api-server migrate")]
     Schema { found: String, expected: String },
+    /// A migration has taken away what this program needs.
+    #[error(
+        "this program has schema {program}, and the database serves programs of schema {oldest} and later: install a later \
+         release"
+    )]
+    ProgramTooOld { program: String, oldest: String },
     /// A migration could not be applied. The migrations before it are applied.
     #[error("a migration could not be applied")]
     Migration {

@@ -6,7 +6,7 @@ use tokio::{runtime::Handle, time::timeout};
 
 use crate::{
     Connection, DatabaseError, DatabaseSettings, Pool, PooledConnection, Purpose, Transaction,
-    address::Address, connection, migrate, primary::Lookout, timeline::Timelines,
+    address::Address, connection, primary::Lookout, schema, timeline::Timelines,
 };
 
 /// Work that is done on a borrowed connection.
@@ -24,11 +24,12 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects, and checks that the database is safe for money and has this program's schema. Every connection lives
-    /// on `engine`.
+    /// Connects, and checks that the database is safe for money and serves this program. Every connection lives on
+    /// `engine`.
     ///
     /// # Errors
-    /// [`DatabaseError::Unavailable`], [`DatabaseError::Setting`] or [`DatabaseError::Schema`].
+    /// [`DatabaseError::Unavailable`], [`DatabaseError::Setting`], [`DatabaseError::Schema`] or
+    /// [`DatabaseError::ProgramTooOld`].
     pub async fn connect(
         settings: DatabaseSettings,
         purpose: Purpose,
@@ -41,6 +42,8 @@ impl Database {
         let (address, settings) = (Arc::new(address), Arc::new(settings));
         let database = Self { pool, address, settings, timelines, _lookout: lookout, engine };
         database.check_schema().await?;
+        // A pooler in transaction mode gives the session of the first connection to the second one, which notices it.
+        drop((database.get().await?, database.another_pool(purpose, 1).get().await?));
         Ok(database)
     }
 
@@ -88,12 +91,13 @@ impl Database {
         self.pool.transaction().await
     }
 
-    /// Checks that the database answers and has this program's schema.
+    /// Checks that the database answers and serves this program.
     ///
     /// # Errors
-    /// [`DatabaseError::Schema`] if it has another one.
+    /// [`DatabaseError::Schema`] if it lacks a migration of this program, and [`DatabaseError::ProgramTooOld`] if a migration
+    /// has ended it.
     pub async fn check_schema(&self) -> Result<(), DatabaseError> {
-        self.read(|connection| Box::pin(migrate::check_schema(connection))).await
+        self.read(|connection| Box::pin(async { schema::check(connection.client()).await.map(drop) })).await
     }
 
     /// Runs an operation on the engine, where a caller that goes away cannot abort it, and waits for its result.

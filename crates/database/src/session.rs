@@ -2,7 +2,7 @@
 
 use tokio_postgres::{Client, SimpleQueryMessage, SimpleQueryRow};
 
-use crate::{DatabaseError, DatabaseSettings, Purpose, timeline::Timeline};
+use crate::{DatabaseError, DatabaseSettings, Purpose, schema, timeline::Timeline};
 
 /// The oldest Postgres that this program runs on.
 const OLDEST_VERSION: u32 = 150_000;
@@ -13,10 +13,17 @@ const ASK: &str = "SELECT current_setting('server_version_num') AS version,
                           current_setting('synchronous_commit') AS synchronous_commit,
                           current_setting('synchronous_standby_names') AS standbys,
                           current_setting('transaction_read_only') AS read_only,
+                          current_setting('vendgate.was_set_up', true) AS was_set_up,
                           CASE WHEN NOT pg_is_in_recovery()
                                THEN left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) END AS timeline";
 
-/// Sets the session's limits and reads back the required settings, in one round trip. Returns the server's timeline.
+/// Notes whether the session was set up before. A pooler that gives a session to another client after each transaction shows
+/// itself so: the limits and the lock of one client would become those of others.
+const NOTE_SET_UP: &str = "SELECT set_config('vendgate.was_set_up', coalesce(current_setting('vendgate.is_set_up', true), ''), false),
+                                  set_config('vendgate.is_set_up', 'yes', false)";
+
+/// Sets the session's limits, takes the lock that tells its schema, and reads back the required settings, in one round trip.
+/// Returns the server's timeline.
 pub(crate) async fn set_up(
     client: &Client,
     settings: &DatabaseSettings,
@@ -27,8 +34,11 @@ pub(crate) async fn set_up(
          SET idle_in_transaction_session_timeout = {idle}; SET client_connection_check_interval = 0;
          SET default_transaction_isolation = 'read committed'; SET TIME ZONE 'UTC';
          SET client_min_messages = warning; {session}
+         SELECT pg_advisory_lock_shared({lock_of_program});
+         {NOTE_SET_UP};
          {ASK}",
         session = purpose.session(),
+        lock_of_program = schema::session_lock(),
         lock = settings.lock_timeout_ms,
         statement = settings.statement_timeout_ms,
         idle = settings.idle_in_transaction_timeout_ms,
@@ -43,14 +53,22 @@ pub(crate) async fn confirm(client: &Client, settings: &DatabaseSettings) -> Res
 
 /// The server's timeline, unless it is a standby.
 pub(crate) async fn timeline(client: &Client) -> Result<Option<Timeline>, DatabaseError> {
-    Ok(row(client, ASK).await?.get("timeline").and_then(Timeline::of_a_wal_file))
+    Ok(row(client, ASK).await?.and_then(|row| row.get("timeline").and_then(Timeline::of_a_wal_file)))
 }
 
 async fn check(client: &Client, sql: &str, settings: &DatabaseSettings) -> Result<Timeline, DatabaseError> {
-    let row = row(client, sql).await?;
+    let answer = row(client, sql).await?;
+    let row = answer.ok_or_else(|| DatabaseError::unavailable("no answer about settings"))?;
     let is_recent = |value: &str| value.parse().is_ok_and(|version: u32| version >= OLDEST_VERSION);
     require("server_version_num", &row, "version", "150000 or later", is_recent)?;
     require("transaction_read_only", &row, "read_only", "off", |value| value == "off")?;
+    if row.get("was_set_up").is_some_and(|value| !value.is_empty()) {
+        return Err(DatabaseError::Setting {
+            name: "session",
+            value: "shared with other clients".to_owned(),
+            required: "of one client: set pool_mode = session and server_reset_query = DISCARD ALL in PgBouncer",
+        });
+    }
     if settings.require_synchronous_standby {
         let waits = |value: &str| ["on", "remote_apply"].contains(&value);
         require("synchronous_commit", &row, "synchronous_commit", "on or remote_apply", waits)?;
@@ -63,12 +81,14 @@ async fn check(client: &Client, sql: &str, settings: &DatabaseSettings) -> Resul
     timeline.ok_or_else(|| DatabaseError::Unavailable { source: "the server has no timeline".into() })
 }
 
-async fn row(client: &Client, sql: &str) -> Result<SimpleQueryRow, DatabaseError> {
+/// The last row of the answer.
+pub(crate) async fn row(client: &Client, sql: &str) -> Result<Option<SimpleQueryRow>, DatabaseError> {
     let answers = client.simple_query(sql).await.map_err(DatabaseError::unavailable)?;
-    let row = answers
+    let mut rows = answers
         .into_iter()
-        .find_map(|answer| if let SimpleQueryMessage::Row(row) = answer { Some(row) } else { None });
-    row.ok_or_else(|| DatabaseError::Unavailable { source: "no answer about settings".into() })
+        .rev()
+        .filter_map(|answer| if let SimpleQueryMessage::Row(row) = answer { Some(row) } else { None });
+    Ok(rows.next())
 }
 
 fn require(

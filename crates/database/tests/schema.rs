@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 
 use database::{Database, DatabaseError, DatabaseSettings, Purpose, migrate, schema_version};
 use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
-use test_kit::database::migrated;
+use test_kit::{database::migrated, waiting::until};
 use tokio::runtime::Handle;
 
 /// A newer version than any that this program knows.
@@ -81,23 +81,71 @@ async fn every_migration_can_be_taken_back_and_applied_again() {
     assert_eq!(migrate(&database.url().into()).await.unwrap().len(), folders.len());
 }
 
-#[tokio::test]
-async fn a_migration_that_would_hold_up_sales_gives_up_and_can_be_run_again() {
-    let database = migrated();
-    let last = "SELECT max(version) FROM __diesel_schema_migrations";
-    let last = database.run_sql(last).unwrap();
-    let holder = connect(&database).await.unwrap().begin().await.unwrap();
-    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
-    let folders = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path());
-    let newest = folders.max().unwrap();
-    database.run_sql(&fs::read_to_string(newest.join("down.sql")).unwrap()).unwrap();
-    database.run_sql(&format!("DELETE FROM __diesel_schema_migrations WHERE version = '{last}'")).unwrap();
-    holder.batch_execute("LOCK __diesel_schema_migrations IN EXCLUSIVE MODE").await.unwrap();
+/// How many statements wait for a table of this database.
+const WAITS: &str = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'relation'
+                         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
-    let given_up = migrate(&database.url().into()).await.unwrap_err();
-    assert!(matches!(given_up, DatabaseError::Migration { .. }), "{given_up:?}");
+/// Takes the newest migration back, so that `migrate` has something to apply. Returns its version.
+fn take_newest_back(database: &LocalDatabase) -> String {
+    let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations");
+    let newest = fs::read_dir(migrations).unwrap().map(|entry| entry.unwrap().path()).max().unwrap();
+    database.run_sql(&fs::read_to_string(newest.join("down.sql")).unwrap()).unwrap();
+    let forget = format!(
+        "DELETE FROM __diesel_schema_migrations WHERE version = '{}' RETURNING version",
+        schema_version()
+    );
+    database.run_sql(&forget).unwrap()
+}
+
+#[tokio::test]
+async fn a_migration_gives_way_to_sales_and_is_applied_when_its_table_is_free() {
+    let database = migrated();
+    let holder = connect(&database).await.unwrap();
+    let newest = take_newest_back(&database);
+    let holder = holder.begin().await.unwrap();
+    holder.batch_execute("LOCK __diesel_schema_migrations IN EXCLUSIVE MODE").await.unwrap();
+    let url = database.url().into();
+    let migrating = tokio::spawn(async move { migrate(&url).await });
+
+    until("the migration waits", || database.run_sql(WAITS).unwrap() != "0").await;
+    until("it gives way", || database.run_sql(WAITS).unwrap() == "0").await;
+    until("it tries again", || database.run_sql(WAITS).unwrap() != "0").await;
     holder.roll_back().await;
-    assert_eq!(migrate(&database.url().into()).await.unwrap(), [last]);
+    assert_eq!(migrating.await.unwrap().unwrap(), [newest]);
+}
+
+#[tokio::test]
+async fn programs_that_a_migration_would_break_are_named_and_the_migration_is_refused() {
+    let database = migrated();
+    let older = "SELECT pg_advisory_lock_shared((x'7667'::bigint << 48) | 20261123000015)";
+    let contract = format!("SELECT end_programs_before('{}')", schema_version());
+    let program = connect(&database).await.unwrap();
+    database.run_sql(&contract).expect("the programs that are connected know the schema");
+
+    let connection = program.begin().await.unwrap();
+    connection.batch_execute(older).await.unwrap();
+    let refused = database.run_sql(&contract).unwrap_err().to_string();
+    assert!(refused.contains("programs of a schema before"), "{refused}");
+    assert!(refused.contains("vendgate (login"), "{refused}");
+    assert!(refused.contains("schema 20261123000015"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_session_that_opens_during_a_contracting_migration_waits_for_it_and_is_refused() {
+    let database = migrated();
+    let program = connect(&database).await.unwrap();
+    let migrating = program.begin().await.unwrap();
+    let contract = format!(
+        "LOCK TABLE served_programs IN ACCESS EXCLUSIVE MODE;
+         UPDATE served_programs SET oldest_schema = '{TOMORROW}'"
+    );
+    migrating.batch_execute(&contract).await.unwrap();
+    let url = database.url();
+    let opening = tokio::spawn(async move { connect_at(url).await });
+    until("the session waits", || database.run_sql(WAITS).unwrap() != "0").await;
+    migrating.commit().await.unwrap();
+    let refused = opening.await.unwrap().unwrap_err();
+    assert!(matches!(refused, DatabaseError::ProgramTooOld { .. }), "{refused:?}");
 }
 
 /// Purchases of the earlier schema: one whose sender is at work, one in doubt, one that has ended.
@@ -146,22 +194,27 @@ fn the_worker_is_a_member_of_the_servers_even_if_its_role_was_made_beforehand() 
 }
 
 #[tokio::test]
-async fn another_schema_version_is_refused_older_newer_or_none() {
+async fn a_program_serves_later_schemas_until_one_ends_it_and_no_earlier_one() {
     let database = empty("never_migrated");
     let none = connect(&database).await.unwrap_err();
     assert!(matches!(&none, DatabaseError::Schema { found, .. } if found == "none"), "{none:?}");
 
     let database = migrated();
     database.run_sql(&format!("INSERT INTO __diesel_schema_migrations VALUES ('{TOMORROW}')")).unwrap();
-    let newer = connect(&database).await.unwrap_err();
-    let expected = format!("the schema is at version {TOMORROW} and this program needs {}", schema_version());
-    assert_eq!(newer.to_string(), expected);
-    assert!(matches!(migrate(&database.url().into()).await, Err(DatabaseError::Schema { .. })));
+    connect(&database).await.unwrap();
+    assert_eq!(migrate(&database.url().into()).await.unwrap(), Vec::<String>::new());
+    database.run_sql(&format!("UPDATE served_programs SET oldest_schema = '{TOMORROW}'")).unwrap();
+    let ended = connect(&database).await.unwrap_err();
+    assert!(matches!(ended, DatabaseError::ProgramTooOld { .. }), "{ended:?}");
+    assert!(matches!(migrate(&database.url().into()).await, Err(DatabaseError::ProgramTooOld { .. })));
 
     let database = migrated();
-    let newest = format!("DELETE FROM __diesel_schema_migrations WHERE version = '{}'", schema_version());
-    database.run_sql(&newest).unwrap();
-    assert!(matches!(connect(&database).await, Err(DatabaseError::Schema { .. })));
+    take_newest_back(&database);
+    let earlier = connect(&database).await.unwrap_err();
+    assert!(
+        matches!(&earlier, DatabaseError::Schema { found, .. } if found == "20261122000015"),
+        "{earlier:?}"
+    );
 }
 
 #[test]

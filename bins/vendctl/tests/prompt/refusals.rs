@@ -137,13 +137,23 @@ fn neither_the_owner_nor_a_servers_role_may_run_a_command() {
 }
 
 #[test]
-fn a_database_of_another_version_or_none_is_refused() {
+fn a_database_that_does_not_serve_it_lacks_a_migration_or_is_not_there_is_refused() {
     let env = TestEnv::open();
-    env.sql("INSERT INTO __diesel_schema_migrations VALUES ('99991231000000')");
+    env.sql("UPDATE served_programs SET oldest_schema = '99991231000000'");
     let newer = env.types(&["organisation", "list"], "");
     assert_eq!(newer.code, 1);
-    assert!(newer.stderr.contains("the schema is at version 99991231000000"), "{}", newer.stderr);
-    assert!(newer.stderr.contains("api-server migrate"), "{}", newer.stderr);
+    assert!(
+        newer.stderr.contains("the database serves programs of schema 99991231000000"),
+        "{}",
+        newer.stderr
+    );
+    assert!(newer.stderr.contains("use the vendctl of the servers' release"), "{}", newer.stderr);
+
+    env.sql("DELETE FROM __diesel_schema_migrations WHERE version > '20261122000014'");
+    let older = env.types(&["organisation", "list"], "");
+    assert_eq!(older.code, 1);
+    assert!(older.stderr.contains("the schema is at version 20261122000013"), "{}", older.stderr);
+    assert!(older.stderr.contains("run api-server migrate"), "{}", older.stderr);
 
     let unreachable = run("postgres://nobody:nothing@127.0.0.1:1/nowhere", &["organisation", "list"], "");
     assert_eq!(unreachable.code, 1);

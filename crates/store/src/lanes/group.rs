@@ -284,7 +284,12 @@ fn cause(error: &DatabaseError) -> &(dyn std::error::Error + 'static) {
 
 fn blame(error: &DatabaseError) -> Blame {
     match error {
-        DatabaseError::Busy { .. } | DatabaseError::Unavailable { .. } => Blame::Others,
+        DatabaseError::Busy { .. }
+        | DatabaseError::Unavailable { .. }
+        | DatabaseError::Setting { .. }
+        | DatabaseError::Schema { .. }
+        | DatabaseError::ProgramTooOld { .. }
+        | DatabaseError::Migration { .. } => Blame::Others,
         DatabaseError::Duplicate { .. } => Blame::Collision,
         DatabaseError::Rejected { .. }
         | DatabaseError::Corrupt { .. }
@@ -292,9 +297,6 @@ fn blame(error: &DatabaseError) -> Blame {
         | DatabaseError::Query { .. }
         | DatabaseError::Stale { .. }
         | DatabaseError::Absent { .. } => Blame::Job,
-        DatabaseError::Setting { .. } | DatabaseError::Schema { .. } | DatabaseError::Migration { .. } => {
-            Blame::Others
-        }
         DatabaseError::Unacknowledged { .. } | DatabaseError::Lost { .. } | DatabaseError::Stopped => {
             Blame::Unknown
         }

@@ -1,0 +1,3 @@
+DROP FUNCTION end_programs_before;
+DROP VIEW connected_programs;
+DROP TABLE served_programs;
