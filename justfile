@@ -62,6 +62,10 @@ doubt kills="500":
 failover *arguments:
     cargo run --locked -p failover -- {{arguments}}
 
+# Rehearses an upgrade from the last tag under load, and back: two minutes, and the build of that release.
+upgrade *arguments:
+    cargo run --locked -p upgrade -- {{arguments}}
+
 # Checks the tests: each planted bug must be found by its test.
 planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}

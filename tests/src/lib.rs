@@ -4,4 +4,6 @@
 pub mod checker;
 pub mod fault_injection;
 pub mod surface;
+pub mod tills;
+pub mod time;
 pub mod transcripts;

@@ -9,28 +9,19 @@ use std::{
     time::Duration,
 };
 
-use acceptance::{
+use tokio::{
+    runtime::Handle,
+    task::{JoinError, JoinHandle},
+};
+
+use crate::{
     checker::{Call, Claim},
     fault_injection::{Behaviour, FaultEnv, Integrator, Order, PATIENT, Route},
+    time::pause,
 };
-use tokio::{runtime::Handle, task::JoinHandle};
-
-use crate::{Failure, time::pause};
 
 /// The pause of a till between two purchases.
 const BETWEEN_SALES: Duration = Duration::from_millis(600);
-/// What the provider does, in turn. Most vends succeed at once, and some leave a doubt.
-const BEHAVIOURS: [Behaviour; 8] = [
-    Behaviour::Ordinary,
-    Behaviour::Ordinary,
-    Behaviour::LostReply,
-    Behaviour::Ordinary,
-    Behaviour::Http500,
-    Behaviour::Ordinary,
-    Behaviour::Ordinary,
-    Behaviour::BusyThenOk,
-];
-
 /// The tills, until they are closed.
 pub struct Tills {
     are_closing: Arc<AtomicBool>,
@@ -53,18 +44,24 @@ pub struct Answers {
 }
 
 impl Tills {
-    /// Opens this many.
-    pub fn open(runtime: &Handle, env: &Arc<FaultEnv>, urls: &[String], count: usize) -> Self {
+    /// Opens this many. For each sale the provider does the next of `behaviours`.
+    pub fn open(
+        runtime: &Handle,
+        env: &Arc<FaultEnv>,
+        urls: &[String],
+        count: usize,
+        behaviours: &'static [Behaviour],
+    ) -> Self {
         let are_closing = Arc::new(AtomicBool::new(false));
         let till = |number: usize| {
             let (env, urls, are_closing) = (env.clone(), urls.to_owned(), are_closing.clone());
-            runtime.spawn(async move { sell(number, &env, &urls, &are_closing).await })
+            runtime.spawn(async move { sell(number, &env, &urls, behaviours, &are_closing).await })
         };
         Self { running: (0..count).map(till).collect(), are_closing }
     }
 
     /// Closes them, and retries each purchase that is not settled, as the guide for integrators says.
-    pub async fn close(self, url: &str) -> Result<(), Failure> {
+    pub async fn close(self, url: &str) -> Result<(), JoinError> {
         self.are_closing.store(true, Ordering::Relaxed);
         for till in self.running {
             for Unsettled { integrator, order } in till.await? {
@@ -76,7 +73,13 @@ impl Tills {
 }
 
 /// One till. It sells to another customer while a purchase is not settled, and settles one after each sale.
-async fn sell(number: usize, env: &FaultEnv, urls: &[String], are_closing: &AtomicBool) -> Vec<Unsettled> {
+async fn sell(
+    number: usize,
+    env: &FaultEnv,
+    urls: &[String],
+    behaviours: &[Behaviour],
+    are_closing: &AtomicBool,
+) -> Vec<Unsettled> {
     let mut unsettled: VecDeque<Unsettled> = VecDeque::new();
     let mut meters = Vec::new();
     for sale in 0_usize.. {
@@ -95,7 +98,7 @@ async fn sell(number: usize, env: &FaultEnv, urls: &[String], are_closing: &Atom
             amount: format!("{}.50", 10 + turn % 90),
             route: Route::of(sale).keyed(sale % 2 == 0),
         };
-        let behaviour = BEHAVIOURS.iter().cycle().nth(turn % BEHAVIOURS.len());
+        let behaviour = behaviours.iter().cycle().nth(turn % behaviours.len());
         if let Some(behaviour) = behaviour.filter(|behaviour| **behaviour != Behaviour::Ordinary) {
             env.simulator.will(&order.subscriber, *behaviour).await;
         }
@@ -147,8 +150,8 @@ pub fn answers(env: &FaultEnv, began: i64, ended: i64) -> Answers {
             let counter = match exchange.claim() {
                 Claim::Bought { .. } => &mut answers.bought,
                 Claim::NotBought | Claim::Failed { .. } | Claim::Absent => &mut answers.refused,
-                Claim::Pending { .. } => &mut answers.pending,
-                Claim::Nothing => &mut answers.unanswered,
+                Claim::Nothing if exchange.reply.is_none() => &mut answers.unanswered,
+                Claim::Pending { .. } | Claim::Nothing => &mut answers.pending,
             };
             *counter = counter.saturating_add(1);
         }

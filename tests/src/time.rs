@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acceptance::fault_injection::now;
+use crate::fault_injection::now;
 
 /// A moment by which something must have happened.
 pub struct Deadline(i64);

@@ -13,7 +13,10 @@ use std::{
     time::Duration,
 };
 
-use crate::launch::{Launch, Listener, lines_of};
+use crate::{
+    Program,
+    launch::{Launch, Listener, lines_of},
+};
 
 /// Signals for tests and for the command.
 pub use rustix::process::Signal;
@@ -124,6 +127,14 @@ impl Process {
     /// As at its first start. Also when this one still uses its addresses.
     pub fn start_again(&self) -> Result<Self, ProcessError> {
         Self::start(self.launch.clone())
+    }
+
+    /// Starts another program as the same part, at the same addresses and with the same settings, after this one has ended.
+    ///
+    /// # Errors
+    /// Like [`Process::start_again`].
+    pub fn start_again_with(&self, program: &Program) -> Result<Self, ProcessError> {
+        Self::start(Launch { program: program.clone(), ..self.launch.clone() })
     }
 
     /// Replaces this process by a new one of the same part. Does not wait until it is ready.

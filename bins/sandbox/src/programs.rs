@@ -37,12 +37,16 @@ impl Program {
 impl Programs {
     /// This executable, which runs the part that its first argument names: `cargo run` builds no other executable.
     pub fn of_this_executable() -> io::Result<Self> {
-        let path = std::env::current_exe()?;
-        let part = |name: &str| Program { path: path.clone(), leading_arguments: vec![name.into()] };
-        Ok(Self {
+        Ok(Self::of(&std::env::current_exe()?))
+    }
+
+    /// An executable that runs the part that its first argument names, like `sandbox`.
+    pub fn of(path: &Path) -> Self {
+        let part = |name: &str| Program { path: path.to_owned(), leading_arguments: vec![name.into()] };
+        Self {
             api_server: part(crate::parts::API_SERVER),
             retry_worker: part(crate::parts::RETRY_WORKER),
             utility_sim: part(crate::parts::UTILITY_SIM),
-        })
+        }
     }
 }

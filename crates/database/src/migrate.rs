@@ -7,6 +7,7 @@ mod watch;
 
 use std::{sync::Arc, time::Duration};
 
+use diesel::{migration::MigrationSource, pg::Pg};
 use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use secrecy::{ExposeSecret, SecretString};
@@ -54,9 +55,7 @@ pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseEr
         Err(DatabaseError::Schema { .. }) => {}
         Err(error) => return Err(error),
     }
-    let watch = Watch::begin(connect(owner_url).await?, &client).await?;
-    let connection = AsyncPgConnection::try_from(client).await.map_err(DatabaseError::unavailable)?;
-    apply(Sync::from(connection), &watch).await
+    apply(|| MIGRATIONS, client, owner_url).await
 }
 
 async fn connect(owner_url: &SecretString) -> Result<Client, DatabaseError> {
@@ -74,14 +73,22 @@ async fn open(host: Host, settings: DatabaseSettings) -> Result<(Timeline, Clien
     Ok((session::confirm(&client, &settings).await?, client))
 }
 
-/// Applies what is missing, one migration after the other. Dropping the connection at the end releases the lock.
-async fn apply(mut connection: Sync, watch: &Watch) -> Result<Vec<String>, DatabaseError> {
+/// Applies what is missing, one migration after the other. The end of the connection releases the lock.
+async fn apply<Source: MigrationSource<Pg>>(
+    migrations: impl Fn() -> Source + Clone + Send + 'static,
+    client: Client,
+    owner_url: &SecretString,
+) -> Result<Vec<String>, DatabaseError> {
+    let watch = Watch::begin(connect(owner_url).await?, &client).await?;
+    let connection = AsyncPgConnection::try_from(client).await.map_err(DatabaseError::unavailable)?;
+    let mut connection = Sync::from(connection);
     let mut applied = Vec::new();
     let mut attempts = 0_usize;
     loop {
         watch.allows(if attempts % 10 == 9 { LONGER_THAN_A_VACUUM } else { SHORT });
+        let migrations = migrations.clone();
         let step = tokio::task::spawn_blocking(move || {
-            let outcome = apply_next(&mut connection);
+            let outcome = apply_next(migrations(), &mut connection);
             (connection, outcome)
         });
         let outcome;
@@ -114,8 +121,11 @@ fn held(holders: &str) -> DatabaseError {
 }
 
 /// Applies the first migration that is missing.
-fn apply_next(connection: &mut Sync) -> diesel::migration::Result<Option<String>> {
-    let pending = connection.pending_migrations(MIGRATIONS)?;
+fn apply_next(
+    migrations: impl MigrationSource<Pg>,
+    connection: &mut Sync,
+) -> diesel::migration::Result<Option<String>> {
+    let pending = connection.pending_migrations(migrations)?;
     let Some(next) = pending.first() else { return Ok(None) };
     let version = next.name().version().to_string();
     tracing::info!(migration = %next.name(), "applying");
@@ -125,4 +135,115 @@ fn apply_next(connection: &mut Sync) -> diesel::migration::Result<Option<String>
     }
     connection.run_migration(next)?;
     Ok(Some(version))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, path::PathBuf};
+
+    use diesel_migrations::FileBasedMigrations;
+    use local_postgres::LocalDatabase;
+    use test_kit::waiting::until;
+
+    use super::*;
+    use crate::test_database::migrated;
+
+    const APART: &str = "run_in_transaction = false\n";
+    const INDEX: &str = "CREATE INDEX CONCURRENTLY accounts_by_name ON accounts (name)";
+    /// As a migration that fills a column does it.
+    const BATCHES: &str = "DO $$
+        DECLARE changed bigint; done bigint := 0;
+        BEGIN
+            LOOP
+                UPDATE sold SET total = 1 WHERE id IN (SELECT id FROM sold WHERE total IS NULL LIMIT 10 FOR UPDATE SKIP LOCKED);
+                GET DIAGNOSTICS changed = ROW_COUNT;
+                EXIT WHEN changed = 0;
+                done := done + changed;
+                COMMIT;
+                RAISE NOTICE '% rows are filled', done;
+            END LOOP;
+        END $$";
+
+    /// A directory with one migration, until it is dropped.
+    struct Directory(PathBuf);
+
+    impl Directory {
+        fn with(name: &str, up: &str, down: &str) -> Self {
+            let directory =
+                Self(env::temp_dir().join(format!("vendgate-migrations-{name}-{}", std::process::id())));
+            let migration = directory.0.join("2999-12-31-000000_later");
+            fs::create_dir_all(&migration).unwrap();
+            for (file, text) in [("up.sql", up), ("down.sql", down), ("metadata.toml", APART)] {
+                fs::write(migration.join(file), text).unwrap();
+            }
+            directory
+        }
+
+        async fn is_applied_to(&self, database: &LocalDatabase) -> Result<Vec<String>, DatabaseError> {
+            let (migrations, url) = (FileBasedMigrations::from_path(&self.0).unwrap(), database.url().into());
+            apply(move || migrations.clone(), connect(&url).await?, &url).await
+        }
+    }
+
+    impl Drop for Directory {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn an_index_that_was_not_completed_is_built_anew() {
+        let database = migrated();
+        database.run_sql("CREATE TABLE ledgers (name text)").unwrap();
+        database.run_sql("INSERT INTO ledgers VALUES ('twice'), ('twice')").unwrap();
+        let up = "CREATE UNIQUE INDEX CONCURRENTLY ledgers_by_name ON ledgers (name)";
+        let index = Directory::with("index", up, "DROP INDEX CONCURRENTLY IF EXISTS ledgers_by_name");
+        let failed = index.is_applied_to(&database).await.unwrap_err();
+        assert!(matches!(failed, DatabaseError::Migration { .. }), "{failed:?}");
+        let valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'ledgers_by_name'::regclass";
+        assert_eq!(database.run_sql(valid).unwrap(), "f", "what a failed attempt leaves");
+
+        database.run_sql("DELETE FROM ledgers WHERE ctid = '(0,1)'").unwrap();
+        assert_eq!(index.is_applied_to(&database).await.unwrap(), ["29991231000000"]);
+        assert_eq!(database.run_sql(valid).unwrap(), "t");
+    }
+
+    #[tokio::test]
+    async fn an_index_waits_for_a_transaction_that_reads_its_table_and_is_not_given_up() {
+        let database = migrated();
+        let reader =
+            crate::test_database::connected(crate::test_database::settings(&database)).await.unwrap();
+        let reader = reader.begin().await.unwrap();
+        reader.batch_execute("LOCK accounts IN ROW EXCLUSIVE MODE").await.unwrap();
+        let index = Directory::with("waits", INDEX, "DROP INDEX CONCURRENTLY IF EXISTS accounts_by_name");
+        let applying = async { index.is_applied_to(&database).await.unwrap() };
+        let releasing = async {
+            let waits = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'virtualxid'
+                             AND waitstart < now() - interval '1 second'";
+            until("the index waits for longer than a table is waited for", || {
+                database.run_sql(waits).unwrap() != "0"
+            })
+            .await;
+            reader.roll_back().await;
+        };
+        let (applied, ()) = tokio::join!(applying, releasing);
+        assert_eq!(applied, ["29991231000000"]);
+    }
+
+    #[tokio::test]
+    async fn many_rows_are_changed_in_batches_that_are_kept_when_a_later_one_fails() {
+        let database = migrated();
+        database
+            .run_sql("CREATE TABLE sold (id bigint, total bigint, CHECK (total IS NULL OR id <> 25))")
+            .unwrap();
+        database.run_sql("INSERT INTO sold SELECT generate_series(1, 40)").unwrap();
+        let fill = Directory::with("fill", BATCHES, "SELECT 'what is filled may stay'");
+        fill.is_applied_to(&database).await.unwrap_err();
+        let filled = "SELECT count(*) FROM sold WHERE total IS NOT NULL";
+        assert_eq!(database.run_sql(filled).unwrap(), "20", "two batches of ten");
+
+        database.run_sql("DELETE FROM sold WHERE id = 25").unwrap();
+        fill.is_applied_to(&database).await.unwrap();
+        assert_eq!(database.run_sql(filled).unwrap(), "39");
+    }
 }

@@ -32,7 +32,7 @@ struct TakePurchases;
 
 impl Statement for TakePurchases {
     const SQL: &str = "-- take_purchase_ids
-SELECT nextval('purchase_ids') AS id FROM generate_series(1, $1)";
+SELECT id FROM take_purchase_ids($1) AS id";
 }
 
 #[derive(diesel::QueryableByName)]
@@ -75,7 +75,8 @@ impl Store {
             .await
     }
 
-    /// Takes `count` purchase numbers, in ascending order. Numbers that are taken and not used are lost.
+    /// Takes `count` purchase numbers, in ascending order. Numbers that are taken and not used are lost. After a restore or a
+    /// promotion the database skips more than may have been given out meanwhile.
     pub async fn take_purchase_ids(&self, count: u16) -> Result<Vec<PurchaseId>, DatabaseError> {
         let store = self.clone();
         self.database

@@ -56,14 +56,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 /// This executable also runs as the processes that it measures.
 fn part_of_a_sandbox() -> Option<Result<(), Box<dyn Error>>> {
-    let mut arguments = std::env::args().skip(1);
-    match arguments.next()?.as_str() {
-        parts::API_SERVER => Some(parts::api_server(arguments)),
-        parts::RETRY_WORKER => Some(parts::retry_worker(arguments)),
-        parts::UTILITY_SIM => Some(parts::utility_sim(arguments)),
-        bare_route::PART => Some(bare_route::serve()),
-        _ => None,
+    let mut arguments = std::env::args().skip(1).peekable();
+    if let Some((_part, outcome)) = parts::run(&mut arguments) {
+        return Some(outcome);
     }
+    arguments.next_if(|argument| argument == bare_route::PART).map(|_part| bare_route::serve())
 }
 
 /// Returns whether all goals were reached.

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use acceptance::time::{Deadline, pause};
 use reqwest::Client;
 use serde::Deserialize;
 use tokio_postgres::{Config, NoTls};
@@ -15,7 +16,6 @@ use crate::{
     Failure,
     node::{Node, Plan},
     system::{run, start},
-    time::{Deadline, pause},
 };
 
 /// The link between the machines. The programs of the rehearsal are on it too.

@@ -2,14 +2,11 @@
 
 use std::{fmt, time::Duration};
 
+use acceptance::time::{Deadline, pause};
+
 use rustix::process::Signal;
 
-use crate::{
-    Failure,
-    cluster::Cluster,
-    node::Node,
-    time::{Deadline, pause},
-};
+use crate::{Failure, cluster::Cluster, node::Node};
 
 /// How long a fault lasts that takes away no primary by itself.
 const FOR_A_WHILE: Duration = Duration::from_secs(8);

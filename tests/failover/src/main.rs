@@ -16,8 +16,6 @@ mod probe;
 mod rehearsal;
 mod report;
 mod system;
-mod tills;
-mod time;
 
 use std::{env, error::Error, fs, path::Path, process::ExitCode, sync::Arc};
 
@@ -44,22 +42,11 @@ const INTERRUPTED: i32 = 130;
 const PASSWORD: &str = "rehearsed";
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    if let Some(played) = part_of_a_sandbox() {
-        return played.map(|()| ExitCode::SUCCESS);
+    if let Some((_part, outcome)) = parts::run(&mut env::args().skip(1).peekable()) {
+        return outcome.map(|()| ExitCode::SUCCESS);
     }
     let is_kept = run().map_err(|failure| -> Box<dyn Error> { failure })?;
     Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// This executable also runs as the servers of the rehearsal.
-fn part_of_a_sandbox() -> Option<Result<(), Box<dyn Error>>> {
-    let mut arguments = env::args().skip(1);
-    match arguments.next()?.as_str() {
-        parts::API_SERVER => Some(parts::api_server(arguments)),
-        parts::RETRY_WORKER => Some(parts::retry_worker(arguments)),
-        parts::UTILITY_SIM => Some(parts::utility_sim(arguments)),
-        _ => None,
-    }
 }
 
 /// Returns whether every promise was kept.

@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use acceptance::fault_injection::now;
+use acceptance::{fault_injection::now, time::pause};
 use tokio::{runtime::Handle, task::JoinHandle, time::timeout};
 use tokio_postgres::{Config, NoTls, config::TargetSessionAttrs};
 
-use crate::{Failure, cluster::PORT, time::pause};
+use crate::{Failure, cluster::PORT};
 
 /// The pause between two writes to one machine.
 const EVERY: Duration = Duration::from_millis(200);

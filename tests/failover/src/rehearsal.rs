@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use acceptance::{
     checker::{self, Moment, Violation},
-    fault_injection::{FaultEnv, Seed, now},
+    fault_injection::{Behaviour, FaultEnv, Seed, now},
+    tills::{self, Tills},
+    time::{Deadline, longest_gap, micros, pause},
 };
 use tokio::runtime::Runtime;
 
@@ -14,12 +16,21 @@ use crate::{
     fault::Fault,
     probe::Probe,
     report::{Report, Round},
-    tills::{self, Tills},
-    time::{Deadline, longest_gap, micros, pause},
 };
 
 /// How many tills buy.
 const TILLS: usize = 8;
+/// What the provider does, in turn. Most vends succeed at once, and some leave a doubt.
+const BEHAVIOURS: &[Behaviour] = &[
+    Behaviour::Ordinary,
+    Behaviour::Ordinary,
+    Behaviour::LostReply,
+    Behaviour::Ordinary,
+    Behaviour::Http500,
+    Behaviour::Ordinary,
+    Behaviour::Ordinary,
+    Behaviour::BusyThenOk,
+];
 /// How long sales may need to go on after a fault that is survived.
 const SOLD_WITHIN: Duration = Duration::from_secs(150);
 /// How long purchases may need to end after a fault.
@@ -44,7 +55,7 @@ pub struct Rehearsal<'a> {
 impl Rehearsal<'_> {
     /// Runs the rounds, closes the tills, and checks the evidence.
     pub fn run(&self, faults: &[Fault]) -> Result<Report, Failure> {
-        let tills = Tills::open(self.runtime.handle(), &self.env, &self.urls, TILLS);
+        let tills = Tills::open(self.runtime.handle(), &self.env, &self.urls, TILLS, BEHAVIOURS);
         let mut report = Report::default();
         for (fault, number) in faults.iter().zip(1_usize..) {
             let round = self.runtime.block_on(self.round(*fault))?;

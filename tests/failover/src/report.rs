@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use crate::{fault::Fault, tills::Answers, time::micros};
+use acceptance::{tills::Answers, time::micros};
+
+use crate::fault::Fault;
 
 /// How much longer the sales may pause than the cluster.
 const GOAL: Duration = Duration::from_secs(5);

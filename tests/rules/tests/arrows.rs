@@ -248,6 +248,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("tests/failover", "failover", &["acceptance", "sandbox", "local-postgres"]),
+    ("tests/upgrade", "upgrade", &["acceptance", "sandbox"]),
 ];
 
 /// Libraries with this prefix may be used by these packages only.

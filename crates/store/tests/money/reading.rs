@@ -163,6 +163,47 @@ async fn names_of_calls_never_repeat_even_when_the_six_digits_run_out() {
     assert_eq!(next.at, wrapped.at);
 }
 
+/// As if the database had been restored from a backup of this moment: the sequence is that of the backup, and the timeline
+/// is another one.
+fn is_restored(env: &TestEnv, sequence: &str) {
+    env.sql(&format!("SELECT setval('purchase_ids', {sequence})"));
+    env.sql("UPDATE purchase_numbers SET given_out_by = 'the server of before'");
+}
+
+#[tokio::test]
+async fn no_purchase_number_is_given_out_twice_though_the_database_is_restored() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(100_000).await;
+    env.reserved(&merchant, "04257670465", 10_000).await;
+    let backup = env.sql("SELECT last_value FROM purchase_ids");
+    let lost = env.store.take_purchase_ids(500).await.unwrap();
+    is_restored(&env, &backup);
+    // Servers ask together, as they do after an outage.
+    let (one, other) = tokio::join!(env.store.take_purchase_ids(500), env.store.take_purchase_ids(500));
+    let mut after = [one.unwrap(), other.unwrap()].concat();
+    after.sort_unstable();
+    assert!(lost.last() < after.first(), "{lost:?} {after:?}");
+    after.dedup();
+    assert_eq!(after.len(), 1000);
+    let then = env.store.take_purchase_ids(1).await.unwrap()[0];
+    assert!(then.0 < after.first().unwrap().0 + 2_000, "numbers are skipped once");
+}
+
+#[tokio::test]
+async fn more_numbers_are_skipped_the_older_the_backup_is() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(100_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 10_000).await;
+    env.sql(&format!("UPDATE purchases SET created_at = now() - interval '1 day' WHERE id = {}", order.id.0));
+    let before = env.store.take_purchase_ids(1).await.unwrap()[0].0;
+    is_restored(&env, &before.to_string());
+    let after = env.store.take_purchase_ids(1).await.unwrap()[0].0;
+    assert!(
+        after - before > 86_400 * 1_000,
+        "a thousand for each second of the day that is lost: {before} {after}"
+    );
+}
+
 #[tokio::test]
 async fn the_request_that_made_a_purchase_is_on_its_record_and_bounded() {
     let env = TestEnv::open().await;

@@ -1,0 +1,119 @@
+//! The release before: its programs, built from its tag, and the migrations that it does not have.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use sandbox::Programs;
+
+use crate::Failure;
+
+/// A release that was built.
+pub struct Release {
+    /// Its tag.
+    pub name: String,
+    pub commit: String,
+    /// Its programs.
+    pub programs: Programs,
+    /// The migrations that it does not have, in order.
+    pub lacks: Vec<Migration>,
+}
+
+/// A migration of this tree.
+pub struct Migration {
+    /// 14 digits.
+    pub version: String,
+    /// What takes it back.
+    pub down: String,
+}
+
+impl Release {
+    /// Builds the release of this tag, or of the last one, unless it was built before.
+    pub fn before(tag: Option<&str>) -> Result<Self, Failure> {
+        let name = match tag {
+            Some(tag) => tag.to_owned(),
+            None => git(&["describe", "--tags", "--abbrev=0", "--match", "v*"]).map_err(
+                |_no_tag| "there is no tag of a release here: fetch the tags, or name a commit with --from",
+            )?,
+        };
+        let commit = git(&["rev-parse", "--quiet", "--verify", "--short=12", &format!("{name}^{{commit}}")])
+            .map_err(|_unknown| format!("there is no commit or tag {name} here"))?;
+        let place = target().join("upgrade").join(&commit);
+        let tree = place.join("tree");
+        if !tree.join("Cargo.toml").exists() {
+            fs::create_dir_all(&tree)?;
+            unpack(&commit, &tree)?;
+        }
+        let program = place.join("sandbox");
+        if !program.exists() {
+            build(&tree, &program)?;
+        }
+        let lacks = missing(&workspace().join("migrations"), &tree.join("migrations"))?;
+        Ok(Self { name, commit, programs: Programs::of(&program), lacks })
+    }
+}
+
+/// The migrations in one directory that are not in the other.
+fn missing(here: &Path, there: &Path) -> Result<Vec<Migration>, Failure> {
+    let mut missing = Vec::new();
+    for entry in fs::read_dir(here)? {
+        let folder = entry?;
+        let name = folder.file_name().to_string_lossy().into_owned();
+        if there.join(&name).exists() {
+            continue;
+        }
+        let version = name.chars().filter(char::is_ascii_digit).take(14).collect();
+        missing.push(Migration { version, down: fs::read_to_string(folder.path().join("down.sql"))? });
+    }
+    missing.sort_by(|one, other| one.version.cmp(&other.version));
+    Ok(missing)
+}
+
+/// Writes the files of a commit.
+fn unpack(commit: &str, tree: &Path) -> Result<(), Failure> {
+    let mut archive = Command::new("git")
+        .current_dir(workspace())
+        .args(["archive", commit])
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let files = archive.stdout.take().ok_or("git archive has no output")?;
+    let unpacked = Command::new("tar").arg("-x").current_dir(tree).stdin(files).status()?;
+    let is_whole = archive.wait()?.success() && unpacked.success();
+    if is_whole { Ok(()) } else { Err(format!("the files of {commit} cannot be read").into()) }
+}
+
+/// Builds the program that has all servers, with the dependencies that this tree has built.
+fn build(tree: &Path, program: &Path) -> Result<(), Failure> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let built = Command::new(cargo)
+        .args(["build", "--locked", "--quiet", "--package", "sandbox", "--bin", "sandbox", "--target-dir"])
+        .arg(target())
+        .current_dir(tree)
+        .status()?;
+    if !built.success() {
+        return Err("the release before cannot be built".into());
+    }
+    fs::copy(target().join("debug/sandbox"), program)?;
+    Ok(())
+}
+
+fn git(arguments: &[&str]) -> Result<String, Failure> {
+    let output = Command::new("git").current_dir(workspace()).args(arguments).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned().into());
+    }
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+}
+
+fn workspace() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).expect("the package is in tests/ of the workspace")
+}
+
+fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
+}
