@@ -34,8 +34,8 @@ pub use leases::HeldPurchase;
 pub use measures::describe_metrics;
 pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId};
 pub use purchases::{
-    PendingRequest, REPLY_COLUMN, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved,
-    TOKEN_COLUMN, Verdict,
+    PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,
+    Verdict,
 };
 pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};

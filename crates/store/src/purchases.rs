@@ -18,8 +18,6 @@ use crate::{Aad, SealError, Sealed, Store};
 
 /// The column that a meter token is sealed for.
 pub const TOKEN_COLUMN: &str = "purchases.sealed_token";
-/// The column that a provider's reply is sealed for.
-pub const REPLY_COLUMN: &str = "provider_replies.sealed_reply";
 
 /// A purchase to be reserved, with everything that is known before money is held. After a lost acknowledgement, run it
 /// again with the same numbers.
@@ -302,7 +300,7 @@ impl Store {
         let wire_form = tokens.map(|tokens| Zeroizing::new(tokens.wire_form()));
         Ok(SealedParts {
             tokens: wire_form.map(|text| seal(text.as_bytes(), TOKEN_COLUMN)).transpose()?,
-            reply: reply.map(|reply| seal(&reply.0, REPLY_COLUMN)).transpose()?,
+            reply: reply.map(|reply| self.sealing.seal_reply(&reply.0, id.0)).transpose()?,
         })
     }
 }

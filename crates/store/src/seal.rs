@@ -1,6 +1,7 @@
 //! Sealing at rest. Stored meter tokens and raw provider replies are unreadable without the deployment's keys, and
 //! cannot be moved to another purchase or column.
 
+mod replies;
 mod settings;
 
 use std::fmt;

@@ -13,7 +13,7 @@ use diesel::{
 use ledger::{AccountId, JournalEntry, LedgerError, Settlement, SettlementAccounts};
 use money::Money;
 use purchase::{EventKind, StateName};
-use store::{Aad, REPLY_COLUMN, Sealed, SealingKeys, TOKEN_COLUMN};
+use store::{Aad, Sealed, SealingKeys, TOKEN_COLUMN};
 
 use super::{Broken, Invariant, Violation, history::Stretches};
 
@@ -254,14 +254,17 @@ impl EvidenceRow {
 
     /// Whether its token opens or, if it has none, the provider's reply at its end.
     fn opens(&self, sealing: &SealingKeys) -> bool {
-        let (key_id, bytes, column) = match &self.sealed_token {
-            Some(token) => (self.token_key_id, Some(token), TOKEN_COLUMN),
-            None => (self.reply_key_id, self.sealed_reply.as_ref(), REPLY_COLUMN),
+        let sealed = |key_id: Option<i32>, bytes: &Option<Vec<u8>>| {
+            key_id.zip(bytes.clone()).map(|(key_id, bytes)| Sealed { key_id, bytes })
         };
-        let place = Aad { purchase_id: self.id, column };
-        key_id.zip(bytes).is_some_and(|(key_id, bytes)| {
-            sealing.open(&Sealed { key_id, bytes: bytes.clone() }, place).is_ok()
-        })
+        if self.sealed_token.is_some() {
+            let place = Aad { purchase_id: self.id, column: TOKEN_COLUMN };
+            sealed(self.token_key_id, &self.sealed_token)
+                .is_some_and(|token| sealing.open(&token, place).is_ok())
+        } else {
+            let reply = sealed(self.reply_key_id, &self.sealed_reply);
+            reply.is_some_and(|reply| sealing.open_reply(&reply, self.id).is_ok())
+        }
     }
 }
 
