@@ -1,7 +1,8 @@
 //! Housekeeping: deletes rows that no longer protect anything, a little at a time.
 //!
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
-//! presented any more; closings, long after every confirm that they could stop; and refused confirms after 30 days.
+//! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
+//! messages that were sent or given up.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
@@ -24,6 +25,8 @@ pub struct Purged {
     pub closed_keys: u64,
     /// Refused confirms older than 30 days.
     pub refused_confirms: u64,
+    /// Messages that were sent or given up more than 30 days ago.
+    pub messages: u64,
 }
 
 /// The maximum number of rows that one transaction deletes.
@@ -114,6 +117,20 @@ DELETE FROM refused_confirms WHERE id IN (
 )";
 }
 
+struct PurgeMessages;
+
+impl Statement for PurgeMessages {
+    const SQL: &str = "-- purge_messages
+-- Along the primary key, which is about the order of time. A message of a purchase that ended late stays behind, so only some
+-- of the oldest may be deleted.
+DELETE FROM outbox m
+USING (
+    SELECT purchase_id, recipient, channel FROM outbox ORDER BY purchase_id, recipient, channel LIMIT $1
+) AS oldest
+WHERE (m.purchase_id, m.recipient, m.channel) = (oldest.purchase_id, oldest.recipient, oldest.channel)
+    AND coalesce(m.sent_at, m.given_up_at) < now() - interval '30 days'";
+}
+
 /// Deletes what is no longer needed, in small transactions. Deletes nothing while another process does so.
 ///
 /// # Errors
@@ -126,6 +143,7 @@ pub async fn purge_expired(database: &Database) -> Result<Purged, DatabaseError>
         closed_references: purge::<PurgeClosedReferences>(database).await?,
         closed_keys: purge::<PurgeClosedKeys>(database).await?,
         refused_confirms: purge::<PurgeRefusedConfirms>(database).await?,
+        messages: purge::<PurgeMessages>(database).await?,
     })
 }
 
@@ -134,7 +152,7 @@ async fn purge<S: Statement>(database: &Database) -> Result<u64, DatabaseError> 
     for _ in 0..BATCHES_MAX {
         let batch = database.operate(|transaction| Box::pin(purge_batch::<S>(transaction))).await?;
         purged = purged.saturating_add(batch);
-        if batch < BATCH.unsigned_abs() {
+        if batch == 0 {
             break;
         }
     }

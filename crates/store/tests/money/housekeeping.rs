@@ -169,3 +169,25 @@ async fn only_one_worker_purges_at_a_time() {
     other.batch_execute("COMMIT").await.unwrap();
     assert_eq!(back_office::purge_expired(worker.database()).await.unwrap().token_families, 1);
 }
+
+#[tokio::test]
+async fn a_message_goes_30_days_after_it_was_sent_or_given_up_and_none_before_it_was() {
+    let env = TestEnv::open().await;
+    let worker = as_worker(&env).await;
+    env.sql(
+        "INSERT INTO outbox (purchase_id, kind, recipient, channel, written_at, due_at, sent_at, given_up_at, given_up_because)
+         SELECT n, 'ISSUED', 'REQUESTER', 'SMS', now() - interval '90 days', now(),
+             CASE n WHEN 2 THEN now() - interval '31 days' WHEN 3 THEN now() - interval '29 days' END,
+             CASE n WHEN 4 THEN now() - interval '31 days' END, CASE n WHEN 4 THEN 'TOO_OLD' END
+         FROM generate_series(1, 4) AS n",
+    );
+    let purged = back_office::purge_expired(worker.database()).await.unwrap();
+    assert_eq!(purged, Purged { messages: 2, ..Purged::default() });
+    let left = "SELECT string_agg(purchase_id::text, ' ' ORDER BY purchase_id) FROM outbox";
+    assert_eq!(env.sql(left), "1 3", "one waits, and one was sent 29 days ago");
+
+    for kept in [1, 3] {
+        let refused = env.refusal_of(&format!("DELETE FROM outbox WHERE purchase_id = {kept}"));
+        assert!(refused.contains("is still to be sent, or was sent within the last 30 days"), "{refused}");
+    }
+}

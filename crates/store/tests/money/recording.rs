@@ -1,7 +1,7 @@
 //! Recording the outcome of a purchase: the hold is captured or released, once, and only by proof.
 
 use purchase::{Event, Failure, Fence, Handling, RefusalSource, StateName, Why};
-use store::{Aad, RecordError, Recorded, Reservation, Sealed, Verdict};
+use store::{RecordError, Recorded, Reservation, Sealed, Verdict};
 use test_kit::purchases::sealing_keys;
 use vend::{CallId, Capabilities, Doubt, ProviderReference, Refusal, RefusalReason, Unclear};
 
@@ -336,7 +336,6 @@ async fn what_a_provider_said_in_doubt_is_kept_sealed_with_its_attempt() {
         "SELECT purchase_id, attempt, key_id, encode(sealed_reply, 'hex') FROM provider_replies ORDER BY at",
     );
     let keys = sealing_keys();
-    let place = Aad { purchase_id: order.id.0, column: "provider_replies.sealed_reply" };
     let opened: Vec<String> = kept
         .lines()
         .map(|row| {
@@ -345,7 +344,7 @@ async fn what_a_provider_said_in_doubt_is_kept_sealed_with_its_attempt() {
             let bytes =
                 (0..sealed.len()).step_by(2).map(|at| u8::from_str_radix(&sealed[at..at + 2], 16).unwrap());
             let sealed = Sealed { key_id: 1, bytes: bytes.collect() };
-            String::from_utf8(keys.open(&sealed, place).unwrap().to_vec()).unwrap()
+            String::from_utf8(keys.open_reply(&sealed, order.id.0).unwrap().to_vec()).unwrap()
         })
         .collect();
     assert_eq!(opened, [garbled.as_str(), "<html/>", "late"]);
