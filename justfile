@@ -66,6 +66,10 @@ failover *arguments:
 upgrade *arguments:
     cargo run --locked -p upgrade -- {{arguments}}
 
+# Destroys a database that sells, and restores it from its archive: to its end, and to a moment. One minute.
+restore-drill *arguments:
+    cargo run --locked -p restore-drill -- {{arguments}}
+
 # Checks the tests: each planted bug must be found by its test.
 planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}

@@ -16,8 +16,8 @@ use tokio::{
 
 use crate::{
     checker::{Call, Claim},
-    fault_injection::{Behaviour, FaultEnv, Integrator, Order, PATIENT, Route},
-    time::pause,
+    fault_injection::{Behaviour, FaultEnv, Integrator, Order, PATIENT, Route, now},
+    time::{Deadline, longest_gap, micros, pause},
 };
 
 /// The pause of a till between two purchases.
@@ -44,18 +44,21 @@ pub struct Answers {
 }
 
 impl Tills {
-    /// Opens this many. For each sale the provider does the next of `behaviours`.
+    /// Opens this many. For each sale the provider does the next of `behaviours`. The external references begin with `name`, which
+    /// no other tills may have.
     pub fn open(
         runtime: &Handle,
         env: &Arc<FaultEnv>,
         urls: &[String],
         count: usize,
         behaviours: &'static [Behaviour],
+        name: &'static str,
     ) -> Self {
         let are_closing = Arc::new(AtomicBool::new(false));
         let till = |number: usize| {
             let (env, urls, are_closing) = (env.clone(), urls.to_owned(), are_closing.clone());
-            runtime.spawn(async move { sell(number, &env, &urls, behaviours, &are_closing).await })
+            let till = format!("{name}-{number}");
+            runtime.spawn(async move { sell(number, &till, &env, &urls, behaviours, &are_closing).await })
         };
         Self { running: (0..count).map(till).collect(), are_closing }
     }
@@ -75,6 +78,7 @@ impl Tills {
 /// One till. It sells to another customer while a purchase is not settled, and settles one after each sale.
 async fn sell(
     number: usize,
+    name: &str,
     env: &FaultEnv,
     urls: &[String],
     behaviours: &[Behaviour],
@@ -94,7 +98,7 @@ async fn sell(
         let order = Order {
             account: integrator.account(sale % 3 == 0).0,
             subscriber: meter,
-            external_reference: format!("till-{number}-{sale}"),
+            external_reference: format!("{name}-{sale}"),
             amount: format!("{}.50", 10 + turn % 90),
             route: Route::of(sale).keyed(sale % 2 == 0),
         };
@@ -124,6 +128,25 @@ async fn sell(
 
 fn is_final(claim: &Claim) -> bool {
     matches!(claim, Claim::Bought { .. } | Claim::NotBought | Claim::Failed { .. } | Claim::Absent)
+}
+
+/// Waits until sales have gone on for `steady` from now on, with no gap of half of that.
+///
+/// # Errors
+/// If they have not within `within`.
+pub async fn go_on(env: &FaultEnv, steady: Duration, within: Duration) -> Result<(), String> {
+    let (after, deadline) = (now(), Deadline::after(within));
+    loop {
+        let (until, length) = (now(), micros(steady));
+        let from = until.saturating_sub(length);
+        if from >= after && longest_gap(&sales(env), from, until).0 < length / 2 {
+            return Ok(());
+        }
+        if deadline.is_over() {
+            return Err(format!("sales did not go on within {within:?}"));
+        }
+        pause(Duration::from_millis(100)).await;
+    }
 }
 
 /// The moments at which a confirm was answered with a successful purchase.

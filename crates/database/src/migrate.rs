@@ -7,7 +7,7 @@ mod watch;
 
 use std::{sync::Arc, time::Duration};
 
-use diesel::{migration::MigrationSource, pg::Pg};
+use diesel::{connection::SimpleConnection, migration::MigrationSource, pg::Pg};
 use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use secrecy::{ExposeSecret, SecretString};
@@ -27,6 +27,11 @@ pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migra
 
 /// A number that no other program uses for a lock in the same database.
 const TAKE_LOCK: &str = "SELECT pg_advisory_lock(7286446395)";
+
+/// The watch cancels a statement sooner. But if its own session is lost, no statement may hold up sales for longer. What takes
+/// long waits for transactions, and nothing waits behind it.
+const GIVE_UP_SOON: &str = "SET lock_timeout = '2s'";
+const WAIT: &str = "SET lock_timeout = 0";
 
 /// How often a migration gives way before the operator is asked for help, and the pause before it is tried again.
 const ATTEMPTS: usize = 30;
@@ -129,7 +134,9 @@ fn apply_next(
     let Some(next) = pending.first() else { return Ok(None) };
     let version = next.name().version().to_string();
     tracing::info!(migration = %next.name(), "applying");
-    if !next.metadata().run_in_transaction() {
+    let is_short = next.metadata().run_in_transaction();
+    connection.batch_execute(if is_short { GIVE_UP_SOON } else { WAIT })?;
+    if !is_short {
         // It may have been interrupted before: an index that was not completed remains, and is not valid.
         next.revert(connection)?;
     }

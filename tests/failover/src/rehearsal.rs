@@ -55,7 +55,7 @@ pub struct Rehearsal<'a> {
 impl Rehearsal<'_> {
     /// Runs the rounds, closes the tills, and checks the evidence.
     pub fn run(&self, faults: &[Fault]) -> Result<Report, Failure> {
-        let tills = Tills::open(self.runtime.handle(), &self.env, &self.urls, TILLS, BEHAVIOURS);
+        let tills = Tills::open(self.runtime.handle(), &self.env, &self.urls, TILLS, BEHAVIOURS, "till");
         let mut report = Report::default();
         for (fault, number) in faults.iter().zip(1_usize..) {
             let round = self.runtime.block_on(self.round(*fault))?;

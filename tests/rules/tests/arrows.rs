@@ -248,6 +248,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("tests/failover", "failover", &["acceptance", "sandbox", "local-postgres"]),
+    ("tests/restore", "restore-drill", &["acceptance", "sandbox"]),
     ("tests/upgrade", "upgrade", &["acceptance", "sandbox"]),
 ];
 

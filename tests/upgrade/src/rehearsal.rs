@@ -6,7 +6,7 @@ use acceptance::{
     checker::{self, Moment, Violation},
     fault_injection::{Behaviour, FaultEnv, now},
     tills::{self, Tills},
-    time::{Deadline, longest_gap, micros, pause},
+    time::{Deadline, longest_gap},
 };
 use sandbox::Programs;
 use tokio::runtime::Runtime;
@@ -45,7 +45,7 @@ impl Rehearsal<'_> {
     /// Upgrades, rolls back, upgrades again, ends the release before, and checks the evidence.
     pub fn run(&self, mut installation: Installation) -> Result<Report, Failure> {
         let urls = installation.urls();
-        let tills = Tills::open(self.runtime.handle(), &self.env, &urls, TILLS, BEHAVIOURS);
+        let tills = Tills::open(self.runtime.handle(), &self.env, &urls, TILLS, BEHAVIOURS, "till");
         let (old, new) = (&self.before.programs, self.programs);
         let mut report = Report { from: self.before.name.clone(), ..Report::default() };
         self.step(&mut report, "the release before sells", false, || Ok(()))?;
@@ -103,7 +103,9 @@ impl Rehearsal<'_> {
         let began = now();
         work().map_err(|failure| format!("{name}: {failure}"))?;
         let took = now().saturating_sub(began);
-        self.runtime.block_on(self.sells_steadily()).map_err(|failure| format!("{name}: {failure}"))?;
+        self.runtime
+            .block_on(tills::go_on(&self.env, STEADY, SOLD_WITHIN))
+            .map_err(|failure| format!("{name}: {failure}"))?;
         let ended = now();
         let (paused, _over) = longest_gap(&tills::sales(&self.env), began, ended);
         let answers = tills::answers(&self.env, began, ended);
@@ -111,21 +113,6 @@ impl Rehearsal<'_> {
         println!("{step}");
         report.steps.push(step);
         Ok(())
-    }
-
-    async fn sells_steadily(&self) -> Result<(), Failure> {
-        let (after, deadline) = (now(), Deadline::after(SOLD_WITHIN));
-        loop {
-            let (until, length) = (now(), micros(STEADY));
-            let from = until.saturating_sub(length);
-            if from >= after && longest_gap(&tills::sales(&self.env), from, until).0 < length / 2 {
-                return Ok(());
-            }
-            if deadline.is_over() {
-                return Err(format!("sales did not go on within {SOLD_WITHIN:?}").into());
-            }
-            pause(Duration::from_millis(100)).await;
-        }
     }
 
     fn has_applied(&self, printed: &str) -> Result<(), Failure> {

@@ -68,7 +68,6 @@ impl Drop for Watch {
     }
 }
 
-/// If this session is lost, the migration waits as long as others hold what it needs.
 async fn watch(client: Client, process: String, seen: Arc<Seen>) {
     let mut ticks = interval(EVERY);
     for tick in 0_u32.. {

@@ -1,0 +1,86 @@
+//! What the drill has shown.
+
+use std::{collections::BTreeSet, fmt};
+
+/// The restore to the end of the archive. Times are in microseconds, from the destruction.
+pub struct ToTheEnd {
+    pub purchases: String,
+    /// Until the database was there again.
+    pub recovered: i64,
+    /// Until the first sale.
+    pub sold: i64,
+    pub violations: Vec<String>,
+}
+
+/// The restore to a moment.
+pub struct ToTheMoment {
+    /// What the provider has vended of what was sent after the moment.
+    pub lost: BTreeSet<String>,
+    /// What the provider has vended and the restored books do not have.
+    pub missing: BTreeSet<String>,
+    /// Purchase numbers that two orders have.
+    pub repeated: Vec<i64>,
+}
+
+/// Both.
+pub struct Report {
+    pub to_the_end: ToTheEnd,
+    pub to_the_moment: ToTheMoment,
+}
+
+impl Report {
+    /// Whether every promise was kept.
+    pub fn is_kept(&self) -> bool {
+        let ToTheMoment { lost, missing, repeated } = &self.to_the_moment;
+        self.to_the_end.violations.is_empty() && repeated.is_empty() && !lost.is_empty() && lost == missing
+    }
+}
+
+impl fmt::Display for ToTheEnd {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { purchases, recovered, sold, violations } = self;
+        write!(
+            out,
+            "to the end of the archive: the database was back after {}, and sold after {}; {purchases} purchases, {} violations \
+             of invariants",
+            seconds(*recovered),
+            seconds(*sold),
+            violations.len()
+        )?;
+        violations.iter().try_for_each(|violation| write!(out, "\n  {violation}"))
+    }
+}
+
+impl fmt::Display for ToTheMoment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lost, missing, repeated } = self;
+        write!(
+            out,
+            "to a moment: {} vends after it, {} vends that the books do not have, {} purchase numbers given out twice",
+            lost.len(),
+            missing.len(),
+            repeated.len()
+        )?;
+        let differences = lost.symmetric_difference(missing);
+        differences
+            .into_iter()
+            .try_for_each(|reference| write!(out, "\n  {reference} is only in one of the two"))?;
+        repeated.iter().try_for_each(|number| write!(out, "\n  {number} was given out twice"))
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "{}\n{}", self.to_the_end, self.to_the_moment)?;
+        let verdict = if self.is_kept() { "kept" } else { "BROKEN" };
+        write!(
+            out,
+            "the archive loses nothing, a moment loses what came after it and nothing else, no number is given out twice: {verdict}"
+        )
+    }
+}
+
+fn seconds(microseconds: i64) -> String {
+    let tenths = microseconds / 100_000;
+    format!("{}.{} s", tenths / 10, tenths % 10)
+}
