@@ -99,10 +99,17 @@ async fn after_a_failure_the_reference_rests_and_after_a_success_it_does_not() {
         let mut early = env.order(&merchant, METER, 1_000).await;
         early.pending = aged(A_WHILE);
         let wait = rests(refusal(env.store.reserve(early).await));
-        let mut late = env.order(&merchant, METER, 1_000).await;
-        late.pending = aged(Duration::ZERO);
-        let late = env.store.reserve(late).await;
-        assert_eq!((is_a_minute(wait), late.is_err()), (is_rest, is_rest), "{outcome:?}: {wait:?}, {late:?}");
+        // A request counts as a little older than it is, so the first ones after the closing may still be refused.
+        let mut is_admitted = false;
+        for _ in 0..20 {
+            let mut late = env.order(&merchant, METER, 1_000).await;
+            late.pending = aged(Duration::ZERO);
+            is_admitted = env.store.reserve(late).await.is_ok();
+            if is_admitted {
+                break;
+            }
+        }
+        assert_eq!((is_a_minute(wait), is_admitted), (is_rest, !is_rest), "{outcome:?}: {wait:?}");
     }
 }
 
