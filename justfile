@@ -62,7 +62,7 @@ doubt kills="500":
 failover *arguments:
     cargo run --locked -p failover -- {{arguments}}
 
-# Rehearses an upgrade from the last tag under load, and back: two minutes, and the build of that release.
+# Rehearses an upgrade from the last release under load, and back: two minutes, and the build of that release.
 upgrade *arguments:
     cargo run --locked -p upgrade -- {{arguments}}
 

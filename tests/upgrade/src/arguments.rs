@@ -2,12 +2,12 @@
 
 use crate::Failure;
 
-const USAGE: &str = "usage: upgrade [--from TAG] [--break]";
+const USAGE: &str = "usage: upgrade [--from COMMIT] [--break]";
 
 /// What is rehearsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// The release before. Without it, the last tag.
+    /// The release before: its tag or commit. Without it, the last one of docs/releases.table.
     pub from: Option<String>,
     /// Whether the migration also takes away a column that the release before uses. Then the rehearsal must fail.
     pub breaks: bool,

@@ -1,7 +1,7 @@
 //! Rehearses an upgrade: the release before sells under load, is migrated and replaced server by server, then rolled back,
 //! then brought forward again. The checker of the crash tests judges everything that happened.
 //!
-//! `just upgrade` needs the tag of the release before. The exit status is not zero when a promise is broken.
+//! `just upgrade` needs a clone that has the commit of the release before. The exit status is not zero when a promise is broken.
 
 #![expect(clippy::print_stdout, reason = "it prints its results for the operator")]
 

@@ -1,4 +1,4 @@
-//! The release before: its programs, built from its tag, and the migrations that it does not have.
+//! The release before: its programs, built from its commit, and the migrations that it does not have.
 
 use std::{
     env,
@@ -14,7 +14,7 @@ use crate::Failure;
 
 /// A release that was built.
 pub struct Release {
-    /// Its tag.
+    /// Its version, or the name under which it was asked for.
     pub name: String,
     pub commit: String,
     /// Its programs.
@@ -32,16 +32,15 @@ pub struct Migration {
 }
 
 impl Release {
-    /// Builds the release of this tag, or of the last one, unless it was built before.
-    pub fn before(tag: Option<&str>) -> Result<Self, Failure> {
-        let name = match tag {
-            Some(tag) => tag.to_owned(),
-            None => git(&["describe", "--tags", "--abbrev=0", "--match", "v*"]).map_err(
-                |_no_tag| "there is no tag of a release here: fetch the tags, or name a commit with --from",
-            )?,
+    /// Builds the release of this tag or commit, or the last one, unless it was built before.
+    pub fn before(named: Option<&str>) -> Result<Self, Failure> {
+        let (name, commit) = match named {
+            Some(name) => (name.to_owned(), name.to_owned()),
+            None => last()?,
         };
-        let commit = git(&["rev-parse", "--quiet", "--verify", "--short=12", &format!("{name}^{{commit}}")])
-            .map_err(|_unknown| format!("there is no commit or tag {name} here"))?;
+        let commit =
+            git(&["rev-parse", "--quiet", "--verify", "--short=12", &format!("{commit}^{{commit}}")])
+                .map_err(|_unknown| format!("this clone has no commit {commit}: fetch its whole history"))?;
         let place = target().join("upgrade").join(&commit);
         let tree = place.join("tree");
         if !tree.join("Cargo.toml").exists() {
@@ -54,6 +53,16 @@ impl Release {
         }
         let lacks = missing(&workspace().join("migrations"), &tree.join("migrations"))?;
         Ok(Self { name, commit, programs: Programs::of(&program), lacks })
+    }
+}
+
+/// The version and the commit of the last release.
+fn last() -> Result<(String, String), Failure> {
+    let releases = fs::read_to_string(workspace().join("docs/releases.table"))?;
+    let newest = releases.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+    match *newest.split_whitespace().collect::<Vec<_>>() {
+        [version, commit, _day] => Ok((version.to_owned(), commit.to_owned())),
+        _ => Err("docs/releases.table does not begin with a version, a commit and a day".into()),
     }
 }
 
