@@ -98,7 +98,7 @@ async fn apply<Source: MigrationSource<Pg>>(
         });
         let outcome;
         (connection, outcome) = step.await.map_err(|source| DatabaseError::Lost { source })?;
-        let gave_way_to = watch.gave_way_to();
+        let gave_way_to = watch.gave_way_to().await;
         match outcome {
             Ok(Some(version)) => {
                 attempts = 0;

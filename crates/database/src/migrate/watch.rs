@@ -3,19 +3,24 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use tokio::{task::AbortHandle, time::interval};
+use tokio::{
+    sync::Mutex,
+    task::AbortHandle,
+    time::{interval, timeout},
+};
 use tokio_postgres::Client;
 
 use crate::{DatabaseError, session::row};
 
 const EVERY: Duration = Duration::from_millis(100);
 const PROGRESS_EVERY: u32 = 50;
+const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a statement may wait for a table. After a second of waiting, Postgres ends an automatic vacuum that is in the
 /// way (`deadlock_timeout`).
@@ -31,6 +36,7 @@ pub(super) struct Watch {
 #[derive(Default)]
 struct Seen {
     patience_ms: AtomicU64,
+    /// Locked while a statement may be cancelled: it fails before the answer says that it was cancelled.
     holders: Mutex<Option<String>>,
 }
 
@@ -50,15 +56,9 @@ impl Watch {
         self.seen.patience_ms.store(millis, Ordering::Relaxed);
     }
 
-    /// The sessions for which a statement was cancelled since the last call.
-    pub(super) fn gave_way_to(&self) -> Option<String> {
-        self.seen.holders().take()
-    }
-}
-
-impl Seen {
-    fn holders(&self) -> MutexGuard<'_, Option<String>> {
-        self.holders.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The sessions for which a statement was cancelled since the last call. None if the session of the watch does not answer.
+    pub(super) async fn gave_way_to(&self) -> Option<String> {
+        timeout(ANSWERS_WITHIN, self.seen.holders.lock()).await.ok()?.take()
     }
 }
 
@@ -73,9 +73,11 @@ async fn watch(client: Client, process: String, seen: Arc<Seen>) {
     for tick in 0_u32.. {
         ticks.tick().await;
         let patience_ms = seen.patience_ms.load(Ordering::Relaxed);
+        let mut holders = seen.holders.lock().await;
         if let Ok(Some(cancelled)) = row(&client, &cancel(&process, patience_ms)).await {
-            *seen.holders() = Some(cancelled.get("holders").unwrap_or("unknown").to_owned());
+            *holders = Some(cancelled.get("holders").unwrap_or("unknown").to_owned());
         }
+        drop(holders);
         if tick % PROGRESS_EVERY == 0
             && let Ok(Some(progress)) = row(&client, &progress(&process)).await
         {
