@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::{
     account, allow_list, audit, client, default_provider, incidents, offer, organisation, outbox, parse,
-    product, provider, purchases, refusals, role, secret, user, wallet,
+    product, provider, purchases, recover, refusals, role, secret, user, wallet,
 };
 
 const EXAMPLES: &str = "\
@@ -153,6 +153,11 @@ pub(crate) enum DatabaseCommand {
         #[command(subcommand)]
         verb: incidents::Verb,
     },
+    /// The vends that only a provider has after a restore to a moment
+    Recover {
+        #[command(subcommand)]
+        verb: recover::Verb,
+    },
     /// The messages to customers that are not sent yet
     Outbox {
         #[command(subcommand)]
@@ -213,7 +218,7 @@ mod tests {
 
     #[test]
     fn every_change_requires_a_reason_and_no_query_does() {
-        let queries = ["list", "show", "statement", "verify", "head", "completions"];
+        let queries = ["list", "show", "statement", "compare", "verify", "head", "completions"];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));

@@ -2,7 +2,7 @@
 
 use std::{error::Error, io, iter};
 
-use back_office::{AccountRefusal, IncidentError, PaymentError, Rule};
+use back_office::{AccountRefusal, IncidentError, PaymentError, Rule, UnmatchedVendError};
 use boot::SettingsError;
 use catalogue::AllowError;
 use database::DatabaseError;
@@ -13,7 +13,7 @@ use purchase::{PatternError, StateName};
 use store::{DecisionError, SealError};
 use vend::Product;
 
-use crate::{purchases::TokenFault, report::one_line};
+use crate::{purchases::TokenFault, recover::StatementFileError, report::one_line};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VendctlError {
@@ -47,6 +47,14 @@ pub(crate) enum VendctlError {
     Decision(#[from] DecisionError),
     #[error(transparent)]
     Incident(#[from] IncidentError),
+    #[error(transparent)]
+    UnmatchedVend(#[from] UnmatchedVendError),
+    #[error(transparent)]
+    StatementFile(#[from] StatementFileError),
+    #[error(
+        "the vend {reference} of {at} is outside --from and --until; give the period that the statement covers"
+    )]
+    OutsidePeriod { reference: String, at: String },
     #[error("the audit log is not intact: {0}")]
     Audit(#[from] AuditFault),
     #[error(
@@ -177,6 +185,9 @@ impl VendctlError {
         if let Self::Decision(error) = self {
             return advice_about_decision(error);
         }
+        if let Self::UnmatchedVend(error) = self {
+            return advice_about_unmatched_vend(error);
+        }
         self.of_the_database().and_then(advice_about)
     }
 
@@ -186,7 +197,8 @@ impl VendctlError {
         | Self::Payment(PaymentError::Database(error))
         | Self::Allow(AllowError::Database(error))
         | Self::Decision(DecisionError::Database(error))
-        | Self::Incident(IncidentError::Database(error)) = self
+        | Self::Incident(IncidentError::Database(error))
+        | Self::UnmatchedVend(UnmatchedVendError::Database(error)) = self
         {
             return Some(error);
         }
@@ -233,6 +245,21 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
         ),
         DecisionError::Absent(_) => Some("`vendctl purchases list` finds it"),
         DecisionError::Database(error) => advice_about(error),
+    }
+}
+
+/// What to do about unmatched vends that were not decided.
+fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<&'static str> {
+    match error {
+        UnmatchedVendError::Absent(_) => {
+            Some("nothing was decided; `vendctl recover list --all` shows every one")
+        }
+        UnmatchedVendError::Decided { .. } => {
+            Some("nothing was decided; leave it out, or correct the wallet with `vendctl wallet adjust`")
+        }
+        UnmatchedVendError::NoSum => Some("nothing was decided; decide those of one currency at a time"),
+        UnmatchedVendError::Refused(_) => Some("nothing was decided"),
+        UnmatchedVendError::Database(error) => advice_about(error),
     }
 }
 

@@ -19,6 +19,7 @@ mod parse;
 mod product;
 mod provider;
 mod purchases;
+mod recover;
 mod refusals;
 mod report;
 mod role;
@@ -91,6 +92,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Purchases { verb } => purchases::run(session, verb).await,
         DatabaseCommand::Refusals { verb } => refusals::run(session, verb).await,
         DatabaseCommand::Incidents { verb } => incidents::run(session, verb).await,
+        DatabaseCommand::Recover { verb } => recover::run(session, verb).await,
         DatabaseCommand::Outbox { verb } => outbox::run(session, verb).await,
         DatabaseCommand::Audit { verb } => audit::run(session, verb).await,
     }

@@ -118,10 +118,14 @@ impl Declare {
 }
 
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
+    Ok(Report::one(&View::from(find(session, code).await?)))
+}
+
+/// The provider of this code, or [`VendctlError::NoProvider`].
+pub(crate) async fn find(session: &Session, code: &str) -> Result<ListedProvider, VendctlError> {
     let providers = catalogue::list_providers(session.database()).await?;
     let found = providers.into_iter().find(|provider| provider.code == code);
-    let found = found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))?;
-    Ok(Report::one(&View::from(found)))
+    found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))
 }
 
 impl From<ListedProvider> for View {

@@ -18,7 +18,7 @@ use crate::{
     session::Session,
 };
 
-pub(crate) use token::TokenFault;
+pub(crate) use token::{TokenFault, parse_token};
 
 use list::Filter;
 use resolve::Resolve;

@@ -17,6 +17,7 @@ use serde_json::Value;
 pub use change::{AccountChange, change_account};
 pub use movement::Movement;
 pub use open::{NewAccount, OpenedAccount, open_account, open_account_for_staging, staging_load};
+pub(crate) use payment::post;
 pub use payment::{Paid, Payment, PaymentError, PaymentRefusal, pay, top_up};
 pub use record::{AccountRecord, accounts_of, find_account};
 pub use statement::{StatementLine, StatementQuery, account_statement};

@@ -1,5 +1,5 @@
 //! What the people who run the service do and see: wallets and payments, the purchases of all organisations, messages,
-//! incidents, how much work waits, the standing checks of the books, and housekeeping.
+//! incidents, the vends that are missing after a restore, how much work waits, the standing checks of the books, and housekeeping.
 
 mod accounts;
 mod checks;
@@ -10,6 +10,7 @@ mod oversight;
 mod rule;
 mod schema;
 mod system_account;
+mod unmatched_vends;
 
 pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
@@ -27,3 +28,8 @@ pub use oversight::{
     close_incident, find_incident, list_incidents, oversee_messages, oversee_purchase, oversee_purchases,
 };
 pub use rule::Rule;
+pub use unmatched_vends::{
+    Comparison, EnteredVends, ListedVend, Standing, StatementPeriod, UnlistedPurchase, UnmatchedVendError,
+    UnmatchedVendRecord, VendDecision, compare_statement, decide_unmatched_vends, enter_unmatched_vends,
+    list_unmatched_vends,
+};

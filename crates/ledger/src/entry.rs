@@ -53,11 +53,13 @@ pub enum EntryKind {
     Adjust,
     /// A vend was found after its purchase was refunded.
     Incident,
+    /// A provider's statement has a vend that no purchase asked for, because the database was restored.
+    UnmatchedVend,
 }
 
 impl EntryKind {
     /// Every kind.
-    pub const ALL: [Self; 4] = [Self::Settle, Self::TopUp, Self::Adjust, Self::Incident];
+    pub const ALL: [Self; 5] = [Self::Settle, Self::TopUp, Self::Adjust, Self::Incident, Self::UnmatchedVend];
 
     /// The name in the database.
     pub const fn as_str(self) -> &'static str {
@@ -66,6 +68,7 @@ impl EntryKind {
             Self::TopUp => "TOP_UP",
             Self::Adjust => "ADJUST",
             Self::Incident => "INCIDENT",
+            Self::UnmatchedVend => "UNMATCHED_VEND",
         }
     }
 }

@@ -180,7 +180,8 @@ impl Store {
         })
     }
 
-    async fn refuse_another_key(&self) -> Result<(), DecisionError> {
+    /// Refuses unless the key in use opens the newest token that the servers have sealed.
+    pub async fn refuse_another_key(&self) -> Result<(), DecisionError> {
         let newest = self.database.read(|connection| {
             Box::pin(async move { prepared::<NewestToken>().load::<TokenRow>(connection).await })
         });

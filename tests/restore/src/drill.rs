@@ -18,6 +18,7 @@ use tokio::runtime::Runtime;
 use crate::{
     Failure,
     archive::Archive,
+    recovery::Statement,
     report::{Report, ToTheEnd, ToTheMoment},
     server::{Account, Server},
 };
@@ -30,6 +31,9 @@ const BEHAVIOURS: &[Behaviour] =
 const STEADY: Duration = Duration::from_secs(4);
 const SOLD_WITHIN: Duration = Duration::from_mins(1);
 const SETTLED_WITHIN: Duration = Duration::from_mins(3);
+/// The database's time, RFC 3339.
+const CLOCK: &str =
+    r#"SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"#;
 
 /// Everything that takes part.
 pub struct Drill<'a> {
@@ -87,11 +91,12 @@ impl Drill<'_> {
         archive.copy("day-3")?;
         let tills = self.open_tills(sellers, "moment");
         self.sells()?;
-        let moment = self.env.asks("SELECT clock_timestamp()");
+        let moment = self.env.asks(CLOCK);
         self.sells()?;
         self.closes(sellers, tills)?;
         let sent_later = format!("SELECT provider_reference FROM attempts WHERE started_at > '{moment}'");
         let sent_later = self.references(&sent_later);
+        let (sold, until) = (self.wallets(), self.env.asks(CLOCK));
         self.runtime.block_on(server.destroy())?;
         sellers.stop();
         let _server = self.restores(archive, "day-3", Some(&moment))?;
@@ -105,8 +110,12 @@ impl Drill<'_> {
         sellers.start_again()?;
         let tills = self.open_tills(sellers, "after");
         self.sells()?;
+        let file = self.directory.join("statement.csv");
+        let statement = Statement::write(&self.env, file, moment, until, sold)?;
+        let recovery = statement.enter_and_decide()?;
         self.closes(sellers, tills)?;
         Ok(ToTheMoment {
+            recovery: statement.at_rest(recovery)?,
             lost: vended.intersection(&sent_later).cloned().collect(),
             missing: vended.difference(&in_the_books).cloned().collect(),
             repeated: self.repeated_numbers(),
@@ -142,6 +151,14 @@ impl Drill<'_> {
 
     fn references(&self, query: &str) -> BTreeSet<String> {
         self.env.asks(query).lines().map(str::to_owned).collect()
+    }
+
+    /// The wallet of each attempt, by its reference.
+    fn wallets(&self) -> BTreeMap<String, String> {
+        let wallets = "SELECT a.provider_reference, p.account_id FROM attempts a JOIN purchases p ON p.id = a.purchase_id";
+        let rows = self.env.asks(wallets);
+        let pairs = rows.lines().filter_map(|row| row.split_once('|'));
+        pairs.map(|(reference, wallet)| (reference.to_owned(), wallet.to_owned())).collect()
     }
 
     /// The numbers under which two orders were told that they are bought.

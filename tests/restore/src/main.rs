@@ -1,12 +1,14 @@
 //! Destroys a database that sells, restores it from its base copy and its archive, and checks what is left.
 //!
 //! `just restore-drill` restores to the end of the archive, where nothing may be missing, and then to an earlier moment,
-//! where no purchase number may be given out again. The exit status is not zero when a promise is broken.
+//! where no purchase number may be given out again, and the operator brings back what is missing with the provider's statement and
+//! `vendctl recover`. The exit status is not zero when a promise is broken.
 
 #![expect(clippy::print_stdout, reason = "it prints its results for the operator")]
 
 mod archive;
 mod drill;
+mod recovery;
 mod report;
 mod server;
 
@@ -22,6 +24,9 @@ use crate::{drill::Drill, server::Account};
 type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    if env::args().nth(1).as_deref() == Some("vendctl") {
+        return Ok(vendctl::main(env::args_os().skip(1)));
+    }
     if let Some((_part, outcome)) = parts::run(&mut env::args().skip(1).peekable()) {
         return outcome.map(|()| ExitCode::SUCCESS);
     }

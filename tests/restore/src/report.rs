@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, fmt};
 
+use crate::recovery::Recovery;
+
 /// The restore to the end of the archive. Times are in microseconds, from the destruction.
 pub struct ToTheEnd {
     pub purchases: String,
@@ -20,6 +22,8 @@ pub struct ToTheMoment {
     pub missing: BTreeSet<String>,
     /// Purchase numbers that two orders have.
     pub repeated: Vec<i64>,
+    /// What the operator found and decided.
+    pub recovery: Recovery,
 }
 
 /// Both.
@@ -31,8 +35,12 @@ pub struct Report {
 impl Report {
     /// Whether every promise was kept.
     pub fn is_kept(&self) -> bool {
-        let ToTheMoment { lost, missing, repeated } = &self.to_the_moment;
-        self.to_the_end.violations.is_empty() && repeated.is_empty() && !lost.is_empty() && lost == missing
+        let ToTheMoment { lost, missing, repeated, recovery } = &self.to_the_moment;
+        self.to_the_end.violations.is_empty()
+            && repeated.is_empty()
+            && !lost.is_empty()
+            && lost == missing
+            && recovery.is_complete(missing)
     }
 }
 
@@ -53,7 +61,7 @@ impl fmt::Display for ToTheEnd {
 
 impl fmt::Display for ToTheMoment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lost, missing, repeated } = self;
+        let Self { lost, missing, repeated, recovery } = self;
         write!(
             out,
             "to a moment: {} vends after it, {} vends that the books do not have, {} purchase numbers given out twice",
@@ -65,7 +73,36 @@ impl fmt::Display for ToTheMoment {
         differences
             .into_iter()
             .try_for_each(|reference| write!(out, "\n  {reference} is only in one of the two"))?;
-        repeated.iter().try_for_each(|number| write!(out, "\n  {number} was given out twice"))
+        repeated.iter().try_for_each(|number| write!(out, "\n  {number} was given out twice"))?;
+        write!(out, "\n{recovery}")
+    }
+}
+
+impl Recovery {
+    /// Whether exactly the missing vends were found, entered once and decided, and what is owed is what was vended.
+    fn is_complete(&self, missing: &BTreeSet<String>) -> bool {
+        let Self { unmatched, entered, entered_again, charged, waived, undecided, left, owed, vended } = self;
+        let decided = charged.saturating_add(*waived);
+        unmatched == missing
+            && (*entered, *entered_again) == (missing.len(), 0)
+            && (decided, *undecided) == (missing.len(), 0)
+            && left.is_empty()
+            && owed == vended
+    }
+}
+
+impl fmt::Display for Recovery {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { unmatched, entered, entered_again, charged, waived, undecided, left, owed, vended } = self;
+        write!(
+            out,
+            "the provider's statement: {} unmatched vends, {entered} entered, {entered_again} when it was entered again; {charged} \
+             charged, {waived} waived, {undecided} undecided; {} other differences; owed to the provider {owed}, vended by it \
+             {vended} (hundredths)",
+            unmatched.len(),
+            left.len()
+        )?;
+        left.iter().try_for_each(|reference| write!(out, "\n  {reference} differs"))
     }
 }
 
@@ -75,7 +112,8 @@ impl fmt::Display for Report {
         let verdict = if self.is_kept() { "kept" } else { "BROKEN" };
         write!(
             out,
-            "the archive loses nothing, a moment loses what came after it and nothing else, no number is given out twice: {verdict}"
+            "the archive loses nothing, a moment loses what came after it and nothing else, which the \
+             provider's statement brings back; no number is given out twice: {verdict}"
         )
     }
 }

@@ -62,7 +62,17 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/back-office",
         "back-office",
-        &["store", "catalogue", "directory", "database", "purchase", "vend", "ledger", "money"],
+        &[
+            "store",
+            "catalogue",
+            "directory",
+            "database",
+            "purchase",
+            "vend",
+            "ledger",
+            "meter-token",
+            "money",
+        ],
     ),
     (
         "crates/vending",
@@ -248,7 +258,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("tests/failover", "failover", &["acceptance", "sandbox", "local-postgres"]),
-    ("tests/restore", "restore-drill", &["acceptance", "sandbox"]),
+    ("tests/restore", "restore-drill", &["acceptance", "sandbox", "vendctl"]),
     ("tests/upgrade", "upgrade", &["acceptance", "sandbox"]),
 ];
 

@@ -47,7 +47,7 @@ impl TokenFrom {
             }
             (None, false) => return Ok(None),
         };
-        parse(&text, product).map(Some).map_err(VendctlError::Token)
+        parse_token(&text, product).map(Some).map_err(VendctlError::Token)
     }
 }
 
@@ -62,7 +62,8 @@ pub(crate) enum TokenFault {
     Order,
 }
 
-fn parse(text: &SecretString, product: Product) -> Result<TokenSet, TokenFault> {
+/// The tokens of a vend of this product, as the provider wrote them.
+pub(crate) fn parse_token(text: &SecretString, product: Product) -> Result<TokenSet, TokenFault> {
     let set = TokenSet::parse(text.expose_secret())?;
     match product {
         Product::Electricity => electricity(&set),
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     fn of(product: Product, text: &str) -> Result<String, TokenFault> {
-        parse(&text.into(), product).map(|set| set.wire_form())
+        parse_token(&text.into(), product).map(|set| set.wire_form())
     }
 
     #[test]

@@ -11,3 +11,4 @@ mod purchases;
 mod refusals;
 mod shapes;
 mod shelf;
+mod unmatched_vends;

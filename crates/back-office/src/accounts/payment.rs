@@ -102,7 +102,7 @@ pub async fn top_up(
 }
 
 /// Makes one payment in an open transaction. A refusal has written nothing.
-pub(super) async fn post(
+pub(crate) async fn post(
     transaction: &Transaction,
     payment: &Payment,
     act: &AuditContext,

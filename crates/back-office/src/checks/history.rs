@@ -76,6 +76,12 @@ impl Statement for CheckIncidents {
     const SQL: &str = include_str!("check_incidents.sql");
 }
 
+struct CheckUnmatchedVends;
+
+impl Statement for CheckUnmatchedVends {
+    const SQL: &str = include_str!("check_unmatched_vends.sql");
+}
+
 struct CheckPayments;
 
 impl Statement for CheckPayments {
@@ -104,6 +110,7 @@ pub(super) async fn look(
     entries.look::<CheckEntries>(transaction, Invariant::EntriesKeepToOneCurrency, broken).await?;
     entries.look::<CheckSettlements>(transaction, Invariant::SettlementsHaveTheirSuccess, broken).await?;
     entries.look::<CheckIncidents>(transaction, Invariant::IncidentsAreOwed, broken).await?;
+    entries.look::<CheckUnmatchedVends>(transaction, Invariant::UnmatchedVendsAreOwed, broken).await?;
     entries.look::<CheckPayments>(transaction, Invariant::PaymentsAreAudited, broken).await?;
     ends::look(transaction, purchases, sealing, broken).await
 }

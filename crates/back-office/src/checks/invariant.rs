@@ -21,6 +21,8 @@ pub enum Invariant {
     SettlementsHaveTheirSuccess,
     /// A vend that became known after an end is owed to its provider, and nothing else is.
     IncidentsAreOwed,
+    /// A vend that is missing after a restore is owed to its provider.
+    UnmatchedVendsAreOwed,
     /// Money enters only by an operator's action.
     PaymentsAreAudited,
     /// No purchase ends without evidence.
@@ -42,7 +44,7 @@ pub struct Violation {
 
 impl Invariant {
     /// Every invariant.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::HoldsEqualOpenPurchases,
         Self::OpenPurchasesAreDue,
         Self::DuePurchasesAreTakenUp,
@@ -51,6 +53,7 @@ impl Invariant {
         Self::SuccessesArePaid,
         Self::SettlementsHaveTheirSuccess,
         Self::IncidentsAreOwed,
+        Self::UnmatchedVendsAreOwed,
         Self::PaymentsAreAudited,
         Self::EndsHaveEvidence,
         Self::AuditLogIsWhole,
@@ -67,6 +70,7 @@ impl Invariant {
             Self::SuccessesArePaid => "successes_are_paid",
             Self::SettlementsHaveTheirSuccess => "settlements_have_their_success",
             Self::IncidentsAreOwed => "incidents_are_owed",
+            Self::UnmatchedVendsAreOwed => "unmatched_vends_are_owed",
             Self::PaymentsAreAudited => "payments_are_audited",
             Self::EndsHaveEvidence => "ends_have_evidence",
             Self::AuditLogIsWhole => "audit_log_is_whole",
@@ -91,6 +95,9 @@ impl Invariant {
             Self::SettlementsHaveTheirSuccess => "an entry settles a successful purchase and no other",
             Self::IncidentsAreOwed => {
                 "a vend after the end of a purchase is owed to its provider out of suspense, once"
+            }
+            Self::UnmatchedVendsAreOwed => {
+                "a vend that only a provider's statement has is owed to the provider out of suspense, once"
             }
             Self::PaymentsAreAudited => {
                 "a payment or a correction has its line in the audit log, with the same figures"

@@ -233,6 +233,24 @@ async fn an_incident_that_is_owed_otherwise_is_seen() {
 }
 
 #[tokio::test]
+async fn an_unmatched_vend_that_is_owed_otherwise_is_seen() {
+    let mut books = Books::open().await;
+    books.env.sql(
+        "INSERT INTO unmatched_vends (id, provider_code, provider_reference, provider_transaction, vended_at, product,
+             subscriber_identifier, currency, net)
+         VALUES (1, 'BPC', '20261124032043-000900', 'R-2', now(), 'ELECTRICITY', '04257670467', 'BWP', 1000)",
+    );
+    assert_eq!(books.violations().await, []);
+    let entry = books.env.sql("SELECT entry_id FROM unmatched_vends");
+    let (subject, invariant) = (format!("journal_entry:{entry}"), Invariant::UnmatchedVendsAreOwed);
+    let finding = "it is not what is owed for an unmatched vend";
+    let amount = |minor: u32| format!("UPDATE postings SET amount = {minor} WHERE entry_id = {entry}");
+    books.sees(invariant, &subject, finding, &amount(1_001), &amount(1_000)).await;
+    let of = |entry: &str| format!("UPDATE unmatched_vends SET entry_id = {entry}");
+    books.sees(invariant, &subject, finding, &of("1"), &of(&entry)).await;
+}
+
+#[tokio::test]
 async fn a_success_without_evidence_and_a_decision_without_an_author_are_seen() {
     let mut books = Books::open().await;
     let (successful, invariant) = (books.successful.0, Invariant::EndsHaveEvidence);

@@ -52,6 +52,7 @@ async fn the_words_of_the_schema_are_those_of_the_program() {
     assert_eq!(env.listed("accounts", "house"), sorted(SystemAccount::ALL.map(SystemAccount::as_str)));
     assert_eq!(env.listed("journal_entries", "kind"), sorted(EntryKind::ALL.map(EntryKind::as_str)));
     assert_eq!(env.listed("products", "product"), sorted(Product::ALL.map(Product::as_str)));
+    assert_eq!(env.listed("unmatched_vends", "product"), sorted(Product::ALL.map(Product::as_str)));
     let channels = SourceChannel::ALL.map(SourceChannel::as_str);
     assert_eq!(env.listed("purchases", "source_channel"), sorted(channels));
     let incidents = [purchase::Incident::LateVend, purchase::Incident::SecondVend];

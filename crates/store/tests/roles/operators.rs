@@ -122,3 +122,54 @@ async fn a_rate_that_was_lowered_counts_for_a_minute_more_and_cannot_be_backdate
     assert!(matches!(still, Err(store::ReserveError::Failed(_))), "{still:?}");
     assert_eq!(env.balances(merchant.wallet), "50000|1150");
 }
+
+#[tokio::test]
+async fn an_unmatched_vend_by_hand_is_unknown_and_charged_once_with_its_exact_amount() {
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    let operator = Login::of(&env.database, "test_operator").await;
+    let vend = |id: u8, reference: &str| {
+        format!(
+            "INSERT INTO unmatched_vends (id, provider_code, provider_reference, provider_transaction, vended_at, product,
+                 subscriber_identifier, currency, net)
+             VALUES ({id}, 'BPC', '{reference}', 'R-{id}', now(), 'ELECTRICITY', '04257670465', 'BWP', 1000)"
+        )
+    };
+    let known = operator.is_refused(&vend(1, &order.provider_reference.to_string())).await;
+    assert!(known.contains("unmatched_vends_are_unknown"), "{known}");
+    operator.runs(&vend(1, "20261124032043-000900")).await.unwrap();
+    let twice = operator.is_refused(&vend(2, "20261124032043-000900")).await;
+    assert!(twice.contains("unmatched_vends_one_per_reference"), "{twice}");
+    operator.runs(&vend(2, "20261124032043-000901")).await.unwrap();
+
+    let pays = |amount: u32, against: &str| {
+        format!(
+            "SELECT entry_id FROM post_payment({}, 'ADJUST', '{against}', true, {amount}, NULL, 'naledi', 'x')",
+            merchant.wallet.0
+        )
+    };
+    let charge = |ids: &str, entry: &str| {
+        format!(
+            "INSERT INTO unmatched_vend_decisions (unmatched_vend_id, entry_id, actor, reason)
+             SELECT id, {entry}, 'naledi', 'x' FROM unnest(ARRAY[{ids}]::bigint[]) AS id"
+        )
+    };
+    let settled = env.sql("SELECT max(id) FROM journal_entries WHERE kind = 'TOP_UP'");
+    let (little, elsewhere) = (pays(1_999, "SUSPENSE"), pays(2_000, "FUNDING"));
+    let little = operator.runs(&little).await.unwrap()[0][0].clone();
+    let elsewhere = operator.runs(&elsewhere).await.unwrap()[0][0].clone();
+    for entry in [&settled, &little, &elsewhere, "999999"] {
+        let said = operator.is_refused(&charge("1, 2", entry)).await;
+        assert!(said.contains("unmatched_vends_are_charged_once"), "{entry}: {said}");
+    }
+    let exact = operator.runs(&pays(2_000, "SUSPENSE")).await.unwrap()[0][0].clone();
+    operator.runs(&charge("1, 2", &exact)).await.unwrap();
+    let again = operator.is_refused(&charge("2", "NULL")).await;
+    assert!(again.contains("unmatched_vend_decisions_pkey"), "{again}");
+    for change in ["UPDATE unmatched_vends SET net = 1", "DELETE FROM unmatched_vend_decisions"] {
+        assert!(operator.is_refused(change).await.contains("permission denied"), "{change}");
+        let said = env.database.run_sql(change).unwrap_err().to_string();
+        assert!(said.contains("append-only"), "{change}: {said}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Recovery: the vends that only a provider's statement has are found, entered once, and charged or waived once.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{
+    office::{Outcome, TestEnv, WHY},
+    shelf::{SEALING_KEY, TOKEN},
+};
+
+const HEADER: &str = "reference,transaction,time,product,subscriber,amount,currency,token";
+const PERIOD: [&str; 4] = ["--from", "2026-11-23T00:00:00Z", "--until", "2100-01-01T00:00:00Z"];
+
+/// A line of a statement, about BWP 100.00 of electricity or of airtime.
+fn line(reference: &str, transaction: &str, product: &str) -> String {
+    let (subscriber, token) = match product {
+        "ELECTRICITY" => ("04257670465", TOKEN.replace(' ', "")),
+        _ => ("26771234567", String::new()),
+    };
+    format!("{reference},{transaction},2026-11-24T03:20:43Z,{product},{subscriber},100.00,BWP,{token}")
+}
+
+impl TestEnv {
+    /// Writes a statement into a file. Returns the file's path.
+    fn statement(&self, lines: &[String]) -> String {
+        let path = std::env::temp_dir().join(format!("vendgate-{}.csv", self.database.name()));
+        fs::write(&path, format!("{HEADER}\n{}\n", lines.join("\n"))).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn compares(&self, statement: &str) -> Value {
+        self.shows(&[&["recover", "compare", statement, "--provider", "BPC"], &PERIOD[..]].concat())
+    }
+
+    fn enters(&self, statement: &str, key: &str) -> Outcome {
+        let key = [("VENDGATE__SEALING__CURRENT__ID", "1"), ("VENDGATE__SEALING__CURRENT__KEY", key)];
+        let command = ["--json", "recover", "enter", statement, "--provider", "BPC"];
+        self.types_with(&key, &[&command[..], &WHY].concat(), "")
+    }
+
+    /// What is in suspense and what is owed to providers.
+    fn owed(&self) -> String {
+        self.sql(
+            "SELECT house, (SELECT coalesce(sum(CASE WHEN credit_account_id = a.id THEN amount ELSE -amount END), 0)
+                            FROM postings WHERE a.id IN (debit_account_id, credit_account_id))
+             FROM accounts a WHERE house IN ('SUSPENSE', 'PROVIDER_PAYABLE') ORDER BY house",
+        )
+    }
+}
+
+fn findings(compared: &Value) -> Vec<&str> {
+    let differences = compared["differences"].as_array().unwrap();
+    differences.iter().map(|difference| difference["finding"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_statement_is_compared_both_ways_and_nothing_changes() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
+    let sent = env.sql(&format!("SELECT provider_reference FROM purchases WHERE id = {purchase}"));
+    let listed = [line(&sent, "R-1", "ELECTRICITY"), line("20261124032043-000900", "R-2", "AIRTIME")];
+    let statement = env.statement(&listed);
+    assert_eq!(findings(&env.compares(&statement)), ["open", "unmatched"]);
+
+    let vended = env.confirms_vend(
+        &[
+            &purchase,
+            "--as",
+            "vended",
+            "--provider-transaction",
+            "R-1",
+            "--units",
+            "45.2 kWh",
+            "--token-stdin",
+        ],
+        TOKEN,
+    );
+    assert_eq!(vended.code, 0, "{}", vended.stderr);
+    let compared = env.compares(&statement);
+    assert_eq!((findings(&compared), &compared["same"]), (vec!["unmatched"], &json!(1)));
+
+    let only_the_other = env.statement(&listed[1..]);
+    assert_eq!(findings(&env.compares(&only_the_other)), ["unmatched", "not listed"]);
+    let another_amount = env.statement(&[listed[0].replace("100.00", "100.01")]);
+    assert_eq!(findings(&env.compares(&another_amount)), ["different"]);
+    assert_eq!(env.sql("SELECT count(*) FROM unmatched_vends"), "0");
+}
+
+#[test]
+fn an_unmatched_vend_is_entered_once_and_owed_to_its_provider() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let listed = [
+        line("20261124032043-000900", "R-2", "ELECTRICITY"),
+        line("20261124032044-000901", "R-3", "AIRTIME"),
+    ];
+    let statement = env.statement(&listed[..1]);
+    let entered = env.enters(&statement, SEALING_KEY);
+    assert_eq!(entered.code, 0, "{}", entered.stderr);
+    assert!(!entered.stdout.contains("0808625949"), "{}", entered.stdout);
+    let longer = env.statement(&listed);
+    let entered: Value = serde_json::from_str(&env.enters(&longer, SEALING_KEY).stdout).unwrap();
+    assert_eq!(
+        (&entered["listed"], &entered["entered"], &entered["entered_before"]),
+        (&json!(2), &json!([2]), &json!(1))
+    );
+    assert_eq!(env.owed(), "PROVIDER_PAYABLE|20000\nSUSPENSE|-20000");
+    assert_eq!(env.sql("SELECT token_key_id FROM unmatched_vends ORDER BY id"), "1");
+    assert_eq!(
+        env.sql("SELECT count(*) FROM unmatched_vends WHERE position('0808'::bytea IN sealed_token) > 0"),
+        "0"
+    );
+    assert_eq!(findings(&env.compares(&longer)), ["entered", "entered"]);
+    assert_eq!(env.sql("SELECT count(*) FROM audit_log WHERE action = 'unmatched_vends.entered'"), "2");
+}
+
+#[test]
+fn unmatched_vends_are_charged_or_waived_once_and_together() {
+    let (env, wallet) = TestEnv::with_a_till();
+    let listed: Vec<String> =
+        (1..=3).map(|n| line(&format!("20261124032043-00090{n}"), &format!("R-{n}"), "AIRTIME")).collect();
+    let entered = env.enters(&env.statement(&listed), SEALING_KEY);
+    assert_eq!(entered.code, 0, "{}", entered.stderr);
+
+    let left = env.does(&["recover", "charge", "1", "2", "--account", &wallet]);
+    assert_eq!((left.as_array().unwrap().len(), &left[0]["id"]), (1, &json!(3)));
+    assert_eq!(env.wallet(), "99980000|0");
+    assert_eq!(env.owed(), "PROVIDER_PAYABLE|30000\nSUSPENSE|-10000");
+
+    let again = env.is_refused(&["recover", "charge", "3", "2", "--account", &wallet]);
+    assert!(again.starts_with("naledi decided unmatched vend 2 before"), "{again}");
+    let absent = env.is_refused(&["recover", "waive", "3", "9"]);
+    assert!(absent.starts_with("there is no unmatched vend 9"), "{absent}");
+    assert_eq!(
+        (env.wallet(), env.owed()),
+        ("99980000|0".to_owned(), "PROVIDER_PAYABLE|30000\nSUSPENSE|-10000".to_owned())
+    );
+
+    assert_eq!(env.does(&["recover", "waive", "3"]), json!([]));
+    let decided = env.shows(&["recover", "list", "--all"]);
+    let decisions: Vec<_> = decided.as_array().unwrap().iter().map(|vend| &vend["decision"]).collect();
+    assert_eq!(decisions, ["charged", "charged", "waived"]);
+    assert_eq!(env.shows(&["recover", "list"]), json!([]));
+}
+
+#[test]
+fn a_wallet_that_has_too_little_is_not_charged() {
+    let (env, wallet) = TestEnv::with_a_till();
+    env.does(&["wallet", "adjust", &wallet, "down", "999900.01", "--currency", "BWP", "--id", "EMPTY"]);
+    let entered = env.enters(&env.statement(&[line("20261124032043-000900", "R-2", "AIRTIME")]), SEALING_KEY);
+    assert_eq!(entered.code, 0, "{}", entered.stderr);
+    let refused = env.is_refused(&["recover", "charge", "1", "--account", &wallet]);
+    assert!(refused.starts_with(&format!("only BWP 99.99 can be taken out of wallet {wallet}")), "{refused}");
+    assert_eq!(env.shows(&["recover", "list"])[0]["decision"], Value::Null);
+}
+
+#[test]
+fn a_statement_of_another_provider_time_or_key_is_refused() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
+    let statement = env.statement(&[line("20261124032043-000900", "R-2", "ELECTRICITY")]);
+    let unknown = env.is_refused(&["recover", "enter", &statement, "--provider", "BPCC"]);
+    assert!(unknown.contains("BPCC"), "{unknown}");
+    let keyless = env.is_refused(&["recover", "enter", &statement, "--provider", "BPC"]);
+    assert!(keyless.contains("sealing"), "{keyless}");
+    let period = ["--from", "2026-11-25T00:00:00Z", "--until", "2026-11-26T00:00:00Z"];
+    let outside =
+        env.types(&[&["recover", "compare", &statement, "--provider", "BPC"], &period[..]].concat(), "");
+    assert!(outside.stderr.contains("outside --from and --until"), "{}", outside.stderr);
+
+    let sealed = env.confirms_vend(
+        &[
+            &purchase,
+            "--as",
+            "vended",
+            "--provider-transaction",
+            "R-1",
+            "--units",
+            "45.2 kWh",
+            "--token-stdin",
+        ],
+        TOKEN,
+    );
+    assert_eq!(sealed.code, 0, "{}", sealed.stderr);
+    let other_key = env.enters(&statement, &SEALING_KEY.replace("07", "08"));
+    assert_eq!((other_key.code, other_key.stdout.as_str()), (1, ""), "{}", other_key.stderr);
+    assert_eq!(env.sql("SELECT count(*) FROM unmatched_vends"), "0");
+}

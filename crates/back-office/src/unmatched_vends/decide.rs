@@ -1,0 +1,150 @@
+//! An operator's decision about unmatched vends, any number of them in one transaction.
+
+use catalogue::read_currency;
+use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Nullable, Text},
+};
+use directory::{AuditContext, AuditEntry, append};
+use ledger::{AccountId, SystemAccount};
+use money::Money;
+use serde_json::json;
+
+use crate::accounts::{Movement, Payment, PaymentRefusal, post};
+
+/// What is done about unmatched vends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VendDecision {
+    /// This wallet pays for them: its integrator has sold them.
+    Charge(AccountId),
+    /// No wallet pays for them. They stay in suspense.
+    Waive,
+}
+
+/// Why nothing was decided.
+#[derive(Debug, thiserror::Error)]
+pub enum UnmatchedVendError {
+    /// No unmatched vend has that number.
+    #[error("there is no unmatched vend {0}")]
+    Absent(i64),
+    /// It was decided before.
+    #[error("{by} decided unmatched vend {id} before")]
+    Decided { id: i64, by: String },
+    /// They do not add up, because they have several currencies, or more than an amount can be.
+    #[error("the vends have no common sum")]
+    NoSum,
+    /// The wallet cannot be charged.
+    #[error(transparent)]
+    Refused(#[from] PaymentRefusal),
+    /// The database failed.
+    #[error("it could not be recorded")]
+    Database(#[from] DatabaseError),
+}
+
+struct FindUndecided;
+
+impl Statement for FindUndecided {
+    const SQL: &str = "-- find_undecided_vends
+SELECT n.id AS number, u.currency, u.net, d.actor
+FROM unnest($1) AS n (id)
+LEFT JOIN unmatched_vends u ON u.id = n.id
+LEFT JOIN unmatched_vend_decisions d ON d.unmatched_vend_id = u.id
+ORDER BY n.id";
+}
+
+#[derive(QueryableByName)]
+struct Undecided {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    currency: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    net: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    actor: Option<String>,
+}
+
+struct InsertDecisions;
+
+impl Statement for InsertDecisions {
+    const SQL: &str = "-- insert_unmatched_vend_decisions
+INSERT INTO unmatched_vend_decisions (unmatched_vend_id, entry_id, actor, reason)
+SELECT id, $2, $3, $4 FROM unnest($1) AS u (id)";
+}
+
+/// Decides all these unmatched vends, or none of them. A charge is one correction against suspense, of their sum.
+pub async fn decide_unmatched_vends(
+    database: &Database,
+    mut ids: Vec<i64>,
+    decision: VendDecision,
+    act: AuditContext,
+) -> Result<(), UnmatchedVendError> {
+    ids.sort_unstable();
+    ids.dedup();
+    let work = database
+        .operate(move |transaction| Box::pin(async move { decide(transaction, &ids, decision, &act).await }));
+    work.await?
+}
+
+/// A refusal has written nothing.
+async fn decide(
+    transaction: &Transaction,
+    ids: &[i64],
+    decision: VendDecision,
+    act: &AuditContext,
+) -> Result<Result<(), UnmatchedVendError>, DatabaseError> {
+    let rows: Vec<Undecided> =
+        prepared::<FindUndecided>().bind::<Array<BigInt>, _>(ids).load(transaction).await?;
+    let sum = match sum(&rows)? {
+        Ok(sum) => sum,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let entry = match decision {
+        VendDecision::Waive => None,
+        VendDecision::Charge(wallet) => {
+            let movement = Movement::AdjustDown(SystemAccount::Suspense);
+            let payment = Payment { wallet, movement, amount: sum, reference: None };
+            match post(transaction, &payment, act).await? {
+                Ok(paid) => Some(paid.entry),
+                Err(refusal) => return Ok(Err(refusal.into())),
+            }
+        }
+    };
+    prepared::<InsertDecisions>()
+        .bind::<Array<BigInt>, _>(ids)
+        .bind::<Nullable<BigInt>, _>(entry)
+        .bind::<Text, _>(&act.actor)
+        .bind::<Text, _>(&act.reason)
+        .execute(transaction)
+        .await?;
+    for id in ids {
+        let line = AuditEntry {
+            act,
+            action: if entry.is_some() { "unmatched_vend.charged" } else { "unmatched_vend.waived" },
+            organisation_id: None,
+            subject: format!("unmatched_vend:{id}"),
+            details: json!({ "entry": entry }),
+        };
+        append(transaction, line).await?;
+    }
+    Ok(Ok(()))
+}
+
+fn sum(rows: &[Undecided]) -> Result<Result<Money, UnmatchedVendError>, DatabaseError> {
+    let mut sum: Option<Money> = None;
+    for row in rows {
+        let (Some(currency), Some(net)) = (row.currency.as_deref(), row.net) else {
+            return Ok(Err(UnmatchedVendError::Absent(row.number)));
+        };
+        if let Some(by) = &row.actor {
+            return Ok(Err(UnmatchedVendError::Decided { id: row.number, by: by.clone() }));
+        }
+        let net = Money::from_minor(net, read_currency("unmatched_vends", row.number, currency)?);
+        let Ok(added) = sum.map_or(Ok(net), |sum| sum.plus(net)) else {
+            return Ok(Err(UnmatchedVendError::NoSum));
+        };
+        sum = Some(added);
+    }
+    Ok(sum.ok_or(UnmatchedVendError::NoSum))
+}
