@@ -25,8 +25,10 @@ use watch::{LONGER_THAN_A_VACUUM, SHORT, Watch};
 
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
 
-/// A number that no other program uses for a lock in the same database.
-const TAKE_LOCK: &str = "SELECT pg_advisory_lock(7286446395)";
+/// A number that no other program uses for a lock in the same database. The lock is not waited for in a statement: an index that
+/// is built concurrently waits for all other statements, and with it the migration that holds the lock.
+const TAKE_LOCK: &str = "SELECT FROM (SELECT pg_try_advisory_lock(7286446395) AS taken) lock WHERE taken";
+const LOCK_TRIED_EVERY: Duration = Duration::from_millis(100);
 
 /// The watch cancels a statement sooner. But if its own session is lost, no statement may hold up sales for longer. What takes
 /// long waits for transactions, and nothing waits behind it.
@@ -48,7 +50,9 @@ type Sync = AsyncConnectionWrapper<AsyncPgConnection>;
 /// migration fails, if it finds programs connected that it would break, or if another session holds a table all the time.
 pub async fn migrate(owner_url: &SecretString) -> Result<Vec<String>, DatabaseError> {
     let client = connect(owner_url).await?;
-    client.batch_execute(TAKE_LOCK).await?;
+    while session::row(&client, TAKE_LOCK).await?.is_none() {
+        sleep(LOCK_TRIED_EVERY).await;
+    }
     match schema::check(&client).await {
         Ok(later) => {
             if let Some(newest) = later.last() {
