@@ -5,7 +5,7 @@
 //! waits for it. It skips locked purchases. After its locks, it waits only for its own commit. The lanes lock wallets
 //! before purchases, and may wait for it. So there can be no deadlock.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use database::{DatabaseError, Run, Statement, Transaction, column, prepared};
@@ -14,7 +14,9 @@ use diesel::{
     sql_types::{Array, BigInt, Nullable, Text, Timestamptz},
 };
 use failpoint::{Point, hit};
-use purchase::{Event, EventKind, Fence, Next, Record, Rules, StateName, TimedEvent, Timing, step};
+use purchase::{
+    Event, EventKind, Fence, Next, OrganisationId, Record, Rules, StateName, TimedEvent, Timing, step,
+};
 use vend::Capabilities;
 
 use crate::{SealingKeys, Store, records::Row};
@@ -26,6 +28,8 @@ pub struct DueSlots {
     pub provider_code: String,
     /// The maximum number of purchases.
     pub slots: u16,
+    /// How many purchases of this provider the worker has in hand already, by organisation.
+    pub in_hand: BTreeMap<OrganisationId, u16>,
 }
 
 /// A purchase that belongs to the worker until its lease ends.
@@ -82,8 +86,8 @@ struct Claim {
 }
 
 impl Store {
-    /// Claims the purchases that have been due for longest, up to the slots of each provider. No other process gets
-    /// them until their leases end.
+    /// Claims purchases that are due, up to the slots of each provider. The organisations take turns: the next purchase is the
+    /// oldest of the one with the fewest in hand. No other process gets them until their leases end.
     ///
     /// # Errors
     /// After an error the claims may be committed all the same. Then no process works on them until their leases end,
@@ -116,9 +120,20 @@ impl Store {
 }
 
 async fn lock_due(transaction: &Transaction, slots: &[DueSlots]) -> Result<Vec<i64>, DatabaseError> {
+    let in_hand: Vec<(&str, OrganisationId, u16)> = slots
+        .iter()
+        .flat_map(|due| {
+            due.in_hand
+                .iter()
+                .map(|(organisation, count)| (due.provider_code.as_str(), *organisation, *count))
+        })
+        .collect();
     let due: Vec<Due> = prepared::<LockDue>()
         .bind::<Array<Text>, _>(column(slots, |due| due.provider_code.as_str()))
         .bind::<Array<BigInt>, _>(column(slots, |due| i64::from(due.slots)))
+        .bind::<Array<Text>, _>(column(&in_hand, |(provider_code, ..)| *provider_code))
+        .bind::<Array<BigInt>, _>(column(&in_hand, |(_provider, organisation, _count)| organisation.0))
+        .bind::<Array<BigInt>, _>(column(&in_hand, |(.., count)| i64::from(*count)))
         .load(transaction)
         .await?;
     Ok(due.into_iter().map(|due| due.id).collect())

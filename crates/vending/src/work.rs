@@ -103,7 +103,9 @@ impl Service {
         }
         let claimed = self.store.claim_due(free.clone()).await?;
         measures::claimed(claimed.len());
-        let taken = slots.fill(&free, claimed.iter().map(|purchase| purchase.record.provider_code.as_str()));
+        let records = claimed.iter().map(|purchase| &purchase.record);
+        let taken =
+            slots.fill(&free, records.map(|record| (record.provider_code.as_str(), record.organisation)));
         Ok(claimed.into_iter().zip(taken).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! What the worker claims: due and free purchases, under the next fence, each by one worker at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use catalogue::NewProvider;
 use purchase::{Event, Fence, Handling, PurchaseId, Record, RefusalSource, StateName};
@@ -10,7 +10,7 @@ use vend::{Capabilities, Doubt, Refusal, RefusalReason};
 use crate::env::{FIRST, Merchant, PROVIDER, TestEnv, act, connect, settings, vended};
 
 fn slots(provider_code: &str, slots: u16) -> DueSlots {
-    DueSlots { provider_code: provider_code.into(), slots }
+    DueSlots { provider_code: provider_code.into(), slots, in_hand: BTreeMap::new() }
 }
 
 async fn claims(store: &Store, most: u16) -> Vec<ClaimedPurchase> {
@@ -115,6 +115,27 @@ async fn what_has_been_due_longest_comes_first_and_no_more_than_there_are_slots_
     let claimed = env.store.claim_due(free.to_vec()).await.unwrap();
     assert_eq!(ids(&claimed), [others[0], power[0]]);
     assert_eq!(env.store.claim_due(free.to_vec()).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn organisations_take_turns_so_a_backlog_of_one_delays_no_other() {
+    let env = TestEnv::open().await;
+    let (kgale, phaka) = (env.merchant_with(200_000).await, env.merchant_with(200_000).await);
+    let mut backlog = Vec::new();
+    for (meter, seconds_ago) in [("04000000001", 600), ("04000000002", 500), ("04000000003", 400)] {
+        backlog.push(env.due(&kgale, meter, seconds_ago).await.id);
+    }
+    let alone = env.due(&phaka, "04000000004", 1).await.id;
+    let next = |in_hand: u16, most: u16| {
+        let of_kgale = BTreeMap::from([(kgale.authority.organisation, in_hand)]);
+        env.store.claim_due(vec![DueSlots { in_hand: of_kgale, ..slots(PROVIDER, most) }])
+    };
+    assert_eq!(ids(&next(0, 1).await.unwrap()), [backlog[0]], "both have none in hand, and this is older");
+    assert_eq!(ids(&next(1, 1).await.unwrap()), [alone], "the other has fewer in hand");
+    let later = env.due(&phaka, "04000000005", 0).await.id;
+    let both: BTreeSet<PurchaseId> = ids(&next(0, 2).await.unwrap()).into_iter().collect();
+    assert_eq!(both, BTreeSet::from([backlog[1], later]));
+    assert_eq!(ids(&next(9, 8).await.unwrap()), [backlog[2]], "slots that no other needs are its own");
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The worker with its own rights and none of the servers': it can do all of its work, and none of theirs.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use back_office::CheckProgress;
 use purchase::{Channel, Event};
@@ -26,7 +26,7 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     env.records(&failed, Event::NeverSent { fence: FIRST }).await;
     env.sql("UPDATE purchases SET lease_until = now(), due_at = now() WHERE ended_at IS NULL");
 
-    let slots = vec![DueSlots { provider_code: PROVIDER.into(), slots: 4 }];
+    let slots = vec![DueSlots { provider_code: PROVIDER.into(), slots: 4, in_hand: BTreeMap::new() }];
     let claimed = worker.claim_due(slots).await.unwrap();
     assert_eq!(claimed.iter().map(|claimed| claimed.record.id).collect::<Vec<_>>(), [order.id]);
     worker.take_call_ids(PROVIDER, 3).await.unwrap();

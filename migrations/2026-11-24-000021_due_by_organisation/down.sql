@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS purchases_due_by_organisation;
