@@ -54,6 +54,11 @@ pub enum AddressError {
     /// It names a mode that PostgreSQL does not have, or that is not offered here.
     #[error("database_url has sslmode={0}, which must be disable, prefer, require, verify-ca or verify-full")]
     UnknownMode(String),
+    /// It names an authority, and a mode that verifies nothing.
+    #[error(
+        "database_url has sslrootcert and sslmode={0}, which verifies nothing; set sslmode=verify-full, or leave sslrootcert out"
+    )]
+    VerifiesNothing(String),
     /// The mode verifies certificates, and the file with their authority is missing or not readable.
     #[error("database_url has sslrootcert={path}, which cannot be read as PEM certificates")]
     RootCertificate {
@@ -186,9 +191,12 @@ impl Protection {
     /// named must be verified.
     fn mode(&self) -> Result<Mode, AddressError> {
         match (self.mode.as_deref(), &self.root_certificate) {
-            (None, None) | (Some("disable"), _) => Ok(Mode::Disable),
+            (Some(mode @ ("disable" | "prefer")), Some(_)) => {
+                Err(AddressError::VerifiesNothing(mode.to_owned()))
+            }
+            (None | Some("disable"), None) => Ok(Mode::Disable),
             (None, Some(_)) | (Some("verify-full"), _) => Ok(Mode::VerifyFull),
-            (Some("prefer"), _) => Ok(Mode::Prefer),
+            (Some("prefer"), None) => Ok(Mode::Prefer),
             (Some("require"), None) => Ok(Mode::Require),
             (Some("require" | "verify-ca"), _) => Ok(Mode::VerifyCa),
             // A longer text may be more of the address, and the address contains a password.
@@ -317,7 +325,7 @@ mod tests {
     fn the_modes_are_those_of_libpq() {
         for (query, expected) in [
             ("", Mode::Disable),
-            ("?sslmode=disable&sslrootcert=ca.pem", Mode::Disable),
+            ("?sslmode=disable", Mode::Disable),
             ("?sslmode=prefer", Mode::Prefer),
             ("?sslmode=require", Mode::Require),
             ("?sslmode=require&sslrootcert=ca.pem", Mode::VerifyCa),
@@ -330,6 +338,18 @@ mod tests {
         }
         let unknown = mode("postgres://api@db.example/vendgate?sslmode=verify_full").unwrap_err();
         assert!(unknown.to_string().contains("sslmode=verify_full, which must be"), "{unknown}");
+    }
+
+    #[test]
+    fn an_authority_that_no_mode_verifies_is_refused() {
+        for idle in ["disable", "prefer"] {
+            let url = format!("postgres://api@db.example/vendgate?sslmode={idle}&sslrootcert=ca.pem");
+            let refused = mode(&url).unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("sslrootcert and sslmode={idle}, which verifies nothing")),
+                "{refused}"
+            );
+        }
     }
 
     #[test]

@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::office::{TestEnv, run_bare};
 
 /// The field names of the JSON that a command prints; of the first element if it is a list.
-fn fields(value: &Value) -> String {
+pub fn fields(value: &Value) -> String {
     let first = value.as_array().map_or(value, |list| &list[0]);
     first.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-fn sorted(names: &str) -> String {
+pub fn sorted(names: &str) -> String {
     let mut names: Vec<&str> = names.split(' ').collect();
     names.sort_unstable();
     names.join(" ")

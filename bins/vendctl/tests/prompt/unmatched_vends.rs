@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     office::{Outcome, TestEnv, WHY},
+    shapes::{fields, sorted},
     shelf::{SEALING_KEY, TOKEN},
 };
 
@@ -141,6 +142,21 @@ fn unmatched_vends_are_charged_or_waived_once_and_together() {
     let decisions: Vec<_> = decided.as_array().unwrap().iter().map(|vend| &vend["decision"]).collect();
     assert_eq!(decisions, ["charged", "charged", "waived"]);
     assert_eq!(env.shows(&["recover", "list"]), json!([]));
+}
+
+#[test]
+fn the_json_fields_of_recover_have_stable_names() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let statement = env.statement(&[line("20261124032043-000900", "R-2", "AIRTIME")]);
+    let compared = env.compares(&statement);
+    assert_eq!(fields(&compared), sorted("listed same differences"));
+    let difference = "finding reference purchase unmatched_vend at subscriber amount";
+    assert_eq!(fields(&compared["differences"]), sorted(difference));
+    let entered: Value = serde_json::from_str(&env.enters(&statement, SEALING_KEY).stdout).unwrap();
+    assert_eq!(fields(&entered), sorted("listed entered entered_before"));
+    let listed = "id provider reference transaction at product subscriber amount has_token decision account decided_at \
+                  decided_by decided_because";
+    assert_eq!(fields(&env.shows(&["recover", "list"])), sorted(listed));
 }
 
 #[test]
