@@ -2,6 +2,7 @@
 //! vend.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
+mod clocks;
 mod crowd;
 #[path = "../fault_env.rs"]
 mod env;
