@@ -72,7 +72,8 @@ prepare_root() {
         "${VENDGATE_DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$place/debootstrap.log" 2>&1 ||
         { tail -n 5 "$place/debootstrap.log" >&2; fail 'debootstrap failed: its log is target/packages/debootstrap.log'; }
     tar --create --file "$place/root.tar.part" --directory "$place/new-root" --exclude './proc/*' --exclude './sys/*' \
-        --exclude './dev/*' --exclude './var/cache/apt/archives/*.deb' .
+        --exclude './dev/*' --exclude './var/cache/apt/*' --exclude './var/lib/apt/lists/*' --exclude './usr/share/doc/*' \
+        --exclude './usr/share/man/*' --exclude './usr/share/locale/*' .
     rm -rf "$place/new-root"
     mv "$place/root.tar.part" "$place/root.tar"
 }
