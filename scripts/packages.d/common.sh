@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the parts of scripts/packages share. Each runs in the root of the workspace.
 place=$PWD/target/packages
 programs=${CARGO_TARGET_DIR:-$PWD/target}/release
