@@ -1,12 +1,13 @@
 //! The packages, the image and the manifests fit the programs. `scripts/packages` builds and runs them; these rules need
 //! neither root nor containers.
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "the helpers of a test may fail it")]
 
 use std::fs;
 
 use serde_json::Value;
 use test_kit::packaging::uncommented;
 
-use crate::source::{assert_none, files, root};
+use crate::source::{assert_none, files, files_named, root};
 
 const UNITS: &str = "docs/operations/systemd";
 const SERVER_UNIT: &str = "docs/operations/systemd/vendgate-api-server@.service";
@@ -88,8 +89,8 @@ fn worker_stop() -> u64 {
 
 fn drain_of(file: &str) -> u64 {
     let text = read(file);
-    let defaults = text.split("impl Default for").skip(1);
-    let drain = defaults.filter_map(|part| part.split_once("drain_s: ")).next();
+    let mut defaults = text.split("impl Default for").skip(1);
+    let drain = defaults.find_map(|part| part.split_once("drain_s: "));
     first_number(drain.unwrap_or_else(|| panic!("{file} has no default of drain_s")).1)
 }
 
@@ -258,8 +259,7 @@ fn read(path: &str) -> String {
 
 /// Every object of every manifest.
 fn manifests() -> Vec<Value> {
-    let of_kubernetes = |path: &str| path.starts_with(MANIFESTS) && path.ends_with(".yaml");
-    let files = files().into_iter().filter(|file| of_kubernetes(&file.path));
+    let files = files_named(".yaml").into_iter().filter(|file| file.path.starts_with(MANIFESTS));
     let parsed = files.map(|file| {
         serde_saphyr::from_multiple::<Value>(&file.text)
             .unwrap_or_else(|error| panic!("{}: {error}", file.path))
