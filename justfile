@@ -70,6 +70,11 @@ upgrade *arguments:
 restore-drill *arguments:
     cargo run --locked -p restore-drill -- {{arguments}}
 
+# Builds the Debian packages, the images with a playground and the Kubernetes manifests, and checks them: as root, on Debian.
+# `just packages package` does one part: build, package, image or manifests. docs/operations/PACKAGES.md explains.
+packages *parts:
+    scripts/packages {{parts}}
+
 # Checks the tests: each planted bug must be found by its test.
 planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}

@@ -1,13 +1,13 @@
 //! The nouns of the command line, and the arguments that all commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
-    account, allow_list, audit, client, default_provider, incidents, offer, organisation, outbox, parse,
-    product, provider, purchases, recover, refusals, role, secret, user, wallet,
+    account, allow_list, audit, client, default_provider, error::VendctlError, incidents, offer,
+    organisation, outbox, parse, product, provider, purchases, recover, refusals, role, secret, user, wallet,
 };
 
 const EXAMPLES: &str = "\
@@ -68,6 +68,13 @@ pub(crate) enum Command {
     Completions {
         /// The shell
         shell: Shell,
+    },
+    /// Write a manual page for each command
+    #[command(after_help = "Example:\n  vendctl man-pages /usr/local/share/man/man1")]
+    ManPages {
+        /// A directory that exists. A page of an earlier version is replaced
+        #[arg(value_name = "DIRECTORY")]
+        directory: PathBuf,
     },
 }
 
@@ -177,6 +184,15 @@ pub(crate) fn completions(shell: Shell) -> String {
     String::from_utf8(script).expect("the names of commands and arguments are UTF-8")
 }
 
+/// Writes a manual page for each command. Returns the line that says where they are.
+pub(crate) fn write_man_pages(directory: &Path) -> Result<String, VendctlError> {
+    let shown = directory.display().to_string();
+    match clap_mangen::generate_to(Arguments::command(), directory) {
+        Ok(()) => Ok(format!("the manual pages are in {shown}; the first is vendctl.1\n")),
+        Err(source) => Err(VendctlError::NoManPages { directory: shown, source }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_change_requires_a_reason_and_no_query_does() {
-        let queries = ["list", "show", "statement", "compare", "verify", "head", "completions"];
+        let queries = ["list", "show", "statement", "compare", "verify", "head", "completions", "man-pages"];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));

@@ -23,6 +23,10 @@ pub(crate) enum VendctlError {
     Threads(#[source] io::Error),
     #[error("the outcome could not be printed")]
     Unprinted(#[source] io::Error),
+    #[error(
+        "the manual pages could not be written to {directory}; name a directory that exists and that you may write to"
+    )]
+    NoManPages { directory: String, source: io::Error },
     #[error("the actor is not known; name it with --actor")]
     NoActor,
     #[error("--actor, or the actor in the settings, is not valid: {0}")]

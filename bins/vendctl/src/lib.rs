@@ -61,6 +61,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &Arguments) -> Result<String, VendctlError> {
     let command = match &arguments.command {
         Command::Completions { shell } => return Ok(arguments::completions(*shell)),
+        Command::ManPages { directory } => return arguments::write_man_pages(directory),
         Command::Database(command) => command,
     };
     let settings = settings::Settings::load(arguments.settings.as_deref())?;

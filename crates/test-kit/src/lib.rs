@@ -11,6 +11,7 @@ pub mod fields;
 pub mod log;
 #[cfg(feature = "organisation")]
 pub mod organisation;
+pub mod packaging;
 #[cfg(feature = "purchases")]
 pub mod purchases;
 #[cfg(feature = "relay")]

@@ -7,6 +7,7 @@ mod files;
 mod migrations;
 mod names;
 mod needs;
+mod packaging;
 mod planted;
 mod sizes;
 mod source;

@@ -1,5 +1,7 @@
 //! What scripts and people rely on: the names of JSON fields, exit codes and help texts.
 
+use std::{fs, path::Path};
+
 use serde_json::Value;
 
 use crate::office::{TestEnv, run_bare};
@@ -113,4 +115,23 @@ fn help_and_completions_need_neither_settings_nor_a_database() {
     let script = run_bare(&["completions", "bash"]);
     assert_eq!((script.code, script.stderr.as_str()), (0, ""));
     assert!(script.stdout.contains("complete -F _vendctl"), "{}", script.stdout);
+}
+
+#[test]
+fn manual_pages_need_neither_settings_nor_a_database() {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("man");
+    fs::create_dir_all(&place).unwrap();
+    let written = run_bare(&["man-pages", place.to_str().unwrap()]);
+    assert_eq!((written.code, written.stderr.as_str()), (0, ""));
+    for (page, content) in [("vendctl.1", "organisation"), ("vendctl-wallet-top-up.1", "currency")] {
+        assert!(fs::read_to_string(place.join(page)).unwrap().contains(content), "{page}");
+    }
+}
+
+#[test]
+fn a_directory_for_manual_pages_that_does_not_exist_is_named() {
+    let refused = run_bare(&["man-pages", "/nowhere/man"]);
+    assert_eq!(refused.code, 1);
+    let said = "vendctl: the manual pages could not be written to /nowhere/man; name a directory that exists";
+    assert!(refused.stderr.starts_with(said), "{}", refused.stderr);
 }
