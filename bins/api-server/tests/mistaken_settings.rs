@@ -145,3 +145,12 @@ fn settings_are_checked_without_starting() {
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     assert_eq!(String::from_utf8(checked.stdout).unwrap(), "the settings are valid\n");
 }
+
+#[test]
+fn a_file_may_also_hold_the_settings_of_the_other_programs() {
+    let others = "[worker]\n[rounds]\n[notify]\n[migrate]\n[operator]\nactor = \"naledi\"\n";
+    let shared = written("shared.toml", &format!("{GOOD}\n{others}"));
+    let mut server = Command::new(env!("CARGO_BIN_EXE_api-server"));
+    let checked = server.arg("--check-settings").arg(&shared).env_clear().output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}
