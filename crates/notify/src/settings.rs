@@ -209,13 +209,22 @@ impl EmailSettings {
 
 impl fmt::Debug for SmsSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SmsSettings").field("host", &self.url.host_str()).finish_non_exhaustive()
+        out.debug_struct("SmsSettings")
+            .field("host", &self.url.host_str())
+            .field("number_prefix", &self.number_prefix)
+            .field("timeout_ms", &self.timeout_ms)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for EmailSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("EmailSettings").field("host", &self.host).finish_non_exhaustive()
+        out.debug_struct("EmailSettings")
+            .field("host", &self.host)
+            .field("port", &self.port)
+            .field("security", &self.security)
+            .field("timeout_ms", &self.timeout_ms)
+            .finish_non_exhaustive()
     }
 }
 
