@@ -147,6 +147,14 @@ fn settings_are_checked_without_starting() {
 }
 
 #[test]
+fn the_time_of_a_vend_is_set_for_all_providers_and_not_for_one() {
+    let provider = "[providers.bpc.xmlvend]\nendpoint = \"http://127.0.0.1:1/xmlvend\"\ncurrency = \"BWP\"\n\
+                    client = { id = \"a\" }\nterminal = { id = \"till\" }\nvend_timeout_ms = 90000\n";
+    let said = complaint(&[&written("vend-timeout.toml", &format!("{GOOD}\n{provider}"))]);
+    assert!(said.contains("`providers.bpc.xmlvend.vend_timeout_ms` is unknown: "), "{said}");
+}
+
+#[test]
 fn a_file_may_also_hold_the_settings_of_the_other_programs() {
     let others = "[worker]\n[rounds]\n[notify]\n[migrate]\n[operator]\nactor = \"naledi\"\n";
     let shared = written("shared.toml", &format!("{GOOD}\n{others}"));

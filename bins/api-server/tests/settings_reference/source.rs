@@ -72,7 +72,8 @@ fn declared(item: &Item) -> Option<(String, Declaration)> {
         Item::Struct(item) if is_read(&item.attrs) => {
             let has_defaults = serde(&item.attrs).contains_key("default");
             let Fields::Named(fields) = &item.fields else { return None };
-            let fields = fields.named.iter().map(|field| {
+            let read = fields.named.iter().filter(|field| !serde(&field.attrs).contains_key("skip"));
+            let fields = read.map(|field| {
                 let name = field.ident.as_ref().unwrap().to_string();
                 let of = shape(&field.ty);
                 let attributes = serde(&field.attrs);
