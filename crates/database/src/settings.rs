@@ -71,6 +71,24 @@ impl DatabaseSettings {
         connection::address(self).map(drop)
     }
 
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("pool_size", self.pool_size == 0),
+            ("money_pool_size", self.money_pool_size == 0),
+            ("lanes", self.lanes == 0),
+            ("group_max", self.group_max == 0),
+            ("pool_wait_ms", self.pool_wait_ms == 0),
+            ("connect_timeout_ms", self.connect_timeout_ms == 0),
+            ("lock_timeout_ms", self.lock_timeout_ms == 0),
+            ("statement_timeout_ms", self.statement_timeout_ms == 0),
+            ("idle_in_transaction_timeout_ms", self.idle_in_transaction_timeout_ms == 0),
+            ("commit_deadline_ms", self.commit_deadline_ms == 0),
+            ("operation_deadline_ms", self.operation_deadline_ms == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
+    }
+
     /// The defaults, on the database at `database_url`.
     pub fn for_database(database_url: impl Into<SecretString>) -> Self {
         Self {

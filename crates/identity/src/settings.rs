@@ -93,6 +93,13 @@ impl IdentitySettings {
         self.check()
     }
 
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths =
+            [("cache_max", self.cache_max == 0), ("password_queue_max", self.password_queue_max == 0)];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
+    }
+
     pub(crate) fn check(&self) -> Result<(), IdentitySettingsError> {
         let refuse = |name, required| Err(IdentitySettingsError::Length { name, required });
         if self.access_lifetime_s == 0 || self.access_lifetime_s > self.refresh_idle_lifetime_s {

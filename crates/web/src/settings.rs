@@ -68,6 +68,18 @@ impl WebSettings {
         Limits::new(&self.limits, &self.trusted_proxies).map(drop)
     }
 
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("head_bytes_max", self.head_bytes_max == 0),
+            ("body_bytes_max", self.body_bytes_max == 0),
+            ("body_within_ms", self.body_within_ms == 0),
+            ("limits.guess_forgotten_after_s", self.limits.guess_forgotten_after_s == 0),
+            ("limits.remembered_max", self.limits.remembered_max == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
+    }
+
     pub(crate) fn zone(&self) -> Result<Tz, WebSettingsError> {
         self.time_zone.parse().map_err(|_unknown| WebSettingsError::UnknownTimeZone(self.time_zone.clone()))
     }
