@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::{mistake::Mistake, reader::child_key};
+use super::{mistake::Mistake, placeholder::PLACEHOLDER, reader::child_key};
 use crate::exit::in_words;
 
 /// Collects the mistakes that the checks of all sections find.
@@ -36,6 +36,12 @@ impl Review {
                 self.mistakes.push(Mistake::wrong(setting, "it must be at least 1"));
             }
         }
+    }
+
+    /// Reports that these settings contain the placeholder of the documents.
+    pub(super) fn placeholders(&mut self, keys: impl IntoIterator<Item = String>) {
+        let says = format!("it contains the placeholder {PLACEHOLDER}, which you must replace");
+        self.mistakes.extend(keys.into_iter().map(|key| Mistake::wrong(key, says.clone())));
     }
 
     /// Checks a section whose rules also use other sections. A mistake is reported for the first key.
