@@ -84,11 +84,11 @@ impl Settings {
     }
 }
 
-/// The section `[http]`.
+/// Its address, its threads, and how it starts and stops.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpSettings {
-    /// Address and port.
+    /// The address and the port on which the server listens. Port 0 takes a free port.
     pub listen: String,
     /// Threads that parse requests and render answers.
     pub workers: usize,

@@ -14,7 +14,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 const COUNTED: &str = "vendgate_counted_timestamp_seconds";
 const CHECKED: &str = "vendgate_checked_timestamp_seconds";
 
-/// The intervals of the periodic tasks, which any number of workers may run at the same time.
+/// Any number of workers may run these tasks at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundSettings {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{address::AddressError, connection};
 
-/// The database's part of a binary's settings. Only the address has no default.
+/// Where it is, how many connections it gets, and how long operations may take.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSettings {
@@ -28,7 +28,7 @@ pub struct DatabaseSettings {
     /// Connections that only reserves and records use, so that reads cannot starve them.
     #[serde(default = "default::money_pool_size")]
     pub money_pool_size: usize,
-    /// Group commit lanes. Each uses one of the money connections at a time. More lanes make smaller groups, and only
+    /// Group commit lanes. Each uses one of the connections of `money_pool_size` at a time. More lanes make smaller groups, and only
     /// help if the database has spare processors.
     #[serde(default = "default::lanes")]
     pub lanes: usize,
@@ -38,14 +38,15 @@ pub struct DatabaseSettings {
     /// How long an operation may wait for a free connection.
     #[serde(default = "default::pool_wait_ms")]
     pub pool_wait_ms: u64,
-    /// How often the server of a connection is asked again whether its settings are safe for money.
+    /// After how long the server of a connection is asked again whether its settings are safe for money. Zero asks before
+    /// each use.
     #[serde(default = "default::recheck_ms")]
     pub recheck_ms: u64,
     /// How long opening a connection may take. With several hosts, it is also how long an operation waits for one that
     /// accepts writes.
     #[serde(default = "default::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// How long the server lets a statement wait for a lock.
+    /// How long the server lets a statement wait for a lock, in milliseconds.
     #[serde(default = "default::lock_timeout_ms")]
     pub lock_timeout_ms: u64,
     /// How long the server lets a statement run.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use store::ClaimedMessage;
 use url::Url;
 
-/// The section `[notify]`. A channel whose section is missing is off: its messages are left to other workers. They are
+/// A channel whose section is missing is off: its messages are left to other workers. They are
 /// given up when no worker has claimed them for a while, and the outbox records that.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -31,7 +31,7 @@ pub struct NotifySettings {
     /// The pause after the first failure, in milliseconds. Each next pause is twice as long. Each is shortened by up to
     /// half, so that messages that failed together are not sent again together.
     pub first_pause_ms: u64,
-    /// The longest pause, in milliseconds.
+    /// The longest pause between two tries of a message, in milliseconds.
     pub longest_pause_ms: u64,
     /// How often a message is tried.
     pub attempts_max: u16,
@@ -42,7 +42,7 @@ pub struct NotifySettings {
     pub unserved_for_ms: u64,
 }
 
-/// The section `[notify.sms]`: a Kannel smsbox.
+/// A Kannel smsbox.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmsSettings {
@@ -62,7 +62,7 @@ pub struct SmsSettings {
     pub timeout_ms: u64,
 }
 
-/// The section `[notify.email]`: a mail server.
+/// A mail server that is reached over SMTP.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmailSettings {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
 
-/// The vending part of a binary's settings. The defaults were proven safe. Scale all lengths together or none.
+/// The defaults were proven safe. Scale all lengths together or none. All programs of one database have the same ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VendingSettings {
@@ -13,7 +13,7 @@ pub struct VendingSettings {
     pub gate_ms: u64,
     /// From the request's arrival until the order must have been sent.
     pub intake_ms: u64,
-    /// The total deadline of one vend request. The adapters get the same value.
+    /// The total deadline of one vend request, for all providers. Not shorter than their `enquiry_timeout_ms`.
     pub provider_timeout_ms: u64,
     /// How long no other process may take a purchase over from its holder. The holder renews it while it works.
     pub lease_ms: u64,
@@ -43,7 +43,7 @@ pub struct VendingSettings {
     pub catalogue_reuse_ms: u64,
 }
 
-/// A worker's part of a binary's settings.
+/// How much work a worker takes on at a time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerSettings {
