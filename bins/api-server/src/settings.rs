@@ -55,18 +55,27 @@ pub struct Settings {
     /// For `api-server migrate` only, which may read the same file.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,
+    /// For `vendctl` only, which may read the same file.
+    #[serde(default)]
+    pub operator: Option<IgnoredAny>,
 }
 
 impl Settings {
     /// Checks every section. The process must have chosen its TLS provider before.
     pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
+        review.zeros("", (self.engine_threads == 0).then_some("engine_threads"));
         review.section("http", || boot::check_listen_address(&self.http.listen));
+        review.zeros("http", self.http.zeros());
         review.section("web", || self.web.checked());
+        review.zeros("web", self.web.zeros());
         review.section("store", || self.store.checked());
+        review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));
         review.section("identity", || self.identity.checked());
+        review.zeros("identity", self.identity.zeros());
         let timing = self.vending.timing();
         review.section("vending", || timing.checked().map(drop));
+        review.zeros("vending", self.vending.zeros());
         provider_registry::review(&self.providers, timing.provider_timeout, clock, |key, error| {
             review.sections(&[key, "vending"], || Err(error));
         });
@@ -75,11 +84,11 @@ impl Settings {
     }
 }
 
-/// The section `[http]`.
+/// Its address, its threads, and how it starts and stops.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpSettings {
-    /// Address and port.
+    /// The address and the port on which the server listens. Port 0 takes a free port.
     pub listen: String,
     /// Threads that parse requests and render answers.
     pub workers: usize,
@@ -94,6 +103,18 @@ pub struct HttpSettings {
     pub stop_notice_ms: u64,
     /// How long requests under way and the engine may take before the process ends, in seconds.
     pub drain_s: u64,
+}
+
+impl HttpSettings {
+    /// The names of the settings that are zero and must not be.
+    fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("workers", self.workers == 0),
+            ("connections_max", self.connections_max == 0),
+            ("head_within_ms", self.head_within_ms == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
+    }
 }
 
 impl Default for HttpSettings {

@@ -145,3 +145,43 @@ fn settings_are_checked_without_starting() {
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
     assert_eq!(String::from_utf8(checked.stdout).unwrap(), "the settings are valid\n");
 }
+
+#[test]
+fn every_number_that_must_not_be_zero_is_named_with_its_bound() {
+    let zeros = "engine_threads = 0\n[http]\nworkers = 0\nhead_within_ms = 0\n\
+                 [vending]\ngate_ms = 0\nprovider_timeout_ms = 0\n";
+    let good = GOOD.replace("[store]\n", "[store]\npool_size = 0\nlock_timeout_ms = 0\n");
+    let good = good.replace("[web]\n", "[web]\nlimits.remembered_max = 0\n");
+    let said = complaint(&[&written("zeros.toml", &format!("{zeros}{good}"))]);
+    assert!(said.starts_with("api-server: 8 settings must be corrected"), "{said}");
+    for key in [
+        "engine_threads",
+        "http.workers",
+        "http.head_within_ms",
+        "web.limits.remembered_max",
+        "store.pool_size",
+        "store.lock_timeout_ms",
+        "vending.gate_ms",
+    ] {
+        let mistake = format!("`{key}` is wrong: it must be at least 1");
+        assert!(said.contains(&mistake), "{mistake} is not in {said}");
+    }
+    assert!(said.contains("`vending` is wrong: intake must be shorter than provider_timeout"), "{said}");
+}
+
+#[test]
+fn the_time_of_a_vend_is_set_for_all_providers_and_not_for_one() {
+    let provider = "[providers.bpc.xmlvend]\nendpoint = \"http://127.0.0.1:1/xmlvend\"\ncurrency = \"BWP\"\n\
+                    client = { id = \"a\" }\nterminal = { id = \"till\" }\nvend_timeout_ms = 90000\n";
+    let said = complaint(&[&written("vend-timeout.toml", &format!("{GOOD}\n{provider}"))]);
+    assert!(said.contains("`providers.bpc.xmlvend.vend_timeout_ms` is unknown: "), "{said}");
+}
+
+#[test]
+fn a_file_may_also_hold_the_settings_of_the_other_programs() {
+    let others = "[worker]\n[rounds]\n[notify]\n[migrate]\n[operator]\nactor = \"naledi\"\n";
+    let shared = written("shared.toml", &format!("{GOOD}\n{others}"));
+    let mut server = Command::new(env!("CARGO_BIN_EXE_api-server"));
+    let checked = server.arg("--check-settings").arg(&shared).env_clear().output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}

@@ -37,7 +37,11 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> Result<(), Box<dyn s
     work(&settings, clock)
 }
 
-fn load(file: Option<&Path>, clock: &SharedClock) -> Result<Settings, SettingsError> {
+/// Reads and checks the settings, as `--check-settings` does.
+///
+/// # Errors
+/// When the file cannot be read. Otherwise with all mistakes at once.
+pub fn load(file: Option<&Path>, clock: &SharedClock) -> Result<Settings, SettingsError> {
     provider_registry::use_ring_for_tls();
     boot::load_checked(file, |settings: &Settings, review| settings.review(clock, review))
 }

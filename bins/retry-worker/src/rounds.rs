@@ -14,7 +14,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 const COUNTED: &str = "vendgate_counted_timestamp_seconds";
 const CHECKED: &str = "vendgate_checked_timestamp_seconds";
 
-/// The intervals of the periodic tasks.
+/// Any number of workers may run these tasks at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundSettings {
@@ -29,6 +29,18 @@ pub struct RoundSettings {
 impl Default for RoundSettings {
     fn default() -> Self {
         Self { count_every_ms: 15_000, check_every_ms: 30_000, purge_every_ms: 3_600_000 }
+    }
+}
+
+impl RoundSettings {
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("count_every_ms", self.count_every_ms == 0),
+            ("check_every_ms", self.check_every_ms == 0),
+            ("purge_every_ms", self.purge_every_ms == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
 }
 

@@ -65,12 +65,17 @@ pub struct Settings {
 impl Settings {
     /// Checks every section. The process must have chosen its TLS provider before.
     pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
-        review.section("worker", || self.worker.checked());
+        review.zeros("", (self.engine_threads == 0).then_some("engine_threads"));
+        review.zeros("worker", self.worker.zeros());
+        review.zeros("rounds", self.rounds.zeros());
         review.section("notify", || self.notify.checked());
+        review.zeros("notify", self.notify.zeros());
         review.section("store", || self.store.checked());
+        review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));
         let timing = self.vending.timing();
         review.section("vending", || timing.checked().map(drop));
+        review.zeros("vending", self.vending.zeros());
         provider_registry::review(&self.providers, timing.provider_timeout, clock, |key, error| {
             review.sections(&[key, "vending"], || Err(error));
         });

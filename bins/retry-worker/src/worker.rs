@@ -12,7 +12,7 @@ use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsErr
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{Engine, Vending, WorkerSettings, WorkerSettingsError};
+use vending::{Engine, Vending, WorkerSettings};
 
 use crate::{RoundSettings, Settings, rounds};
 
@@ -40,9 +40,6 @@ pub enum WorkError {
     /// The durations of the vending settings are not in the required order.
     #[error("the vending settings cannot be used")]
     Vending(#[from] TimingError),
-    /// The worker would loop without a pause, or never work.
-    #[error("the worker settings cannot be used")]
-    Worker(#[from] WorkerSettingsError),
     /// The settings of a provider cannot be used.
     #[error("a provider cannot be connected")]
     Provider(#[from] ProviderSettingsError),
@@ -65,7 +62,6 @@ impl Worker {
         engine: Engine,
         clock: SharedClock,
     ) -> Result<Self, WorkError> {
-        settings.worker.checked()?;
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
         let runtime = engine.runtime().clone();

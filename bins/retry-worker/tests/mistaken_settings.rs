@@ -42,12 +42,13 @@ fn a_worker_names_the_mistakes_of_all_sections_at_once() {
     assert!(!output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(said.starts_with("retry-worker: 4 settings must be corrected in "), "{said}");
+    assert!(said.starts_with("retry-worker: 5 settings must be corrected in "), "{said}");
     for mistake in [
         "`notify.email.from` is wrong: ",
         "`rounds.count_every_ms` is wrong: an integer is expected",
         "`sealing.current.kye` is unknown: what can be set here is id, key",
-        "`worker` is wrong: worker.slots_per_provider must be at least 1",
+        "`notify.poll_ms` is wrong: it must be at least 1",
+        "`worker.slots_per_provider` is wrong: it must be at least 1",
     ] {
         assert!(said.contains(mistake), "{mistake} is not in {said}");
     }
@@ -68,5 +69,5 @@ fn settings_are_checked_without_starting_and_without_a_database() {
     let mistaken = check("checked.toml", MISTAKEN);
     assert!(!mistaken.status.success());
     let said = String::from_utf8(mistaken.stderr).unwrap();
-    assert!(said.contains("4 settings must be corrected in "), "{said}");
+    assert!(said.contains("5 settings must be corrected in "), "{said}");
 }

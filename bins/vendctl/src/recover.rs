@@ -126,7 +126,7 @@ struct Compared {
 }
 
 #[derive(Serialize)]
-struct Entered {
+struct StatementEntered {
     listed: usize,
     entered: Vec<i64>,
     entered_before: usize,
@@ -220,27 +220,32 @@ impl StatementOf {
             session.act(why),
         );
         let entered = entered.await?;
-        let view = Entered { listed: count, entered: entered.entered, entered_before: entered.known };
+        let view =
+            StatementEntered { listed: count, entered: entered.entered, entered_before: entered.known };
         Ok(Report::one(&view).noting("`vendctl recover list` shows what is to be decided."))
     }
 }
 
 fn compared(listed: &[ListedVend], comparison: Comparison) -> Report {
     let found =
-        listed.iter().zip(comparison.standings).filter_map(|(vend, standing)| difference(vend, standing));
+        listed.iter().zip(&comparison.standings).filter_map(|(vend, standing)| difference(vend, standing));
     let mut differences: Vec<Difference> = found.collect();
     let same = listed.len() - differences.len();
     differences.extend(comparison.unlisted.into_iter().map(Difference::from));
-    let mut text = Report::list(&differences).text();
-    text += &format!("\n{} listed, {same} as purchased, {} differences.\n", listed.len(), differences.len());
+    let table = Report::list(&differences).text();
+    let text = format!(
+        "{table}\n{} listed, {same} as purchased, {} differences.\n",
+        listed.len(),
+        differences.len()
+    );
     Report::text_and_data(&Compared { listed: listed.len(), same, differences }, text)
 }
 
-fn difference(vend: &ListedVend, standing: Standing) -> Option<Difference> {
+fn difference(vend: &ListedVend, standing: &Standing) -> Option<Difference> {
     let (finding, purchase, unmatched_vend) = match standing {
         Standing::Same(_) => return None,
         Standing::Unmatched => ("unmatched", None, None),
-        Standing::Entered(id) => ("entered", None, Some(id)),
+        Standing::Entered(id) => ("entered", None, Some(*id)),
         Standing::Open(id, _) => ("open", Some(id.0), None),
         Standing::Different(id, _) => ("different", Some(id.0), None),
     };
@@ -318,7 +323,7 @@ impl Row for Difference {
     }
 }
 
-impl Row for Entered {
+impl Row for StatementEntered {
     const COLUMNS: &'static [&'static str] = &["listed", "entered", "entered before"];
 
     fn cells(&self) -> Vec<String> {

@@ -23,11 +23,12 @@ use crate::{BadListenAddress, Metrics, check_listen_address};
 
 use readiness::{NotReady, Readiness};
 
-/// The section `[observe]`: where the listener listens.
+/// Where the monitoring listener listens.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObserveSettings {
-    /// Address and port.
+    /// The address and the port of `/metrics`, `/healthz` and `/readyz`, without authentication. Use loopback or a
+    /// network of your own. Port 0 takes a free port.
     pub listen: String,
 }
 

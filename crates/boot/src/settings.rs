@@ -7,6 +7,7 @@ mod collections;
 mod fault;
 mod mistake;
 mod node;
+mod placeholder;
 mod reader;
 mod review;
 
@@ -96,6 +97,7 @@ fn load_with<T: DeserializeOwned>(
     if let Some(settings) = &settings {
         check(settings, &mut review);
     }
+    review.placeholders(placeholder::keys(&values.cache));
     match (settings, review.finish()) {
         (Some(settings), mistakes) if mistakes.is_empty() => Ok(settings),
         (_, mistakes) => Err(SettingsError::Mistaken { mistakes, file: file.map(Path::to_owned) }),

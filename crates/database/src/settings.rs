@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{address::AddressError, connection};
 
-/// The database's part of a binary's settings. Only the address has no default.
+/// Where it is, how many connections it gets, and how long operations may take.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSettings {
@@ -28,7 +28,7 @@ pub struct DatabaseSettings {
     /// Connections that only reserves and records use, so that reads cannot starve them.
     #[serde(default = "default::money_pool_size")]
     pub money_pool_size: usize,
-    /// Group commit lanes. Each uses one of the money connections at a time. More lanes make smaller groups, and only
+    /// Group commit lanes. Each uses one of the connections of `money_pool_size` at a time. More lanes make smaller groups, and only
     /// help if the database has spare processors.
     #[serde(default = "default::lanes")]
     pub lanes: usize,
@@ -38,14 +38,15 @@ pub struct DatabaseSettings {
     /// How long an operation may wait for a free connection.
     #[serde(default = "default::pool_wait_ms")]
     pub pool_wait_ms: u64,
-    /// How often the server of a connection is asked again whether its settings are safe for money.
+    /// After how long the server of a connection is asked again whether its settings are safe for money. Zero asks before
+    /// each use.
     #[serde(default = "default::recheck_ms")]
     pub recheck_ms: u64,
     /// How long opening a connection may take. With several hosts, it is also how long an operation waits for one that
     /// accepts writes.
     #[serde(default = "default::connect_timeout_ms")]
     pub connect_timeout_ms: u64,
-    /// How long the server lets a statement wait for a lock.
+    /// How long the server lets a statement wait for a lock, in milliseconds.
     #[serde(default = "default::lock_timeout_ms")]
     pub lock_timeout_ms: u64,
     /// How long the server lets a statement run.
@@ -69,6 +70,24 @@ impl DatabaseSettings {
     /// If the address cannot be that of a database, or the protection that it names cannot be set up.
     pub fn checked(&self) -> Result<(), AddressError> {
         connection::address(self).map(drop)
+    }
+
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("pool_size", self.pool_size == 0),
+            ("money_pool_size", self.money_pool_size == 0),
+            ("lanes", self.lanes == 0),
+            ("group_max", self.group_max == 0),
+            ("pool_wait_ms", self.pool_wait_ms == 0),
+            ("connect_timeout_ms", self.connect_timeout_ms == 0),
+            ("lock_timeout_ms", self.lock_timeout_ms == 0),
+            ("statement_timeout_ms", self.statement_timeout_ms == 0),
+            ("idle_in_transaction_timeout_ms", self.idle_in_transaction_timeout_ms == 0),
+            ("commit_deadline_ms", self.commit_deadline_ms == 0),
+            ("operation_deadline_ms", self.operation_deadline_ms == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
 
     /// The defaults, on the database at `database_url`.

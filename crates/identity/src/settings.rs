@@ -15,7 +15,7 @@ const CACHE_MS_MAX: u64 = 5_000;
 /// The maximum number of hashing threads, each with 19 MiB.
 const CHECKS_AT_ONCE_MAX: usize = 256;
 
-/// The identity settings of a server. The environment and the key have no default.
+/// The environment that a server serves, and the lifetimes of what it issues.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdentitySettings {
@@ -38,7 +38,8 @@ pub struct IdentitySettings {
     /// The minimum time until credentials are refused, so that the time reveals nothing about the reason.
     #[serde(default = "default::refusal_floor_ms")]
     pub refusal_floor_ms: u64,
-    /// How long a caller is remembered without asking the database again: at most 5,000.
+    /// How long a caller is remembered without asking the database again. Zero always asks. A revoked token is accepted
+    /// for this long.
     #[serde(default = "default::cache_ms")]
     pub cache_ms: u64,
     /// How many callers are remembered, and how many tokens that were refused.
@@ -91,6 +92,13 @@ impl IdentitySettings {
     pub fn checked(&self) -> Result<(), IdentitySettingsError> {
         SuccessorKey::from_hex(&self.refresh_key)?;
         self.check()
+    }
+
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths =
+            [("cache_max", self.cache_max == 0), ("password_queue_max", self.password_queue_max == 0)];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
 
     pub(crate) fn check(&self) -> Result<(), IdentitySettingsError> {

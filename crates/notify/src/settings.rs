@@ -10,7 +10,7 @@ use serde::Deserialize;
 use store::ClaimedMessage;
 use url::Url;
 
-/// The section `[notify]`. A channel whose section is missing is off: its messages are left to other workers. They are
+/// A channel whose section is missing is off: its messages are left to other workers. They are
 /// given up when no worker has claimed them for a while, and the outbox records that.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -31,7 +31,7 @@ pub struct NotifySettings {
     /// The pause after the first failure, in milliseconds. Each next pause is twice as long. Each is shortened by up to
     /// half, so that messages that failed together are not sent again together.
     pub first_pause_ms: u64,
-    /// The longest pause, in milliseconds.
+    /// The longest pause between two tries of a message, in milliseconds.
     pub longest_pause_ms: u64,
     /// How often a message is tried.
     pub attempts_max: u16,
@@ -42,7 +42,7 @@ pub struct NotifySettings {
     pub unserved_for_ms: u64,
 }
 
-/// The section `[notify.sms]`: a Kannel smsbox.
+/// A Kannel smsbox.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmsSettings {
@@ -62,7 +62,7 @@ pub struct SmsSettings {
     pub timeout_ms: u64,
 }
 
-/// The section `[notify.email]`: a mail server.
+/// A mail server that is reached over SMTP.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmailSettings {
@@ -100,12 +100,6 @@ pub enum MailSecurity {
 /// Why the settings cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotifySettingsError {
-    /// No message could ever be sent.
-    #[error("notify.at_once and notify.attempts_max must be at least 1")]
-    Never,
-    /// The notifier would poll or retry without a pause.
-    #[error("notify.poll_ms and notify.first_pause_ms must be at least 1")]
-    NoPause,
     /// The store does not count that many attempts.
     #[error("notify.attempts_max must be at most 32766")]
     Countless,
@@ -126,14 +120,8 @@ pub enum NotifySettingsError {
 impl NotifySettings {
     /// Checks that the settings can be used together.
     pub fn checked(&self) -> Result<(), NotifySettingsError> {
-        if self.at_once == 0 || self.attempts_max == 0 {
-            return Err(NotifySettingsError::Never);
-        }
         if self.attempts_max >= ClaimedMessage::ATTEMPTS_COUNTED {
             return Err(NotifySettingsError::Countless);
-        }
-        if self.poll_ms == 0 || self.first_pause_ms == 0 {
-            return Err(NotifySettingsError::NoPause);
         }
         if self.first_pause_ms > self.longest_pause_ms {
             return Err(NotifySettingsError::Pauses);
@@ -144,6 +132,24 @@ impl NotifySettings {
             return Err(NotifySettingsError::ShortLease);
         }
         self.email.as_ref().map_or(Ok(()), EmailSettings::checked)
+    }
+
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let is_zero = |number: Option<u64>| number == Some(0);
+        let (sms, email) = (self.sms.as_ref(), self.email.as_ref());
+        let lengths = [
+            ("poll_ms", self.poll_ms == 0),
+            ("at_once", self.at_once == 0),
+            ("lease_ms", self.lease_ms == 0),
+            ("first_pause_ms", self.first_pause_ms == 0),
+            ("attempts_max", self.attempts_max == 0),
+            ("useful_for_ms", self.useful_for_ms == 0),
+            ("sms.timeout_ms", is_zero(sms.map(|sms| sms.timeout_ms))),
+            ("email.port", is_zero(email.and_then(|email| email.port).map(u64::from))),
+            ("email.timeout_ms", is_zero(email.map(|email| email.timeout_ms))),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
 
     /// The longest pause after this many failures. The pause itself may be half as long.
@@ -209,13 +215,22 @@ impl EmailSettings {
 
 impl fmt::Debug for SmsSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("SmsSettings").field("host", &self.url.host_str()).finish_non_exhaustive()
+        out.debug_struct("SmsSettings")
+            .field("host", &self.url.host_str())
+            .field("number_prefix", &self.number_prefix)
+            .field("timeout_ms", &self.timeout_ms)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for EmailSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("EmailSettings").field("host", &self.host).finish_non_exhaustive()
+        out.debug_struct("EmailSettings")
+            .field("host", &self.host)
+            .field("port", &self.port)
+            .field("security", &self.security)
+            .field("timeout_ms", &self.timeout_ms)
+            .finish_non_exhaustive()
     }
 }
 
@@ -258,9 +273,6 @@ mod tests {
     fn what_could_not_work_is_refused() {
         let default = NotifySettings::default;
         for (settings, why) in [
-            (NotifySettings { at_once: 0, ..default() }, NotifySettingsError::Never),
-            (NotifySettings { poll_ms: 0, ..default() }, NotifySettingsError::NoPause),
-            (NotifySettings { first_pause_ms: 0, ..default() }, NotifySettingsError::NoPause),
             (NotifySettings { attempts_max: 32_767, ..default() }, NotifySettingsError::Countless),
             (NotifySettings { first_pause_ms: 900_001, ..default() }, NotifySettingsError::Pauses),
             (
@@ -272,6 +284,18 @@ mod tests {
         ] {
             assert_eq!(settings.checked(), Err(why));
         }
+    }
+
+    #[test]
+    fn a_notifier_that_would_never_send_or_never_pause_is_refused() {
+        let mut settings = email(MailSecurity::Tls, None, None);
+        assert_eq!(settings.zeros().count(), 0);
+        settings.email.as_mut().unwrap().port = Some(0);
+        let settings = NotifySettings { at_once: 0, poll_ms: 0, first_pause_ms: 0, ..settings };
+        assert_eq!(
+            settings.zeros().collect::<Vec<_>>(),
+            ["poll_ms", "at_once", "first_pause_ms", "email.port"]
+        );
     }
 
     #[test]

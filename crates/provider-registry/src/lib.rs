@@ -70,8 +70,8 @@ pub enum ProviderSettingsError {
     },
 }
 
-/// Connects every configured provider. The vend timeout comes from the vending settings and overrides the provider's
-/// own setting.
+/// Connects every configured provider. The vend timeout comes from the vending settings, because the time chain of a
+/// purchase depends on it.
 ///
 /// # Errors
 /// [`ProviderSettingsError`], naming the provider.

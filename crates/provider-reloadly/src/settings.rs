@@ -41,7 +41,8 @@ pub struct ReloadlySettings {
     #[serde(default)]
     pub account_currency: Option<String>,
     /// The maximum duration of a top-up in milliseconds, including everything that it needs before.
-    #[serde(default = "vend_timeout_ms")]
+    /// Not read from a settings file: it is the same for all providers, and `vending.provider_timeout_ms` sets it.
+    #[serde(skip, default = "vend_timeout_ms")]
     pub vend_timeout_ms: u64,
     /// The maximum duration of a question that moves no money, in milliseconds.
     #[serde(default = "enquiry_timeout_ms")]

@@ -42,7 +42,8 @@ pub struct XmlVendSettings {
     pub currency: String,
     /// The maximum duration of a vend in milliseconds, including the connection. Meters with late answers answer after
     /// 95 s.
-    #[serde(default = "vend_timeout_ms")]
+    /// Not read from a settings file: it is the same for all providers, and `vending.provider_timeout_ms` sets it.
+    #[serde(skip, default = "vend_timeout_ms")]
     pub vend_timeout_ms: u64,
     /// The maximum duration of a question that moves no money, in milliseconds.
     #[serde(default = "enquiry_timeout_ms")]

@@ -16,7 +16,7 @@ pub fn shipped_settings() -> Vec<(&'static str, String)> {
     vec![(PACKAGE, read(PACKAGE)), (SECRET, of_the_secret(&read(SECRET)))]
 }
 
-/// The settings of each package, completed with a key: the name of the file, and its text.
+/// The settings of each package, completed with keys and passwords: the name of the file, and its text.
 ///
 /// # Panics
 /// If a file is gone.
@@ -47,7 +47,8 @@ fn is_setting(line: &str) -> bool {
 }
 
 fn with_keys(text: &str) -> String {
-    text.replace("key = \"\"", &format!("key = \"{}\"", "a1".repeat(32)))
+    let with_keys = text.replace("key = \"\"", &format!("key = \"{}\"", "a1".repeat(32)));
+    with_keys.replace("CHANGE-ME", "replaced")
 }
 
 /// The lines below `vendgate.toml: |`, without their indentation.

@@ -46,7 +46,7 @@ pub use reads::{ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{VendingSettings, WorkerSettings, WorkerSettingsError};
+pub use settings::{VendingSettings, WorkerSettings};
 pub use work::WorkDone;
 
 use calls::CallIds;

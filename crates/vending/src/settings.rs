@@ -5,7 +5,7 @@ use std::time::Duration;
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
 
-/// The vending part of a binary's settings. The defaults were proven safe. Scale all lengths together or none.
+/// The defaults were proven safe. Scale all lengths together or none. All programs of one database have the same ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct VendingSettings {
@@ -13,7 +13,7 @@ pub struct VendingSettings {
     pub gate_ms: u64,
     /// From the request's arrival until the order must have been sent.
     pub intake_ms: u64,
-    /// The total deadline of one vend request. The adapters get the same value.
+    /// The total deadline of one vend request, for all providers. Not shorter than their `enquiry_timeout_ms`.
     pub provider_timeout_ms: u64,
     /// How long no other process may take a purchase over from its holder. The holder renews it while it works.
     pub lease_ms: u64,
@@ -43,7 +43,7 @@ pub struct VendingSettings {
     pub catalogue_reuse_ms: u64,
 }
 
-/// A worker's part of a binary's settings.
+/// How much work a worker takes on at a time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerSettings {
@@ -63,25 +63,14 @@ impl Default for WorkerSettings {
     }
 }
 
-/// Why a worker's settings cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WorkerSettingsError {
-    /// The worker would never claim a purchase.
-    #[error("worker.slots_per_provider must be at least 1")]
-    NoSlots,
-    /// The worker would ask the database again without a pause.
-    #[error("worker.idle_pause_ms must be at least 1")]
-    NoPause,
-}
-
 impl WorkerSettings {
-    /// Checks that a worker can run with these settings.
-    pub const fn checked(&self) -> Result<(), WorkerSettingsError> {
-        match (self.slots_per_provider, self.idle_pause_ms) {
-            (0, _) => Err(WorkerSettingsError::NoSlots),
-            (_, 0) => Err(WorkerSettingsError::NoPause),
-            (_, _) => Ok(()),
-        }
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("slots_per_provider", self.slots_per_provider == 0),
+            ("idle_pause_ms", self.idle_pause_ms == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
 
     pub(crate) const fn idle_pause(&self) -> Duration {
@@ -118,6 +107,11 @@ impl Default for VendingSettings {
 }
 
 impl VendingSettings {
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        (self.gate_ms == 0).then_some("gate_ms").into_iter()
+    }
+
     /// The time chain.
     pub fn timing(&self) -> Timing {
         Timing {
@@ -164,14 +158,9 @@ mod tests {
     #[test]
     fn a_worker_that_would_spin_or_never_work_is_refused() {
         let default = WorkerSettings::default;
-        for (settings, expected) in [
-            (default(), Ok(())),
-            (WorkerSettings { idle_pause_ms: 1, ..default() }, Ok(())),
-            (WorkerSettings { idle_pause_ms: 0, ..default() }, Err(WorkerSettingsError::NoPause)),
-            (WorkerSettings { slots_per_provider: 0, ..default() }, Err(WorkerSettingsError::NoSlots)),
-        ] {
-            assert_eq!(settings.checked(), expected, "{settings:?}");
-        }
-        assert_eq!(WorkerSettingsError::NoPause.to_string(), "worker.idle_pause_ms must be at least 1");
+        let zeros = |settings: WorkerSettings| settings.zeros().collect::<Vec<_>>();
+        assert_eq!(zeros(WorkerSettings { idle_pause_ms: 1, ..default() }), [""; 0]);
+        let idle = WorkerSettings { idle_pause_ms: 0, slots_per_provider: 0, ..default() };
+        assert_eq!(zeros(idle), ["slots_per_provider", "idle_pause_ms"]);
     }
 }

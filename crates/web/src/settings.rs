@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::{LimitSettings, limits::Limits};
 
-/// Plain settings; [`crate::SharedState::new`] checks them.
+/// The settings of both HTTP surfaces.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WebSettings {
@@ -18,14 +18,15 @@ pub struct WebSettings {
     pub head_bytes_max: usize,
     /// The maximum size of a JSON body, in bytes.
     pub body_bytes_max: usize,
-    /// How long the head and the body of a request may take to arrive, in milliseconds.
+    /// How long the head and the body of a request may take to arrive, in milliseconds. A head alone must arrive
+    /// within `http.head_within_ms`.
     pub body_within_ms: u64,
     /// The proxies in front of this server, as addresses or networks (`10.0.0.0/8`). Only their `X-Forwarded-For` is
     /// believed. If a proxy is not named here, all its clients share the limits of one address. In the environment,
     /// which has no lists, this is a text with commas.
     #[serde(deserialize_with = "list_or_text")]
     pub trusted_proxies: Vec<String>,
-    /// The rate limits.
+    /// A limit of this server process.
     pub limits: LimitSettings,
 }
 
@@ -66,6 +67,18 @@ impl WebSettings {
         self.zone()?;
         self.checked_url()?;
         Limits::new(&self.limits, &self.trusted_proxies).map(drop)
+    }
+
+    /// The names of the settings that are zero and must not be.
+    pub fn zeros(&self) -> impl Iterator<Item = &'static str> {
+        let lengths = [
+            ("head_bytes_max", self.head_bytes_max == 0),
+            ("body_bytes_max", self.body_bytes_max == 0),
+            ("body_within_ms", self.body_within_ms == 0),
+            ("limits.guess_forgotten_after_s", self.limits.guess_forgotten_after_s == 0),
+            ("limits.remembered_max", self.limits.remembered_max == 0),
+        ];
+        lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
 
     pub(crate) fn zone(&self) -> Result<Tz, WebSettingsError> {

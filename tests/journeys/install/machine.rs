@@ -19,6 +19,9 @@ use crate::{env::directory, installed};
 
 const OPERATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operations");
 
+/// What replaces the placeholder in the document.
+const PASSWORD: &str = "a-real-secret";
+
 /// Runs the document's commands with this machine's paths and ports.
 pub struct Machine {
     pub root: PathBuf,
@@ -56,9 +59,10 @@ impl Machine {
             ("https://gateway.example", simulator.url()),
             ("https://sms.example", simulator.url()),
             (
-                "mail.example\"\nusername = \"vendgate\"\npassword = \"change-me\"\n",
+                "mail.example\"\nusername = \"vendgate\"\npassword = \"CHANGE-ME\"\n",
                 format!("127.0.0.1\"\nport = {}\nsecurity = \"none\"\n", simulator.smtp_address().port()),
             ),
+            ("CHANGE-ME", PASSWORD.to_owned()),
             ("04257670465", meter.clone()),
         ];
         let lifeline = make_lifeline(&root.join("lifeline"));
@@ -159,19 +163,14 @@ impl Machine {
     }
 }
 
-/// A vendor with the names and passwords of the document.
+/// A vendor with the names of the document, and with the password that replaces its placeholder.
 fn vendor() -> SimulatorSettings {
     let messages = MessageSettings {
         username: "vendgate".to_owned(),
-        password: "change-me".into(),
+        password: PASSWORD.into(),
         ..MessageSettings::default()
     };
-    SimulatorSettings {
-        population: 1,
-        password: "change-me".into(),
-        messages,
-        ..SimulatorSettings::default()
-    }
+    SimulatorSettings { population: 1, password: PASSWORD.into(), messages, ..SimulatorSettings::default() }
 }
 
 /// The document's blocks with this mark, in order.

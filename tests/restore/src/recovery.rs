@@ -109,7 +109,7 @@ impl<'a> Statement<'a> {
         for (index, (id, reference)) in undecided.iter().enumerate() {
             match self.sold.get(reference) {
                 Some(wallet) if index + 1 < undecided.len() => {
-                    by_wallet.entry(wallet).or_default().push(id.clone())
+                    by_wallet.entry(wallet).or_default().push(id.clone());
                 }
                 _ => {
                     self.vendctl(&[&["recover", "waive", id], &BECAUSE[..]].concat())?;
@@ -153,7 +153,8 @@ impl<'a> Statement<'a> {
         let period = ["--from", &self.from, "--until", &self.until];
         let command = ["recover", "compare", file, "--provider", PROVIDER];
         let compared = self.vendctl(&[&command[..], &period].concat())?;
-        let differences = compared["differences"].as_array().ok_or("the comparison has no list")?;
+        let differences =
+            compared.get("differences").and_then(Value::as_array).ok_or("the comparison has no list")?;
         let meant = differences.iter().filter(|one| one["finding"].as_str().is_some_and(&are_meant));
         Ok(meant.filter_map(|one| one["reference"].as_str()).map(str::to_owned).collect())
     }
@@ -161,7 +162,7 @@ impl<'a> Statement<'a> {
     fn enter(&self) -> Result<usize, Failure> {
         let command = ["recover", "enter", self.file()?, "--provider", PROVIDER];
         let entered = self.vendctl(&[&command[..], &BECAUSE].concat())?;
-        Ok(entered["entered"].as_array().map_or(0, Vec::len))
+        Ok(entered.get("entered").and_then(Value::as_array).map_or(0, Vec::len))
     }
 
     /// Number and reference of each.

@@ -81,9 +81,10 @@ fn parse_statement(from: impl Read) -> Result<Vec<ListedVend>, StatementFileErro
 
 /// The message of the parser may contain the line, and with it a token.
 fn not_a_line(error: csv::Error, line: u64) -> StatementFileError {
-    match error.into_kind() {
-        csv::ErrorKind::Io(error) => StatementFileError::Unreadable(error),
-        _ => StatementFileError::Columns { line },
+    if let csv::ErrorKind::Io(error) = error.into_kind() {
+        StatementFileError::Unreadable(error)
+    } else {
+        StatementFileError::Columns { line }
     }
 }
 
@@ -121,8 +122,8 @@ impl Line {
             ),
         };
         Ok(ListedVend {
-            provider_reference: label(self.reference).map_err(|why| value("reference", why))?,
-            provider_transaction: label(self.transaction).map_err(|why| value("transaction", why))?,
+            provider_reference: label(&self.reference).map_err(|why| value("reference", why))?,
+            provider_transaction: label(&self.transaction).map_err(|why| value("transaction", why))?,
             vended_at: vended_at.with_timezone(&Utc),
             product,
             subscriber_identifier: subscriber.to_string(),
@@ -132,8 +133,8 @@ impl Line {
     }
 }
 
-fn label(text: String) -> Result<String, String> {
-    parse::label(&text).map_err(|why| format!("is not valid: {why}"))
+fn label(text: &str) -> Result<String, String> {
+    parse::label(text).map_err(|why| format!("is not valid: {why}"))
 }
 
 #[cfg(test)]
@@ -157,7 +158,7 @@ mod tests {
         let [electricity, airtime] = listed.as_slice() else { panic!("{listed:?}") };
         assert_eq!(electricity.vended_at.to_rfc3339(), "2026-11-24T03:20:43+00:00");
         assert_eq!(electricity.net.to_string(), "BWP 100.00");
-        assert_eq!(electricity.tokens.as_ref().map(|tokens| tokens.wire_form()), Some(TOKEN.to_owned()));
+        assert_eq!(electricity.tokens.as_ref().map(meter_token::TokenSet::wire_form), Some(TOKEN.to_owned()));
         assert_eq!((airtime.provider_transaction.as_str(), airtime.tokens.is_none()), ("R2", true));
         let without = "reference,transaction,time,product,subscriber,amount,currency\n\
                        A,B,2026-11-24T03:20:44Z,AIRTIME,26771400001,20.00,BWP\n";

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use super::mistake::Mistake;
+use super::{mistake::Mistake, placeholder::PLACEHOLDER, reader::child_key};
 use crate::exit::in_words;
 
 /// Collects the mistakes that the checks of all sections find.
@@ -25,6 +25,23 @@ impl Review {
     /// A mistake is reported in the words of the error and its causes, so these must not contain a secret.
     pub fn section<E: Error>(&mut self, key: &str, check: impl FnOnce() -> Result<(), E>) {
         self.sections(&[key], check);
+    }
+
+    /// Reports these settings of the section named `key` as zero, where zero makes no sense. Call it after the check of
+    /// the section, which it would hide.
+    pub fn zeros(&mut self, key: &str, names: impl IntoIterator<Item = &'static str>) {
+        for name in names {
+            let setting = child_key(key, name);
+            if !self.mistakes.iter().any(|mistake| mistake.is_within(&setting)) {
+                self.mistakes.push(Mistake::wrong(setting, "it must be at least 1"));
+            }
+        }
+    }
+
+    /// Reports that these settings contain the placeholder of the documents.
+    pub(super) fn placeholders(&mut self, keys: impl IntoIterator<Item = String>) {
+        let says = format!("it contains the placeholder {PLACEHOLDER}, which you must replace");
+        self.mistakes.extend(keys.into_iter().map(|key| Mistake::wrong(key, says.clone())));
     }
 
     /// Checks a section whose rules also use other sections. A mistake is reported for the first key.

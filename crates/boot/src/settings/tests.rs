@@ -257,3 +257,16 @@ fn a_number_with_a_fraction_is_no_integer_and_a_truth_is_no_number() {
         assert!(error.unwrap_err().starts_with("the setting `till.port` is wrong: an integer is expected;"));
     }
 }
+
+#[test]
+fn a_placeholder_that_was_not_replaced_is_refused_beside_other_mistakes() {
+    let environment = [("VENDGATE__TILL__PIN", "postgres://till:change-me@host/till")];
+    let error = load_from("name = \"CHANGE-ME\"\n[till]\nport = 80\nopn = 1\n", &environment).unwrap_err();
+    assert!(error.starts_with("3 settings must be corrected"), "{error}");
+    for key in ["name", "till.pin"] {
+        let mistake =
+            format!("`{key}` is wrong: it contains the placeholder CHANGE-ME, which you must replace");
+        assert!(error.contains(&mistake), "{error}");
+    }
+    assert!(!error.contains("postgres"), "{error}");
+}

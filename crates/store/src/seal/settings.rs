@@ -9,9 +9,9 @@ use super::{SealError, SealingKey, SealingKeys};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SealingSettings {
-    /// Seals and opens.
+    /// The key that seals, and opens what it sealed.
     pub current: KeySettings,
-    /// They open what they sealed.
+    /// Earlier keys, which still open what they sealed.
     #[serde(default)]
     pub older: Vec<KeySettings>,
 }
@@ -20,9 +20,9 @@ pub struct SealingSettings {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeySettings {
-    /// The number that rows use for it.
+    /// The number by which sealed tokens name the key. Each key has another number, for ever.
     pub id: i32,
-    /// 64 hexadecimal digits.
+    /// The key itself, as 64 hexadecimal digits.
     pub key: SecretString,
 }
 

@@ -35,9 +35,9 @@ pub struct LimitSettings {
 #[derive(Clone, Copy, Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateSettings {
-    /// How many more requests may come each second.
+    /// How many more requests may come each second. Zero switches the limit off. Set `burst` with it.
     pub per_second: u32,
-    /// How many requests may come at once.
+    /// How many requests may come at once. Zero switches the limit off. Set `per_second` with it.
     pub burst: u32,
 }
 
