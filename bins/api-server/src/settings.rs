@@ -101,7 +101,7 @@ pub struct HttpSettings {
     /// After the request to stop: how long a server reports itself as not ready and still accepts requests, in
     /// milliseconds. A load balancer needs this time to notice.
     pub stop_notice_ms: u64,
-    /// How long requests under way and the engine may take before the process ends, in seconds.
+    /// How long requests under way have to end, in seconds, and after them the engine as long again. Then the process ends.
     pub drain_s: u64,
 }
 

@@ -65,12 +65,12 @@ pub struct StatementPeriod {
 pub struct Comparison {
     /// For each listed vend, in the order of the statement.
     pub standings: Vec<Standing>,
-    /// At most [`UNLISTED_MAX`], the oldest first.
+    /// At most 1,000, the oldest first.
     pub unlisted: Vec<UnlistedPurchase>,
 }
 
 /// The maximum number of unlisted purchases of a comparison.
-pub const UNLISTED_MAX: usize = 1_000;
+const UNLISTED_MAX: usize = 1_000;
 
 struct FindListed;
 
