@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use clock::{Clock, SystemClock};
 use futures_util::future::join_all;
 use reqwest::Method;
+use tokio::sync::Mutex;
 
 use crate::{
     env::{env, eventually},
@@ -15,6 +16,9 @@ use crate::{
 };
 
 const CROWD: usize = 300;
+
+/// One test locks wallets for seconds. What another test closes in the same group would wait for them.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
 /// Sends `CROWD` copies of one confirm at once under one key. Returns the answers by status.
 async fn crowd(merchant: &Merchant, order: &RequestBody) -> BTreeMap<u16, Vec<Answer>> {
@@ -32,6 +36,7 @@ async fn crowd(merchant: &Merchant, order: &RequestBody) -> BTreeMap<u16, Vec<An
 
 #[tokio::test]
 async fn of_many_copies_of_a_confirm_under_one_key_one_buys_and_none_is_left_in_doubt() {
+    let _turn = ONE_AT_A_TIME.lock().await;
     let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
     let told = crowd(&merchant, &merchant.order(&meter)).await;
     assert!(told.keys().all(|status| [200, 409, 429].contains(status)), "{:?}", told.keys());
@@ -45,6 +50,7 @@ async fn of_many_copies_of_a_confirm_under_one_key_one_buys_and_none_is_left_in_
 
 #[tokio::test]
 async fn of_many_copies_of_a_refused_confirm_under_one_key_none_is_left_in_doubt() {
+    let _turn = ONE_AT_A_TIME.lock().await;
     let (merchant, meter) = (env().open_merchant().await, env().scenario("not_found"));
     let told = crowd(&merchant, &merchant.order(meter)).await;
     assert!(told.keys().all(|status| [404, 409, 429].contains(status)), "{:?}", told.keys());
@@ -54,6 +60,7 @@ async fn of_many_copies_of_a_refused_confirm_under_one_key_none_is_left_in_doubt
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_under_a_key_are_rate_limited_in_time_while_the_wallets_are_locked() {
+    let _turn = ONE_AT_A_TIME.lock().await;
     let (merchant, meter) = (env().open_merchant().await, env().scenario("not_found"));
     merchant.confirm(&merchant.order(meter)).await.expect(404);
     let organisation = merchant.organisation;
