@@ -49,7 +49,7 @@ impl Release {
         }
         let program = place.join("sandbox");
         if !program.exists() {
-            build(&tree, &program)?;
+            build(&tree, &place.join("target"), &program)?;
         }
         let lacks = missing(&workspace().join("migrations"), &tree.join("migrations"))?;
         Ok(Self { name, commit, programs: Programs::of(&program), lacks })
@@ -95,18 +95,19 @@ fn unpack(commit: &str, tree: &Path) -> Result<(), Failure> {
     if is_whole { Ok(()) } else { Err(format!("the files of {commit} cannot be read").into()) }
 }
 
-/// Builds the program that has all servers, with the dependencies that this tree has built.
-fn build(tree: &Path, program: &Path) -> Result<(), Failure> {
+/// Builds the program that has all servers. In a directory of its own: in that of this tree, cargo may take what this tree has
+/// built for up to date.
+fn build(tree: &Path, target: &Path, program: &Path) -> Result<(), Failure> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let built = Command::new(cargo)
         .args(["build", "--locked", "--quiet", "--package", "sandbox", "--bin", "sandbox", "--target-dir"])
-        .arg(target())
+        .arg(target)
         .current_dir(tree)
         .status()?;
     if !built.success() {
         return Err("the release before cannot be built".into());
     }
-    fs::copy(target().join("debug/sandbox"), program)?;
+    fs::copy(target.join("debug/sandbox"), program)?;
     Ok(())
 }
 
