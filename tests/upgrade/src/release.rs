@@ -104,7 +104,7 @@ fn unpack(commit: &str, tree: &Path) -> Result<(), Failure> {
 
 /// Builds the program that has all servers. `cargo test` has built most of the dependencies: they have the same features when the
 /// whole workspace is selected, with what its tests need (there are no examples). The packages of the workspace are in the same
-/// build directory under names of their own, because they have no debug information here: what this tree has built stays.
+/// build directory under names of their own, because no other build has this kind of debug information: what this tree has built stays.
 fn build(tree: &Path, target: &Path, program: &Path) -> Result<(), Failure> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let built = Command::new(cargo)
@@ -120,7 +120,7 @@ fn build(tree: &Path, target: &Path, program: &Path) -> Result<(), Failure> {
         ])
         .arg(target)
         .env("CARGO_BUILD_BUILD_DIR", self::target())
-        .env("CARGO_PROFILE_DEV_DEBUG", "none")
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only")
         .current_dir(tree)
         .status()?;
     if !built.success() {
