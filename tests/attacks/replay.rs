@@ -13,6 +13,8 @@ use futures_util::future::{join, join_all};
 use sandbox::{Program, Programs};
 use transcript::ReplayError;
 
+use crate::env::turn;
+
 /// The pause between two customers.
 const BETWEEN_TWO: Duration = Duration::from_millis(120);
 
@@ -56,6 +58,7 @@ async fn buy_all_kinds(env: &FaultEnv, server: &str, name: &str) {
 
 #[test]
 fn the_shipped_protocols_repeat_the_outputs_of_the_servers() {
+    let _turn = turn();
     let transcripts = directory().join("transcripts");
     let _absent = fs::remove_dir_all(&transcripts);
     let env = Arc::new(FaultEnv::start(programs(&transcripts), directory()));

@@ -42,7 +42,7 @@ pub fn start_env(name: &str) -> FaultEnv {
 
 /// A new test environment.
 pub fn start_env_at(pace: Pace, name: &str) -> FaultEnv {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("attacks").join(name);
     FaultEnv::start_at(pace, programs(), directory)
 }
 

@@ -12,11 +12,8 @@ use futures_util::future::join_all;
 use sandbox::Pace;
 use tokio::{runtime::Builder, task::spawn_blocking};
 
-use crate::{
-    env::{start_env_at, turn},
-    sound::assert_sound,
-    sweep::story,
-};
+use super::{sound::assert_sound, sweep::story};
+use crate::env::{start_env_at, turn};
 
 /// Every step at which the money is held and the outcome is not recorded.
 const POINTS: [Point; 6] = [

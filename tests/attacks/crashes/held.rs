@@ -17,10 +17,8 @@ use tokio::{
     sync::oneshot,
 };
 
-use crate::{
-    env::{start_env_at, turn},
-    sound::assert_sound,
-};
+use super::sound::assert_sound;
+use crate::env::{start_env_at, turn};
 
 /// Small enough for every test run: the number of confirms, and the longest hold.
 const USUAL_CONFIRMS: usize = 24;

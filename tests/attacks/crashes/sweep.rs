@@ -14,12 +14,12 @@ use clock::{Clock, SystemClock};
 use failpoint::{Action, Point};
 use tokio::runtime::Builder;
 
-use crate::{
+use super::{
     batch::{self, ALL, MOSTLY_ALL},
-    env::{start_env, turn},
     plan::{self, Plan, Scene, Stage, Strike},
     sound::assert_sound,
 };
+use crate::env::{start_env, turn};
 
 /// Small enough for every test run: each point in each of its scenes, once killed and once stopped, each over another
 /// surface. Twice as many rounds cover all four combinations.

@@ -13,7 +13,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::plan::{Plan, Scene};
+use super::plan::{Plan, Scene};
 
 /// How long a worker may take to find a due purchase.
 const WORK_PATIENCE: Duration = Duration::from_secs(5);

@@ -2,13 +2,9 @@
 //! their database at commits, and left without a database. Then the checker verifies the invariants.
 //!
 //! `VENDGATE_SWEEP=500` sets the number of rounds. `VENDGATE_SEED=…` repeats the choices of an earlier run.
-#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
-#![expect(clippy::print_stdout, reason = "the output of a sweep is for its reader")]
 
 mod batch;
 mod database;
-#[path = "../fault_env.rs"]
-mod env;
 mod held;
 mod plan;
 mod recovery;

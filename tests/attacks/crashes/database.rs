@@ -16,10 +16,8 @@ use sandbox::Process;
 use test_kit::wire::{Cut, Wire};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{
-    env::{start_env, turn},
-    sound::assert_sound,
-};
+use super::sound::assert_sound;
+use crate::env::{start_env, turn};
 
 /// The minimum number of purchases, and how many of them run at a time.
 const PURCHASES: usize = 36;

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use sandbox::Pace;
 use vend::Capabilities;
 
-use crate::{
+use super::{
     plan::{Plan, Scene},
     round::Round,
 };

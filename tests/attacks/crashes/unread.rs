@@ -15,10 +15,8 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{
-    env::{start_env, turn},
-    sound::assert_sound,
-};
+use super::sound::assert_sound;
+use crate::env::{start_env, turn};
 
 /// Small enough for every test run.
 const USUAL_STOPS: usize = 24;
