@@ -49,13 +49,13 @@ siege *arguments:
 # `just sweep 5000` runs more crash rounds.
 sweep rounds="1000":
     VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
-    VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
+    VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test attacks -- --nocapture crashes:: races::
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing
 
 # Measures how soon doubt ends after a server was killed. Checks that a confirm that a proxy held for up to a minute buys
 # nothing. Both run with the default times of production.
 doubt kills="500":
-    VENDGATE_SWEEP={{kills}} cargo test --locked -p acceptance --test crashes -- --nocapture recovery:: held::
+    VENDGATE_SWEEP={{kills}} cargo test --locked -p acceptance --test attacks -- --nocapture crashes::recovery:: crashes::held::
 
 # Rehearses the loss of the database's primary with three servers under Patroni: about 20 minutes, as root, on Debian.
 # `just failover --rounds 2 --only MachineLost,CutOff` runs some faults; docs/operations/CLUSTER.md lists what it shows.

@@ -1,0 +1,5 @@
+//! The library from outside: the published tokens, its laws, and a meter that decodes them.
+
+mod conformance;
+mod properties;
+mod virtual_meter;
