@@ -19,6 +19,7 @@ mod lanes;
 mod leases;
 mod listing;
 mod measures;
+mod named;
 mod outbox;
 mod purchases;
 mod records;
