@@ -3,7 +3,7 @@
 //! Diesel writes an array too. But it wants the elements in a list of their own, and it grows two buffers for each array.
 //! The statements of the money path bind some hundred arrays for one purchase.
 
-use std::{fmt, io::Write};
+use std::{cell::Cell, fmt, io::Write};
 
 use chrono::{DateTime, Utc};
 use diesel::{
@@ -14,6 +14,14 @@ use diesel::{
 
 /// Microseconds from 1970 to 2000, from which Postgres counts.
 const EPOCH: i64 = 946_684_800_000_000;
+
+thread_local! {
+    /// Arrays are put together here, so that each is written to its parameter at once.
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A larger array does not leave its memory to the next one.
+const SCRATCH_BYTES_MAX: usize = 64 * 1024;
 
 /// One column of many rows. See [`column`].
 pub struct Column<'rows, Row, Value> {
@@ -75,8 +83,8 @@ where
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         let element = <Pg as HasSqlType<SqlType>>::metadata(out.metadata_lookup()).oid()?;
         let number = i32::try_from(self.rows.len())?;
-        // Enough for numbers and short texts.
-        let mut array = Vec::with_capacity(self.rows.len().saturating_add(1).saturating_mul(24));
+        let mut array = SCRATCH.take();
+        array.clear();
         let (dimensions, flags, lower_bound) = (1_i32, 0_i32, 1_i32);
         for part in [dimensions, flags] {
             array.extend(part.to_be_bytes());
@@ -94,6 +102,9 @@ where
             });
         }
         out.write_all(&array)?;
+        if array.capacity() <= SCRATCH_BYTES_MAX {
+            SCRATCH.set(array);
+        }
         Ok(IsNull::No)
     }
 }

@@ -23,6 +23,9 @@ use crate::{
     row::{ColumnTypes, ReadRow},
 };
 
+/// As many parameters as the largest statements of the money path have.
+const PARAMETERS_LIKELY: usize = 40;
+
 /// A statement that can be run.
 pub trait Run: Sized {
     /// Runs the statement and reads all its rows.
@@ -155,6 +158,8 @@ impl Request {
         query: &(impl QueryFragment<Pg> + QueryId),
     ) -> Result<Self, DatabaseError> {
         let mut collected = RawBytesBindCollector::<Pg>::new();
+        collected.binds.reserve(PARAMETERS_LIKELY);
+        collected.metadata.reserve(PARAMETERS_LIKELY);
         query.collect_binds(&mut collected, &mut NoOwnTypes, &Pg).map_err(failed)?;
         let parameters = collected.binds.into_iter().map(Parameter).collect();
         let id = id_of(query);
