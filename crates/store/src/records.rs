@@ -74,8 +74,7 @@ ORDER BY p.reserved_no DESC LIMIT 1"
 }
 
 impl Store {
-    /// Finds the newest purchase of a key. If there is none, closes the key in the same transaction, so that "not
-    /// found" stays true while it rests.
+    /// Finds the newest purchase of a key. If there is none, closes the key, so that "not found" stays true while it rests.
     pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
         self.database
