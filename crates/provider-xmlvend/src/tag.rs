@@ -8,6 +8,9 @@ use quick_xml::writer::Writer;
 /// More than most messages have. A message is written into one buffer, which would otherwise be copied each time it grows.
 const LIKELY_BYTES: usize = 2 * 1024;
 
+/// More than most start tags have.
+const LIKELY_START_BYTES: usize = 192;
+
 /// An XML element. Text and attributes are escaped when they are written.
 pub(crate) struct Tag<'a> {
     name: &'static str,
@@ -54,7 +57,9 @@ impl<'a> Tag<'a> {
     }
 
     fn write(&self, out: &mut Writer<&mut Vec<u8>>) -> io::Result<()> {
-        let mut start = BytesStart::new(self.name);
+        let mut content = String::with_capacity(LIKELY_START_BYTES);
+        content.push_str(self.name);
+        let mut start = BytesStart::from_content(content, self.name.len());
         start.extend_attributes(self.attributes.iter().map(|(name, value)| (*name, &**value)));
         match &self.content {
             Content::Nothing => return out.write_event(Event::Empty(start)),
