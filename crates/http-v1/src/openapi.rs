@@ -85,13 +85,13 @@ fn components() -> Components {
     schemas.push((error::NAME.to_owned(), error::envelope()));
     add::<values::SourceChannel>(&mut schemas);
     add::<wire::Session>(&mut schemas);
-    add::<wire::Me>(&mut schemas);
+    add::<wire::Me<'_>>(&mut schemas);
     add::<wire::Account>(&mut schemas);
     add::<wire::Product>(&mut schemas);
-    add::<wire::Purchase>(&mut schemas);
+    add::<wire::Purchase<'_>>(&mut schemas);
     add::<wire::Recovery>(&mut schemas);
-    add::<wire::ListedPurchase>(&mut schemas);
-    add::<wire::PurchasePage>(&mut schemas);
+    add::<wire::ListedPurchase<'_>>(&mut schemas);
+    add::<wire::PurchasePage<'_>>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

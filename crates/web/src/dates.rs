@@ -1,13 +1,25 @@
 //! The one form in which dates are read and written: `YYYY-MM-DD HH:MM:SS` (specification, section 2.1).
 
-use chrono::{NaiveDateTime, Timelike};
+use std::fmt::Write;
+
+use chrono::{Datelike, NaiveDateTime, Timelike};
 
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
 const LENGTH: usize = "YYYY-MM-DD HH:MM:SS".len();
 
 /// A local time in that form.
 pub fn date_time(local: NaiveDateTime) -> String {
-    local.format(FORM).to_string()
+    let is_usual = (0..=9_999).contains(&local.year()) && local.nanosecond() < 1_000_000_000;
+    if !is_usual {
+        return local.format(FORM).to_string();
+    }
+    // The same as `FORM`, which would be parsed for each date: a list has many.
+    let (year, month, day) = (local.year(), local.month(), local.day());
+    let (hour, minute, second) = (local.hour(), local.minute(), local.second());
+    let mut text = String::with_capacity(LENGTH);
+    write!(text, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+        .expect("a text takes what is written to it");
+    text
 }
 
 /// Reads a text in exactly that form. The parser alone accepts several ways to write a moment, years of any length, and
@@ -20,6 +32,18 @@ pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_is_written_as_its_form_says() {
+        let (first, last) = (NaiveDateTime::MIN, NaiveDateTime::MAX);
+        for date in ["0000-01-01 00:00:00", "0007-02-03 04:05:06", "9999-12-31 23:59:59"] {
+            let date = NaiveDateTime::parse_from_str(date, FORM).unwrap();
+            assert_eq!(date_time(date), date.format(FORM).to_string());
+        }
+        for date in [first, last] {
+            assert_eq!(date_time(date), date.format(FORM).to_string());
+        }
+    }
 
     #[test]
     fn a_date_has_one_form() {

@@ -33,13 +33,13 @@ pub(super) fn of(endpoint: Endpoint) -> Responses {
 fn success(endpoint: Endpoint) -> Response {
     let schema: RefOr<Schema> = match endpoint {
         Endpoint::Login | Endpoint::Refresh => one::<wire::Session>(),
-        Endpoint::Me => one::<wire::Me>(),
+        Endpoint::Me => one::<wire::Me<'_>>(),
         Endpoint::Accounts => list_of::<wire::Account>(),
         Endpoint::Account => one::<wire::Account>(),
         Endpoint::Products => list_of::<wire::Product>(),
-        Endpoint::Validate | Endpoint::Confirm | Endpoint::Retry => one::<wire::Purchase>(),
-        Endpoint::Purchases => one::<wire::PurchasePage>(),
-        Endpoint::Purchase => one::<wire::ListedPurchase>(),
+        Endpoint::Validate | Endpoint::Confirm | Endpoint::Retry => one::<wire::Purchase<'_>>(),
+        Endpoint::Purchases => one::<wire::PurchasePage<'_>>(),
+        Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
     };
     let content = ContentBuilder::new().schema(Some(schema)).example(examples::success(endpoint));
     let answer = ResponseBuilder::new().description("Done.").content("application/json", content.build());

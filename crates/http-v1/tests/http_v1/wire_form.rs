@@ -33,7 +33,7 @@ fn a_quote_has_no_payer_no_token_and_no_provider_transaction() {
         at: noon(),
     };
     assert_json(
-        &wire::Purchase::quoted(&request(), quote, &caller(), &shared()),
+        &wire::Purchase::quoted(&request(), &quote, &caller(), &shared()),
         r#"{"id":42,"channel":"WEB","date":"2026-11-20 12:00:00","status":"ON_GOING","type":"TOPUP",
         "reference":"TOP/2026/11/0000000042",
         "operator":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},

@@ -12,6 +12,7 @@
 mod catalogue;
 mod checks;
 mod closed_keys;
+mod closings;
 mod crowd;
 mod due;
 mod env;
