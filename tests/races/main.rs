@@ -6,4 +6,5 @@ mod clocks;
 mod crowd;
 #[path = "../fault_env.rs"]
 mod env;
+mod slots;
 mod stopping;

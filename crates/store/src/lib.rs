@@ -24,6 +24,7 @@ mod records;
 mod refused_confirms;
 mod row;
 mod seal;
+mod slot_shares;
 mod turns;
 
 pub use calls::CallIdBlock;
@@ -41,6 +42,7 @@ pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use row::FailureRow;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
+pub use slot_shares::{WantedSlots, WorkerId};
 
 use database::{Database, DatabaseError, DatabaseSettings, Purpose};
 use lanes::{LaneContext, Lanes};
