@@ -3,4 +3,5 @@
 
 mod clocks;
 mod crowd;
+mod slots;
 mod stopping;

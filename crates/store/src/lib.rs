@@ -26,6 +26,7 @@ mod records;
 mod refused_confirms;
 mod row;
 mod seal;
+mod slot_shares;
 mod turns;
 
 pub use calls::CallIdBlock;
@@ -43,6 +44,7 @@ pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use row::FailureRow;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
+pub use slot_shares::{WantedSlots, WorkerId};
 
 use closings::Closings;
 use database::{Database, DatabaseError, DatabaseSettings, Purpose};

@@ -32,5 +32,6 @@ mod recording;
 mod references;
 mod refused_confirms;
 mod reserving;
+mod slot_shares;
 mod trouble;
 mod waiting;

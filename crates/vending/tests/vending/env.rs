@@ -182,6 +182,10 @@ impl TestEnv {
     pub async fn of(plan: Plan) -> Self {
         let database = migrated();
         add_logins(&database);
+        // One process here is server and worker.
+        let works = "GRANT SELECT, INSERT, UPDATE, DELETE ON slot_shares TO vendgate_api;
+             GRANT EXECUTE ON FUNCTION renew_slot_shares TO vendgate_api";
+        database.run_sql(works).unwrap();
         let wire = Wire::to(database.port()).await;
         let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
         // Leaves a past from which a request may come.
