@@ -113,6 +113,9 @@ async fn pages(
             return Err(format!("{path} was answered {}: {}", answer.status, answer.body).into());
         }
     }
+    if latencies.is_empty() {
+        return Err("a list has no pages to measure".into());
+    }
     Ok(Measurement::new(SystemClock.monotonic().elapsed_since(began), latencies))
 }
 

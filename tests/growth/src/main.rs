@@ -13,6 +13,7 @@ mod lists;
 mod proof;
 mod sales;
 mod side;
+mod space;
 mod upkeep;
 
 use std::{error::Error, process::ExitCode};

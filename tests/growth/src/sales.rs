@@ -16,6 +16,7 @@ use crate::{
     chance::mixed,
     history::BIG,
     side::{METERS, Side},
+    space::Space,
 };
 
 const CLIENTS: u32 = 64;
@@ -30,14 +31,24 @@ const RETRYING: usize = 16;
 pub async fn measure(short: &Side, long: &Side, effort: Effort) -> Result<Vec<Finding>, Failure> {
     let sides = [short, long];
     let (mut confirms, mut retries) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    let mut written = [Vec::new(), Vec::new()];
+    let before_the_sales = Space::of(short)?;
     for round in 0..effort.rounds {
-        for ((side, confirms), retries) in sides.into_iter().zip(&mut confirms).zip(&mut retries) {
-            confirms.push(confirm(side, u64::from(round), effort.length).await?);
+        for (((side, confirms), retries), written) in
+            sides.into_iter().zip(&mut confirms).zip(&mut retries).zip(&mut written)
+        {
+            let (measured, wal) = confirm(side, u64::from(round), effort.length).await?;
+            confirms.push(measured);
+            written.push(wal);
             retries.push(retry(side).await?);
+            // As autovacuum does after so many purchases.
+            side.asks("VACUUM purchases")?;
         }
     }
+    let space = Space::of(short)?.since(&before_the_sales);
     let [before, after] = confirms;
     let [asked_before, asked_after] = retries;
+    let [wal_before, wal_after] = written.map(Sample::of);
     let time = |what, after: &[Measurement], before: &[Measurement]| {
         let p99 = Finding::new(what, Unit::Time, Sample::of_percentiles(after, 99));
         p99.beside(SHORT, Sample::of_percentiles(before, 99)).must(Goal::MaximumRatio(12))
@@ -46,11 +57,14 @@ pub async fn measure(short: &Side, long: &Side, effort: Effort) -> Result<Vec<Fi
         let rate = Finding::new(what, Unit::Rate, Sample::of_rates(after));
         rate.beside(SHORT, Sample::of_rates(before)).must(Goal::MinimumRatio(9))
     };
-    Ok(vec![
+    let rates = vec![
         rate("confirms over HTTP, one wallet, 64 clients", &after, &before),
         time("a confirm's p99, 64 clients", &after, &before),
+        Finding::new("WAL of a confirm, with its images of pages", Unit::Bytes, wal_after)
+            .beside(SHORT, wal_before),
         rate("retries of ended purchases of the history, 16 clients", &asked_after, &asked_before),
-    ])
+    ];
+    Ok(rates.into_iter().chain(space).collect())
 }
 
 /// A client that buys for one meter, each time under a new reference and a new key.
@@ -62,7 +76,8 @@ struct Buyer {
     sold: u64,
 }
 
-async fn confirm(side: &Side, round: u64, length: Duration) -> Result<Measurement, Failure> {
+/// Also the bytes of WAL that each confirm took.
+async fn confirm(side: &Side, round: u64, length: Duration) -> Result<(Measurement, u128), Failure> {
     let till = std::sync::Arc::new(side.log_in(BIG).await?);
     let mut buyers = Vec::new();
     for (number, meter) in (0_u64..).zip(utility_sim::population(METERS).take(CLIENTS.try_into()?)) {
@@ -76,8 +91,13 @@ async fn confirm(side: &Side, round: u64, length: Duration) -> Result<Measuremen
         });
     }
     let (buyers, _warm) = together(buyers, |buyer| buyer.buy_for(WARM_UP)).await?;
+    let wal =
+        || -> Result<u128, Failure> { Ok(side.asks("SELECT pg_current_wal_insert_lsn() - '0/0'")?.parse()?) };
+    let before = wal()?;
     let (_buyers, measured) = together(buyers, |buyer| buyer.buy_for(length)).await?;
-    Ok(measured)
+    let written =
+        wal()?.saturating_sub(before).checked_div(u128::try_from(measured.count())?).unwrap_or_default();
+    Ok((measured, written))
 }
 
 impl Buyer {
