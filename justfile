@@ -41,6 +41,11 @@ sandbox *arguments:
 bench *arguments:
     cargo run --release --locked -p bench -- {{arguments}}
 
+# Fabricates a year of ten million purchases (33 GB of disk, an hour), and measures everything beside a short history.
+# `just growth --purchases 200000` takes minutes. `--write` writes the results into docs/PERFORMANCE.md.
+growth *arguments:
+    cargo run --release --locked -p growth -- {{arguments}}
+
 # Measures the effect of floods of anonymous requests on memory, correct logins and the duration of confirms.
 siege *arguments:
     cargo run --release --locked -p bench -- siege {{arguments}}

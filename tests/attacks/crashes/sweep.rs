@@ -201,7 +201,7 @@ pub fn story(env: &FaultEnv, reference: &str) -> String {
     }
     let events = env.asks(&format!(
         "SELECT (extract(epoch FROM e.at) * 1000000)::bigint, e.purchase_id, e.fact, e.detail, e.state, e.fence, e.attempt
-         FROM purchase_events e JOIN purchases p ON p.id = e.purchase_id WHERE p.external_reference LIKE '{reference}%'"
+         FROM purchase_history e JOIN purchases p ON p.id = e.purchase_id WHERE p.external_reference LIKE '{reference}%'"
     ));
     lines.extend(events.lines().filter_map(|row| {
         let (at, rest) = row.split_once('|')?;

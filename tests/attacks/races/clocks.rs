@@ -27,7 +27,7 @@ const SHIFT_S: i64 = 45;
 
 /// The times that decide about money, as they were stored.
 const STORED: &str = "SELECT min(at) >= '{began}' AND max(at) <= clock_timestamp() FROM (
-    SELECT at FROM purchase_events
+    SELECT at FROM purchase_history
     UNION ALL SELECT created_at FROM purchases
     UNION ALL SELECT last_sent_at FROM purchases
     UNION ALL SELECT ended_at FROM purchases

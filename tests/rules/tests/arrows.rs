@@ -258,6 +258,21 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("tests/failover", "failover", &["acceptance", "sandbox", "local-postgres"]),
+    (
+        "tests/growth",
+        "growth",
+        &[
+            "bench",
+            "sandbox",
+            "back-office",
+            "local-postgres",
+            "store",
+            "utility-sim",
+            "ledger",
+            "vend",
+            "clock",
+        ],
+    ),
     ("tests/restore", "restore-drill", &["acceptance", "sandbox", "vendctl"]),
     ("tests/upgrade", "upgrade", &["acceptance", "sandbox"]),
 ];
@@ -265,7 +280,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
     ("diesel", &["database", "directory", "catalogue", "store", "back-office"]),
-    ("tokio-postgres", &["database", "local-postgres", "bench", "failover"]),
+    ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",
         &[

@@ -359,7 +359,7 @@ impl TestEnv {
 
     /// The history of a purchase, event by event.
     pub fn history(&self, id: PurchaseId) -> String {
-        let events = format!("purchase_events WHERE purchase_id = {}", id.0);
+        let events = format!("purchase_history WHERE purchase_id = {}", id.0);
         self.sql(&format!("SELECT string_agg(fact, ' ' ORDER BY id) FROM {events}"))
     }
 
