@@ -48,7 +48,7 @@ siege *arguments:
 # The long attacks: every order of events, 120,000 simulated runs, killed and stopped servers, races, refused logins.
 # `just sweep 5000` runs more crash rounds.
 sweep rounds="1000":
-    VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
+    VENDGATE_SWEEP=1 cargo test --locked -p vendgate-purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test crashes --test races -- --nocapture
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing
 
@@ -80,7 +80,7 @@ planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}
 
 # Finds code that no test covers. Needs `cargo install cargo-mutants`.
-mutants *arguments="-p money -p ledger -p purchase":
+mutants *arguments="-p vendgate-money -p vendgate-ledger -p vendgate-purchase":
     cargo mutants {{arguments}}
 
 # Tests against independent programs: schemathesis with the OpenAPI document, Chromium with the documentation, Kannel

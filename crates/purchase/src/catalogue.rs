@@ -42,8 +42,7 @@ pub enum FormatError {
     OtherForm,
 }
 
-/// Length and pattern of a product's subscriber identifiers, applied together. A part that is absent is skipped
-/// (specification, section 2.4).
+/// Length and pattern of a product's subscriber identifiers, applied together. A part that is absent is skipped.
 #[derive(Clone, Debug)]
 pub struct SubscriberFormat {
     length_min: Option<u16>,

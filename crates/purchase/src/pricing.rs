@@ -73,7 +73,7 @@ pub enum PriceError {
     Money(#[from] MoneyError),
 }
 
-/// The five amounts of a purchase (specification, section 2.1).
+/// The five amounts of a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     /// The requested amount.
