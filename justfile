@@ -75,6 +75,10 @@ restore-drill *arguments:
 packages *parts:
     scripts/packages {{parts}}
 
+# Packs the crates that other teams can take, and builds and tests them from the packed files (docs/LIBRARIES.md).
+libraries:
+    scripts/libraries
+
 # Checks the tests: each planted bug must be found by its test.
 planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}

@@ -81,14 +81,10 @@ impl SubscriberFormat {
     /// Whether the identifier fits.
     pub fn check(&self, subscriber: &SubscriberIdentifier) -> Result<(), FormatError> {
         let length = subscriber.as_str().chars().count();
-        if let Some(least) = self.length_min
-            && length < usize::from(least)
-        {
+        if let Some(least) = self.length_min.filter(|least| length < usize::from(*least)) {
             return Err(FormatError::TooShort(least));
         }
-        if let Some(most) = self.length_max
-            && length > usize::from(most)
-        {
+        if let Some(most) = self.length_max.filter(|most| length > usize::from(*most)) {
             return Err(FormatError::TooLong(most));
         }
         match &self.pattern {

@@ -338,7 +338,7 @@ fn the_packages_that_others_take_have_names_of_their_own_and_use_no_other() {
     }
     for (_, name, may_use) in CRATES.iter().filter(|(_, name, _)| TAKEN_BY_OTHERS.contains(name)) {
         let others = may_use.iter().filter(|used| !TAKEN_BY_OTHERS.contains(used));
-        broken.extend(others.map(|used| format!("{name} may use {used}, which nobody else can take")));
+        broken.extend(others.map(|used| format!("{name} may use {used}, which others cannot take")));
     }
     assert_none(&broken, "docs/LIBRARIES.md describes these packages:");
 }
