@@ -53,7 +53,7 @@ siege *arguments:
 # The long attacks: every order of events, 120,000 simulated runs, killed and stopped servers, races, refused logins.
 # `just sweep 5000` runs more crash rounds.
 sweep rounds="1000":
-    VENDGATE_SWEEP=1 cargo test --locked -p purchase --test model --test simulation
+    VENDGATE_SWEEP=1 cargo test --locked -p vendgate-purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test attacks -- --nocapture crashes:: races::
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing
 
@@ -80,12 +80,16 @@ restore-drill *arguments:
 packages *parts:
     scripts/packages {{parts}}
 
+# Packs the crates that other teams can take, and builds and tests them from the packed files (docs/LIBRARIES.md).
+libraries:
+    scripts/libraries
+
 # Checks the tests: each planted bug must be found by its test.
 planted *names:
     cargo run --locked --package workspace-rules --bin planted -- {{names}}
 
 # Finds code that no test covers. Needs `cargo install cargo-mutants`.
-mutants *arguments="-p money -p ledger -p purchase":
+mutants *arguments="-p vendgate-money -p vendgate-ledger -p vendgate-purchase":
     cargo mutants {{arguments}}
 
 # Tests against independent programs: schemathesis with the OpenAPI document, Chromium with the documentation, Kannel

@@ -128,7 +128,8 @@ impl Fields {
     /// An ISO 4217 code.
     pub fn required_currency(&self, name: &'static str) -> Result<Currency, ApiError> {
         let code = text_of(name, self.required(name)?)?;
-        Currency::parse(&code).map_err(|bad| ApiError::new(Detail::BadCurrency).about(name).because(bad))
+        Currency::in_hundredths(&code)
+            .map_err(|bad| ApiError::new(Detail::BadCurrency).about(name).because(bad))
     }
 
     /// A positive number; see [`money::parse_json_amount`].

@@ -12,7 +12,7 @@ use purchase::{
 };
 use vend::{CallId, Capabilities, Doubt, ProviderReference, RawReply, Refusal, RefusalReason, Vend};
 
-const BLESS: &str = "cargo test -p purchase --test purchase -- --ignored bless_the_table";
+const BLESS: &str = "cargo test -p vendgate-purchase --test purchase -- --ignored bless_the_table";
 
 #[test]
 fn the_table_is_the_machine() {

@@ -64,7 +64,7 @@ fn what_never_left_is_not_the_providers_word() {
 
 #[test]
 fn a_plan_may_look_at_an_even_pace() {
-    let pace = Duration::from_mins(1);
+    let pace = Duration::from_secs(60);
     let plan = RetryPlan { first_look: pace, longest_pause: pace, ..RetryPlan::default() };
     let timing = Timing { plan, ..Timing::default() };
     assert_eq!(timing.checked(), Ok(timing));

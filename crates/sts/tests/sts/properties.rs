@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use sts::{
-    BaseDate, ClearCredit, Credit, CreditAmount, CreditKind, CreditRegisters, DecoderKey,
-    EncryptionAlgorithm, KeyExpiry, KeyParameters, KeyRevision, KeyType, MeterNumber, MeterPan, Misty1, Rnd,
-    StsToken, SupplyGroupCode, TariffIndex, Tid, TokenContent, TokenIssuer, VendingKey, VirtualMeter,
-    luhn_check_digit, next_tid,
+    BaseDate, ClearCredit, Credit, CreditAmount, CreditKind, CreditRegisters, CurrencyAmount, CurrencyCredit,
+    DecoderKey, EncryptionAlgorithm, Instruction, InstructionToken, KeyExpiry, KeyParameters, KeyRevision,
+    KeyType, MeterNumber, MeterPan, MeterTest, Misty1, PowerLimit, Rnd, StsToken, SupplyGroupCode,
+    TariffIndex, Tid, TokenContent, TokenIssuer, VendingKey, VirtualMeter, luhn_check_digit, next_tid,
 };
 
 const KINDS: [CreditKind; 4] =
@@ -42,6 +42,34 @@ fn clearings() -> impl Strategy<Value = TokenContent> {
         let registers = kind.map_or(CreditRegisters::All, CreditRegisters::One);
         TokenContent::ClearCredit(ClearCredit { registers, tid, rnd: Rnd::from_byte(random) })
     })
+}
+
+fn instructions() -> impl Strategy<Value = TokenContent> {
+    let instruction = (any::<u16>(), 0..5).prop_map(|(field, which)| match which {
+        0 => Instruction::MaximumPower(PowerLimit::from_field(field)),
+        1 => Instruction::PhaseUnbalance(PowerLimit::from_field(field)),
+        2 => Instruction::TariffRate(field),
+        3 => Instruction::WaterFactor(field),
+        _ => Instruction::ClearTamper,
+    });
+    (instruction, tids(), any::<u8>()).prop_map(|(instruction, tid, random)| {
+        TokenContent::Instruction(InstructionToken { instruction, tid, rnd: Rnd::from_byte(random) })
+    })
+}
+
+fn money() -> impl Strategy<Value = TokenContent> {
+    (kinds(), any::<i64>(), tids()).prop_map(|(kind, amount, tid)| {
+        let amount = CurrencyAmount::rounding_up(amount.into()).expect("the field takes 35 digits");
+        TokenContent::CurrencyCredit(CurrencyCredit { kind, amount, tid })
+    })
+}
+
+fn meter_tests() -> impl Strategy<Value = TokenContent> {
+    prop_oneof![
+        (0_u64..1 << 36, any::<u8>()).prop_map(|(control, code)| MeterTest::for_two_digits(control, code)),
+        (0_u64..1 << 28, any::<u16>()).prop_map(|(control, code)| MeterTest::for_four_digits(control, code)),
+    ]
+    .prop_map(|test| TokenContent::MeterTest(test.expect("the control field fits")))
 }
 
 fn parameters(revision: u8, tariff_index: u8, base_date: BaseDate) -> KeyParameters {
@@ -78,7 +106,10 @@ proptest! {
     })]
 
     #[test]
-    fn what_was_written_is_read(key in keys(), content in prop_oneof![credits(), clearings()]) {
+    fn what_was_written_is_read(
+        key in keys(),
+        content in prop_oneof![credits(), clearings(), instructions(), money(), meter_tests()],
+    ) {
         let token = content.encode(&key);
         prop_assert_eq!(StsToken::parse(token.digits()), Ok(token));
         prop_assert_eq!(TokenContent::decode(&token, &key), Ok(content));

@@ -1,10 +1,10 @@
 //! Tests of the virtual meter: which tokens it accepts and which it refuses.
 
 use sts::{
-    Acceptance, BaseDate, CreditAmount, CreditKind, CreditRegisters, EncryptionAlgorithm, Entry,
-    EntryRefusal, IssueError, KeyChangeError, KeyExpiry, KeyParameters, KeyRevision, KeyType, MalformedToken,
-    MeterNumber, MeterPan, Rnd, SectionNumber, StsToken, SupplyGroupCode, TariffIndex, Tid, TokenContent,
-    TokenIssuer, VendingKey, VirtualMeter,
+    Acceptance, BaseDate, CreditAmount, CreditKind, CreditRegisters, CurrencyAmount, EncryptionAlgorithm,
+    Entry, EntryRefusal, Instruction, IssueError, KeyChangeError, KeyExpiry, KeyParameters, KeyRevision,
+    KeyType, MalformedToken, MeterNumber, MeterPan, MeterTest, PowerLimit, Rnd, SectionNumber, StsToken,
+    SupplyGroupCode, TariffIndex, Tid, TokenContent, TokenIssuer, VendingKey, VirtualMeter,
 };
 
 use CreditKind::{Electricity, Water};
@@ -83,7 +83,8 @@ fn what_is_no_token_is_refused_as_such() {
         meter.enter("99999999999999999999"),
         refused(EntryRefusal::Malformed(MalformedToken::OutOfRange))
     );
-    assert_eq!(meter.enter("00000000000134217728"), refused(EntryRefusal::Unsupported));
+    assert_eq!(meter.enter("00000000000134217728"), refused(EntryRefusal::WrongKey), "a wrong checksum");
+    assert_eq!(meter.enter("02305843009347914912"), refused(EntryRefusal::Unsupported), "an extended token");
 }
 
 #[test]
@@ -159,6 +160,34 @@ fn clearing_takes_the_credit_away_once() {
 
     let gas = clear(CreditRegisters::One(CreditKind::Gas), 5);
     assert_eq!(meter.enter(gas.digits()), refused(EntryRefusal::WrongCreditKind { kind: CreditKind::Gas }));
+}
+
+#[test]
+fn an_instruction_changes_a_setting_once_and_a_test_changes_nothing() {
+    let issuer = issuer(Ea11, parameters());
+    let mut meter = meter_of(&issuer);
+    let limit = Instruction::MaximumPower(PowerLimit::rounding_up(4_600).unwrap());
+    let token = issuer.instruction(limit, Tid::try_new(7).unwrap(), Rnd::from_byte(2)).unwrap();
+    assert_eq!(meter.enter(token.digits()), Entry::Accepted(Acceptance::Instruction(limit)));
+    assert_eq!(meter.enter(token.digits()), refused(EntryRefusal::AlreadyUsed));
+    assert_eq!(meter.settings().maximum_power.map(PowerLimit::watts), Some(4_600));
+    let same_minute =
+        issuer.instruction(Instruction::ClearTamper, Tid::try_new(7).unwrap(), Rnd::from_byte(2));
+    assert_eq!(meter.enter(same_minute.unwrap().digits()), refused(EntryRefusal::AlreadyUsed));
+
+    let test = MeterTest::for_two_digits(1, 0).unwrap();
+    for _ in 0..2 {
+        assert_eq!(meter.enter(test.token().digits()), Entry::Accepted(Acceptance::Test(test)));
+    }
+}
+
+#[test]
+fn a_meter_of_units_takes_no_money() {
+    let issuer = issuer(Ea11, parameters());
+    let mut meter = meter_of(&issuer);
+    let (amount, tid) = (CurrencyAmount::rounding_up(100_000).unwrap(), Tid::try_new(7).unwrap());
+    let token = issuer.currency_credit(Electricity, amount, tid).unwrap();
+    assert_eq!(meter.enter(token.digits()), refused(EntryRefusal::Unsupported));
 }
 
 #[test]

@@ -118,6 +118,8 @@ fn kind(acceptance: Acceptance) -> &'static str {
     match acceptance {
         Acceptance::Credit { .. } => "credit",
         Acceptance::CreditCleared => "credit_cleared",
+        Acceptance::Instruction(_) => "instruction",
+        Acceptance::Test(_) => "test",
         Acceptance::KeySection(_) => "key_section",
         Acceptance::KeyChanged { .. } => "key_changed",
     }

@@ -18,7 +18,7 @@ use super::message::Message;
 
 const VEND_TIMEOUT: Duration = Duration::from_secs(1);
 const QUESTION_TIMEOUT: Duration = Duration::from_millis(750);
-const NEVER: Duration = Duration::from_hours(1);
+const NEVER: Duration = Duration::from_secs(60 * 60);
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
 pub struct Adapter {
