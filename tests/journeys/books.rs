@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use acceptance::checker::{Evidence, History, Moment, Violation, check, gather};
 use clock::{Clock, Monotonic, SystemClock};
 
-use crate::env::env;
+use crate::{env::env, merchant::Answered};
 
 /// Everything that was stored at one moment or later, and what is wrong with it.
 struct Reading {
@@ -17,7 +17,7 @@ struct Reading {
 }
 
 /// Fails if an invariant is violated, or if a purchase was answered with other tokens than were vended for it.
-pub fn assert_sound(answered: &[(i64, Vec<String>)]) {
+pub fn assert_sound(answered: &Answered) {
     let reading = read_from_now_on();
     let lines: Vec<String> = reading.violations.iter().map(ToString::to_string).collect();
     assert!(lines.is_empty(), "invariants are violated:\n{}", lines.join("\n"));

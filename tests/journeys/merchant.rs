@@ -22,6 +22,9 @@ use crate::{
     wire::Answer,
 };
 
+/// The tokens of the answers, with the id of their purchase.
+pub type Answered = Vec<(i64, Vec<String>)>;
+
 /// A merchant that calls one surface. When it is dropped, and the last of those that were made from it, the invariants of the
 /// database are checked.
 pub struct Merchant {
@@ -34,8 +37,7 @@ pub struct Merchant {
     pub refresh_token: String,
     client: Client,
     base_url: String,
-    /// The tokens of the answers, with the id of their purchase.
-    answered: Arc<Mutex<Vec<(i64, Vec<String>)>>>,
+    answered: Arc<Mutex<Answered>>,
 }
 
 impl Merchant {
