@@ -178,7 +178,7 @@ mod tests {
                 .bind::<Array<Bytea>, _>(column(sent, |line| line.bytes.as_slice()))
                 .bind::<Array<Timestamptz>, _>(column(sent, |line| line.at))
                 .bind::<Array<Nullable<Text>>, _>(column(sent, |line| line.maybe.as_deref()))
-                .load(&*database.get().await.unwrap())
+                .load(&database.get().await.unwrap())
                 .await
                 .unwrap();
             assert_eq!(joined, sent);

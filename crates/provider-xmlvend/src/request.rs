@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_customer_check_has_its_id_method_in_the_revenue_namespace() {
-        let message = sender().confirm_customer(call(29, 41), &order().sale.subscriber);
+        let (sender, order) = (sender(), order());
+        let message = sender.confirm_customer(call(29, 41), &order.sale.subscriber);
         let fixture = include_str!("../tests/fixtures/confirm_customer.request.xml");
         assert_eq!(written(SoapVersion::V1_1, message), golden(fixture));
     }
@@ -185,7 +186,8 @@ mod tests {
 
     #[test]
     fn an_enquiry_names_the_order_under_a_fresh_id() {
-        let message = sender().last_response(call(29, 41), &order());
+        let (sender, order) = (sender(), order());
+        let message = sender.last_response(call(29, 41), &order);
         let fixture = include_str!("../tests/fixtures/last_response.request.xml");
         assert_eq!(written(SoapVersion::V1_2, message), golden(fixture));
     }
