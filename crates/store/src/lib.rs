@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 
 mod accounts;
 mod calls;
+mod cutoffs;
 mod decision;
 mod due;
 mod health;
@@ -23,7 +24,9 @@ mod purchases;
 mod records;
 mod refused_confirms;
 mod row;
+mod sales;
 mod seal;
+mod statement;
 mod turns;
 
 pub use calls::CallIdBlock;

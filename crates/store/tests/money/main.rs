@@ -31,5 +31,6 @@ mod recording;
 mod references;
 mod refused_confirms;
 mod reserving;
+mod statements;
 mod trouble;
 mod waiting;
