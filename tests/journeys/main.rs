@@ -46,6 +46,7 @@ mod retry;
 mod sealed_tokens;
 mod simulator;
 mod staging_table;
+mod statements;
 mod stopping;
 mod surfaces;
 mod texts;

@@ -13,6 +13,8 @@ mod responses;
 mod texts;
 pub(crate) mod values;
 
+pub(crate) use headers::NEXT_CURSOR;
+
 use actix_web::http::Method;
 use utoipa::{
     PartialSchema, ToSchema,
@@ -92,6 +94,8 @@ fn components() -> Components {
     add::<wire::Recovery>(&mut schemas);
     add::<wire::ListedPurchase<'_>>(&mut schemas);
     add::<wire::PurchasePage<'_>>(&mut schemas);
+    add::<wire::Statement>(&mut schemas);
+    add::<wire::Sales>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

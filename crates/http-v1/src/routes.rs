@@ -6,6 +6,8 @@ mod document;
 mod products;
 mod purchase_reads;
 mod purchases;
+mod sales;
+mod statement;
 
 use actix_web::{
     Resource,
@@ -40,5 +42,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Retry => post(path, purchases::retry),
         Endpoint::Purchases => get(path, purchase_reads::list),
         Endpoint::Purchase => get(path, purchase_reads::one),
+        Endpoint::Statement => get(path, statement::statement),
+        Endpoint::Sales => get(path, sales::sales),
     }
 }

@@ -83,6 +83,14 @@ pub enum Detail {
     BadTime,
     /// Not a whole number from 1 to a limit. `field`, `limit`.
     OutOfRange,
+    /// Not a day. `field`.
+    BadDay,
+    /// The period ends before it begins. `field`.
+    PeriodBackwards,
+    /// The period has more days than the limit. `field`, `limit`.
+    PeriodTooLong,
+    /// The period begins in the future. `field`.
+    PeriodNotBegun,
     /// Not a cursor that was given out. `field`.
     BadCursor,
     /// A cursor together with filters with which it was not given out. `field`.
@@ -119,7 +127,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 59] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -159,6 +167,10 @@ impl Detail {
         Self::ChargesAre,
         Self::BadTime,
         Self::OutOfRange,
+        Self::BadDay,
+        Self::PeriodBackwards,
+        Self::PeriodTooLong,
+        Self::PeriodNotBegun,
         Self::BadCursor,
         Self::CursorOfOtherFilters,
         Self::Account,
@@ -210,6 +222,10 @@ impl Detail {
             | Self::BadIdentifier
             | Self::BadTime
             | Self::OutOfRange
+            | Self::BadDay
+            | Self::PeriodBackwards
+            | Self::PeriodTooLong
+            | Self::PeriodNotBegun
             | Self::BadCursor
             | Self::CursorOfOtherFilters
             | Self::BadIdempotencyKey
@@ -274,6 +290,10 @@ impl Detail {
             Self::ChargesAre => "charges_are",
             Self::BadTime => "bad_time",
             Self::OutOfRange => "out_of_range",
+            Self::BadDay => "bad_day",
+            Self::PeriodBackwards => "period_backwards",
+            Self::PeriodTooLong => "period_too_long",
+            Self::PeriodNotBegun => "period_not_begun",
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
             Self::Account => "account",

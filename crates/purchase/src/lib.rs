@@ -23,6 +23,8 @@ mod refused_confirm;
 mod request;
 mod request_hash;
 mod resolve;
+mod sales;
+mod statement;
 mod step;
 mod timing;
 
@@ -46,5 +48,10 @@ pub use refused_confirm::RefusedConfirm;
 pub use request::{NotificationFlags, PurchaseRequest, SourceChannel};
 pub use request_hash::RequestHash;
 pub use resolve::{Asker, Resolve, ResolveAnswer, ResolveCommand, ResolveInput};
+pub use sales::{DaySales, ReportedDay, SalesReport};
+pub use statement::{
+    AfterLine, Extent, MovementKind, MovementPart, Period, StatedPurchase, Statement, StatementLine,
+    StatementPage,
+};
 pub use step::{Rules, step};
 pub use timing::{Timing, TimingError};

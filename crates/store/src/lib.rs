@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 mod accounts;
 mod calls;
 mod closings;
+mod cutoffs;
 mod decision;
 mod due;
 mod health;
@@ -25,8 +26,10 @@ mod purchases;
 mod records;
 mod refused_confirms;
 mod row;
+mod sales;
 mod seal;
 mod slot_shares;
+mod statement;
 mod turns;
 
 pub use calls::CallIdBlock;

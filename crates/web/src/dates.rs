@@ -1,8 +1,9 @@
-//! The one form in which dates are read and written: `YYYY-MM-DD HH:MM:SS` (specification, section 2.1).
+//! The one form in which dates are read and written: `YYYY-MM-DD HH:MM:SS` (specification, section 2.1). Days are
+//! written without the time.
 
 use std::fmt::Write;
 
-use chrono::{Datelike, NaiveDateTime, Timelike};
+use chrono::{Datelike, NaiveDate, NaiveDateTime, Timelike};
 
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
 const LENGTH: usize = "YYYY-MM-DD HH:MM:SS".len();
@@ -27,6 +28,12 @@ pub fn date_time(local: NaiveDateTime) -> String {
 pub(crate) fn read(text: &str) -> Option<NaiveDateTime> {
     let local = NaiveDateTime::parse_from_str(text, FORM).ok()?;
     (text.len() == LENGTH && date_time(local) == text && local.nanosecond() == 0).then_some(local)
+}
+
+/// Reads a day as `YYYY-MM-DD`.
+pub(crate) fn read_day(text: &str) -> Option<NaiveDate> {
+    let midnight = read(&format!("{text} 00:00:00"))?;
+    Some(midnight.date())
 }
 
 #[cfg(test)]
@@ -66,6 +73,15 @@ mod tests {
             "now",
         ] {
             assert_eq!(read_and_written(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_has_one_form() {
+        assert_eq!(read_day("2024-02-29").map(|day| day.to_string()).as_deref(), Some("2024-02-29"));
+        for text in ["2026-02-30", "2026-1-2", "20261120", "2026-11-20 ", "today", "2026-11-20 00:00:00", ""]
+        {
+            assert_eq!(read_day(text), None, "{text}");
         }
     }
 }

@@ -11,7 +11,7 @@ mod members;
 
 use std::fmt;
 
-use chrono::NaiveDateTime;
+use chrono::{NaiveDate, NaiveDateTime};
 
 use error_codes::ErrorCode;
 use messages::{Detail, Locale};
@@ -72,6 +72,12 @@ impl Fields {
     pub fn optional_date_time(&self, name: &'static str) -> Result<Option<NaiveDateTime>, ApiError> {
         let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
         dates::read(&text).map(Some).ok_or_else(|| ApiError::new(Detail::BadTime).about(name))
+    }
+
+    /// A day as `YYYY-MM-DD`.
+    pub fn optional_day(&self, name: &'static str) -> Result<Option<NaiveDate>, ApiError> {
+        let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
+        dates::read_day(&text).map(Some).ok_or_else(|| ApiError::new(Detail::BadDay).about(name))
     }
 
     /// `true` or `false`.

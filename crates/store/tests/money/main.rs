@@ -33,5 +33,6 @@ mod references;
 mod refused_confirms;
 mod reserving;
 mod slot_shares;
+mod statements;
 mod trouble;
 mod waiting;

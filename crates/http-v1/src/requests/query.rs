@@ -1,0 +1,31 @@
+//! Queries. They are read as strictly as bodies: a repeated parameter or an empty value is refused, because it could
+//! widen a search unnoticed. Unknown parameters are ignored.
+
+use actix_web::web::Query;
+use error_codes::ErrorCode;
+use web::{ApiError, Detail, Fields};
+
+use super::limits::SHORT_TEXT_MAX;
+
+/// A query as the members of an object, so that one reader serves queries and bodies.
+pub(super) fn fields_of(query: &str, known: &[&'static str]) -> Result<Fields, ApiError> {
+    let pairs = Query::<Vec<(String, String)>>::from_query(query)
+        .map_err(|malformed| ApiError::new(ErrorCode::InvalidArgument).because(malformed.to_string()))?;
+    let mut members = Vec::new();
+    for (name, value) in pairs.iter() {
+        let Some(known) = known.iter().copied().find(|known| known == name) else { continue };
+        if value.is_empty() {
+            return Err(ApiError::new(Detail::Empty).about(known));
+        }
+        members.push(format!("\"{known}\":{}", serde_json::Value::from(value.as_str())));
+    }
+    Fields::parse(format!("{{{}}}", members.join(",")).as_bytes())
+}
+
+/// The parameter `limit`, from 1 to `max`.
+pub(super) fn page_length(fields: &Fields, max: u16) -> Result<Option<u16>, ApiError> {
+    let Some(text) = fields.optional_text("limit", SHORT_TEXT_MAX)? else { return Ok(None) };
+    let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let length = digits.and_then(|digits| digits.parse().ok()).filter(|length| (1..=max).contains(length));
+    length.map(Some).ok_or_else(|| ApiError::new(Detail::OutOfRange).about("limit").with("limit", max))
+}
