@@ -41,8 +41,8 @@ sandbox *arguments:
 bench *arguments:
     cargo run --release --locked -p bench -- {{arguments}}
 
-# Fabricates a year of ten million purchases (33 GB of disk, an hour), and measures everything beside a short history.
-# `just growth --purchases 200000` takes minutes. `--write` writes the results into docs/PERFORMANCE.md.
+# Fabricates a year of ten million purchases (some 25 GB of disk), and measures everything beside a short history.
+# `just growth --purchases 400000` takes 1 GB and five minutes. `--write` writes the results into docs/PERFORMANCE.md.
 growth *arguments:
     cargo run --release --locked -p growth -- {{arguments}}
 
