@@ -73,6 +73,18 @@ ORDER BY p.reserved_no DESC LIMIT 1"
     );
 }
 
+/// The subscriber of airtime is a phone number, and retention replaces it by a pseudonym.
+struct FindErased;
+
+impl Statement for FindErased {
+    const SQL: &str = select_record!(
+        "find_erased",
+        "WHERE p.organisation_id = $1 AND p.subscriber_identifier = pseudonym($2) AND p.external_reference = $3
+    AND ($4 IS NULL OR p.product = $4)
+ORDER BY p.reserved_no DESC LIMIT 1"
+    );
+}
+
 struct LockOwnWallets;
 
 impl Statement for LockOwnWallets {
@@ -98,7 +110,7 @@ impl Store {
         let store = self.clone();
         self.database
             .on_engine(async move {
-                let found = find_newest(&*store.database.get().await?, &key).await?;
+                let found = find::<FindNewest>(&*store.database.get().await?, &key).await?;
                 if let Some(row) = found {
                     return row.read(&store.sealing, &store.timing).map(Some);
                 }
@@ -161,13 +173,14 @@ async fn find_newer_or_close(
     known: Option<PurchaseId>,
     rest: Duration,
 ) -> Result<Option<Row>, DatabaseError> {
-    let ((), (), newest) = tokio::try_join!(
+    let ((), (), newest, erased) = tokio::try_join!(
         biased;
         transaction.begin(),
         lock_own_wallets(transaction, key.organisation),
-        find_newest(transaction, key),
+        find::<FindNewest>(transaction, key),
+        find_erased_if_unknown(transaction, key, known),
     )?;
-    if let Some(row) = newest.filter(|row| Some(PurchaseId(row.id)) != known) {
+    if let Some(row) = newest.or(erased).filter(|row| Some(PurchaseId(row.id)) != known) {
         return Ok(Some(row));
     }
     prepared::<CloseReference>()
@@ -189,8 +202,18 @@ pub(crate) async fn lock_own_wallets(
     Ok(())
 }
 
-async fn find_newest(connection: &Connection, key: &RetryKey) -> Result<Option<Row>, DatabaseError> {
-    let rows: Vec<Row> = prepared::<FindNewest>()
+/// "Not found" allows the integrator to buy again, so it must not be said about a purchase whose subscriber was erased.
+/// Such a purchase is older than any with the subscriber itself. If a purchase is known, this was answered before.
+async fn find_erased_if_unknown(
+    transaction: &Transaction,
+    key: &RetryKey,
+    known: Option<PurchaseId>,
+) -> Result<Option<Row>, DatabaseError> {
+    if known.is_some() { Ok(None) } else { find::<FindErased>(transaction, key).await }
+}
+
+async fn find<S: Statement>(connection: &Connection, key: &RetryKey) -> Result<Option<Row>, DatabaseError> {
+    let rows: Vec<Row> = prepared::<S>()
         .bind::<BigInt, _>(key.organisation.0)
         .bind::<Text, _>(key.subscriber.as_str())
         .bind::<Text, _>(key.external_reference.as_str())
