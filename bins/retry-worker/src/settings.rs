@@ -24,7 +24,7 @@ pub struct Settings {
     /// The intervals of the periodic tasks.
     #[serde(default)]
     pub rounds: RoundSettings,
-    /// When personal data and sealed values of ended purchases end.
+    /// How long data of purchases that have ended is kept.
     #[serde(default)]
     pub retention: RetentionSettings,
     /// The messages that people receive.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::{MaintenanceLock, TakeMaintenanceLock};
 
-/// After how many months data of ended purchases ends. Zero, and a line that is absent, keep it for ever.
+/// Zero, and a line that is absent, keep it for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetentionSettings {
