@@ -42,6 +42,7 @@ mod refreshing;
 mod refusals;
 mod refused_confirms;
 mod request_body;
+mod retention;
 mod retry;
 mod sealed_tokens;
 mod simulator;

@@ -73,13 +73,25 @@ ORDER BY p.reserved_no DESC LIMIT 1"
     );
 }
 
+/// The subscriber of airtime is a phone number, and retention replaces it by a pseudonym.
+struct FindErased;
+
+impl Statement for FindErased {
+    const SQL: &str = select_record!(
+        "find_erased",
+        "WHERE p.organisation_id = $1 AND p.subscriber_identifier = pseudonym($2) AND p.external_reference = $3
+    AND ($4 IS NULL OR p.product = $4)
+ORDER BY p.reserved_no DESC LIMIT 1"
+    );
+}
+
 impl Store {
     /// Finds the newest purchase of a key. If there is none, closes the key, so that "not found" stays true while it rests.
     pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
         self.database
             .on_engine(async move {
-                match store.find_newest(&key).await? {
+                match store.find::<FindNewest>(&key).await? {
                     Some(found) => Ok(Some(found)),
                     None => store.close_after(key, None, ClosingOutcome::NotBought).await,
                 }
@@ -113,12 +125,15 @@ impl Store {
         if self.closings.close(&self.database, closing).await? {
             return Ok(None);
         }
-        let newer = self.find_newest(&key).await?;
+        let newer = match self.find::<FindNewest>(&key).await? {
+            Some(newest) => Some(newest),
+            None => self.find::<FindErased>(&key).await?,
+        };
         newer.map(Some).ok_or(DatabaseError::Stale { what: "the newest purchase of a reference" })
     }
 
-    async fn find_newest(&self, key: &RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
-        let found: Option<Row> = prepared::<FindNewest>()
+    async fn find<S: Statement>(&self, key: &RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
+        let found: Option<Row> = prepared::<S>()
             .bind::<BigInt, _>(key.organisation.0)
             .bind::<Text, _>(key.subscriber.as_str())
             .bind::<Text, _>(key.external_reference.as_str())

@@ -4,12 +4,17 @@
 -- never shortened. Two answers about one reference close it once.
 WITH asked AS MATERIALIZED (
     SELECT k.subscriber, k.reference, k.known, k.rest, k.ordinal,
-        (
+        coalesce((
             SELECT p.id FROM purchases p
             WHERE p.organisation_id = $1 AND p.subscriber_identifier = k.subscriber
                 AND p.external_reference = k.reference AND (k.product IS NULL OR p.product = k.product)
             ORDER BY p.reserved_no DESC LIMIT 1
-        ) AS newest
+        ), (
+            SELECT p.id FROM purchases p
+            WHERE p.organisation_id = $1 AND p.subscriber_identifier = pseudonym(k.subscriber)
+                AND p.external_reference = k.reference AND (k.product IS NULL OR p.product = k.product)
+            ORDER BY p.reserved_no DESC LIMIT 1
+        )) AS newest
     FROM unnest($2, $3, $4, $5, $6)
         WITH ORDINALITY AS k (subscriber, reference, product, known, rest, ordinal)
 ), closed AS (
