@@ -121,6 +121,7 @@ fn build(tree: &Path, target: &Path, program: &Path) -> Result<(), Failure> {
         .arg(target)
         .env("CARGO_BUILD_BUILD_DIR", self::target())
         .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only")
+        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-directives-only")
         .current_dir(tree)
         .status()?;
     if !built.success() {
