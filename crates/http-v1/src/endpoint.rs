@@ -2,6 +2,8 @@
 
 mod codes;
 
+pub(crate) use codes::failures;
+
 use actix_web::http::Method;
 
 use error_codes::ErrorCode;
@@ -85,6 +87,25 @@ impl Endpoint {
             Self::Me | Self::Accounts | Self::Account | Self::Products | Self::Purchases | Self::Purchase => {
                 Method::GET
             }
+        }
+    }
+
+    /// The names of its query parameters. Any other is refused.
+    pub const fn query_parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Purchases => {
+                &["external_reference", "subscriber_identifier", "status", "from", "to", "cursor", "limit"]
+            }
+            Self::Login
+            | Self::Refresh
+            | Self::Me
+            | Self::Accounts
+            | Self::Account
+            | Self::Products
+            | Self::Validate
+            | Self::Confirm
+            | Self::Retry
+            | Self::Purchase => &[],
         }
     }
 

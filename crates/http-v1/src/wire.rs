@@ -4,6 +4,7 @@
 mod account;
 mod actor;
 mod listed;
+mod moment;
 mod product;
 mod purchase;
 mod recovery;

@@ -311,7 +311,7 @@ impl ConfirmContext {
             State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction
         );
         let created_at = self.reserved_at.filter(|_| is_paid_for && recorded.verdict == Verdict::Moved)?;
-        Some(self.reservation.record(created_at, recorded.lifecycle.clone(), vend))
+        Some(self.reservation.record(created_at, recorded.clone(), vend))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The document's operation for one endpoint.
 
+use serde_json::{Value, json};
 use utoipa::openapi::{
     ContentBuilder, Ref, Required, SecurityRequirement,
+    extensions::Extensions,
     path::{Operation, OperationBuilder},
     request_body::{RequestBody, RequestBodyBuilder},
 };
@@ -20,14 +22,34 @@ pub(super) fn of(endpoint: Endpoint) -> Operation {
         .request_body(bodies::name_of(endpoint).map(body))
         .responses(responses::of(endpoint))
         .securities(security(endpoint))
+        .extensions(decisions(endpoint))
         .build()
 }
 
 fn description(endpoint: Endpoint, text: &str) -> String {
+    let table = endpoint.decision_table();
+    let table = if table.is_empty() { table } else { format!("\n\n{table}") };
     match endpoint.permission() {
-        Some(permission) => format!("{text}\n\nPermission: `{}`.", permission.code()),
-        None => text.to_owned(),
+        Some(permission) => format!("{text}{table}\n\nPermission: `{}`.", permission.code()),
+        None => format!("{text}{table}"),
     }
+}
+
+/// The decision table for programs: an object for each code.
+fn decisions(endpoint: Endpoint) -> Option<Extensions> {
+    endpoint.money_call()?;
+    let rows: Vec<Value> = endpoint
+        .codes()
+        .into_iter()
+        .filter_map(|code| {
+            let decision = endpoint.decision(code)?;
+            Some(json!({
+                "status": endpoint.status(code), "code": code.as_str(), "money": decision.money.as_str(),
+                "action": decision.action.as_str(), "reference": decision.reference().as_str(),
+            }))
+        })
+        .collect();
+    Some(Extensions::builder().add("x-decisions", rows).build())
 }
 
 fn body(schema: &str) -> RequestBody {
@@ -48,7 +70,8 @@ fn security(endpoint: Endpoint) -> Option<Vec<SecurityRequirement>> {
             // The first one requires nothing, because the credentials are in the body.
             Some(vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)])
         }
-        Access::WithCredentials => None,
+        // Stated, because an operation without any would need what the whole document needs.
+        Access::WithCredentials => Some(Vec::new()),
         Access::WithToken | Access::Permitted(_) => Some(vec![by(ACCESS_TOKEN)]),
     }
 }

@@ -1,15 +1,15 @@
 //! The query of the list of purchases. It is read as strictly as a body: a repeated parameter or an empty value is
-//! refused, because it could widen the search unnoticed. Unknown parameters are ignored.
+//! refused, because it could widen the search unnoticed. Unknown parameters were refused before.
 
-use actix_web::web::Query;
 use chrono::TimeZone;
-use error_codes::ErrorCode;
 use purchase::{Position, Selection};
 use web::{ApiError, Detail, Fields};
 
 use super::cursor::Cursor;
+use super::known::pairs;
 use super::limits::{CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX, SHORT_TEXT_MAX};
 use super::selection::selection;
+use crate::Endpoint;
 
 /// A requested page of purchases.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl PurchaseList {
     }
 }
 
-/// Reads a query. Times are in the service's own zone.
+/// Reads a query. Times without an offset are in the service's own zone.
 pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, ApiError> {
     let fields = fields_of(query)?;
     let asked = selection(&fields, zone)?;
@@ -48,12 +48,10 @@ pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, 
 
 /// A query as the members of an object, so that one reader serves queries and bodies.
 fn fields_of(query: &str) -> Result<Fields, ApiError> {
-    let pairs = Query::<Vec<(String, String)>>::from_query(query)
-        .map_err(|malformed| ApiError::new(ErrorCode::InvalidArgument).because(malformed.to_string()))?;
-    let known = ["external_reference", "subscriber_identifier", "status", "from", "to", "cursor", "limit"];
+    let known = Endpoint::Purchases.query_parameters();
     let mut members = Vec::new();
-    for (name, value) in pairs.iter() {
-        let Some(known) = known.into_iter().find(|known| known == name) else { continue };
+    for (name, value) in pairs(query)? {
+        let Some(known) = known.iter().copied().find(|known| *known == name) else { continue };
         if value.is_empty() {
             return Err(ApiError::new(Detail::Empty).about(known));
         }

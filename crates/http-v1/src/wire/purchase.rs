@@ -1,5 +1,6 @@
 //! The transaction envelope of validate, confirm and retry (specification, section 2.1).
 
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -11,8 +12,11 @@ use vend::Breakdown;
 use vending::Quote;
 use web::SharedState;
 
-use super::{Actor, Beneficiary, Payer, Recovery};
-use crate::openapi::values::{self, ProductType, PurchaseChannel};
+use super::{Actor, Beneficiary, Payer, Recovery, moment::Moment};
+use crate::openapi::{
+    purchased::PurchasedProduct,
+    values::{self, PurchaseChannel},
+};
 
 /// A quote or a purchase.
 #[derive(Debug, Serialize, ToSchema)]
@@ -23,6 +27,14 @@ pub struct Purchase {
     /// `YYYY-MM-DD HH:MM:SS` in the time zone of the service.
     #[schema(pattern = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$", example = "2026-11-20 13:00:00")]
     date: String,
+    /// When the purchase was accepted: the moment of `date`, with its offset from UTC. A quote has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime, example = "2026-11-20T13:00:00.000000+02:00")]
+    created_at: Option<Moment>,
+    /// When the purchase became `SUCCESSFUL` or `FAILED`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime, example = "2026-11-20T13:00:01.250000+02:00")]
+    settled_at: Option<Moment>,
     #[schema(value_type = values::PurchaseStatus)]
     status: &'static str,
     /// Always `TOPUP`.
@@ -61,7 +73,7 @@ pub struct Purchase {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     subscriber_details: Option<String>,
-    #[schema(inline)]
+    #[schema(value_type = PurchasedProduct)]
     product: Product,
     #[schema(inline)]
     metadata: Metadata,
@@ -72,20 +84,13 @@ pub struct Purchase {
 }
 
 /// The product block. Airtime has neither token nor units.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
 struct Product {
-    #[schema(value_type = ProductType)]
     r#type: &'static str,
-    /// The provider's code.
     provider: String,
-    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order. The
-    /// descriptions are the provider's own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     token: Option<String>,
-    /// A number and its unit, such as `53.2 kWh`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     units: Option<String>,
 }
 
@@ -123,6 +128,8 @@ impl Purchase {
             id: quote.id.0,
             channel: request.source_channel.as_str(),
             date: shared.date(quote.at),
+            created_at: None,
+            settled_at: None,
             status: "ON_GOING",
             r#type: "TOPUP",
             reference: quote.reference.to_string(),
@@ -158,12 +165,15 @@ impl Purchase {
     /// A purchase in its current state, bought by `user`.
     pub(super) fn of(record: &Record, user: Option<Actor>, caller: &Caller, shared: &SharedState) -> Self {
         let success = record.success.as_ref();
+        let moment = |at: DateTime<Utc>| Moment(at.with_timezone(&shared.zone()));
         let vended_details = success.and_then(|success| success.subscriber_details.clone());
         let subscriber_details = vended_details.or_else(|| record.subscriber_details.clone());
         Self {
             id: record.id.0,
             channel: record.source_channel.as_str(),
             date: shared.date(record.created_at),
+            created_at: Some(moment(record.created_at)),
+            settled_at: record.settled_at.map(moment),
             status: PurchaseStatus::of(record.lifecycle.state.name()).as_str(),
             r#type: "TOPUP",
             reference: record.reference.to_string(),

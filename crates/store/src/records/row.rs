@@ -80,6 +80,8 @@ pub(crate) struct Row {
     request_id: Option<String>,
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    ended_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Text)]
     provider_reference: String,
     #[diesel(sql_type = Nullable<Integer>)]
@@ -163,6 +165,7 @@ impl Row {
             },
             request_id: self.request_id.clone(),
             created_at: self.created_at,
+            settled_at: self.ended_at,
             subscriber_details: self.subscriber_details.clone(),
             provider_reference: read_provider_reference(self.id, &self.provider_reference)?,
             success: self.success(tokens)?,

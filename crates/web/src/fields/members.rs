@@ -49,8 +49,8 @@ fn read_object(value: &RawValue) -> Result<Vec<(String, &RawValue)>, ApiError> {
     }
 }
 
-/// Keys are the integrator's own text, and one of them appears in the answer.
-fn printable(key: &str) -> String {
+/// A name that is the integrator's own text and appears in the answer, without invisible characters and not too long.
+pub fn printable(key: &str) -> String {
     key.chars().filter(|character| super::Use::Name.allows(*character)).take(64).collect()
 }
 
