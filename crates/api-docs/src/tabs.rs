@@ -21,11 +21,10 @@ pub(crate) fn in_tabs(events: Vec<Event<'_>>) -> Vec<Event<'_>> {
             continue;
         };
         let mut text = String::new();
-        for part in events.by_ref() {
-            match part {
-                Event::Text(part) => text.push_str(&part),
-                Event::End(TagEnd::CodeBlock) => break,
-                _no_other_part => {}
+        let is_inside = |part: &Event<'_>| !matches!(part, Event::End(TagEnd::CodeBlock));
+        for part in events.by_ref().take_while(is_inside) {
+            if let Event::Text(part) = part {
+                text.push_str(&part);
             }
         }
         // A second block of the same language is the next step.

@@ -21,7 +21,7 @@ pub(super) fn of(endpoint: Endpoint) -> Operation {
         .parameters(Some(parameters::of(endpoint)))
         .request_body(bodies::name_of(endpoint).map(body))
         .responses(responses::of(endpoint))
-        .securities(security(endpoint))
+        .securities(Some(security(endpoint)))
         .extensions(decisions(endpoint))
         .build()
 }
@@ -63,15 +63,15 @@ fn body(schema: &str) -> RequestBody {
         .build()
 }
 
-fn security(endpoint: Endpoint) -> Option<Vec<SecurityRequirement>> {
+fn security(endpoint: Endpoint) -> Vec<SecurityRequirement> {
     let by = |scheme| SecurityRequirement::new(scheme, Vec::<String>::new());
     match endpoint.access() {
         Access::WithCredentials if endpoint == Endpoint::Refresh => {
             // The first one requires nothing, because the credentials are in the body.
-            Some(vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)])
+            vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)]
         }
         // Stated, because an operation without any would need what the whole document needs.
-        Access::WithCredentials => Some(Vec::new()),
-        Access::WithToken | Access::Permitted(_) => Some(vec![by(ACCESS_TOKEN)]),
+        Access::WithCredentials => Vec::new(),
+        Access::WithToken | Access::Permitted(_) => vec![by(ACCESS_TOKEN)],
     }
 }
