@@ -48,6 +48,25 @@ async fn a_client_over_its_limit_must_wait_and_other_clients_need_not() {
 }
 
 #[tokio::test]
+async fn each_server_counts_a_client_by_itself_so_two_admit_twice_as_much() {
+    let servers = ["server-that-counts", "server-that-counts-too"]
+        .map(|name| env().another_api_server_with(name, &STRICT));
+    let merchant = env().open_merchant().await;
+    let began = SystemClock.monotonic();
+    let mut admitted = 0;
+    for _ in 0..6 {
+        for server in &servers {
+            let status = merchant.calling(server.url()).get("/public/v1/accounts").await.status;
+            assert!([200, 429].contains(&status), "{status}");
+            admitted += u64::from(status == 200);
+        }
+    }
+    assert!(admitted >= 2 * 3, "{admitted}: not the burst of each server");
+    let most = 2 * (3 + since(began).as_secs() + 1);
+    assert!(admitted <= most, "{admitted}: more than {most}");
+}
+
+#[tokio::test]
 async fn a_client_that_is_told_to_wait_has_bought_nothing() {
     let server = env().another_api_server_with("server-with-limits-and-money", &STRICT);
     let merchant = env().open_merchant().await;

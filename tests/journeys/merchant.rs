@@ -1,6 +1,10 @@
 //! A logged in organisation that belongs to one test: the requests of an integrator.
 
-use std::{sync::Mutex, thread};
+use std::{
+    mem,
+    sync::{Arc, Mutex},
+    thread,
+};
 
 use acceptance::surface::Surface;
 use identity::AuditContext;
@@ -18,7 +22,11 @@ use crate::{
     wire::Answer,
 };
 
-/// A merchant that calls one surface. When it is dropped, the invariants of the database are checked.
+/// The tokens of the answers, with the id of their purchase.
+pub type Answered = Vec<(i64, Vec<String>)>;
+
+/// A merchant that calls one surface. When it is dropped, and the last of those that were made from it, the invariants of the
+/// database are checked.
 pub struct Merchant {
     pub surface: Surface,
     pub code: String,
@@ -29,8 +37,7 @@ pub struct Merchant {
     pub refresh_token: String,
     client: Client,
     base_url: String,
-    /// The tokens of the answers, with the id of their purchase.
-    answered: Mutex<Vec<(i64, Vec<String>)>>,
+    answered: Arc<Mutex<Answered>>,
 }
 
 impl Merchant {
@@ -49,7 +56,7 @@ impl Merchant {
             refresh_token: String::new(),
             client: http_client().unwrap(),
             base_url: base_url.to_owned(),
-            answered: Mutex::default(),
+            answered: Arc::default(),
         };
         let session = merchant.post(surface.login(), &merchant.login_body()).await.expect(200);
         session.str("/access_token").clone_into(&mut merchant.access_token);
@@ -66,7 +73,7 @@ impl Merchant {
             refresh_token: self.refresh_token.clone(),
             client: http_client().unwrap(),
             base_url: base_url.to_owned(),
-            answered: Mutex::default(),
+            answered: Arc::clone(&self.answered),
             ..*self
         }
     }
@@ -225,8 +232,9 @@ impl Merchant {
 
 impl Drop for Merchant {
     fn drop(&mut self) {
-        if !thread::panicking() {
-            books::check(self.answered.get_mut().unwrap());
+        let is_last = Arc::into_inner(mem::take(&mut self.answered));
+        if let Some(answered) = is_last.filter(|_| !thread::panicking()) {
+            books::assert_sound(&answered.into_inner().unwrap());
         }
     }
 }

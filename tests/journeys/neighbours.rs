@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use http_v1::Endpoint;
 use serde_json::Value;
 
-use crate::{env::env, merchant::Merchant, request_body::RequestBody};
+use crate::{env::env, merchant::Merchant, request_body::RequestBody, statements::today};
 
 /// Names in requests that do not refer to data of an organisation.
-const UNOWNED: [&str; 33] = [
+const UNOWNED: [&str; 34] = [
     "Idempotency-Key",
     "X-Request-Id",
     "Accept-Language",
@@ -43,6 +43,7 @@ const UNOWNED: [&str; 33] = [
     "hard_validate",
     "source_tag",
     "date",
+    "format",
 ];
 
 /// Data of the other organisation, by the endpoint and the name of the parameter or field.
@@ -51,6 +52,7 @@ struct Things {
     purchase: String,
     meter: String,
     cursor: String,
+    statement_cursor: String,
 }
 
 #[tokio::test]
@@ -68,7 +70,7 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
             walked += 1;
         }
     }
-    assert_eq!(walked, 13, "a name was added or removed: does it refer to data of an organisation?");
+    assert_eq!(walked, 15, "a name was added or removed: does it refer to data of an organisation?");
     assert_eq!(mine.rows(), "0|0|0|0|1", "retry closed its own reference and did nothing else");
 }
 
@@ -82,6 +84,15 @@ async fn lists_show_an_organisation_its_own_things_only() {
             assert!(!listed.text.contains(&format!("\"id\":{thing},")), "{path}: {}", listed.text);
         }
     }
+}
+
+#[tokio::test]
+async fn a_report_has_the_sales_of_its_own_organisation_only() {
+    let (mine, theirs) = (env().open_merchant().await, env().open_merchant().await);
+    Things::of(&theirs).await;
+    let path = format!("/public/v1/reports/sales?from={}", today());
+    assert_eq!(mine.get(&path).await.expect(200).body["data"], Value::Array(Vec::new()));
+    assert_eq!(theirs.get(&path).await.expect(200).body["data"][0]["count"], 2);
 }
 
 #[tokio::test]
@@ -104,11 +115,15 @@ impl Things {
         let bought = merchant.confirm(&order).await.expect(200);
         merchant.confirm(&order).await.expect(200);
         let page = merchant.get("/public/v1/purchases?limit=1").await.expect(200);
+        let statement =
+            format!("/public/v1/accounts/{}/statement?limit=1&from={}", merchant.account, today());
+        let statement = merchant.get(&statement).await.expect(200);
         Self {
             account: merchant.account.to_string(),
             purchase: bought.id().to_string(),
             meter,
             cursor: page.str("/next_cursor").to_owned(),
+            statement_cursor: statement.str("/next_cursor").to_owned(),
         }
     }
 
@@ -120,6 +135,18 @@ impl Things {
             }
             (Endpoint::Purchase, "id") => {
                 self.finds_nothing(merchant, &format!("purchases/{}", self.purchase)).await;
+            }
+            (Endpoint::Statement, "id") => {
+                for rest in ["", "?format=csv", "?format=camt.053"] {
+                    self.finds_nothing(merchant, &format!("accounts/{}/statement{rest}", self.account)).await;
+                }
+            }
+            // A cursor belongs to one account. That account is refused by its path, and another one by the cursor.
+            (Endpoint::Statement, "cursor") => {
+                let rest = format!("statement?cursor={}", self.statement_cursor);
+                self.finds_nothing(merchant, &format!("accounts/{}/{rest}", self.account)).await;
+                let mine = format!("/public/v1/accounts/{}/{rest}", merchant.account);
+                assert_eq!(merchant.get(&mine).await.refusal(), (400, "invalid_argument", Some("cursor")));
             }
             (Endpoint::Validate | Endpoint::Confirm, "debited_account_id") => {
                 let order = merchant.order(&env().meter()).with(name, &self.account);

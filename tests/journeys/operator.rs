@@ -1,8 +1,9 @@
 //! Actions of an operator at the command line, and their effects on an integrator.
 
-use std::process::Command;
+use std::{process::Command, time::Duration};
 
 use acceptance::surface::Surface;
+use clock::{Clock, SystemClock};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use purchase::OrganisationId;
 use sandbox::Credentials;
@@ -13,6 +14,9 @@ use crate::{
     env::{env, eventually},
     merchant::Merchant,
 };
+
+/// What docs/operations/VENDCTL.md promises.
+const REVOKED_WITHIN: Duration = Duration::from_secs(5);
 
 /// The operator Naledi. `vendctl` connects to the test database in the operator's role.
 pub struct Operator {
@@ -180,6 +184,37 @@ async fn a_revoked_secret_ends_confirms_at_once_and_other_sessions_within_second
     let refused = merchant.confirm(&merchant.order(&meter)).await;
     assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
     merchant_is_out(&merchant).await;
+}
+
+#[tokio::test]
+async fn a_revoked_secret_is_refused_by_every_server_five_seconds_later() {
+    let (operator, meter) = (Operator::at_the_prompt(), env().meter());
+    let here = operator.onboards("PROMPT7", &meter).await;
+    let server = env().another_api_server("server-that-remembers");
+    let there = here.calling(server.url());
+    for server in [&here, &there] {
+        server.balance().await;
+    }
+    let client = &here.credentials.client_id;
+    let secret = operator.shows(&format!("client show {client}"))["secrets"][0]["id"].clone();
+    operator.does(&format!("secret revoke {client} {secret}"));
+
+    let revoked_at = SystemClock.monotonic();
+    for server in [&here, &there] {
+        let refused = server.confirm(&server.order(&meter)).await;
+        assert_eq!(refused.refusal(), (401, "invalid_credentials", None));
+    }
+    for server in [&here, &there] {
+        loop {
+            let since = SystemClock.monotonic().elapsed_since(revoked_at);
+            let status = server.get("/public/v1/auth/me").await.status;
+            if status == 401 {
+                break;
+            }
+            assert!(since < REVOKED_WITHIN, "answered {status} {since:?} after the secret was revoked");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
 }
 
 #[tokio::test]

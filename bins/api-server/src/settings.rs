@@ -55,6 +55,9 @@ pub struct Settings {
     /// For `api-server migrate` only, which may read the same file.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,
+    /// For the worker only.
+    #[serde(default)]
+    pub retention: Option<IgnoredAny>,
     /// For `vendctl` only, which may read the same file.
     #[serde(default)]
     pub operator: Option<IgnoredAny>,

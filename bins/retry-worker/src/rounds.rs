@@ -1,9 +1,10 @@
-//! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, and deletes expired
-//! data. Any number of workers may run them at the same time. None of them posts money.
+//! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, carries the cut-offs of
+//! statements forward, and deletes expired data and what is older than its retention. Any number of workers may run them at the
+//! same time. None of them posts money.
 
 use std::time::Duration;
 
-use back_office::{CheckProgress, show_violations};
+use back_office::{CheckProgress, RetentionSettings, show_violations};
 use clock::SharedClock;
 use database::DatabaseError;
 use metrics::{describe_gauge, gauge};
@@ -22,13 +23,20 @@ pub struct RoundSettings {
     pub count_every_ms: u64,
     /// Between two checks of the books, in milliseconds.
     pub check_every_ms: u64,
-    /// Between two deletions of expired data, in milliseconds.
+    /// Between two deletions of expired data and of what is older than its retention, in milliseconds.
     pub purge_every_ms: u64,
+    /// Between two rounds over the wallets whose statements are carried forward, in milliseconds.
+    pub carry_every_ms: u64,
 }
 
 impl Default for RoundSettings {
     fn default() -> Self {
-        Self { count_every_ms: 15_000, check_every_ms: 30_000, purge_every_ms: 3_600_000 }
+        Self {
+            count_every_ms: 15_000,
+            check_every_ms: 30_000,
+            purge_every_ms: 3_600_000,
+            carry_every_ms: 600_000,
+        }
     }
 }
 
@@ -39,6 +47,7 @@ impl RoundSettings {
             ("count_every_ms", self.count_every_ms == 0),
             ("check_every_ms", self.check_every_ms == 0),
             ("purge_every_ms", self.purge_every_ms == 0),
+            ("carry_every_ms", self.carry_every_ms == 0),
         ];
         lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
@@ -51,11 +60,17 @@ pub(crate) fn describe_metrics() {
 }
 
 /// Runs the periodic tasks. Never returns.
-pub(crate) async fn make(settings: RoundSettings, store: Store, clock: SharedClock) {
+pub(crate) async fn make(
+    settings: RoundSettings,
+    retention: RetentionSettings,
+    store: Store,
+    clock: SharedClock,
+) {
     tokio::join!(
         count(every(settings.count_every_ms), &store, &clock),
         check(every(settings.check_every_ms), &store, &clock),
-        purge(every(settings.purge_every_ms), &store),
+        purge(every(settings.purge_every_ms), retention, &store),
+        carry(every(settings.carry_every_ms), &store),
     );
 }
 
@@ -86,13 +101,34 @@ async fn check(mut due: Interval, store: &Store, clock: &SharedClock) {
     }
 }
 
-async fn purge(mut due: Interval, store: &Store) {
+async fn purge(mut due: Interval, retention: RetentionSettings, store: &Store) {
     loop {
         due.tick().await;
         match back_office::purge_expired(store.database()).await {
             Ok(purged) => tracing::info!(?purged, "expired data was deleted"),
             Err(error) => log_failure(&error, "not all expired data could be deleted"),
         }
+        match back_office::apply_retention(store.database(), retention).await {
+            Ok(erased) => tracing::info!(?erased, "data beyond its retention was erased"),
+            Err(error) => log_failure(&error, "not all data beyond its retention could be erased"),
+        }
+    }
+}
+
+/// Looks at one wallet after the other, so that no statement has to add up a long history.
+async fn carry(mut due: Interval, store: &Store) {
+    let mut after = 0;
+    loop {
+        if after == 0 {
+            due.tick().await;
+        }
+        after = match store.carry_forward(after).await {
+            Ok(next) => next.unwrap_or_default(),
+            Err(error) => {
+                log_failure(&error, "the cut-offs of a wallet could not be carried forward");
+                0
+            }
+        };
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use back_office::RetentionSettings;
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
 use database::DatabaseSettings;
@@ -23,6 +24,9 @@ pub struct Settings {
     /// The intervals of the periodic tasks.
     #[serde(default)]
     pub rounds: RoundSettings,
+    /// How long data of purchases that have ended is kept.
+    #[serde(default)]
+    pub retention: RetentionSettings,
     /// The messages that people receive.
     #[serde(default)]
     pub notify: NotifySettings,

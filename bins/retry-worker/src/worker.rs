@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use back_office::RetentionSettings;
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
@@ -25,6 +26,7 @@ pub struct Worker {
     settings: WorkerSettings,
     store: Store,
     rounds: RoundSettings,
+    retention: RetentionSettings,
     clock: SharedClock,
 }
 
@@ -78,8 +80,9 @@ impl Worker {
         let zone = Tz::UTC;
         let vending =
             Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
-        let (settings, rounds) = (settings.worker.clone(), settings.rounds.clone());
-        Ok(Self { vending, notifier, observatory, settings, store, rounds, clock })
+        let (rounds, retention) = (settings.rounds.clone(), settings.retention);
+        let settings = settings.worker.clone();
+        Ok(Self { vending, notifier, observatory, settings, store, rounds, retention, clock })
     }
 
     /// The address of the monitoring listener.
@@ -99,7 +102,7 @@ impl Worker {
         };
         tokio::select! {
             () = work => {}
-            () = Box::pin(rounds::make(self.rounds, self.store, self.clock)) => {}
+            () = Box::pin(rounds::make(self.rounds, self.retention, self.store, self.clock)) => {}
         }
     }
 }

@@ -53,8 +53,8 @@ pub(crate) struct Open {
     /// Its label
     #[arg(long, value_parser = parse::name)]
     name: String,
-    /// The currency of all its amounts, such as BWP
-    #[arg(long, value_name = "CCY", value_parser = parse::currency)]
+    /// The currency of all its amounts, such as BWP: one with two decimals
+    #[arg(long, value_name = "CCY", value_parser = parse::currency_of_a_wallet)]
     currency: Currency,
     /// Its purpose
     #[arg(long, default_value = "current", value_parser = words::category())]

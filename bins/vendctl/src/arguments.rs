@@ -6,8 +6,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
-    account, allow_list, audit, client, default_provider, error::VendctlError, incidents, offer,
-    organisation, outbox, parse, product, provider, purchases, recover, refusals, role, secret, user, wallet,
+    account, allow_list, archive, audit, client, default_provider, error::VendctlError, incidents, offer,
+    organisation, outbox, parse, privacy, product, provider, purchases, recover, refusals, role, secret,
+    user, wallet,
 };
 
 const EXAMPLES: &str = "\
@@ -169,6 +170,16 @@ pub(crate) enum DatabaseCommand {
     Outbox {
         #[command(subcommand)]
         verb: outbox::Verb,
+    },
+    /// What is stored about one person: export it, or erase it
+    Privacy {
+        #[command(subcommand)]
+        verb: privacy::Verb,
+    },
+    /// The history of purchases that ended long ago, in files
+    Archive {
+        #[command(subcommand)]
+        verb: archive::Verb,
     },
     /// The audit log: who changed what, and why
     Audit {

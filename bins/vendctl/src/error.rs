@@ -2,7 +2,9 @@
 
 use std::{error::Error, io, iter};
 
-use back_office::{AccountRefusal, IncidentError, PaymentError, Rule, UnmatchedVendError};
+use back_office::{
+    AccountRefusal, ArchiveError, EraseError, IncidentError, PaymentError, Rule, UnmatchedVendError,
+};
 use boot::SettingsError;
 use catalogue::AllowError;
 use database::DatabaseError;
@@ -13,7 +15,7 @@ use purchase::{PatternError, StateName};
 use store::{DecisionError, SealError};
 use vend::Product;
 
-use crate::{purchases::TokenFault, recover::StatementFileError, report::one_line};
+use crate::{archive::ArchiveFault, purchases::TokenFault, recover::StatementFileError, report::one_line};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VendctlError {
@@ -53,6 +55,14 @@ pub(crate) enum VendctlError {
     Incident(#[from] IncidentError),
     #[error(transparent)]
     UnmatchedVend(#[from] UnmatchedVendError),
+    #[error(transparent)]
+    Erase(#[from] EraseError),
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error(transparent)]
+    ArchiveFile(#[from] ArchiveFault),
+    #[error("the archive does not hold purchase {0}")]
+    NotInArchive(i64),
     #[error(transparent)]
     StatementFile(#[from] StatementFileError),
     #[error(
@@ -192,6 +202,12 @@ impl VendctlError {
         if let Self::UnmatchedVend(error) = self {
             return advice_about_unmatched_vend(error);
         }
+        if let Self::Erase(error) = self {
+            return advice_about_erasure(error);
+        }
+        if matches!(self, Self::Archive(ArchiveError::Differs(_))) {
+            return Some("the rest was not removed; write a new archive of what is left, and remove that");
+        }
         self.of_the_database().and_then(advice_about)
     }
 
@@ -202,7 +218,9 @@ impl VendctlError {
         | Self::Allow(AllowError::Database(error))
         | Self::Decision(DecisionError::Database(error))
         | Self::Incident(IncidentError::Database(error))
-        | Self::UnmatchedVend(UnmatchedVendError::Database(error)) = self
+        | Self::UnmatchedVend(UnmatchedVendError::Database(error))
+        | Self::Erase(EraseError::Database(error))
+        | Self::Archive(ArchiveError::Database(error) | ArchiveError::Differs(error)) = self
         {
             return Some(error);
         }
@@ -264,6 +282,18 @@ fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<&'static st
         UnmatchedVendError::NoSum => Some("nothing was decided; decide those of one currency at a time"),
         UnmatchedVendError::Refused(_) => Some("nothing was decided"),
         UnmatchedVendError::Database(error) => advice_about(error),
+    }
+}
+
+/// What to do about a person whose data was not erased.
+fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
+    match error {
+        EraseError::Open(_) => Some("nothing was erased; erase it when the purchase has ended a week ago"),
+        EraseError::Recent { .. } => Some("nothing was erased; erase it a week after that"),
+        EraseError::Incident(_) => Some(
+            "nothing was erased; decide the incident, close it with `vendctl incidents close`, and try again",
+        ),
+        EraseError::Database(error) => advice_about(error),
     }
 }
 

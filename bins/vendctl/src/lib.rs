@@ -6,6 +6,7 @@
 
 mod account;
 mod allow_list;
+mod archive;
 mod arguments;
 mod audit;
 mod client;
@@ -16,6 +17,7 @@ mod offer;
 mod organisation;
 mod outbox;
 mod parse;
+mod privacy;
 mod product;
 mod provider;
 mod purchases;
@@ -64,6 +66,11 @@ fn run(arguments: &Arguments) -> Result<String, VendctlError> {
         Command::ManPages { directory } => return arguments::write_man_pages(directory),
         Command::Database(command) => command,
     };
+    if let DatabaseCommand::Archive { verb } = command
+        && let Some(report) = archive::run_offline(verb)
+    {
+        return report.map(|report| shown(arguments, &report));
+    }
     let settings = settings::Settings::load(arguments.settings.as_deref())?;
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(VendctlError::Threads)?;
@@ -73,7 +80,11 @@ fn run(arguments: &Arguments) -> Result<String, VendctlError> {
         let session = Session::open(operator, sealing, arguments.actor.clone(), engine).await?;
         execute(&session, command).await
     })?;
-    Ok(if arguments.json { report.json() } else { report.text() })
+    Ok(shown(arguments, &report))
+}
+
+fn shown(arguments: &Arguments, report: &Report) -> String {
+    if arguments.json { report.json() } else { report.text() }
 }
 
 async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report, VendctlError> {
@@ -95,6 +106,8 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Incidents { verb } => incidents::run(session, verb).await,
         DatabaseCommand::Recover { verb } => recover::run(session, verb).await,
         DatabaseCommand::Outbox { verb } => outbox::run(session, verb).await,
+        DatabaseCommand::Privacy { verb } => privacy::run(session, verb).await,
+        DatabaseCommand::Archive { verb } => archive::run(session, verb).await,
         DatabaseCommand::Audit { verb } => audit::run(session, verb).await,
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn charge(text: &str) -> Result<Amount, String> {
 
 /// The grammar is the same for every currency. `XXX` stands for no currency (ISO 4217).
 fn read_amount(text: &str) -> Result<Amount, AmountError> {
-    let none = Currency::parse("XXX").expect("three upper-case letters are a currency");
+    let none = Currency::in_hundredths("XXX").expect("three upper-case letters are a currency");
     money::parse_amount(text, none).map(|amount| Amount(amount.minor()))
 }
 
@@ -72,9 +72,23 @@ pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     rate.ok_or_else(|| "a rate is between 0 and 1 and has at most 6 decimals; write 1.5% as 0.015".to_owned())
 }
 
+/// Amounts have two decimals on the wire and in the database, whatever their currency.
 pub(crate) fn currency(text: &str) -> Result<Currency, String> {
-    Currency::parse(text)
+    Currency::in_hundredths(text)
         .map_err(|_malformed| "a currency is three capital letters (ISO 4217), such as BWP".to_owned())
+}
+
+/// The currency of a new wallet. A currency whose minor unit is not a hundredth is refused, because an integrator would take
+/// a hundredth of a shilling for a shilling. Wallets that were opened in one before stay as they are.
+pub(crate) fn currency_of_a_wallet(text: &str) -> Result<Currency, String> {
+    let currency = currency(text)?;
+    match Currency::parse(text) {
+        Ok(listed) if listed != currency => Err(format!(
+            "{text} has {} decimals (ISO 4217), and a wallet's amounts have two; use a currency with two",
+            listed.minor_digits()
+        )),
+        Ok(_) | Err(_) => Ok(currency),
+    }
 }
 
 pub(crate) fn organisation_code(text: &str) -> Result<String, String> {
@@ -240,8 +254,20 @@ mod tests {
         assert!(reference("two words").is_err());
         assert!(instant("2026-11-20").is_err());
         assert!(overlap("91d").is_err() && overlap("a day").is_err());
-        assert!(currency("bwp").is_err());
+        assert!(currency("bwp").is_err() && currency_of_a_wallet("bwp").is_err());
         assert!(age("long").is_err());
+    }
+
+    #[test]
+    fn a_wallet_is_not_opened_in_a_currency_without_two_decimals() {
+        for code in ["BWP", "ZAR", "ABC"] {
+            assert_eq!(currency_of_a_wallet(code), currency(code));
+        }
+        for code in ["UGX", "XAF", "JPY", "TND", "BHD"] {
+            let refused = currency_of_a_wallet(code).unwrap_err();
+            assert!(refused.contains("a wallet's amounts have two"), "{refused}");
+            assert!(currency(code).is_ok(), "{code}: a wallet that was opened before");
+        }
     }
 
     #[test]

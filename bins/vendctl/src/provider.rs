@@ -64,6 +64,10 @@ pub(crate) struct Declare {
     /// How long after an order was sent the provider may still act on it; the default is 10m
     #[arg(long, value_name = "DURATION", value_parser = parse::settling)]
     settles_within: Option<Duration>,
+    /// How many of its purchases all workers together may have in hand, and so how many requests they make of it at a time;
+    /// the default is 64
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    worker_slots: Option<u16>,
     #[command(flatten)]
     why: Why,
 }
@@ -77,6 +81,7 @@ struct View {
     remembers_refusals: bool,
     not_found_counts: bool,
     settles_within_s: u64,
+    worker_slots: u16,
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -104,6 +109,7 @@ impl Declare {
             remembers_refusals: self.remembers_refusals,
             not_found_counts: self.not_found_counts,
             settles_within: self.settles_within,
+            worker_slots: self.worker_slots,
         };
         let declared = catalogue::declare_provider(
             session.database(),
@@ -138,6 +144,7 @@ impl From<ListedProvider> for View {
             remembers_refusals: listed.declared.remembers_refusals,
             not_found_counts: listed.declared.not_found_counts,
             settles_within_s: listed.declared.settles_within.as_secs(),
+            worker_slots: listed.worker_slots,
         }
     }
 }
@@ -151,6 +158,7 @@ impl Row for View {
         "remembers refusals",
         "not found counts",
         "settles within",
+        "worker slots",
     ];
 
     fn cells(&self) -> Vec<String> {
@@ -162,6 +170,7 @@ impl Row for View {
             yes(self.remembers_refusals),
             yes(self.not_found_counts),
             humantime::format_duration(Duration::from_secs(self.settles_within_s)).to_string(),
+            self.worker_slots.to_string(),
         ]
     }
 }

@@ -16,6 +16,7 @@ use database::{DatabaseError, Transaction};
 use store::{SealingKeys, Store};
 
 mod audit;
+mod cutoffs;
 mod ends;
 mod history;
 mod invariant;
@@ -33,6 +34,7 @@ pub struct CheckProgress {
     entries: Round,
     purchases: Round,
     wallets: Walk,
+    cutoffs: cutoffs::Round,
     audit: audit::Round,
     /// What was violated at the last look at it. It stays until a later look finds it correct.
     broken: Broken,
@@ -73,6 +75,7 @@ impl CheckProgress {
         history::look(transaction, &mut self.entries, &mut self.purchases, sealing, &mut self.broken).await?;
         self.audit.look(transaction, &mut self.broken).await?;
         self.wallets.look(transaction, &mut self.broken).await?;
+        self.cutoffs.look(transaction, &mut self.broken).await?;
         violations.extend(self.broken.0.values().cloned());
         Ok(violations)
     }

@@ -2,10 +2,14 @@
 //!
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
 //! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
-//! messages that were sent or given up.
+//! messages that were sent or given up. What the operator's retention settings name is erased from ended purchases.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
+
+mod retention;
+
+pub use retention::{Erased, RetentionSettings, apply_retention};
 
 /// How many rows were deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

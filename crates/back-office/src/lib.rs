@@ -1,12 +1,15 @@
 //! What the people who run the service do and see: wallets and payments, the purchases of all organisations, messages,
-//! incidents, the vends that are missing after a restore, how much work waits, the standing checks of the books, and housekeeping.
+//! incidents, the vends that are missing after a restore, how much work waits, the standing checks of the books,
+//! housekeeping, what is stored about one person, and archives of history.
 
 mod accounts;
+mod archive;
 mod checks;
 mod gauges;
 mod housekeeping;
 mod measures;
 mod oversight;
+mod privacy;
 mod rule;
 mod schema;
 mod system_account;
@@ -18,15 +21,20 @@ pub use accounts::{
     change_account, find_account, open_account, open_account_for_staging, pay, set_account_status,
     staging_load, top_up,
 };
+pub use archive::{
+    ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
+    remove_archived,
+};
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenWork, count_open};
-pub use housekeeping::{Purged, purge_expired};
+pub use housekeeping::{Erased, Purged, RetentionSettings, apply_retention, purge_expired};
 pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
     IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates, OversightQuery,
     Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
     close_incident, find_incident, list_incidents, oversee_messages, oversee_purchase, oversee_purchases,
 };
+pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use rule::Rule;
 pub use unmatched_vends::{
     Comparison, EnteredVends, ListedVend, Standing, StatementPeriod, UnlistedPurchase, UnmatchedVendError,

@@ -25,8 +25,8 @@ pub struct NewProvider {
     pub declared: Capabilities,
 }
 
-/// The changes to a provider. An absent field stays as it is. For a new provider, an absent flag is off and an absent
-/// `settles_within` is 600 seconds.
+/// The changes to a provider. An absent field stays as it is. For a new provider, an absent flag is off, an absent
+/// `settles_within` is 600 seconds, and absent `worker_slots` are 64.
 #[derive(Clone, Debug, Default)]
 pub struct Declaration {
     /// Its name for people. A new provider needs one.
@@ -39,6 +39,8 @@ pub struct Declaration {
     pub not_found_counts: Option<bool>,
     /// [`Capabilities::settles_within`], in whole seconds.
     pub settles_within: Option<Duration>,
+    /// How many of its purchases all workers together may have in hand: at least 1.
+    pub worker_slots: Option<u16>,
 }
 
 /// A provider as entered.
@@ -52,9 +54,11 @@ pub struct ListedProvider {
     pub retries_enabled: bool,
     /// What its connection is declared to do in doubt.
     pub declared: Capabilities,
+    /// How many of its purchases all workers together may have in hand.
+    pub worker_slots: u16,
 }
 
-/// Enters a provider, or changes its name and its whole declaration.
+/// Enters a provider, or changes its name and what it is declared to do in doubt.
 pub async fn put_provider(
     database: &Database,
     provider: NewProvider,
@@ -66,6 +70,7 @@ pub async fn put_provider(
         remembers_refusals: Some(provider.declared.remembers_refusals),
         not_found_counts: Some(provider.declared.not_found_counts),
         settles_within: Some(provider.declared.settles_within),
+        worker_slots: None,
     };
     declare_provider(database, provider.code, declaration, act).await.map(drop)
 }
@@ -122,16 +127,16 @@ struct DeclareProvider;
 impl Statement for DeclareProvider {
     const SQL: &str = "-- declare_provider
 -- A field that is not declared keeps the value that the row has once no other transaction is changing it.
-INSERT INTO providers (code, name, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s)
-SELECT $1, name, coalesce($3, false), coalesce($4, false), coalesce($5, false), coalesce($6, 600)
+INSERT INTO providers (code, name, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s, worker_slots)
+SELECT $1, name, coalesce($3, false), coalesce($4, false), coalesce($5, false), coalesce($6, 600), coalesce($7, 64)
 FROM (SELECT coalesce($2, (SELECT known.name FROM providers known WHERE known.code = $1)) AS name) AS named
 WHERE name IS NOT NULL
 ON CONFLICT (code) DO UPDATE SET name = coalesce($2, providers.name),
     repeat_is_safe = coalesce($3, providers.repeat_is_safe),
     remembers_refusals = coalesce($4, providers.remembers_refusals),
     not_found_counts = coalesce($5, providers.not_found_counts),
-    settles_within_s = coalesce($6, providers.settles_within_s)
-RETURNING code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s";
+    settles_within_s = coalesce($6, providers.settles_within_s), worker_slots = coalesce($7, providers.worker_slots)
+RETURNING code, name, retries_enabled, repeat_is_safe, remembers_refusals, not_found_counts, settles_within_s, worker_slots";
 }
 
 #[derive(diesel::Queryable, QueryableByName, diesel::Selectable)]
@@ -142,6 +147,7 @@ struct ProviderRow {
     retries_enabled: bool,
     #[diesel(embed)]
     declared: DeclaredRow,
+    worker_slots: i32,
 }
 
 async fn declare(
@@ -157,6 +163,7 @@ async fn declare(
         .bind::<Nullable<Bool>, _>(declaration.remembers_refusals)
         .bind::<Nullable<Bool>, _>(declaration.not_found_counts)
         .bind::<Nullable<Integer>, _>(declaration.settles_within.map(whole_seconds))
+        .bind::<Nullable<Integer>, _>(declaration.worker_slots.map(i32::from))
         .load::<ProviderRow>(transaction);
     let Some(row) = written.await?.into_iter().next() else {
         return Err(DatabaseError::Absent { what: "provider", key: code });
@@ -173,6 +180,7 @@ async fn declare(
             "remembers_refusals": declared.remembers_refusals,
             "not_found_counts": declared.not_found_counts,
             "settles_within_s": whole_seconds(declared.settles_within),
+            "worker_slots": provider.worker_slots,
         }),
     };
     append(transaction, entry).await?;
@@ -196,6 +204,8 @@ impl From<ProviderRow> for ListedProvider {
             name: row.name,
             retries_enabled: row.retries_enabled,
             declared: row.declared.capabilities(),
+            // The database keeps it within these bounds.
+            worker_slots: u16::try_from(row.worker_slots).unwrap_or(u16::MAX),
         }
     }
 }
@@ -276,7 +286,24 @@ mod tests {
         let named = Declaration { name: Some("Botswana Power".to_owned()), ..Declaration::default() };
         let entered = declare_provider(&database, "BPC".to_owned(), named, act()).await.unwrap();
         assert_eq!((entered.declared, entered.retries_enabled), (Capabilities::default(), true));
+        assert_eq!(entered.worker_slots, 64);
         let changed = declare_provider(&database, "BPC".to_owned(), nameless, act()).await.unwrap();
         assert_eq!((changed.name.as_str(), changed.declared.repeat_is_safe), ("Botswana Power", true));
+    }
+
+    #[tokio::test]
+    async fn a_provider_keeps_the_slots_that_were_declared_and_has_one_at_least() {
+        let (database, local) = database().await;
+        let declares = |worker_slots| {
+            let name = Some("Botswana Power".to_owned());
+            let declaration = Declaration { name, worker_slots, ..Declaration::default() };
+            declare_provider(&database, "BPC".to_owned(), declaration, act())
+        };
+        assert_eq!(declares(Some(8)).await.unwrap().worker_slots, 8);
+        assert_eq!(declares(None).await.unwrap().worker_slots, 8);
+        let logged = "SELECT details->>'worker_slots' FROM audit_log ORDER BY id DESC LIMIT 1";
+        assert_eq!(local.run_sql(logged).unwrap(), "8");
+        declares(Some(0)).await.unwrap_err();
+        assert_eq!(list_providers(&database).await.unwrap()[0].worker_slots, 8);
     }
 }

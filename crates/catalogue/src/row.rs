@@ -87,7 +87,7 @@ pub(super) struct LockRow {
 impl OfferRow {
     pub(super) fn offer(&self) -> Result<Offer, DatabaseError> {
         let corrupt = |column| DatabaseError::corrupt("offers", column, &self.provider_code);
-        let currency = Currency::parse(&self.currency).map_err(|_malformed| corrupt("currency"))?;
+        let currency = Currency::in_hundredths(&self.currency).map_err(|_malformed| corrupt("currency"))?;
         let amount = |minor| Money::from_minor(minor, currency);
         let rate = |text: &str, column| Rate::parse(text).map_err(|_malformed| corrupt(column));
         Ok(Offer {

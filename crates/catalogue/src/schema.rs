@@ -25,6 +25,7 @@ diesel::table! {
         remembers_refusals -> Bool,
         not_found_counts -> Bool,
         settles_within_s -> Integer,
+        worker_slots -> Integer,
     }
 }
 

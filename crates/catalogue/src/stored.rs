@@ -33,5 +33,5 @@ impl DeclaredRow {
 
 /// A currency as stored.
 pub fn read_currency(table: &'static str, id: i64, code: &str) -> Result<Currency, DatabaseError> {
-    Currency::parse(code).map_err(|_malformed| DatabaseError::corrupt(table, "currency", id))
+    Currency::in_hundredths(code).map_err(|_malformed| DatabaseError::corrupt(table, "currency", id))
 }

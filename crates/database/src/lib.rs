@@ -3,6 +3,7 @@
 //! Nothing here knows what the service sells. The crates above write their statements, and run them with [`Run`].
 
 mod address;
+mod column;
 mod connection;
 mod error;
 mod handle;
@@ -23,6 +24,7 @@ mod timeline;
 mod transaction;
 
 pub use address::AddressError;
+pub use column::{Column, Element, column};
 pub use connection::{Connection, Purpose};
 pub use error::DatabaseError;
 pub use handle::{Database, Work};
@@ -32,5 +34,5 @@ pub use pool::{Pool, PooledConnection};
 pub use query::{Reads, Run};
 pub use schema::schema_version;
 pub use settings::DatabaseSettings;
-pub use statement::{Bound, Prepared, Statement, column, prepared};
+pub use statement::{Bound, Prepared, Statement, prepared};
 pub use transaction::Transaction;

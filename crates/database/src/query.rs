@@ -17,7 +17,14 @@ use tokio_postgres::{
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
 
-use crate::{Connection, DatabaseError, error::Source, row::ReadRow};
+use crate::{
+    Connection, DatabaseError,
+    error::Source,
+    row::{ColumnTypes, ReadRow},
+};
+
+/// As many parameters as the largest statements of the money path have.
+const PARAMETERS_LIKELY: usize = 40;
 
 /// A statement that can be run.
 pub trait Run: Sized {
@@ -36,7 +43,12 @@ pub trait Run: Sized {
         let request = self.request(connection);
         async move {
             let rows = request?.rows(connection).await?.0;
-            rows.into_iter().map(Self::read).collect()
+            let types = ColumnTypes::of(&rows);
+            let mut read = Vec::with_capacity(rows.len());
+            for row in rows {
+                read.push(Self::read(row, &types)?);
+            }
+            Ok(read)
         }
     }
 
@@ -55,7 +67,8 @@ pub trait Run: Sized {
         let request = self.request(connection);
         async move {
             let rows = request?.rows(connection).await?.0;
-            rows.into_iter().next().map(Self::read).transpose()
+            let types = ColumnTypes::of(&rows);
+            rows.into_iter().next().map(|row| Self::read(row, &types)).transpose()
         }
     }
 
@@ -98,11 +111,11 @@ pub trait Reads<Out> {
     /// [`DatabaseError::Query`] if Diesel cannot write it.
     fn request(self, connection: &Connection) -> Result<Request, DatabaseError>;
 
-    /// Reads a row.
+    /// Reads a row. `types` are those of its columns.
     ///
     /// # Errors
     /// [`DatabaseError::Query`] if the row is not as `Out` says.
-    fn read(row: Row) -> Result<Out, DatabaseError>;
+    fn read(row: Row, types: &ColumnTypes) -> Result<Out, DatabaseError>;
 }
 
 impl<Query, Out> Reads<Out> for Query
@@ -116,8 +129,8 @@ where
         Request::of(connection, &self.as_query())
     }
 
-    fn read(row: Row) -> Result<Out, DatabaseError> {
-        Out::build_from_row(&ReadRow::of(row)).map_err(failed)
+    fn read(row: Row, types: &ColumnTypes) -> Result<Out, DatabaseError> {
+        Out::build_from_row(&ReadRow::of(row, types)).map_err(failed)
     }
 }
 
@@ -125,7 +138,7 @@ where
 #[derive(Debug)]
 pub struct Request {
     statement: Wanted,
-    parameters: Vec<(Parameter, Type)>,
+    parameters: Vec<Parameter>,
 }
 
 /// How the server knows the statement.
@@ -135,7 +148,7 @@ enum Wanted {
     Prepared(Statement),
     /// This connection prepares it now, and keeps it under its type. A statement that is composed while the program
     /// runs has no such type.
-    New { id: Option<TypeId>, sql: String },
+    New { id: Option<TypeId>, sql: String, types: Vec<Type> },
 }
 
 impl Request {
@@ -144,7 +157,11 @@ impl Request {
         connection: &Connection,
         query: &(impl QueryFragment<Pg> + QueryId),
     ) -> Result<Self, DatabaseError> {
-        let parameters = parameters(query)?;
+        let mut collected = RawBytesBindCollector::<Pg>::new();
+        collected.binds.reserve(PARAMETERS_LIKELY);
+        collected.metadata.reserve(PARAMETERS_LIKELY);
+        query.collect_binds(&mut collected, &mut NoOwnTypes, &Pg).map_err(failed)?;
+        let parameters = collected.binds.into_iter().map(Parameter).collect();
         let id = id_of(query);
         if let Some(statement) = id.and_then(|id| connection.prepared(id)) {
             return Ok(Self { statement: Wanted::Prepared(statement), parameters });
@@ -152,7 +169,8 @@ impl Request {
         let mut sql = PgQueryBuilder::new();
         query.to_sql(&mut sql, &Pg).map_err(failed)?;
         let id = id.filter(|_| query.is_safe_to_cache_prepared(&Pg).unwrap_or_default());
-        Ok(Self { statement: Wanted::New { id, sql: sql.finish() }, parameters })
+        let types = collected.metadata.iter().map(type_of).collect::<Result<_, _>>()?;
+        Ok(Self { statement: Wanted::New { id, sql: sql.finish(), types }, parameters })
     }
 
     /// The rows, and the number of rows that were affected. It is boxed because a group of the money path runs many
@@ -179,15 +197,16 @@ impl Request {
         let turn = connection.turn().await;
         let statement = match self.statement {
             Wanted::Prepared(statement) => statement,
-            Wanted::New { id: Some(id), sql } => match connection.prepared(id) {
+            Wanted::New { id: Some(id), sql, types } => match connection.prepared(id) {
                 // Another statement of this type had the turn before this one.
                 Some(statement) => statement,
-                None => prepare(connection, id, &sql, &self.parameters).await?,
+                None => prepare(connection, id, &sql, &types).await?,
             },
-            Wanted::New { id: None, sql } => return client.query_typed_raw(&sql, self.parameters).await,
+            Wanted::New { id: None, sql, types } => {
+                return client.query_typed_raw(&sql, self.parameters.into_iter().zip(types)).await;
+            }
         };
-        let parameters = self.parameters.into_iter().map(|(parameter, _)| parameter);
-        let mut answer = pin!(client.query_raw(&statement, parameters));
+        let mut answer = pin!(client.query_raw(&statement, self.parameters));
         // The first poll sends it.
         let sent = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
         drop(turn);
@@ -202,24 +221,15 @@ async fn prepare(
     connection: &Connection,
     id: TypeId,
     sql: &str,
-    parameters: &[(Parameter, Type)],
+    types: &[Type],
 ) -> Result<Statement, tokio_postgres::Error> {
-    let types: Vec<Type> = parameters.iter().map(|(_, type_)| type_.clone()).collect();
-    let statement = connection.client().prepare_typed(sql, &types).await?;
+    let statement = connection.client().prepare_typed(sql, types).await?;
     connection.keep(id, statement.clone());
     Ok(statement)
 }
 
 fn id_of<Query: QueryId>(_: &Query) -> Option<TypeId> {
     Query::query_id()
-}
-
-/// The parameters, as Diesel serializes them.
-fn parameters(query: &impl QueryFragment<Pg>) -> Result<Vec<(Parameter, Type)>, DatabaseError> {
-    let mut collected = RawBytesBindCollector::<Pg>::new();
-    query.collect_binds(&mut collected, &mut NoOwnTypes, &Pg).map_err(failed)?;
-    let typed = collected.binds.into_iter().zip(&collected.metadata);
-    typed.map(|(bytes, metadata)| Ok((Parameter(bytes), type_of(metadata)?))).collect()
 }
 
 fn type_of(metadata: &PgTypeMetadata) -> Result<Type, DatabaseError> {

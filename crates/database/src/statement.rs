@@ -100,11 +100,6 @@ where
     }
 }
 
-/// One column of many rows, to be bound as an array. The statement joins the arrays again with `unnest`.
-pub fn column<'a, Row, Value>(rows: &'a [Row], value: impl Fn(&'a Row) -> Value) -> Vec<Value> {
-    rows.iter().map(value).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use diesel::{

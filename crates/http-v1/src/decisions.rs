@@ -20,7 +20,9 @@ impl Endpoint {
             | Self::Products
             | Self::Validate
             | Self::Purchases
-            | Self::Purchase => None,
+            | Self::Purchase
+            | Self::Statement
+            | Self::Sales => None,
         }
     }
 

@@ -34,6 +34,10 @@ pub enum Endpoint {
     Purchases,
     /// One of the caller's purchases.
     Purchase,
+    /// The postings of one of the caller's accounts.
+    Statement,
+    /// What the caller bought, by day.
+    Sales,
 }
 
 /// What a caller needs to be admitted.
@@ -49,7 +53,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -61,6 +65,8 @@ impl Endpoint {
         Self::Retry,
         Self::Purchases,
         Self::Purchase,
+        Self::Statement,
+        Self::Sales,
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -77,6 +83,8 @@ impl Endpoint {
             Self::Retry => "/public/v1/purchases/retry",
             Self::Purchases => "/public/v1/purchases",
             Self::Purchase => "/public/v1/purchases/{id}",
+            Self::Statement => "/public/v1/accounts/{id}/statement",
+            Self::Sales => "/public/v1/reports/sales",
         }
     }
 
@@ -84,9 +92,14 @@ impl Endpoint {
     pub const fn method(self) -> Method {
         match self {
             Self::Login | Self::Refresh | Self::Validate | Self::Confirm | Self::Retry => Method::POST,
-            Self::Me | Self::Accounts | Self::Account | Self::Products | Self::Purchases | Self::Purchase => {
-                Method::GET
-            }
+            Self::Me
+            | Self::Accounts
+            | Self::Account
+            | Self::Products
+            | Self::Purchases
+            | Self::Purchase
+            | Self::Statement
+            | Self::Sales => Method::GET,
         }
     }
 
@@ -96,6 +109,8 @@ impl Endpoint {
             Self::Purchases => {
                 &["external_reference", "subscriber_identifier", "status", "from", "to", "cursor", "limit"]
             }
+            Self::Statement => &["from", "to", "cursor", "limit", "format"],
+            Self::Sales => &["from", "to", "format"],
             Self::Login
             | Self::Refresh
             | Self::Me
@@ -114,12 +129,13 @@ impl Endpoint {
         match self {
             Self::Login | Self::Refresh => Access::WithCredentials,
             Self::Me => Access::WithToken,
-            Self::Accounts | Self::Account => Access::Permitted(Permission::AccountsRead),
+            // What a statement adds to a balance is how it came about, and every role that reads one may read the other.
+            Self::Accounts | Self::Account | Self::Statement => Access::Permitted(Permission::AccountsRead),
             Self::Products => Access::Permitted(Permission::ProductsRead),
             Self::Validate => Access::Permitted(Permission::PurchasesValidate),
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
-            Self::Purchases | Self::Purchase => Access::Permitted(Permission::PurchasesRead),
+            Self::Purchases | Self::Purchase | Self::Sales => Access::Permitted(Permission::PurchasesRead),
         }
     }
 

@@ -14,6 +14,8 @@ mod responses;
 mod texts;
 pub(crate) mod values;
 
+pub(crate) use headers::NEXT_CURSOR;
+
 use actix_web::http::Method;
 use utoipa::{
     PartialSchema, ToSchema,
@@ -91,13 +93,15 @@ fn components() -> Components {
     add::<values::ProductType>(&mut schemas);
     add::<values::SourceChannel>(&mut schemas);
     add::<wire::Session>(&mut schemas);
-    add::<wire::Me>(&mut schemas);
+    add::<wire::Me<'_>>(&mut schemas);
     add::<wire::Account>(&mut schemas);
     add::<wire::Product>(&mut schemas);
-    add::<wire::Purchase>(&mut schemas);
+    add::<wire::Purchase<'_>>(&mut schemas);
     add::<wire::Recovery>(&mut schemas);
-    add::<wire::ListedPurchase>(&mut schemas);
-    add::<wire::PurchasePage>(&mut schemas);
+    add::<wire::ListedPurchase<'_>>(&mut schemas);
+    add::<wire::PurchasePage<'_>>(&mut schemas);
+    add::<wire::Statement>(&mut schemas);
+    add::<wire::Sales>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

@@ -1,16 +1,24 @@
 //! Bodies and queries of requests, read field by field in the order of the specification.
 
 mod cursor;
-mod known;
+mod days;
+mod format;
 pub(crate) mod limits;
 mod path_id;
 mod purchase;
 mod purchase_list;
+mod query;
+mod sales;
 mod selection;
 mod session;
+mod statement;
 
-pub use known::known_parameters;
+pub use days::Days;
+pub use format::Format;
 pub use path_id::{account_in_path, purchase_in_path};
 pub use purchase::{SUBSCRIBER, purchase_request, retry_question};
 pub use purchase_list::{PurchaseList, purchase_list};
+pub use query::known_parameters;
+pub use sales::{SalesQuery, sales_query};
 pub use session::{login_request, refresh_request};
+pub use statement::{StatementQuery, statement_query};

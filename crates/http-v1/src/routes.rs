@@ -6,6 +6,8 @@ mod document;
 mod products;
 mod purchase_reads;
 mod purchases;
+mod sales;
+mod statement;
 mod strict;
 
 use actix_web::{
@@ -40,6 +42,8 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Retry => at(endpoint, purchases::retry),
         Endpoint::Purchases => at(endpoint, purchase_reads::list),
         Endpoint::Purchase => at(endpoint, purchase_reads::one),
+        Endpoint::Statement => at(endpoint, statement::statement),
+        Endpoint::Sales => at(endpoint, sales::sales),
     }
 }
 

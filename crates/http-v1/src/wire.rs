@@ -3,17 +3,24 @@
 
 mod account;
 mod actor;
+mod camt;
+mod csv;
 mod listed;
 mod moment;
 mod product;
 mod purchase;
 mod recovery;
+mod sales;
 mod session;
+mod statement;
 
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
+pub use camt::Camt053;
 pub use listed::{ListedPurchase, PurchasePage};
 pub use product::Product;
 pub use purchase::Purchase;
 pub use recovery::Recovery;
+pub use sales::{Sales, SalesRow};
 pub use session::{Me, Session};
+pub use statement::{Line, Statement};

@@ -4,7 +4,7 @@ use money::{Currency, Money};
 
 use crate::AccountId;
 
-/// What a wallet is for (specification, section 2.3).
+/// What a wallet is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
     /// The account for general use. It may be debited.
@@ -42,7 +42,7 @@ impl Category {
     }
 }
 
-/// One active account (specification, section 2.3).
+/// One active account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// The account number: the `debited_account_id` of a purchase.

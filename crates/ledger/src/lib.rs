@@ -1,18 +1,6 @@
-//! Accounts, holds and postings as pure rules: which operations a wallet allows, and which postings an event
-//! makes. The ledger always balances, because each posting debits one account and credits another by the same
-//! amount.
+//! Accounts, holds and postings as pure rules.
 //!
-//! ```
-//! use ledger::{AccountId, Wallet};
-//! use money::{Currency, Money};
-//!
-//! let pula = Currency::parse("BWP")?;
-//! let wallet = Wallet::new(AccountId(1), Money::from_minor(10_000, pula), Money::zero(pula))?;
-//! let held = wallet.place_hold(Money::from_minor(6_000, pula))?;
-//! assert_eq!(held.available()?.to_string(), "BWP 40.00");
-//! assert!(held.place_hold(Money::from_minor(5_000, pula)).is_err());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod account;

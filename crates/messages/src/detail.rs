@@ -91,6 +91,14 @@ pub enum Detail {
     BadTime,
     /// Not a whole number from 1 to a limit. `field`, `limit`.
     OutOfRange,
+    /// Not a day. `field`.
+    BadDay,
+    /// The period ends before it begins. `field`.
+    PeriodBackwards,
+    /// The period has more days than the limit. `field`, `limit`.
+    PeriodTooLong,
+    /// The period begins in the future. `field`.
+    PeriodNotBegun,
     /// Not a cursor that was given out. `field`.
     BadCursor,
     /// A cursor together with filters with which it was not given out. `field`.
@@ -129,7 +137,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 60] = [
+    pub const ALL: [Self; 64] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -173,6 +181,10 @@ impl Detail {
         Self::BadMoment,
         Self::BadTime,
         Self::OutOfRange,
+        Self::BadDay,
+        Self::PeriodBackwards,
+        Self::PeriodTooLong,
+        Self::PeriodNotBegun,
         Self::BadCursor,
         Self::CursorOfOtherFilters,
         Self::Account,
@@ -229,6 +241,10 @@ impl Detail {
             | Self::BadMoment
             | Self::BadTime
             | Self::OutOfRange
+            | Self::BadDay
+            | Self::PeriodBackwards
+            | Self::PeriodTooLong
+            | Self::PeriodNotBegun
             | Self::BadCursor
             | Self::CursorOfOtherFilters
             | Self::BadIdempotencyKey
@@ -297,6 +313,10 @@ impl Detail {
             Self::BadMoment => "bad_moment",
             Self::BadTime => "bad_time",
             Self::OutOfRange => "out_of_range",
+            Self::BadDay => "bad_day",
+            Self::PeriodBackwards => "period_backwards",
+            Self::PeriodTooLong => "period_too_long",
+            Self::PeriodNotBegun => "period_not_begun",
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
             Self::Account => "account",

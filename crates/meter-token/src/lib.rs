@@ -1,25 +1,17 @@
-//! The token wire format (specification, section 2.2): one bare token, or `Description: Token` pairs
-//! joined by a pipe. The order of the pairs is the order of entry into the meter.
+//! The tokens of a vend and their text form.
 //!
-//! ```
-//! use meter_token::{DescribedToken, MeterToken, TokenSet};
-//!
-//! let credit = DescribedToken::parse("Credit Token", "08086259498974263587")?;
-//! assert_eq!(TokenSet::single(credit.clone()).wire_form(), "08086259498974263587");
-//!
-//! let change = DescribedToken::parse("KeyChange Token1", "50193837188098045115")?;
-//! let set = TokenSet::in_order(vec![change, credit])?;
-//! assert_eq!(
-//!     set.wire_form(),
-//!     "KeyChange Token1: 50193837188098045115|Credit Token: 08086259498974263587"
-//! );
-//! # Ok::<(), meter_token::MeterTokenError>(())
-//! ```
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(any(test, feature = "std")), no_std)]
 #![warn(missing_docs)]
+
+extern crate alloc;
 
 mod set;
 
-use std::fmt;
+use core::fmt;
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 
 pub use set::{DescribedToken, TokenSet, TypicalDescription};
 

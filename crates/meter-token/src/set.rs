@@ -1,6 +1,11 @@
 //! The tokens of one vend, in the order in which the meter needs them.
 
-use std::fmt;
+use core::fmt;
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use alloc::{format, vec};
 
 use crate::{MeterToken, MeterTokenError};
 
@@ -17,7 +22,7 @@ pub struct DescribedToken {
     token: MeterToken,
 }
 
-/// The typical descriptions (specification, section 2.2), for tokens that the provider issued without one.
+/// The typical descriptions, for tokens that the provider issued without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypicalDescription {
     /// The token that carries credit.
@@ -113,7 +118,7 @@ enum Tokens {
 }
 
 impl TokenSet {
-    /// A set of one token. Its description is dropped (specification, section 2.2).
+    /// A set of one token. Its description is dropped.
     pub fn single(token: DescribedToken) -> Self {
         Self(Tokens::Single(token.token))
     }
@@ -145,7 +150,7 @@ impl TokenSet {
             .and_then(Self::in_order)
     }
 
-    /// The wire form: the value of `product.token` (versioned surface) and of `token` (Current surface).
+    /// The text form, which [`parse`](Self::parse) reads.
     pub fn wire_form(&self) -> String {
         match &self.0 {
             Tokens::Single(token) => token.expose().to_owned(),
@@ -282,7 +287,7 @@ mod tests {
             let set = TokenSet::in_order(pairs.iter().map(issued).collect()).unwrap();
             let wire = set.wire_form();
             prop_assert_eq!(TokenSet::parse(&wire).unwrap(), set);
-            // A client reads it in this way (specification, section 2.2).
+            // A client reads it in this way.
             let read: Vec<&str> =
                 wire.split('|').map(|pair| pair.split_once(':').unwrap().1.trim()).collect();
             let digits: Vec<&str> = pairs.iter().map(|(_, digits)| digits.as_str()).collect();

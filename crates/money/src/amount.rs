@@ -1,12 +1,11 @@
 //! The grammar of an amount in a request. No lenient parser and no float ever handles an amount.
 
+use alloc::format;
+
 use crate::{Currency, Money};
 
 /// Twelve integer digits, in minor units, are far below the limit of `i64`.
 const INTEGER_DIGITS_MAX: usize = 12;
-
-/// The number of decimals of an amount.
-const DECIMALS: i64 = 2;
 
 /// Why a number in a request is not an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,22 +16,22 @@ pub enum AmountError {
     /// More than twelve digits before the point.
     #[error("the amount has more than 12 integer digits")]
     TooLarge,
-    /// A non-zero digit after the second decimal.
-    #[error("the amount is finer than a hundredth")]
+    /// A non-zero digit after the last decimal of the currency.
+    #[error("the amount is finer than the minor unit of its currency")]
     TooFine,
     /// Zero.
     #[error("the amount is not positive")]
     NotPositive,
 }
 
-/// Reads a text as a positive amount: digits, at most two decimals (more only if they are zeros), no sign, no exponent,
-/// at most twelve integer digits.
+/// Reads a text as a positive amount: digits, at most the decimals of the currency (more only if they are zeros), no sign, no
+/// exponent, at most twelve integer digits.
 pub fn parse_amount(text: &str, currency: Currency) -> Result<Money, AmountError> {
     digits_of(text)?.times_ten_to(0, currency)
 }
 
 /// Reads the text of a JSON number (RFC 8259, section 6) as a positive amount. An exponent is allowed: `1E2`
-/// is one hundred. The value must have at most two decimals and twelve integer digits.
+/// is one hundred. The value must have at most the decimals of the currency and twelve integer digits.
 pub fn parse_json_amount(text: &str, currency: Currency) -> Result<Money, AmountError> {
     match text.split_once(['e', 'E']) {
         None => parse_amount(text, currency),
@@ -83,10 +82,12 @@ impl Digits<'_> {
         if integer_digits > count(INTEGER_DIGITS_MAX) {
             return Err(AmountError::TooLarge);
         }
-        let zeros = integer_digits.saturating_add(DECIMALS).saturating_sub(count(significant.len()));
+        let zeros = integer_digits
+            .saturating_add(currency.minor_digits().into())
+            .saturating_sub(count(significant.len()));
         let zeros = usize::try_from(zeros).map_err(|_negative| AmountError::TooFine)?;
         let minor = format!("{significant}{}", "0".repeat(zeros));
-        let minor = minor.parse().expect("fourteen digits fit an i64");
+        let minor = minor.parse().expect("eighteen digits fit an i64");
         Ok(Money::from_minor(minor, currency))
     }
 }
@@ -194,6 +195,16 @@ mod tests {
         assert_eq!(read("1234567890123"), Err(AmountError::TooLarge));
         assert_eq!(read("0"), Err(AmountError::NotPositive));
         assert_eq!(read("0.00"), Err(AmountError::NotPositive));
+    }
+
+    #[test]
+    fn the_decimals_are_those_of_the_currency() {
+        let read = |text, code| parse_amount(text, Currency::parse(code).unwrap()).map(Money::minor);
+        assert_eq!((read("100", "JPY"), read("100.0", "JPY")), (Ok(100), Ok(100)));
+        assert_eq!(read("100.5", "JPY"), Err(AmountError::TooFine));
+        assert_eq!((read("1.234", "BHD"), read("1.2345", "BHD")), (Ok(1_234), Err(AmountError::TooFine)));
+        let most = Currency::with_minor_digits("ABC", Currency::MINOR_DIGITS_MAX).unwrap();
+        assert_eq!(parse_amount("999999999999.999999", most).map(Money::minor), Ok(999_999_999_999_999_999));
     }
 
     proptest! {

@@ -1,8 +1,11 @@
 //! A rate: the share of an amount that a fee or a commission takes.
 
-use std::fmt;
+use core::fmt;
+use core::str::FromStr;
 
-use rust_decimal::{Decimal, RoundingStrategy};
+use alloc::borrow::ToOwned;
+
+use rust_decimal::Decimal;
 
 use crate::MoneyError;
 
@@ -30,11 +33,13 @@ impl Rate {
     pub const fn to_decimal(self) -> Decimal {
         self.0
     }
+}
 
-    pub(crate) fn of_minor_half_up(self, minor: i64) -> Result<i64, MoneyError> {
-        let exact = Decimal::from(minor).checked_mul(self.0).ok_or(MoneyError::Overflow)?;
-        i64::try_from(exact.round_dp_with_strategy(0, RoundingStrategy::MidpointAwayFromZero))
-            .map_err(|_overflow| MoneyError::Overflow)
+impl FromStr for Rate {
+    type Err = MoneyError;
+
+    fn from_str(text: &str) -> Result<Self, MoneyError> {
+        Self::parse(text)
     }
 }
 

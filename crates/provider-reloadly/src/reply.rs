@@ -128,7 +128,7 @@ pub(crate) enum Stated {
 impl Stated {
     fn read(amount: Option<&RawValue>, currency: Option<&str>) -> Self {
         let Some(amount) = amount else { return Self::Nothing };
-        let currency = currency.and_then(|code| Currency::parse(code).ok());
+        let currency = currency.and_then(|code| Currency::in_hundredths(code).ok());
         currency.and_then(|currency| exactly(amount, currency)).map_or(Self::Garbled, Self::Amount)
     }
 }

@@ -138,7 +138,7 @@ fn address(text: &str, setting: &'static str) -> Result<Url, SettingsError> {
 }
 
 fn currency(code: &str, setting: &'static str) -> Result<Currency, SettingsError> {
-    Currency::parse(code).map_err(|source| SettingsError::BadCurrency { setting, source })
+    Currency::in_hundredths(code).map_err(|source| SettingsError::BadCurrency { setting, source })
 }
 
 fn filled<'a>(text: &'a str, setting: &'static str) -> Result<&'a str, SettingsError> {

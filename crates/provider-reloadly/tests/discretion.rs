@@ -1,9 +1,9 @@
 //! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
 //! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
 
-#[path = "vendor/connection.rs"]
+#[path = "adapter/connection.rs"]
 mod connection;
-#[path = "sandbox/env.rs"]
+#[path = "adapter/sandbox/env.rs"]
 mod env;
 
 use provider::Provider;

@@ -65,7 +65,7 @@ impl XmlVend {
     }
 
     /// Sends a question that moves no money.
-    async fn ask(&self, message: Message) -> Result<Vec<u8>, NoReply> {
+    async fn ask(&self, message: Message<'_>) -> Result<Vec<u8>, NoReply> {
         self.questions.exchange(message, &Gate::while_true(|| true), self.enquiry_timeout).await
     }
 

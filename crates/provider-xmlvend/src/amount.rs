@@ -17,7 +17,7 @@ pub(crate) struct Amount {
 
 impl Amount {
     /// Reads an element's `value` and `symbol`.
-    pub(crate) fn read(element: &Element) -> Result<Self, Malformed> {
+    pub(crate) fn read(element: &Element<'_>) -> Result<Self, Malformed> {
         let value = element.attribute("value").ok_or(Malformed::Missing("amount"))?;
         let value = decimal(value).ok_or(Malformed::BadValue("amount"))?;
         Ok(Self { value, symbol: element.attribute("symbol").map(str::to_owned) })

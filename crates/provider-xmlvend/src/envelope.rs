@@ -8,9 +8,9 @@ use crate::tree::{Element, Malformed, Vocabulary};
 /// The content of an envelope.
 pub(crate) enum Payload<'a> {
     /// A message of the protocol.
-    Message(&'a Element),
+    Message(&'a Element<'a>),
     /// A SOAP fault.
-    Fault(&'a Element),
+    Fault(&'a Element<'a>),
 }
 
 impl SoapVersion {
@@ -23,7 +23,7 @@ impl SoapVersion {
 }
 
 /// Puts a message into an envelope. The prefixes that messages use are declared here.
-pub(crate) fn seal(version: SoapVersion, message: Tag) -> Vec<u8> {
+pub(crate) fn seal(version: SoapVersion, message: Tag<'_>) -> Vec<u8> {
     Tag::new("soap:Envelope")
         .with("xmlns:soap", version.namespace())
         .with("xmlns:b", names::BASE)
@@ -34,7 +34,7 @@ pub(crate) fn seal(version: SoapVersion, message: Tag) -> Vec<u8> {
 }
 
 /// The payload of an envelope. An error unless there is exactly one.
-pub(crate) fn open(root: &Element) -> Result<Payload<'_>, Malformed> {
+pub(crate) fn open<'a>(root: &'a Element<'a>) -> Result<Payload<'a>, Malformed> {
     if !is_soap(root, "Envelope") {
         return Err(Malformed::NotOurs);
     }
@@ -49,6 +49,6 @@ pub(crate) fn open(root: &Element) -> Result<Payload<'_>, Malformed> {
     }
 }
 
-fn is_soap(element: &Element, name: &str) -> bool {
+fn is_soap(element: &Element<'_>, name: &str) -> bool {
     element.vocabulary() == Vocabulary::Soap && element.name() == name
 }

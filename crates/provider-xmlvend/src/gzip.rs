@@ -2,11 +2,14 @@
 
 use std::io::Read;
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
 /// The first bytes of every gzip stream. No XML document begins with them. Some gateways compress without a header that
 /// says so.
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
+
+/// More than most replies have. A small compressed reply cannot ask for more memory than this before it is read.
+const LIKELY_BYTES_MAX: usize = 16 * 1024;
 
 /// The decompressed reply. `None` if the reply is not compressed, is damaged, or decompresses to more than `limit`
 /// bytes.
@@ -14,7 +17,8 @@ pub(crate) fn opened(reply: &[u8], limit: u64) -> Option<Vec<u8>> {
     if !reply.starts_with(&MAGIC) {
         return None;
     }
-    let mut opened = Vec::new();
+    // The messages of the protocol repeat themselves, and become a quarter or less.
+    let mut opened = Vec::with_capacity(reply.len().saturating_mul(4).min(LIKELY_BYTES_MAX));
     let length = MultiGzDecoder::new(reply).take(limit.saturating_add(1)).read_to_end(&mut opened).ok()?;
     u64::try_from(length).is_ok_and(|length| length <= limit).then_some(opened)
 }

@@ -47,7 +47,7 @@ pub(crate) struct MessageId {
 
 impl MessageId {
     /// Reads the child with this name. `Ok(None)` if there is no such child.
-    fn read(message: &Element, name: &'static str) -> Result<Option<Self>, Malformed> {
+    fn read(message: &Element<'_>, name: &'static str) -> Result<Option<Self>, Malformed> {
         let Some(id) = message.only(name)? else { return Ok(None) };
         let part = |attribute| id.attribute(attribute).unwrap_or_default().to_owned();
         Ok(Some(Self { second: part("dateTime"), number: part("uniqueNumber") }))
@@ -85,7 +85,7 @@ impl Reply {
 }
 
 impl AdviceReply {
-    fn read(message: &Element) -> Result<Self, Malformed> {
+    fn read(message: &Element<'_>) -> Result<Self, Malformed> {
         let last = message.only("lastResponse")?.ok_or(Malformed::Missing("last response"))?;
         let last_response = match last.kind() {
             Some("CreditVendResp") => LastResponse::Vend(SaleReply::read(last)?),

@@ -12,12 +12,15 @@ use crate::settings::{Credentials, DeviceId};
 use crate::tag::Tag;
 
 /// A message and the operation that it belongs to.
-pub(crate) struct Message {
+pub(crate) struct Message<'a> {
     /// The name in the `SOAPAction` header.
     pub(crate) action: &'static str,
     /// The element for the envelope's body.
-    pub(crate) content: Tag,
+    pub(crate) content: Tag<'a>,
 }
+
+/// The most parts that a message has: four in its header, and three of a sale.
+const PARTS_MAX: usize = 7;
 
 /// The sender: the constant part of every message.
 #[derive(Clone, Debug)]
@@ -29,36 +32,40 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// The customer check: asks for the subscriber's name and whether it may buy.
-    pub(crate) fn confirm_customer(&self, call: CallId, subscriber: &SubscriberIdentifier) -> Message {
+    pub(crate) fn confirm_customer<'a>(
+        &'a self,
+        call: CallId,
+        subscriber: &'a SubscriberIdentifier,
+    ) -> Message<'a> {
         let mut parts = self.header(call);
         parts.push(id_method("r:idMethod", subscriber));
         Message { action: "ConfirmCustomerRequest", content: Tag::new("r:confirmCustomerReq").around(parts) }
     }
 
     /// The trial vend: asks what this sale would yield.
-    pub(crate) fn trial_credit_vend(&self, call: CallId, sale: &Sale) -> Message {
+    pub(crate) fn trial_credit_vend<'a>(&'a self, call: CallId, sale: &'a Sale) -> Message<'a> {
         let content = Tag::new("r:trialCreditVendReq").around(self.sale_parts(call, sale));
         Message { action: "TrialCreditVendRequest", content }
     }
 
     /// The vend.
-    pub(crate) fn credit_vend(&self, order: &VendOrder) -> Message {
+    pub(crate) fn credit_vend<'a>(&'a self, order: &'a VendOrder) -> Message<'a> {
         let parts = self.sale_parts(order.reference.call(), &order.sale);
         Message { action: "CreditVendRequest", content: Tag::new("r:creditVendReq").around(parts) }
     }
 
     /// The enquiry: asks for the gateway's answer to the vend with this reference.
-    pub(crate) fn last_response(&self, call: CallId, order: &VendOrder) -> Message {
+    pub(crate) fn last_response(&self, call: CallId, order: &VendOrder) -> Message<'_> {
         let mut parts = self.header(call);
         parts.push(message_id("b:adviceReqMsgID", order.reference.call()));
         let content = Tag::new("b:adviceReq").with("xsi:type", "b:LastRespAdviceReq").around(parts);
         Message { action: "AdviceRequest", content }
     }
 
-    fn sale_parts(&self, call: CallId, sale: &Sale) -> Vec<Tag> {
+    fn sale_parts<'a>(&'a self, call: CallId, sale: &'a Sale) -> Vec<Tag<'a>> {
         let amount = Tag::new("r:amt")
             .with("value", sale.amount.amount().to_string())
-            .with("symbol", sale.amount.currency().as_str());
+            .with("symbol", sale.amount.currency().as_str().to_owned());
         let mut parts = self.header(call);
         parts.extend([
             Tag::new("b:resource").with("xsi:type", format!("b:{}", resource(sale.product))),
@@ -68,36 +75,37 @@ impl Sender {
         parts
     }
 
-    fn header(&self, call: CallId) -> Vec<Tag> {
-        let mut parts = vec![
+    fn header(&self, call: CallId) -> Vec<Tag<'_>> {
+        let mut parts = Vec::with_capacity(PARTS_MAX);
+        parts.extend([
             device("b:clientID", &self.client),
             device("b:terminalID", &self.terminal),
             message_id("b:msgID", call),
-        ];
+        ]);
         parts.extend(self.credentials.as_ref().map(authentication));
         parts
     }
 }
 
-fn device(name: &'static str, id: &DeviceId) -> Tag {
+fn device<'a>(name: &'static str, id: &'a DeviceId) -> Tag<'a> {
     match id {
-        DeviceId::Ean(ean) => Tag::new(name).with("xsi:type", "b:EANDeviceID").with("ean", ean),
-        DeviceId::Id(id) => Tag::new(name).with("xsi:type", "b:GenericDeviceID").with("id", id),
+        DeviceId::Ean(ean) => Tag::new(name).with("xsi:type", "b:EANDeviceID").with("ean", ean.as_str()),
+        DeviceId::Id(id) => Tag::new(name).with("xsi:type", "b:GenericDeviceID").with("id", id.as_str()),
     }
 }
 
-fn message_id(name: &'static str, call: CallId) -> Tag {
+fn message_id(name: &'static str, call: CallId) -> Tag<'static> {
     Tag::new(name).with("dateTime", call.second().to_string()).with("uniqueNumber", call.number().to_string())
 }
 
-fn authentication(credentials: &Credentials) -> Tag {
+fn authentication(credentials: &Credentials) -> Tag<'_> {
     Tag::new("b:authCred").around([
         Tag::new("b:opName").saying(&credentials.op_name),
         Tag::new("b:password").saying(credentials.password.expose_secret()),
     ])
 }
 
-fn id_method(name: &'static str, subscriber: &SubscriberIdentifier) -> Tag {
+fn id_method<'a>(name: &'static str, subscriber: &'a SubscriberIdentifier) -> Tag<'a> {
     let meter =
         Tag::new("b:meterIdentifier").with("xsi:type", "b:MeterNumber").with("msno", subscriber.as_str());
     Tag::new(name).with("xsi:type", "b:VendIDMethod").around([meter])
@@ -134,7 +142,7 @@ mod tests {
         VendOrder { reference: ProviderReference::new(call(30, 42)), sale }
     }
 
-    fn written(version: SoapVersion, message: Message) -> String {
+    fn written(version: SoapVersion, message: Message<'_>) -> String {
         String::from_utf8(envelope::seal(version, message.content)).unwrap()
     }
 
@@ -145,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_customer_check_has_its_id_method_in_the_revenue_namespace() {
-        let message = sender().confirm_customer(call(29, 41), &order().sale.subscriber);
+        let (sender, order) = (sender(), order());
+        let message = sender.confirm_customer(call(29, 41), &order.sale.subscriber);
         let fixture = include_str!("../tests/fixtures/confirm_customer.request.xml");
         assert_eq!(written(SoapVersion::V1_1, message), golden(fixture));
     }
@@ -177,7 +186,8 @@ mod tests {
 
     #[test]
     fn an_enquiry_names_the_order_under_a_fresh_id() {
-        let message = sender().last_response(call(29, 41), &order());
+        let (sender, order) = (sender(), order());
+        let message = sender.last_response(call(29, 41), &order);
         let fixture = include_str!("../tests/fixtures/last_response.request.xml");
         assert_eq!(written(SoapVersion::V1_2, message), golden(fixture));
     }

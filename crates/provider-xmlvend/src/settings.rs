@@ -152,7 +152,7 @@ impl XmlVendSettings {
     }
 
     pub(crate) fn currency(&self) -> Result<Currency, SettingsError> {
-        Currency::parse(&self.currency).map_err(SettingsError::BadCurrency)
+        Currency::in_hundredths(&self.currency).map_err(SettingsError::BadCurrency)
     }
 
     pub(crate) fn check_timeouts(&self) -> Result<(), SettingsError> {

@@ -42,7 +42,7 @@ impl Gateway {
     /// and only the body proves anything.
     pub(crate) async fn exchange(
         &self,
-        message: Message,
+        message: Message<'_>,
         gate: &Gate,
         within: Duration,
     ) -> Result<Vec<u8>, NoReply> {

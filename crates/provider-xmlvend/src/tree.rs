@@ -1,9 +1,11 @@
 //! A reply as a tree of elements with limited size. So nothing is read by position or by namespace prefix.
 
+use std::borrow::Cow;
+
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
-use quick_xml::name::ResolveResult;
+use quick_xml::name::{QName, ResolveResult};
 use quick_xml::reader::NsReader;
 
 use crate::names;
@@ -43,33 +45,33 @@ pub(crate) enum Vocabulary {
 
 /// One element with its content. The content may have tokens, so there is no `Debug` outside tests.
 #[cfg_attr(test, derive(Debug, PartialEq, Eq))]
-pub(crate) struct Element {
-    name: String,
+pub(crate) struct Element<'document> {
+    name: Cow<'document, str>,
     vocabulary: Vocabulary,
-    kind: Option<String>,
-    attributes: Vec<(String, String)>,
-    text: String,
-    children: Vec<Element>,
+    kind: Option<Cow<'document, str>>,
+    attributes: Vec<(Cow<'document, str>, Cow<'document, str>)>,
+    text: Cow<'document, str>,
+    children: Vec<Self>,
 }
 
-impl Element {
+impl<'document> Element<'document> {
     /// Reads a complete document and returns its root.
-    pub(crate) fn parse(document: &[u8]) -> Result<Self, Malformed> {
+    pub(crate) fn parse(document: &'document [u8]) -> Result<Self, Malformed> {
         let text = std::str::from_utf8(document).map_err(|_position| Malformed::NotUtf8)?;
         let mut reader = NsReader::from_str(text.trim_start_matches(UTF_8_BYTE_ORDER_MARK));
         let mut growing = Growing::default();
         loop {
             let (resolved, event) = reader.read_resolved_event().map_err(|_position| Malformed::NotXml)?;
             match event {
-                Event::Start(start) => growing.open(Self::from_start(&resolved, &start)?)?,
+                Event::Start(start) => growing.open(Self::from_start(&resolved, &start, text)?)?,
                 Event::Empty(start) => {
-                    growing.open(Self::from_start(&resolved, &start)?)?;
+                    growing.open(Self::from_start(&resolved, &start, text)?)?;
                     growing.close()?;
                 }
                 Event::End(_) => growing.close()?,
-                Event::Text(text) => growing.write(&text.xml10_content())?,
-                Event::CData(text) => growing.write(&text.xml10_content())?,
-                Event::GeneralRef(entity) => growing.write(&expand(&entity)?)?,
+                Event::Text(written) => growing.write(part_of(text, &written.xml10_content()))?,
+                Event::CData(written) => growing.write(part_of(text, &written.xml10_content()))?,
+                Event::GeneralRef(entity) => growing.write(Cow::Owned(expand(&entity)?))?,
                 Event::DocType(_) => return Err(Malformed::NotXml),
                 Event::Comment(_) | Event::PI(_) | Event::Decl(_) => {}
                 Event::Eof => return growing.finish(),
@@ -77,7 +79,11 @@ impl Element {
         }
     }
 
-    fn from_start(resolved: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<Self, Malformed> {
+    fn from_start(
+        resolved: &ResolveResult<'_>,
+        start: &BytesStart<'_>,
+        document: &'document str,
+    ) -> Result<Self, Malformed> {
         let vocabulary = match resolved {
             ResolveResult::Unbound => Vocabulary::Unqualified,
             ResolveResult::Bound(namespace) if namespace.0.starts_with(names::XMLVEND_FAMILY) => {
@@ -89,13 +95,12 @@ impl Element {
             ResolveResult::Bound(_) => Vocabulary::Foreign,
             ResolveResult::Unknown(_) => return Err(Malformed::NotXml),
         };
-        let name = start.local_name().as_ref().to_owned();
         let mut element = Self {
-            name,
+            name: part_of(document, start.local_name().as_ref()),
             vocabulary,
             kind: None,
             attributes: Vec::new(),
-            text: String::new(),
+            text: Cow::Borrowed(""),
             children: Vec::new(),
         };
         for (index, attribute) in start.attributes().enumerate() {
@@ -105,7 +110,7 @@ impl Element {
             let attribute = attribute.map_err(|_position| Malformed::NotXml)?;
             let value =
                 attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_escape| Malformed::NotXml)?;
-            element.take_attribute(attribute.key, &value)?;
+            element.take_attribute(attribute.key, &value, document)?;
         }
         Ok(element)
     }
@@ -113,7 +118,12 @@ impl Element {
     /// Stores an attribute. An attribute with the local name `type` and any prefix, declared or not, counts as
     /// `xsi:type`, and only the local part of its value is kept. All others must be unqualified, as the protocol's own
     /// attributes are.
-    fn take_attribute(&mut self, name: quick_xml::name::QName<'_>, value: &str) -> Result<(), Malformed> {
+    fn take_attribute(
+        &mut self,
+        name: QName<'_>,
+        value: &str,
+        document: &'document str,
+    ) -> Result<(), Malformed> {
         if name.as_namespace_binding().is_some() {
             return Ok(());
         }
@@ -121,11 +131,11 @@ impl Element {
         let value = value.trim();
         if local.as_ref() == "type" {
             let kind = value.rsplit_once(':').map_or(value, |(_prefix, local)| local);
-            if self.kind.replace(kind.to_owned()).is_some() {
+            if self.kind.replace(part_of(document, kind)).is_some() {
                 return Err(Malformed::Ambiguous("type"));
             }
         } else if prefix.is_none() {
-            self.attributes.push((local.as_ref().to_owned(), value.to_owned()));
+            self.attributes.push((part_of(document, local.as_ref()), part_of(document, value)));
         }
         Ok(())
     }
@@ -153,7 +163,7 @@ impl Element {
     /// The value of an attribute, trimmed. `None` if it is absent or blank.
     pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _value)| known == name);
-        found.map(|(_name, value)| value.as_str()).filter(|value| !value.is_empty())
+        found.map(|(_name, value)| &**value).filter(|value| !value.is_empty())
     }
 
     /// Every child element, of any vocabulary.
@@ -163,7 +173,7 @@ impl Element {
 
     /// The protocol's children with this name, in document order. A vendor's extension with the same name is another
     /// element.
-    pub(crate) fn all<'a>(&'a self, name: &'static str) -> impl Iterator<Item = &'a Self> {
+    pub(crate) fn all(&self, name: &'static str) -> impl Iterator<Item = &Self> {
         self.children.iter().filter(move |child| {
             child.name == name && matches!(child.vocabulary, Vocabulary::XmlVend | Vocabulary::Unqualified)
         })
@@ -179,14 +189,14 @@ impl Element {
 
 /// A tree under construction: the open elements, outermost first, and the root after it was closed.
 #[derive(Default)]
-struct Growing {
-    open: Vec<Element>,
-    root: Option<Element>,
+struct Growing<'document> {
+    open: Vec<Element<'document>>,
+    root: Option<Element<'document>>,
     count: usize,
 }
 
-impl Growing {
-    fn open(&mut self, element: Element) -> Result<(), Malformed> {
+impl<'document> Growing<'document> {
+    fn open(&mut self, element: Element<'document>) -> Result<(), Malformed> {
         if self.root.is_some() {
             return Err(Malformed::NotXml);
         }
@@ -207,9 +217,10 @@ impl Growing {
         Ok(())
     }
 
-    fn write(&mut self, text: &str) -> Result<(), Malformed> {
+    fn write(&mut self, text: Cow<'document, str>) -> Result<(), Malformed> {
         match self.open.last_mut() {
-            Some(element) => element.text.push_str(text),
+            Some(element) if element.text.is_empty() => element.text = text,
+            Some(element) => element.text.to_mut().push_str(&text),
             None if text.trim().is_empty() => {}
             None => return Err(Malformed::NotXml),
         }
@@ -217,9 +228,17 @@ impl Growing {
     }
 
     /// The root. An error if an element is still open, as in a truncated reply.
-    fn finish(self) -> Result<Element, Malformed> {
+    fn finish(self) -> Result<Element<'document>, Malformed> {
         if self.open.is_empty() { self.root.ok_or(Malformed::NotXml) } else { Err(Malformed::NotXml) }
     }
+}
+
+/// The same text as a part of the document, or as a copy if it is not a part of it. The reader returns most texts as parts of
+/// the document, but for the lifetime of its own event.
+fn part_of<'document>(document: &'document str, text: &str) -> Cow<'document, str> {
+    let begins = text.as_ptr().addr().checked_sub(document.as_ptr().addr());
+    let part = begins.and_then(|begins| document.get(begins..begins.checked_add(text.len())?));
+    part.filter(|part| *part == text).map_or_else(|| Cow::Owned(text.to_owned()), Cow::Borrowed)
 }
 
 /// Expands the five entities of XML and numeric character references. Every other entity is an error.
@@ -235,7 +254,7 @@ fn expand(entity: &BytesRef<'_>) -> Result<String, Malformed> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Element, Malformed> {
+    fn parse(text: &str) -> Result<Element<'_>, Malformed> {
         Element::parse(text.as_bytes())
     }
 

@@ -2,9 +2,9 @@
 //! runs alone in its process, for the same reason as `discretion.rs`.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
-#[path = "transport/connection.rs"]
+#[path = "adapter/connection.rs"]
 mod connection;
-#[path = "transport/gateway.rs"]
+#[path = "adapter/gateway.rs"]
 #[expect(dead_code, reason = "only other tests use all functions of the gateway")]
 mod gateway;
 

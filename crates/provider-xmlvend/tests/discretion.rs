@@ -1,9 +1,9 @@
 //! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
 //! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
 
-#[path = "transport/connection.rs"]
+#[path = "adapter/connection.rs"]
 mod connection;
-#[path = "utility/env.rs"]
+#[path = "adapter/utility/env.rs"]
 mod env;
 
 use provider::Provider;

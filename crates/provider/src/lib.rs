@@ -1,7 +1,6 @@
-//! The port to a vending provider.
+//! The interface to a vending provider.
 //!
-//! The provider is outside our control and must be scripted in tests. So there is a trait, one adapter crate per
-//! vendor, a test double ([`scripted`]), and a conformance kit for every adapter ([`conformance`]).
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 pub mod conformance;
@@ -31,8 +30,8 @@ pub trait Provider: Send + Sync {
     /// Asks what this sale would yield now. Moves no money and is not binding.
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;
 
-    /// Has the provider rehearse the whole sale without money: it makes a dummy token and vends nothing
-    /// (specification, section 4.2, `hard_validate`). The adapter checks the dummy token and drops it. The caller gets
+    /// Has the provider rehearse the whole sale without money: it makes a dummy token and vends nothing.
+    /// The adapter checks the dummy token and drops it. The caller gets
     /// what the sale would yield, as from a quote. A provider without trials refuses with
     /// [`Misconfigured`](vend::RefusalReason::Misconfigured).
     async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered>;

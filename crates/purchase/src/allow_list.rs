@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use vend::SubscriberIdentifier;
 
-/// In staging an organisation may buy only for a fixed list of test meters. The restriction is lifted in production
-/// (specification, section 8).
+/// In staging an organisation may buy only for a fixed list of test meters. In production it may
+/// buy for everyone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowList {
     /// Every subscriber is allowed: production.

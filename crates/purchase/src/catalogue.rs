@@ -42,8 +42,7 @@ pub enum FormatError {
     OtherForm,
 }
 
-/// Length and pattern of a product's subscriber identifiers, applied together. A part that is absent is skipped
-/// (specification, section 2.4).
+/// Length and pattern of a product's subscriber identifiers, applied together. A part that is absent is skipped.
 #[derive(Clone, Debug)]
 pub struct SubscriberFormat {
     length_min: Option<u16>,
@@ -82,14 +81,10 @@ impl SubscriberFormat {
     /// Whether the identifier fits.
     pub fn check(&self, subscriber: &SubscriberIdentifier) -> Result<(), FormatError> {
         let length = subscriber.as_str().chars().count();
-        if let Some(least) = self.length_min
-            && length < usize::from(least)
-        {
+        if let Some(least) = self.length_min.filter(|least| length < usize::from(*least)) {
             return Err(FormatError::TooShort(least));
         }
-        if let Some(most) = self.length_max
-            && length > usize::from(most)
-        {
+        if let Some(most) = self.length_max.filter(|most| length > usize::from(*most)) {
             return Err(FormatError::TooLong(most));
         }
         match &self.pattern {

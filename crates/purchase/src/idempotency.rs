@@ -30,7 +30,7 @@ impl IdempotencyKey {
     /// The maximum number of characters in a key.
     pub const LENGTH_MAX: usize = 128;
     /// How long after its end a purchase still holds its key.
-    pub const KEPT: Duration = Duration::from_hours(7 * 24);
+    pub const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
     /// 1 to 128 visible ASCII characters.
     ///

@@ -1,9 +1,6 @@
 //! The purchase: what an integrator asks for, what it costs, and how it ends.
 //!
-//! Everything here is a pure function of its arguments. Time and ids arrive inside [`TimedEvent`]s. Effects are
-//! returned as data. The server, the worker, the property tests and the model checker all call the same [`step`].
-//! They also drive the same protocols around it: [`Confirm`] for a new purchase, and [`Resolve`] for a purchase whose
-//! outcome is not known yet.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod allow_list;
@@ -26,6 +23,8 @@ mod refused_confirm;
 mod request;
 mod request_hash;
 mod resolve;
+mod sales;
+mod statement;
 mod step;
 mod timing;
 
@@ -49,5 +48,10 @@ pub use refused_confirm::RefusedConfirm;
 pub use request::{NotificationFlags, PurchaseRequest, SourceChannel};
 pub use request_hash::RequestHash;
 pub use resolve::{Asker, Resolve, ResolveAnswer, ResolveCommand, ResolveInput};
+pub use sales::{DaySales, ReportedDay, SalesReport};
+pub use statement::{
+    AfterLine, Extent, MovementKind, MovementPart, Period, StatedPurchase, Statement, StatementLine,
+    StatementPage,
+};
 pub use step::{Rules, step};
 pub use timing::{Timing, TimingError};

@@ -7,7 +7,7 @@ use vend::Capabilities;
 use crate::Timing;
 use crate::timing::{after, before};
 
-/// Which side settles doubt about the purchases of an account (specification, section 1).
+/// Which side settles doubt about the purchases of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Handling {
     /// The integrator, through the retry endpoint.

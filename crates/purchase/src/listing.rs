@@ -7,7 +7,7 @@ use vend::SubscriberIdentifier;
 
 use crate::{PurchaseId, Record, StateName, UserId};
 
-/// What an integrator sees of a purchase's state (specification, section 3).
+/// What an integrator sees of a purchase's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PurchaseStatus {
     /// Vended and paid. This status is final.

@@ -23,7 +23,7 @@ pub struct RetryPlan {
     /// declared to count: the provider must receive no order for a while before that answer proves anything.
     pub repeats_end: Duration,
     /// From the first send of a managed purchase until each attempt under a new reference is due, after proof that
-    /// the previous attempt was not vended (specification, section 8: five within thirty minutes).
+    /// the previous attempt was not vended: five, within thirty minutes.
     pub attempts: [Duration; 5],
 }
 
@@ -31,10 +31,10 @@ impl Default for RetryPlan {
     fn default() -> Self {
         Self {
             first_look: Duration::from_secs(5),
-            longest_pause: Duration::from_mins(15),
+            longest_pause: Duration::from_secs(15 * 60),
             repeats: [2, 20, 60, 300, 900].map(Duration::from_secs),
             repeats_end: Duration::from_secs(90),
-            attempts: [1, 3, 7, 14, 25].map(Duration::from_mins),
+            attempts: [1, 3, 7, 14, 25].map(|minutes| Duration::from_secs(minutes * 60)),
         }
     }
 }

@@ -73,7 +73,7 @@ pub enum PriceError {
     Money(#[from] MoneyError),
 }
 
-/// The five amounts of a purchase (specification, section 2.1).
+/// The five amounts of a purchase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     /// The requested amount.
@@ -109,17 +109,18 @@ impl Price {
 }
 
 fn within(amount: Money, terms: &Terms) -> Result<(), PriceError> {
-    if let Some(minimum) = terms.minimum
-        && amount.compare(minimum)? == Ordering::Less
-    {
-        return Err(PriceError::BelowMinimum(minimum));
+    match terms.minimum {
+        Some(minimum) if amount.compare(minimum)? == Ordering::Less => {
+            return Err(PriceError::BelowMinimum(minimum));
+        }
+        Some(_) | None => {}
     }
-    if let Some(maximum) = terms.maximum
-        && amount.compare(maximum)? == Ordering::Greater
-    {
-        return Err(PriceError::AboveMaximum(maximum));
+    match terms.maximum {
+        Some(maximum) if amount.compare(maximum)? == Ordering::Greater => {
+            Err(PriceError::AboveMaximum(maximum))
+        }
+        Some(_) | None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,14 +6,29 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PurchaseId(pub i64);
 
-/// `TOP/<year>/<month>/<number, zero padded to 10>` (specification, section 2.1).
+/// A prefix, the year, the month of two digits and the number of at least ten digits, separated by slashes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference(String);
 
 impl Reference {
-    /// The month is the one in the service's own time zone at the time when the number was taken.
+    /// The prefix of [`new`](Self::new).
+    pub const PREFIX: &str = "TOP";
+
+    /// A reference with the usual prefix. The month is the one in the service's own time zone at the time when the number
+    /// was taken.
     pub fn new(id: PurchaseId, year: i32, month: u32) -> Self {
-        Self(format!("TOP/{year}/{month:02}/{:010}", id.0))
+        Self::with_prefix(Self::PREFIX, id, year, month)
+    }
+
+    /// A reference with a prefix of one's own.
+    ///
+    /// ```
+    /// use purchase::{PurchaseId, Reference};
+    ///
+    /// assert_eq!(Reference::with_prefix("SHOP", PurchaseId(4_217), 2026, 3).as_str(), "SHOP/2026/03/0000004217");
+    /// ```
+    pub fn with_prefix(prefix: &str, id: PurchaseId, year: i32, month: u32) -> Self {
+        Self(format!("{prefix}/{year}/{month:02}/{:010}", id.0))
     }
 
     /// A reference as stored.

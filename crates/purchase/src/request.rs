@@ -4,7 +4,7 @@ use ledger::AccountId;
 use money::Money;
 use vend::{Product, SubscriberIdentifier};
 
-/// Where the request comes from (specification, section 4).
+/// Where the request comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SourceChannel {
     /// A web page.
@@ -17,7 +17,7 @@ pub enum SourceChannel {
     Batch,
     /// A point of sale.
     Pos,
-    /// A text message. Current surface only.
+    /// A text message.
     SmsMo,
 }
 
@@ -62,12 +62,12 @@ impl Default for NotificationFlags {
     }
 }
 
-/// The body of validate and confirm (specification, section 4.1).
+/// What a request for a price or for a purchase contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurchaseRequest {
     /// Echoed as `channel`.
     pub source_channel: SourceChannel,
-    /// The integrator's own name for the gateway or source of the request: 1 to 100 characters. Current surface only.
+    /// The integrator's own name for the gateway or source of the request: 1 to 100 characters.
     pub source_tag: Option<String>,
     /// A well-formed locale tag, as given.
     pub language: String,

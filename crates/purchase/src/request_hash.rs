@@ -9,7 +9,7 @@ use crate::{NotificationFlags, PurchaseRequest};
 /// The name of the form below. A change to the form must change this name.
 const FORM: &[u8] = b"vendgate purchase request 1";
 
-/// SHA-256 over a canonical form of every field of a v1 request, as parsed. Different ways to write the same amount,
+/// SHA-256 over a canonical form of every field of a request, as parsed. Different ways to write the same amount,
 /// phone number or default give the same hash.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RequestHash([u8; 32]);
@@ -20,8 +20,8 @@ impl RequestHash {
         // Destructured, so that a new field cannot be forgotten here.
         let PurchaseRequest {
             source_channel,
-            // Keys exist on the v1 surface only, and its requests have no tag. To hash that there is no tag would
-            // change the hash of every request whose key is in use.
+            // A request that carries a key has no tag. To hash that there is no tag would change the hash of every
+            // request whose key is in use.
             source_tag: _,
             language,
             product,

@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::RetryPlan;
 
 /// How long a reference that retry has closed is stored. The store deletes none sooner.
-const CLOSINGS_KEPT: Duration = Duration::from_hours(24);
+const CLOSINGS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long each part of a purchase may take. The lengths are scaled down in tests, but never reordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,19 +48,19 @@ impl Default for Timing {
         Self {
             gate: Duration::from_millis(1_800),
             intake: Duration::from_secs(20),
-            provider_timeout: Duration::from_mins(2),
+            provider_timeout: Duration::from_secs(2 * 60),
             lease: Duration::from_secs(2),
             enquiry_gap: Duration::from_secs(1),
-            not_found_gap: Duration::from_mins(1),
-            reference_rest: Duration::from_mins(1),
-            window: Duration::from_mins(30),
+            not_found_gap: Duration::from_secs(60),
+            reference_rest: Duration::from_secs(60),
+            window: Duration::from_secs(30 * 60),
             plan: RetryPlan::default(),
         }
     }
 }
 
 impl Timing {
-    /// Vend requests that a managed purchase may cause after its first (specification, section 8).
+    /// Vend requests that a managed purchase may cause after its first.
     pub const MANAGED_REQUESTS_MAX: u8 = 5;
 
     /// How long a request may be in progress after it is recorded: it is sent at the last moment of the gate, and
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_reference_rests_for_some_time_and_for_less_than_its_closing_is_kept() {
-        for reference_rest in [Duration::ZERO, Duration::from_hours(24)] {
+        for reference_rest in [Duration::ZERO, Duration::from_secs(24 * 60 * 60)] {
             let timing = Timing { reference_rest, ..Timing::default() };
             assert!(timing.checked().is_err(), "{reference_rest:?}");
         }

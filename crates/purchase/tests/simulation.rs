@@ -3,7 +3,7 @@
 //! that their declaration allows. The shipped `step`, `Confirm`, `Resolve` and `RetryPlan` make all decisions. Time
 //! is virtual, and one number, the seed, decides everything else.
 //!
-//! `VENDGATE_SEED=42 cargo test -p purchase --test simulation` runs one simulation again and prints its log.
+//! `VENDGATE_SEED=42 cargo test -p vendgate-purchase --test simulation` runs one simulation again and prints its log.
 //! `VENDGATE_SWEEP=1` runs 120,000 simulations, `VENDGATE_SWEEP=5000000` five million.
 #![expect(dead_code, reason = "the values are shared with the tests of the protocols and of the invariants")]
 #![expect(

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use database::{Connection, DatabaseError, Run, Statement, Transaction, prepared};
+use database::{Connection, DatabaseError, Run, Statement, Transaction, column, prepared};
 use diesel::{
     QueryableByName,
     sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz},
@@ -13,7 +13,7 @@ use purchase::{
     ClientId, Failure, IdempotencyKey, OrganisationId, PurchaseId, RequestHash, StateName, holds_its_key,
 };
 
-use crate::{Store, records::lock_own_wallets, row::FailureRow};
+use crate::{Store, closings::lock_own_wallets, row::FailureRow};
 
 /// The purchase that holds a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,11 +189,10 @@ impl LastUse {
 }
 
 async fn load(connection: &Connection, questions: &[KeyQuestion<'_>]) -> Result<Vec<Row>, DatabaseError> {
-    let places = questions.iter().map(|asked| i64::try_from(asked.place).unwrap_or(i64::MAX));
     let rows = prepared::<ReadKeys>()
-        .bind::<Array<BigInt>, _>(places.collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(questions.iter().map(|asked| asked.client.0).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(questions.iter().map(|asked| asked.key.as_str()).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(column(questions, |asked| i64::try_from(asked.place).unwrap_or(i64::MAX)))
+        .bind::<Array<BigInt>, _>(column(questions, |asked| asked.client.0))
+        .bind::<Array<Text>, _>(column(questions, |asked| asked.key.as_str()))
         .load(connection)
         .await?;
     Ok(rows)

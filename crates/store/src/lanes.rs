@@ -37,7 +37,7 @@ const WAITING_MAX: usize = 1_024;
 
 /// A reserve, and the channel for its answer.
 struct ReserveJob {
-    reservation: Reservation,
+    reservation: Arc<Reservation>,
     answer: oneshot::Sender<Result<Reserved, ReserveError>>,
 }
 
@@ -87,7 +87,7 @@ impl Lanes {
         self.lanes.iter().all(|lane| !lane.reserves.is_closed() && !lane.records.is_closed())
     }
 
-    pub(crate) async fn reserve(&self, reservation: Reservation) -> Result<Reserved, ReserveError> {
+    pub(crate) async fn reserve(&self, reservation: Arc<Reservation>) -> Result<Reserved, ReserveError> {
         let lane = self.lane_of(reservation.authority.organisation);
         let (answer, answered) = oneshot::channel();
         lane.reserves

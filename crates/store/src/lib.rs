@@ -10,6 +10,8 @@ use tokio::runtime::Handle;
 
 mod accounts;
 mod calls;
+mod closings;
+mod cutoffs;
 mod decision;
 mod due;
 mod health;
@@ -18,12 +20,16 @@ mod lanes;
 mod leases;
 mod listing;
 mod measures;
+mod named;
 mod outbox;
 mod purchases;
 mod records;
 mod refused_confirms;
 mod row;
+mod sales;
 mod seal;
+mod slot_shares;
+mod statement;
 mod turns;
 
 pub use calls::CallIdBlock;
@@ -41,12 +47,15 @@ pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use row::FailureRow;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
+pub use slot_shares::{WantedSlots, WorkerId};
 
+use closings::Closings;
 use database::{Database, DatabaseError, DatabaseSettings, Purpose};
 use lanes::{LaneContext, Lanes};
 use turns::Turns;
 
-/// How many closings of references may wait for an organisation's wallets at a time, and how many closings of keys.
+/// How many groups of closings of references may wait for the wallets of their organisations at a time, and how many closings
+/// of keys.
 const CLOSING_MAX: usize = 2;
 
 /// How many more closings of each kind may wait for a turn: about as many as get one before their wait times out.
@@ -61,9 +70,9 @@ pub struct Store {
     sealing: Arc<SealingKeys>,
     timing: Timing,
     lanes: Arc<Lanes>,
-    /// Closing a reference waits for wallets, so only a few closings at a time may use our connections.
-    closing_references: Arc<Turns>,
-    /// The same for keys. A client with many refused confirms must not delay the retries of others.
+    /// Closing a reference waits for wallets, so only a few groups of closings at a time may use our connections.
+    closings: Arc<Closings>,
+    /// A few closings of keys at a time, for the same reason. A client with many refused confirms must not delay the retries of others.
     closing_keys: Arc<Turns>,
 }
 
@@ -93,13 +102,13 @@ impl Store {
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
         };
-        let turns = || Arc::new(Turns::new(CLOSING_MAX, CLOSING_LATER_MAX, settings.pool_wait()));
+        let turns = || Turns::new(CLOSING_MAX, CLOSING_LATER_MAX, settings.pool_wait());
         Self {
             sealing: Arc::new(sealing),
             timing,
             lanes: Arc::new(Lanes::start(settings, &context, database.engine())),
-            closing_references: turns(),
-            closing_keys: turns(),
+            closings: Arc::new(Closings::new(turns())),
+            closing_keys: Arc::new(turns()),
             database,
         }
     }

@@ -58,37 +58,37 @@ pub trait PendingRequest: fmt::Debug + Send + Sync {
 
 impl Reservation {
     /// The record that results from this reservation and its vend, without reading it back.
-    pub fn record(&self, created_at: DateTime<Utc>, settled: Recorded, vend: &Vend) -> Record {
-        let request = &self.request;
+    pub fn record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
+        let request = self.request;
         Record {
             id: self.id,
-            reference: self.reference.clone(),
+            reference: self.reference,
             organisation: self.authority.organisation,
             client: self.authority.client,
             user: self.authority.user,
             account: request.debited_account,
             source_channel: request.source_channel,
-            language: request.language.clone(),
+            language: request.language,
             product: request.product,
-            provider_code: request.provider_code.clone(),
-            subscriber: request.subscriber.clone(),
-            beneficiary_phone_number: request.beneficiary_phone_number.clone(),
+            provider_code: request.provider_code,
+            subscriber: request.subscriber,
+            beneficiary_phone_number: request.beneficiary_phone_number,
             price: self.price,
-            external_reference: request.external_reference.clone(),
-            comment: request.comment.clone(),
+            external_reference: request.external_reference,
+            comment: request.comment,
             notifications: request.notifications,
-            request_id: self.request_id.clone(),
+            request_id: self.request_id,
             created_at,
             settled_at: Some(settled.at),
-            subscriber_details: self.subscriber_details.clone(),
+            subscriber_details: self.subscriber_details,
             provider_reference: self.provider_reference,
             lifecycle: settled.lifecycle,
             success: Some(Success {
-                tokens: vend.tokens.clone(),
-                units: vend.units.clone(),
-                provider_transaction: vend.provider_transaction.clone(),
+                tokens: vend.tokens,
+                units: vend.units,
+                provider_transaction: vend.provider_transaction,
                 breakdown: vend.breakdown,
-                subscriber_details: vend.subscriber_details.clone(),
+                subscriber_details: vend.subscriber_details,
             }),
             failure: None,
             recovery: None,
@@ -250,8 +250,10 @@ pub(crate) struct SealedParts {
 
 impl Store {
     /// Holds the money and writes the purchase with its first attempt, in one durable transaction.
-    pub async fn reserve(&self, reservation: Reservation) -> Result<Reserved, ReserveError> {
-        self.lanes.reserve(reservation).await
+    ///
+    /// A caller that may run it again keeps the reservation and passes a handle to it.
+    pub async fn reserve(&self, reservation: impl Into<Arc<Reservation>>) -> Result<Reserved, ReserveError> {
+        self.lanes.reserve(reservation.into()).await
     }
 
     /// Proposes an event to a purchase and writes its effects in one durable transaction: the state, the hold, the

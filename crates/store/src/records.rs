@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use database::{Connection, DatabaseError, Run, Statement, Transaction, prepared};
+use database::{DatabaseError, Run, Statement, prepared};
 use diesel::sql_types::{BigInt, Nullable, Text};
 use purchase::{OrganisationId, PurchaseId, Record};
 use vend::{Capabilities, Product, SubscriberIdentifier};
 
-use crate::Store;
+use crate::{Store, closings::Closing};
 
 mod row;
 
@@ -73,36 +73,28 @@ ORDER BY p.reserved_no DESC LIMIT 1"
     );
 }
 
-struct LockOwnWallets;
+/// The subscriber of airtime is a phone number, and retention replaces it by a pseudonym.
+struct FindErased;
 
-impl Statement for LockOwnWallets {
-    const SQL: &str = "-- lock_own_wallets
-SELECT id FROM accounts WHERE organisation_id = $1 ORDER BY id FOR NO KEY UPDATE";
-}
-
-struct CloseReference;
-
-impl Statement for CloseReference {
-    const SQL: &str = "-- close_reference
--- An existing rest is never shortened.
-INSERT INTO closed_references AS c (organisation_id, subscriber_identifier, external_reference, closed_at, rests_until)
-SELECT $1, $2, $3, at, at + $4 * interval '1 microsecond' FROM clock_timestamp() AS at
-ON CONFLICT (organisation_id, subscriber_identifier, external_reference)
-    DO UPDATE SET closed_at = excluded.closed_at, rests_until = greatest(c.rests_until, excluded.rests_until)";
+impl Statement for FindErased {
+    const SQL: &str = select_record!(
+        "find_erased",
+        "WHERE p.organisation_id = $1 AND p.subscriber_identifier = pseudonym($2) AND p.external_reference = $3
+    AND ($4 IS NULL OR p.product = $4)
+ORDER BY p.reserved_no DESC LIMIT 1"
+    );
 }
 
 impl Store {
-    /// Finds the newest purchase of a key. If there is none, closes the key in the same transaction, so that "not
-    /// found" stays true while it rests.
+    /// Finds the newest purchase of a key. If there is none, closes the key, so that "not found" stays true while it rests.
     pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
         self.database
             .on_engine(async move {
-                let found = find_newest(&*store.database.get().await?, &key).await?;
-                if let Some(row) = found {
-                    return row.read(&store.sealing, &store.timing).map(Some);
+                match store.find::<FindNewest>(&key).await? {
+                    Some(found) => Ok(Some(found)),
+                    None => store.close_after(key, None, ClosingOutcome::NotBought).await,
                 }
-                store.close_after(&key, None, ClosingOutcome::NotBought).await
             })
             .await
     }
@@ -116,24 +108,39 @@ impl Store {
         outcome: ClosingOutcome,
     ) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
-        self.database.on_engine(async move { store.close_after(&key, Some(known), outcome).await }).await
+        self.database.on_engine(async move { store.close_after(key, Some(known), outcome).await }).await
     }
 
     async fn close_after(
         &self,
-        key: &RetryKey,
+        key: RetryKey,
         known: Option<PurchaseId>,
         outcome: ClosingOutcome,
     ) -> Result<Option<ForRetry>, DatabaseError> {
-        let _turn = self.closing_references.take().await?;
         let rest = match outcome {
             ClosingOutcome::Bought => Duration::ZERO,
             ClosingOutcome::NotBought => self.timing.reference_rest,
         };
-        let transaction = self.database.transaction().await?;
-        let outcome = find_newer_or_close(&transaction, key, known, rest).await;
-        let newer = transaction.end(outcome).await?;
-        newer.map(|row| row.read(&self.sealing, &self.timing)).transpose()
+        let closing = Closing { key: key.clone(), known, rest };
+        if self.closings.close(&self.database, closing).await? {
+            return Ok(None);
+        }
+        let newer = match self.find::<FindNewest>(&key).await? {
+            Some(newest) => Some(newest),
+            None => self.find::<FindErased>(&key).await?,
+        };
+        newer.map(Some).ok_or(DatabaseError::Stale { what: "the newest purchase of a reference" })
+    }
+
+    async fn find<S: Statement>(&self, key: &RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
+        let found: Option<Row> = prepared::<S>()
+            .bind::<BigInt, _>(key.organisation.0)
+            .bind::<Text, _>(key.subscriber.as_str())
+            .bind::<Text, _>(key.external_reference.as_str())
+            .bind::<Nullable<Text>, _>(key.product.map(Product::as_str))
+            .optional(&*self.database.get().await?)
+            .await?;
+        found.map(|row| row.read(&self.sealing, &self.timing)).transpose()
     }
 
     /// The purchase with this number, in its current state.
@@ -151,51 +158,4 @@ impl Store {
             })
             .await
     }
-}
-
-/// Every reserve of the organisation locks a wallet before it looks for closed references. This function locks all
-/// wallets, and then looks. So a reserve either is committed already and is found here, or it will see the closing.
-async fn find_newer_or_close(
-    transaction: &Transaction,
-    key: &RetryKey,
-    known: Option<PurchaseId>,
-    rest: Duration,
-) -> Result<Option<Row>, DatabaseError> {
-    let ((), (), newest) = tokio::try_join!(
-        biased;
-        transaction.begin(),
-        lock_own_wallets(transaction, key.organisation),
-        find_newest(transaction, key),
-    )?;
-    if let Some(row) = newest.filter(|row| Some(PurchaseId(row.id)) != known) {
-        return Ok(Some(row));
-    }
-    prepared::<CloseReference>()
-        .bind::<BigInt, _>(key.organisation.0)
-        .bind::<Text, _>(key.subscriber.as_str())
-        .bind::<Text, _>(key.external_reference.as_str())
-        .bind::<BigInt, _>(i64::try_from(rest.as_micros()).unwrap_or(i64::MAX))
-        .execute(transaction)
-        .await?;
-    Ok(None)
-}
-
-/// Locks all wallets of an organisation, in the order of their numbers.
-pub(crate) async fn lock_own_wallets(
-    transaction: &Transaction,
-    of: OrganisationId,
-) -> Result<(), DatabaseError> {
-    prepared::<LockOwnWallets>().bind::<BigInt, _>(of.0).execute(transaction).await?;
-    Ok(())
-}
-
-async fn find_newest(connection: &Connection, key: &RetryKey) -> Result<Option<Row>, DatabaseError> {
-    let rows: Vec<Row> = prepared::<FindNewest>()
-        .bind::<BigInt, _>(key.organisation.0)
-        .bind::<Text, _>(key.subscriber.as_str())
-        .bind::<Text, _>(key.external_reference.as_str())
-        .bind::<Nullable<Text>, _>(key.product.map(Product::as_str))
-        .load(connection)
-        .await?;
-    Ok(rows.into_iter().next())
 }

@@ -8,15 +8,17 @@ use diesel::{
 };
 use money::Money;
 use purchase::{Failure, Fence, Handling, Lifecycle, Sending, State, StateName};
-use vend::{ProviderReference, Refusal, RefusalReason};
+use vend::{Refusal, RefusalReason};
+
+use crate::named::Named;
 
 /// The columns that make up a [`Lifecycle`].
 #[derive(QueryableByName)]
 pub(crate) struct LifecycleRow {
     #[diesel(sql_type = Text)]
-    state: String,
+    state: Named<StateName>,
     #[diesel(sql_type = Text)]
-    handling: String,
+    handling: Named<Handling>,
     #[diesel(sql_type = BigInt)]
     fence: i64,
     #[diesel(sql_type = Nullable<Timestamptz>)]
@@ -60,7 +62,7 @@ impl LifecycleRow {
     /// The lifecycle of purchase `id`.
     pub(crate) fn lifecycle(&self, id: i64) -> Result<Lifecycle, DatabaseError> {
         Ok(Lifecycle {
-            handling: Handling::parse(&self.handling).ok_or_else(|| corrupt(id, "handling"))?,
+            handling: self.handling.0.ok_or_else(|| corrupt(id, "handling"))?,
             state: self.state(id)?,
             fence: Fence(self.fence),
             lease_until: self.lease_until,
@@ -73,7 +75,7 @@ impl LifecycleRow {
     }
 
     fn state(&self, id: i64) -> Result<State, DatabaseError> {
-        match StateName::parse(&self.state).ok_or_else(|| corrupt(id, "state"))? {
+        match self.state.0.ok_or_else(|| corrupt(id, "state"))? {
             StateName::InFlight => Ok(State::InFlight(self.sending(id)?)),
             StateName::InDoubt => Ok(State::InDoubt(self.sending(id)?)),
             StateName::RetryDue => Ok(State::RetryDue),
@@ -132,13 +134,6 @@ pub(crate) fn failure_columns(
         refusal.map(|refusal| refusal.reason.as_str()),
         refusal.and_then(|refusal| refusal.wording.as_deref()),
     )
-}
-
-/// A provider reference as stored.
-pub(crate) fn read_provider_reference(id: i64, text: &str) -> Result<ProviderReference, DatabaseError> {
-    vend::CallId::parse(text)
-        .map(ProviderReference::new)
-        .map_err(|_malformed| DatabaseError::corrupt("purchases", "provider_reference", id))
 }
 
 /// An optional amount as its minor units.

@@ -4,8 +4,10 @@
 ///
 /// EA07 is not supported, because its tables are confidential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum EncryptionAlgorithm {
-    /// EA09: single DES under a decoder key of 64 bits. A key change takes two tokens.
+    /// EA09: single DES under a decoder key of 64 bits. A key change takes two tokens. The edition of 2018
+    /// withdrew it.
     Ea09,
     /// EA11: MISTY1 under a decoder key of 128 bits. A key change takes four tokens.
     Ea11,

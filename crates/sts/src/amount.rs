@@ -25,6 +25,15 @@ pub enum AmountError {
         /// The amount asked for.
         tenths: u64,
     },
+    /// A limit is more than one token can carry.
+    #[error("{watts} W are more than one token can carry")]
+    PowerOverflow {
+        /// The limit asked for.
+        watts: u64,
+    },
+    /// An amount of money is more than one token can carry.
+    #[error("the amount of money is more than one token can carry")]
+    CurrencyOverflow,
 }
 
 /// The range of amounts of one exponent. It begins where the range of the next smaller exponent ends.

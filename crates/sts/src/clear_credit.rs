@@ -1,6 +1,6 @@
 //! Clear-credit tokens, class 2. An engineer uses them to remove the remaining credit from a meter.
 
-use crate::block::{Class, Payload};
+use crate::block::{Payload, TokenClass};
 use crate::credit_kind::CreditKind;
 use crate::rnd::Rnd;
 use crate::tid::Tid;
@@ -8,6 +8,7 @@ use crate::tid::Tid;
 pub(crate) const SUB_CLASS: u8 = 1;
 
 const ALL_REGISTERS: u16 = u16::MAX;
+const FIRST_CURRENCY_REGISTER: u16 = 4;
 
 /// The content of a clear-credit token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +28,8 @@ pub enum CreditRegisters {
     All,
     /// One register. Its number is the sub-class of its credit tokens.
     One(CreditKind),
+    /// The register of credit in currency for one service.
+    Currency(CreditKind),
 }
 
 impl ClearCredit {
@@ -34,7 +37,10 @@ impl ClearCredit {
         let [high, middle, low] = self.tid.to_field();
         let [register_high, register_low] = self.registers.to_field().to_be_bytes();
         let head = (SUB_CLASS << 4) | self.rnd.bits();
-        Payload { class: Class::MeterSpecific, bytes: [head, high, middle, low, register_high, register_low] }
+        Payload {
+            class: TokenClass::MeterSpecific,
+            bytes: [head, high, middle, low, register_high, register_low],
+        }
     }
 
     pub(crate) fn from_payload(
@@ -53,13 +59,18 @@ impl CreditRegisters {
         match self {
             Self::All => ALL_REGISTERS,
             Self::One(kind) => u16::from(kind.code()),
+            Self::Currency(kind) => FIRST_CURRENCY_REGISTER + u16::from(kind.code()),
         }
     }
 
     fn from_field(field: u16) -> Option<Self> {
         match field {
             ALL_REGISTERS => Some(Self::All),
-            one => u8::try_from(one).ok().and_then(CreditKind::from_code).map(Self::One),
+            one => {
+                let kind = |register: u16| u8::try_from(register).ok().and_then(CreditKind::from_code);
+                let currency = || one.checked_sub(FIRST_CURRENCY_REGISTER).and_then(kind).map(Self::Currency);
+                kind(one).map(Self::One).or_else(currency)
+            }
         }
     }
 }

@@ -1,10 +1,14 @@
 //! The possible contents of a token, and their conversion to and from twenty digits.
 
-use crate::block::{Class, Payload, Unopened};
+use crate::block::{Payload, TokenClass, Unopened};
+use crate::cipher::{Cipher, ReadError};
 use crate::clear_credit::{self, ClearCredit};
 use crate::credit::Credit;
+use crate::currency_credit::CurrencyCredit;
 use crate::decoder_key::DecoderKey;
+use crate::instruction::InstructionToken;
 use crate::key_change::KeySection;
+use crate::meter_test::MeterTest;
 use crate::sts_token::StsToken;
 
 /// The content of a token: an instruction to the meter.
@@ -28,22 +32,30 @@ use crate::sts_token::StsToken;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TokenContent {
     /// Add credit.
     Credit(Credit),
+    /// Add credit in currency.
+    CurrencyCredit(CurrencyCredit),
+    /// Start tests or displays. It is not encrypted.
+    MeterTest(MeterTest),
     /// Remove credit.
     ClearCredit(ClearCredit),
+    /// Change a setting.
+    Instruction(InstructionToken),
     /// Store one section of a new decoder key.
     KeySection(KeySection),
 }
 
 /// Why a token cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// The checksum is wrong: a digit is wrong, or the token was made for another meter or another key.
     #[error("the token was not made under this key")]
     WrongKey,
-    /// This crate does not support the class: 1 (test and display) or 3 (reserved).
+    /// The checksum is right, and the class is reserved: 3.
     #[error("tokens of class {class} are not supported")]
     UnsupportedClass {
         /// The class of the token.
@@ -62,12 +74,24 @@ pub enum DecodeError {
 impl TokenContent {
     /// Makes the token for the meter with this key.
     pub fn encode(&self, key: &DecoderKey) -> StsToken {
+        let Ok(token) = self.encode_with(key);
+        token
+    }
+
+    /// As [`encode`](Self::encode), with any cipher, for example a security module.
+    ///
+    /// # Errors
+    /// That of the cipher.
+    pub fn encode_with<C: Cipher>(&self, cipher: &C) -> Result<StsToken, C::Error> {
         match self {
             Self::Credit(credit) => credit.payload(),
+            Self::CurrencyCredit(credit) => credit.payload(),
+            Self::MeterTest(test) => test.payload(),
             Self::ClearCredit(clear) => clear.payload(),
+            Self::Instruction(instruction) => instruction.payload(),
             Self::KeySection(section) => section.payload(),
         }
-        .seal(key)
+        .seal(cipher)
     }
 
     /// Reads a token in the same way as the meter with this key.
@@ -75,24 +99,39 @@ impl TokenContent {
     /// The checksum has sixteen bits, so about one wrong token in 65,536 passes it. Most of those are refused because
     /// their content is invalid. The standard cannot detect the others.
     pub fn decode(token: &StsToken, key: &DecoderKey) -> Result<Self, DecodeError> {
-        let payload = Payload::open(token, key).map_err(|unopened| match unopened {
-            Unopened::Checksum => DecodeError::WrongKey,
-            Unopened::Class(class) => DecodeError::UnsupportedClass { class },
+        Self::decode_with(token, key).map_err(|error| match error {
+            ReadError::Token(error) => error,
+            ReadError::Cipher(never) => match never {},
+        })
+    }
+
+    /// As [`decode`](Self::decode), with any cipher, for example a security module.
+    pub fn decode_with<C: Cipher>(token: &StsToken, cipher: &C) -> Result<Self, ReadError<C::Error>> {
+        let payload = Payload::open(token, cipher).map_err(|unopened| match unopened {
+            Unopened::Checksum => ReadError::Token(DecodeError::WrongKey),
+            Unopened::Reserved(class) => ReadError::Token(DecodeError::UnsupportedClass { class }),
+            Unopened::Cipher(error) => ReadError::Cipher(error),
         })?;
         Self::from_payload(&payload).ok_or_else(|| {
             let [head, ..] = payload.bytes;
-            DecodeError::UnsupportedContent { class: payload.class.code(), sub_class: head >> 4 }
+            DecodeError::UnsupportedContent { class: payload.class.code(), sub_class: head >> 4 }.into()
         })
     }
 
     fn from_payload(payload: &Payload) -> Option<Self> {
-        let [head, ..] = payload.bytes;
+        let bytes = payload.bytes;
+        let [head, ..] = bytes;
         match (payload.class, head >> 4) {
-            (Class::Credit, _) => Credit::from_payload(payload.bytes).map(Self::Credit),
-            (Class::MeterSpecific, clear_credit::SUB_CLASS) => {
-                ClearCredit::from_payload(payload.bytes).map(Self::ClearCredit)
+            (TokenClass::Credit, 0..=3) => Credit::from_payload(bytes).map(Self::Credit),
+            (TokenClass::Credit, _) => CurrencyCredit::from_payload(bytes).map(Self::CurrencyCredit),
+            (TokenClass::MeterTest, _) => MeterTest::from_payload(bytes).map(Self::MeterTest),
+            (TokenClass::MeterSpecific, clear_credit::SUB_CLASS) => {
+                ClearCredit::from_payload(bytes).map(Self::ClearCredit)
             }
-            (Class::MeterSpecific, _) => KeySection::from_payload(payload.bytes).map(Self::KeySection),
+            (TokenClass::MeterSpecific, _) => {
+                let instruction = InstructionToken::from_payload(bytes).map(Self::Instruction);
+                instruction.or_else(|| KeySection::from_payload(bytes).map(Self::KeySection))
+            }
         }
     }
 }
@@ -104,8 +143,12 @@ mod tests {
     #[test]
     fn a_valid_token_with_unknown_content_is_not_reported_as_a_wrong_key() {
         let key = DecoderKey::from_ea09_bytes([7; 8]);
-        for (class, head, code) in [(Class::Credit, 0x45, 0), (Class::MeterSpecific, 0x05, 2)] {
-            let token = Payload { class, bytes: [head, 0, 0, 9, 0, 1] }.seal(&key);
+        for (class, head, code) in [
+            (TokenClass::Credit, 0x85, 0),
+            (TokenClass::MeterTest, 0x25, 1),
+            (TokenClass::MeterSpecific, 0xA5, 2),
+        ] {
+            let Ok(token) = Payload { class, bytes: [head, 0, 0, 9, 0, 1] }.seal(&key);
             assert_eq!(
                 TokenContent::decode(&token, &key),
                 Err(DecodeError::UnsupportedContent { class: code, sub_class: head >> 4 })

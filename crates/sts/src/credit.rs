@@ -1,7 +1,7 @@
 //! Credit tokens, class 0. Each adds an amount of credit once.
 
 use crate::amount::CreditAmount;
-use crate::block::{Class, Payload};
+use crate::block::{Payload, TokenClass};
 use crate::credit_kind::CreditKind;
 use crate::rnd::Rnd;
 use crate::tid::Tid;
@@ -24,7 +24,7 @@ impl Credit {
         let [high, middle, low] = self.tid.to_field();
         let [amount_high, amount_low] = self.amount.to_field().to_be_bytes();
         let head = (self.kind.code() << 4) | self.rnd.bits();
-        Payload { class: Class::Credit, bytes: [head, high, middle, low, amount_high, amount_low] }
+        Payload { class: TokenClass::Credit, bytes: [head, high, middle, low, amount_high, amount_low] }
     }
 
     pub(crate) fn from_payload([head, high, middle, low, amount_high, amount_low]: [u8; 6]) -> Option<Self> {

@@ -1,18 +1,21 @@
 //! The decoder key of one meter, with its cipher.
 
+mod dkga02;
 mod dkga04;
 
-use std::fmt;
+use core::fmt;
+
+use alloc::vec::Vec;
 
 use des::Des;
 use des::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::algorithm::EncryptionAlgorithm;
-use crate::key_parameters::KeyParameters;
+use crate::key_parameters::{KeyParameters, KeyType};
 use crate::meter_pan::MeterPan;
 use crate::misty1::Misty1;
-use crate::vending_key::VendingKey;
+use crate::vending_key::{DesVendingKey, VendingKey};
 
 /// A decoder key. With it one can make tokens for one meter.
 ///
@@ -31,6 +34,18 @@ enum KeyBytes {
     Ea11([u8; 16]),
 }
 
+/// Why a decoder key was not derived.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DerivationError {
+    /// No published key shows how a key of this type is derived by DKGA02.
+    #[error("a key of the type {key_type:?} is not derived by DKGA02 here")]
+    KeyType {
+        /// The type of the requested key.
+        key_type: KeyType,
+    },
+}
+
 impl DecoderKey {
     /// Derives the key of one meter by DKGA04: HMAC-SHA-256 with the vending key, truncated to the key length of the
     /// cipher.
@@ -45,6 +60,30 @@ impl DecoderKey {
             EncryptionAlgorithm::Ea09 => KeyBytes::Ea09(dkga04::derive(vending_key, code, parameters, pan)),
             EncryptionAlgorithm::Ea11 => KeyBytes::Ea11(dkga04::derive(vending_key, code, parameters, pan)),
         })
+    }
+
+    /// Derives the key of one meter by DKGA02: single DES with a vending key of 64 bits. The key is one for
+    /// [`Ea09`](EncryptionAlgorithm::Ea09).
+    ///
+    /// Only one published key confirms this derivation, and all bytes of its vending key are equal, so it cannot show in which
+    /// order they are taken. They are taken as they are written. New meters have keys by DKGA04.
+    ///
+    /// # Errors
+    /// [`DerivationError`] unless the key type is [`Default`](crate::KeyType::Default) or
+    /// [`Unique`](crate::KeyType::Unique).
+    pub fn derive_by_dkga02(
+        vending_key: &DesVendingKey,
+        parameters: &KeyParameters,
+        pan: &MeterPan,
+    ) -> Result<Self, DerivationError> {
+        match parameters.key_type {
+            KeyType::Default | KeyType::Unique => {
+                Ok(Self::from_ea09_bytes(dkga02::derive(vending_key, parameters, pan)))
+            }
+            KeyType::Initialisation | KeyType::Common => {
+                Err(DerivationError::KeyType { key_type: parameters.key_type })
+            }
+        }
     }
 
     /// A key for single DES. The parity bits are kept, because a key change carries them. The cipher ignores them.
@@ -65,7 +104,7 @@ impl DecoderKey {
         }
     }
 
-    pub(crate) fn encrypt(&self, block: [u8; 8]) -> [u8; 8] {
+    pub(crate) fn encrypt_block(&self, block: [u8; 8]) -> [u8; 8] {
         match &self.0 {
             KeyBytes::Ea09(key) => {
                 let mut block = block.into();
@@ -76,7 +115,7 @@ impl DecoderKey {
         }
     }
 
-    pub(crate) fn decrypt(&self, block: [u8; 8]) -> [u8; 8] {
+    pub(crate) fn decrypt_block(&self, block: [u8; 8]) -> [u8; 8] {
         match &self.0 {
             KeyBytes::Ea09(key) => {
                 let mut block = block.into();
@@ -96,12 +135,13 @@ impl DecoderKey {
     }
 
     /// The key in parts of four bytes, in the order of the key: two or four parts.
-    pub(crate) fn expose_quarters(&self) -> &[[u8; 4]] {
-        let (quarters, _) = match &self.0 {
-            KeyBytes::Ea09(key) => key.as_chunks(),
-            KeyBytes::Ea11(key) => key.as_chunks(),
+    pub(crate) fn expose_quarters(&self) -> Zeroizing<Vec<[u8; 4]>> {
+        let key: &[u8] = match &self.0 {
+            KeyBytes::Ea09(key) => key,
+            KeyBytes::Ea11(key) => key,
         };
-        quarters
+        let quarter = |bytes: &[u8]| bytes.try_into().expect("a chunk of four bytes");
+        Zeroizing::new(key.chunks_exact(4).map(quarter).collect())
     }
 }
 
@@ -127,8 +167,8 @@ mod tests {
     #[test]
     fn ea09_is_single_des() {
         let key = DecoderKey::from_ea09_bytes(0x1334_5779_9BBC_DFF1_u64.to_be_bytes());
-        let secret = key.encrypt(0x0123_4567_89AB_CDEF_u64.to_be_bytes());
+        let secret = key.encrypt_block(0x0123_4567_89AB_CDEF_u64.to_be_bytes());
         assert_eq!(secret, 0x85E8_1354_0F0A_B405_u64.to_be_bytes());
-        assert_eq!(key.decrypt(secret), 0x0123_4567_89AB_CDEF_u64.to_be_bytes());
+        assert_eq!(key.decrypt_block(secret), 0x0123_4567_89AB_CDEF_u64.to_be_bytes());
     }
 }

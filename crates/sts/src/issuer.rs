@@ -1,12 +1,16 @@
 //! The issuer of the utility: it makes tokens for one meter under one key.
 
+use alloc::vec::Vec;
+
 use crate::algorithm::EncryptionAlgorithm;
 use crate::amount::CreditAmount;
 use crate::clear_credit::{ClearCredit, CreditRegisters};
 use crate::content::TokenContent;
 use crate::credit::Credit;
 use crate::credit_kind::CreditKind;
+use crate::currency_credit::{CurrencyAmount, CurrencyCredit};
 use crate::decoder_key::DecoderKey;
+use crate::instruction::{Instruction, InstructionToken};
 use crate::key_change::KeyChange;
 use crate::key_parameters::KeyParameters;
 use crate::meter_pan::MeterPan;
@@ -89,6 +93,11 @@ impl TokenIssuer {
         pan: MeterPan,
     ) -> Self {
         let key = DecoderKey::derive(vending_key, algorithm, &parameters, &pan);
+        Self::with_key(key, parameters, pan)
+    }
+
+    /// An issuer for this key, which was derived before, for example [by DKGA02](DecoderKey::derive_by_dkga02).
+    pub fn with_key(key: DecoderKey, parameters: KeyParameters, pan: MeterPan) -> Self {
         Self { pan, parameters, key }
     }
 
@@ -117,6 +126,23 @@ impl TokenIssuer {
     ) -> Result<StsToken, IssueError> {
         self.check_expiry(tid)?;
         Ok(TokenContent::Credit(Credit { kind, amount, tid, rnd }).encode(&self.key))
+    }
+
+    /// A token that adds credit in currency.
+    pub fn currency_credit(
+        &self,
+        kind: CreditKind,
+        amount: CurrencyAmount,
+        tid: Tid,
+    ) -> Result<StsToken, IssueError> {
+        self.check_expiry(tid)?;
+        Ok(TokenContent::CurrencyCredit(CurrencyCredit { kind, amount, tid }).encode(&self.key))
+    }
+
+    /// A token that changes a setting of the meter.
+    pub fn instruction(&self, instruction: Instruction, tid: Tid, rnd: Rnd) -> Result<StsToken, IssueError> {
+        self.check_expiry(tid)?;
+        Ok(TokenContent::Instruction(InstructionToken { instruction, tid, rnd }).encode(&self.key))
     }
 
     /// A token that removes the remaining credit.

@@ -4,6 +4,9 @@ mod section;
 
 pub use section::{KeySection, SectionNumber};
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use crate::base_date::BaseDate;
 use crate::decoder_key::DecoderKey;
 use crate::key_parameters::{KeyExpiry, KeyParameters, KeyRevision, KeyType, SupplyGroupCode, TariffIndex};
@@ -45,7 +48,7 @@ impl KeyChange {
         let fourth = SectionLabel::Fourth { supply_group_high };
 
         let section = |label, quarter: &[u8; 4]| KeySection { label, quarter: *quarter };
-        match new_key.expose_quarters() {
+        match new_key.expose_quarters().as_slice() {
             [a, b, c, d] => {
                 vec![section(first, a), section(second, d), section(third, b), section(fourth, c)]
             }

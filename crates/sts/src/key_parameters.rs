@@ -46,6 +46,32 @@ pub struct KeyParameters {
     pub expiry: KeyExpiry,
 }
 
+impl KeyParameters {
+    /// The parameters of the key to which a meter is rolled over: the next base date, under a vending key of this revision. `None`
+    /// if there is no next base date, or if the revision is the same. See [`BaseDate`] for the procedure.
+    ///
+    /// ```
+    /// # use sts::*;
+    /// # let before = KeyParameters {
+    /// #     supply_group: SupplyGroupCode::parse("123457")?,
+    /// #     tariff_index: TariffIndex::parse("01")?,
+    /// #     revision: KeyRevision::try_new(1)?,
+    /// #     key_type: KeyType::Unique,
+    /// #     base_date: BaseDate::Year1993,
+    /// #     expiry: KeyExpiry::NEVER,
+    /// # };
+    /// let after = before.rolled_over(KeyRevision::try_new(4)?).expect("1993 is not the last base date");
+    /// assert_eq!(after.base_date, BaseDate::Year2014);
+    /// assert_eq!(before.rolled_over(before.revision), None);
+    /// # Ok::<(), KeyParameterError>(())
+    /// ```
+    #[must_use]
+    pub fn rolled_over(self, revision: KeyRevision) -> Option<Self> {
+        let base_date = self.base_date.next()?;
+        (revision != self.revision).then_some(Self { revision, base_date, ..self })
+    }
+}
+
 /// Why a value is not a valid key parameter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyParameterError {

@@ -41,7 +41,7 @@ mod tests {
             for wrong in (b'0'..=b'9').filter(|digit| *digit != number.as_bytes()[place]) {
                 let mut typed = number.as_bytes().to_vec();
                 typed[place] = wrong;
-                assert!(mismatch(std::str::from_utf8(&typed).unwrap()).is_some());
+                assert!(mismatch(core::str::from_utf8(&typed).unwrap()).is_some());
             }
         }
     }

@@ -1,6 +1,9 @@
 //! The number printed on a meter.
 
-use std::fmt;
+use core::fmt;
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 
 use crate::luhn;
 

@@ -1,6 +1,10 @@
 //! The primary account number of a meter. Key derivation uses it instead of the meter number.
 
-use std::fmt;
+use core::fmt;
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
 
 use crate::luhn;
 use crate::meter_number::{MeterNumber, MeterNumberError};

@@ -2,7 +2,7 @@
 
 mod tables;
 
-use std::fmt;
+use core::fmt;
 
 use zeroize::Zeroize;
 
@@ -26,13 +26,12 @@ pub struct Misty1 {
 impl Misty1 {
     /// Expands a key.
     pub fn new(key: &[u8; 16]) -> Self {
-        let (pairs, _) = key.as_chunks::<2>();
         let mut given = [0; 8];
-        for (word, pair) in given.iter_mut().zip(pairs) {
-            *word = u16::from_be_bytes(*pair);
+        for (word, pair) in given.iter_mut().zip(key.chunks_exact(2)) {
+            *word = pair.iter().fold(0, |word, byte| (word << 8) | u16::from(*byte));
         }
         let mut cipher = Self { given, derived: [0; 8] };
-        let derived: [u16; 8] = std::array::from_fn(|i| mix(cipher.given(i), cipher.given(i + 1)));
+        let derived: [u16; 8] = core::array::from_fn(|i| mix(cipher.given(i), cipher.given(i + 1)));
         cipher.derived = derived;
         cipher
     }

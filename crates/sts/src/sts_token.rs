@@ -1,6 +1,10 @@
 //! A prepayment token: the twenty digits that a customer enters.
 
-use std::fmt;
+use core::fmt;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The count of numbers with 66 bits: one more than the largest.
 const NUMBERS: u128 = 1 << 66;
@@ -25,7 +29,7 @@ pub struct StsToken([u8; 20]);
 /// Why a string cannot be a token of any meter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedToken {
-    /// The text is not 20 ASCII digits. The caller must remove spaces and dashes between groups.
+    /// The text is not 20 ASCII digits.
     #[error("a token has 20 digits and nothing else")]
     NotTwentyDigits,
     /// The number is too large for 66 bits.
@@ -34,7 +38,7 @@ pub enum MalformedToken {
 }
 
 impl StsToken {
-    /// Takes exactly 20 digits.
+    /// Takes exactly 20 digits, without separators. See [`parse_grouped`](Self::parse_grouped).
     pub fn parse(text: &str) -> Result<Self, MalformedToken> {
         let digits: [u8; 20] =
             text.as_bytes().try_into().map_err(|_length| MalformedToken::NotTwentyDigits)?;
@@ -45,9 +49,31 @@ impl StsToken {
         if token.number() < NUMBERS { Ok(token) } else { Err(MalformedToken::OutOfRange) }
     }
 
+    /// Takes 20 digits in groups, as people write and type them: blanks and hyphens between the digits are dropped.
+    ///
+    /// ```
+    /// use sts::StsToken;
+    ///
+    /// let token = StsToken::parse_grouped(" 0808 6259-4989 7426 3587 ")?;
+    /// assert_eq!(token.digits(), "08086259498974263587");
+    /// assert_eq!(token.grouped(), "0808 6259 4989 7426 3587");
+    /// # Ok::<(), sts::MalformedToken>(())
+    /// ```
+    pub fn parse_grouped(text: &str) -> Result<Self, MalformedToken> {
+        let digits: String = text.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
+        Self::parse(&digits)
+    }
+
+    /// The digits in groups of four, for reading and typing.
+    pub fn grouped(&self) -> String {
+        let groups: Vec<&str> =
+            self.0.chunks(4).map(|group| core::str::from_utf8(group).unwrap_or_default()).collect();
+        groups.join(" ")
+    }
+
     /// The digits in plain text.
     pub fn digits(&self) -> &str {
-        std::str::from_utf8(&self.0).expect("a token was made from ASCII digits")
+        core::str::from_utf8(&self.0).expect("a token was made from ASCII digits")
     }
 
     pub(crate) fn from_number(number: u128) -> Self {
@@ -73,6 +99,24 @@ mod tests {
     fn the_largest_number_of_66_bits_is_the_last_token() {
         assert!(StsToken::parse("73786976294838206463").is_ok());
         assert_eq!(StsToken::parse("73786976294838206464"), Err(MalformedToken::OutOfRange));
+    }
+
+    #[test]
+    fn groups_may_be_separated_in_any_way_but_by_nothing_else() {
+        for text in [
+            "0808 6259 4989 7426 3587",
+            "08086-25949-89742-63587",
+            "08086259498974263587",
+            "0 8086259498974263587",
+        ] {
+            assert_eq!(
+                StsToken::parse_grouped(text).map(|token| token.grouped()),
+                Ok("0808 6259 4989 7426 3587".to_owned())
+            );
+        }
+        for text in ["0808.6259.4989.7426.3587", "0808\n62594989742635 87", "0808 6259 4989 7426 358", ""] {
+            assert_eq!(StsToken::parse_grouped(text), Err(MalformedToken::NotTwentyDigits));
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The vending key of a supply group. All decoder keys of the group are derived from it.
+//! The vending keys of a supply group. All decoder keys of the group are derived from it.
 
-use std::fmt;
+use core::fmt;
 
 use zeroize::Zeroize;
 
@@ -35,6 +35,35 @@ impl fmt::Debug for VendingKey {
 }
 
 impl Drop for VendingKey {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+/// A vending key of 64 bits for key derivation DKGA02, which is older.
+///
+/// Its bytes are erased when it is dropped, and `Debug` shows no part of it.
+#[derive(Clone)]
+pub struct DesVendingKey([u8; 8]);
+
+impl DesVendingKey {
+    /// A key with these bytes.
+    pub fn from_bytes(bytes: [u8; 8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn expose(&self) -> &[u8; 8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for DesVendingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DesVendingKey(redacted)")
+    }
+}
+
+impl Drop for DesVendingKey {
     fn drop(&mut self) {
         self.0.zeroize();
     }

@@ -6,13 +6,14 @@ mod tid_memory;
 
 pub use entry::{Acceptance, Entry, EntryRefusal};
 
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::collections::{BTreeMap, BTreeSet};
 
 use crate::clear_credit::{ClearCredit, CreditRegisters};
 use crate::content::{DecodeError, TokenContent};
 use crate::credit::Credit;
 use crate::credit_kind::CreditKind;
 use crate::decoder_key::DecoderKey;
+use crate::instruction::{Instruction, InstructionToken, PowerLimit};
 use crate::key_change::KeySection;
 use crate::key_parameters::KeyParameters;
 use crate::sts_token::StsToken;
@@ -59,6 +60,21 @@ pub struct VirtualMeter {
     accepted: BTreeSet<StsToken>,
     tids: TidMemory,
     pending: PendingKeyChange,
+    settings: MeterSettings,
+}
+
+/// The settings that instructions have changed. `None` until one did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MeterSettings {
+    /// The most power that the load may draw.
+    pub maximum_power: Option<PowerLimit>,
+    /// The greatest difference of power between the phases.
+    pub phase_unbalance: Option<PowerLimit>,
+    /// The bits of the tariff rate.
+    pub tariff_rate: Option<u16>,
+    /// The bits of the factor of a water meter.
+    pub water_factor: Option<u16>,
 }
 
 impl VirtualMeter {
@@ -71,6 +87,7 @@ impl VirtualMeter {
             accepted: BTreeSet::new(),
             tids: TidMemory::default(),
             pending: PendingKeyChange::default(),
+            settings: MeterSettings::default(),
         }
     }
 
@@ -92,6 +109,11 @@ impl VirtualMeter {
         &self.parameters
     }
 
+    /// The settings that instructions have changed.
+    pub fn settings(&self) -> &MeterSettings {
+        &self.settings
+    }
+
     fn process(&mut self, digits: &str) -> Result<Acceptance, EntryRefusal> {
         let token = StsToken::parse(digits).map_err(EntryRefusal::Malformed)?;
         if self.accepted.contains(&token) {
@@ -106,7 +128,12 @@ impl VirtualMeter {
         let acceptance = match content {
             TokenContent::Credit(credit) => self.add(credit),
             TokenContent::ClearCredit(clear) => self.clear(clear),
+            TokenContent::Instruction(token) => self.follow(token),
             TokenContent::KeySection(section) => self.store(section),
+            // A test changes nothing, so it may be entered again.
+            TokenContent::MeterTest(test) => return Ok(Acceptance::Test(test)),
+            // It has no register for money.
+            TokenContent::CurrencyCredit(_) => Err(EntryRefusal::Unsupported),
         }?;
         self.accepted.insert(token);
         Ok(acceptance)
@@ -128,9 +155,24 @@ impl VirtualMeter {
             CreditRegisters::One(kind) => {
                 *self.registers.get_mut(&kind).ok_or(EntryRefusal::WrongCreditKind { kind })? = 0;
             }
+            CreditRegisters::Currency(_) => return Err(EntryRefusal::Unsupported),
         }
         self.tids.remember(clear.tid);
         Ok(Acceptance::CreditCleared)
+    }
+
+    fn follow(&mut self, token: InstructionToken) -> Result<Acceptance, EntryRefusal> {
+        self.check_age(token.tid)?;
+        match token.instruction {
+            Instruction::MaximumPower(limit) => self.settings.maximum_power = Some(limit),
+            Instruction::PhaseUnbalance(limit) => self.settings.phase_unbalance = Some(limit),
+            Instruction::TariffRate(bits) => self.settings.tariff_rate = Some(bits),
+            Instruction::WaterFactor(bits) => self.settings.water_factor = Some(bits),
+            // It notices no tampering, so there is nothing to forget.
+            Instruction::ClearTamper => {}
+        }
+        self.tids.remember(token.tid);
+        Ok(Acceptance::Instruction(token.instruction))
     }
 
     fn store(&mut self, section: KeySection) -> Result<Acceptance, EntryRefusal> {

@@ -21,6 +21,8 @@
 //! | `POST /meters/{number}/enter` `{"token"}` | enters a token into a meter: `{accepted, kind, reason, units_total}` |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
 //! | `DELETE /faults` | deletes the script |
+//! | `GET /load` | the open requests of `POST /xmlvend`, and the most at a time: `{now, most}` |
+//! | `DELETE /load` | counts the most anew |
 //! | `PUT /memory` `{"remembers", "on_repeat"}` | sets how repeats and enquiries are handled from now on |
 //! | `DELETE /memory` | forgets all answers so far, but keeps the log |
 //! | `GET /healthz` | answers when it serves |
@@ -73,6 +75,7 @@
 mod answer;
 mod event_log;
 mod lines;
+mod load;
 mod local_time;
 mod memory;
 mod meter;

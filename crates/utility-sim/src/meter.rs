@@ -194,7 +194,13 @@ impl Meter {
                 state.begun_key_changes = state.begun_key_changes.saturating_add(1);
             }
             Entry::Accepted(Acceptance::KeyChanged { .. }) => state.begun_key_changes = 0,
-            Entry::Accepted(Acceptance::Credit { .. } | Acceptance::CreditCleared) | Entry::Refused(_) => {}
+            Entry::Accepted(
+                Acceptance::Credit { .. }
+                | Acceptance::CreditCleared
+                | Acceptance::Instruction(_)
+                | Acceptance::Test(_),
+            )
+            | Entry::Refused(_) => {}
         }
         let tenths = state.device.tenths(self.service.credit_kind()).unwrap_or_default();
         (entry, tenths)

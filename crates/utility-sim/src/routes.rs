@@ -22,6 +22,8 @@ pub(crate) fn configure(services: &mut ServiceConfig) {
         .route("/meters/{number}/enter", post().to(control::enter))
         .route("/faults", post().to(control::script))
         .route("/faults", delete().to(control::clear))
+        .route("/load", get().to(control::load))
+        .route("/load", delete().to(control::count_anew))
         .route("/memory", put().to(control::habits))
         .route("/memory", delete().to(control::forget))
         .route("/healthz", get().to(control::healthz));

@@ -144,7 +144,7 @@ impl SimulatorSettings {
     }
 
     pub(crate) fn currency(&self) -> Result<Currency, SettingsError> {
-        Currency::parse(&self.currency).map_err(SettingsError::Currency)
+        Currency::in_hundredths(&self.currency).map_err(SettingsError::Currency)
     }
 
     pub(crate) fn price_per_kwh(&self) -> Result<Decimal, SettingsError> {

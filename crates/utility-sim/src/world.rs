@@ -8,6 +8,7 @@ use message_sim::PostOffice;
 use crate::{
     event_log::{Event, EventLog},
     lines,
+    load::Load,
     local_time::gaborone,
     memory::{Habits, SharedHabits},
     product::Product,
@@ -33,6 +34,8 @@ pub(crate) struct World {
     pub(crate) aggregator: Arc<Aggregator>,
     pub(crate) airtime_swap: Swap<AirtimeMessage>,
     pub(crate) post: Arc<PostOffice>,
+    /// The XMLVend requests that are open.
+    pub(crate) load: Load,
     /// Whether XMLVend answers are compressed for clients that accept it.
     pub(crate) gzip: bool,
 }
@@ -72,6 +75,7 @@ impl World {
             aggregator: Arc::new(aggregator),
             airtime_swap: Swap::default(),
             post: Arc::new(post),
+            load: Load::default(),
             gzip: settings.gzip,
         };
         world.recall(&earlier, &happened)?;

@@ -26,13 +26,13 @@ impl Capabilities {
     };
 
     /// The default of [`Capabilities::settles_within`]: ten minutes.
-    pub const SETTLES_WITHIN: Duration = Duration::from_mins(10);
+    pub const SETTLES_WITHIN: Duration = Duration::from_secs(10 * 60);
 
     /// The shortest [`Capabilities::settles_within`] that can be declared.
     pub const SETTLES_WITHIN_MIN: Duration = Duration::from_secs(1);
 
     /// The longest [`Capabilities::settles_within`] that can be declared. Longer doubt needs a person anyway.
-    pub const SETTLES_WITHIN_MAX: Duration = Duration::from_hours(24);
+    pub const SETTLES_WITHIN_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 }
 
 impl Default for Capabilities {

@@ -1,7 +1,6 @@
-//! The values of one vend: the request to a provider, and every possible answer.
+//! The values of one vend: the order to a provider, and every possible answer.
 //!
-//! The answer to a vend has three forms: the provider *vended*, it *refused*, or the result is *unknown*. The correct
-//! handling of the third form decides whether money is lost. See [`VendOutcome`].
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod answer;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A product type of the specification, section 2.4.
+/// A product type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Product {
     /// A token for a prepaid electricity meter.
@@ -14,7 +14,7 @@ pub enum Product {
 }
 
 impl Product {
-    /// Every product, in the order of the specification.
+    /// Every product, in the order in which they are listed.
     pub const ALL: [Self; 3] = [Self::Electricity, Self::Airtime, Self::Water];
 
     /// The name on the wire and in the database.
@@ -31,7 +31,7 @@ impl Product {
         Self::ALL.into_iter().find(|product| product.as_str() == name)
     }
 
-    /// Whether a success must contain a token. Water providers may return none (specification, section 2.1).
+    /// Whether a success must contain a token. Water providers may return none.
     pub const fn always_has_a_token(self) -> bool {
         matches!(self, Self::Electricity)
     }

@@ -117,7 +117,7 @@ impl RefusalReason {
     }
 
     /// The reason, refined by a text or a code of the vendor. A generic refusal is retryable if the provider hinted
-    /// that it is transient (specification, section 7.3).
+    /// that it is transient.
     #[must_use]
     pub fn refined_by(self, said: &str) -> Self {
         let said = said.to_lowercase().replace('_', " ");

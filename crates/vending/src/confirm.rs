@@ -18,8 +18,8 @@ use database::DatabaseError;
 use failpoint::{Point, hit};
 use provider::Gate;
 use purchase::{
-    Authority, ConfirmCommand, ConfirmInput, Event, Handling, KeyedRequest, PurchaseRequest, Record,
-    Recovery, State, StateName,
+    Authority, ConfirmCommand, ConfirmInput, Event, Handling, KeyedRequest, PurchaseId, PurchaseRequest,
+    Record, Recovery, State, StateName,
 };
 use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
 use transcript::Transcribed;
@@ -82,7 +82,7 @@ pub(crate) struct ConfirmRequest {
 
 /// The data of one confirm between the steps of its protocol.
 struct ConfirmContext {
-    reservation: Reservation,
+    reservation: Arc<Reservation>,
     order: VendOrder,
     arrived: Monotonic,
     began: Monotonic,
@@ -123,7 +123,7 @@ impl Service {
             }),
         };
         Ok(ConfirmContext {
-            reservation,
+            reservation: Arc::new(reservation),
             order: VendOrder { reference: provider_reference, sale },
             arrived: arrival.at,
             began: self.clock.monotonic(),
@@ -175,12 +175,12 @@ impl Service {
                 ConfirmInput::ReserveNotKept(Rejection::Overloaded)
             }
             Err(error @ ReserveError::Failed(_)) => {
-                log(&error, "a reserve failed", context);
+                log(&error, "a reserve failed", context.reservation.id);
                 context.backoff.pause().await;
                 ConfirmInput::ReserveNotKept(Rejection::Internal)
             }
             Err(error @ ReserveError::Unacknowledged(_)) => {
-                log(&error, "a reserve was not acknowledged", context);
+                log(&error, "a reserve was not acknowledged", context.reservation.id);
                 context.backoff.pause().await;
                 ConfirmInput::ReserveUnacknowledged
             }
@@ -222,12 +222,12 @@ impl Service {
                 Some(ConfirmInput::Recorded)
             }
             Err(error @ (RecordError::Unacknowledged(_) | RecordError::Sealing(_))) => {
-                log(&error, "an outcome was not acknowledged", context);
+                log(&error, "an outcome was not acknowledged", reservation.id);
                 context.backoff.pause().await;
                 Some(ConfirmInput::RecordUnacknowledged)
             }
             Err(error @ RecordError::NoSuchPurchase) => {
-                log(&error, "an acknowledged reserve has vanished", context);
+                log(&error, "an acknowledged reserve has vanished", reservation.id);
                 None
             }
         }
@@ -237,11 +237,12 @@ impl Service {
     ///
     /// A purchase on a managed account that is still open is a result here: the surface answers 200 with status
     /// `PENDING`, and the worker goes on with the purchase. On a self-managed account the outcome is unknown.
-    async fn answer(&self, context: ConfirmContext) -> Result<Box<Record>, ConfirmError> {
+    async fn answer(&self, mut context: ConfirmContext) -> Result<Box<Record>, ConfirmError> {
+        let (id, _lease) = (context.reservation.id, context.lease.take());
         let record = match context.success() {
             Some(record) => record,
-            None => self.store.get_record(context.reservation.id).await.map_err(|error| {
-                log(&error, "a purchase could not be read back", &context);
+            None => self.store.get_record(id).await.map_err(|error| {
+                log(&error, "a purchase could not be read back", id);
                 self.unread(&error)
             })?,
         };
@@ -304,17 +305,18 @@ impl Service {
 impl ConfirmContext {
     /// The record of a success that this confirm has just written, so that nothing needs to be read back. Evidence
     /// that came too late is also recorded as moved, but it does not change the purchase.
-    fn success(&self) -> Option<Record> {
-        let (Event::Vended { vend }, recorded) = self.outcome.as_ref()? else { return None };
+    fn success(self) -> Option<Record> {
+        let (Event::Vended { vend }, recorded) = self.outcome? else { return None };
         let is_paid_for = matches!(
             &recorded.lifecycle.state,
             State::Successful { provider_transaction } if *provider_transaction == vend.provider_transaction
         );
         let created_at = self.reserved_at.filter(|_| is_paid_for && recorded.verdict == Verdict::Moved)?;
-        Some(self.reservation.record(created_at, recorded.clone(), vend))
+        let reservation = Arc::unwrap_or_clone(self.reservation);
+        Some(reservation.record(created_at, recorded, *vend))
     }
 }
 
-fn log(error: &(dyn std::error::Error + 'static), what: &'static str, context: &ConfirmContext) {
-    tracing::error!(cause = error, purchase = context.reservation.id.0, "{what}");
+fn log(error: &(dyn std::error::Error + 'static), what: &'static str, of: PurchaseId) {
+    tracing::error!(cause = error, purchase = of.0, "{what}");
 }

@@ -3,9 +3,9 @@
 //! Labels are providers, products and fixed words of this program, so their number is bounded. They are never a
 //! number of a purchase or a meter, and never a provider's text.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
-use metrics::{counter, describe_counter, describe_histogram, histogram};
+use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
 const PURCHASES: &str = "vendgate_purchases_total";
 const REVIEWS: &str = "vendgate_reviews_total";
@@ -15,6 +15,7 @@ const ENQUIRIES: &str = "vendgate_enquiries_total";
 const PROVIDER_SECONDS: &str = "vendgate_provider_seconds";
 const CREDIT_EXHAUSTED: &str = "vendgate_merchant_credit_exhausted_total";
 const CLAIMS: &str = "vendgate_worker_claims_total";
+const SLOTS: &str = "vendgate_worker_slots";
 const MISCONFIGURED: &str = "vendgate_provider_misconfigured_total";
 const REFUSED_KEPT: &str = "vendgate_refused_confirms_kept_total";
 const REFUSED_NOT_KEPT: &str = "vendgate_refused_confirms_dropped_total";
@@ -79,6 +80,7 @@ pub fn describe_metrics() {
         "How long providers took, by the call: `check`, `quote`, `trial`, `vend`, `enquire`."
     );
     describe_counter!(CLAIMS, "Purchases that this process has claimed to look at them.");
+    describe_gauge!(SLOTS, "This worker's share of the slots that a provider has for all workers together.");
     describe_counter!(CREDIT_EXHAUSTED, "Refusals because our float at the provider is exhausted.");
     describe_counter!(
         MISCONFIGURED,
@@ -131,6 +133,13 @@ pub(crate) fn provider_took(provider: &str, call: &'static str, took: Duration) 
 /// A worker has claimed this number of purchases.
 pub(crate) fn claimed(purchases: usize) {
     counter!(CLAIMS).increment(u64::try_from(purchases).unwrap_or(u64::MAX));
+}
+
+/// How many slots of each provider this worker has now.
+pub(crate) fn slot_shares(shares: &BTreeMap<String, u16>) {
+    for (provider, share) in shares {
+        gauge!(SLOTS, "provider" => provider.clone()).set(*share);
+    }
 }
 
 /// This number of refused confirms was stored.

@@ -3,7 +3,8 @@
 use database::DatabaseError;
 use ledger::{Account, AccountId};
 use purchase::{
-    OrganisationId, Page, Position, ProductText, PurchaseId, PurchaseWithBuyer, Selection, SubscriberFormat,
+    AfterLine, Extent, OrganisationId, Page, Period, Position, ProductText, PurchaseId, PurchaseWithBuyer,
+    ReportedDay, SalesReport, Selection, Statement, StatementPage, SubscriberFormat,
 };
 use vend::Product;
 
@@ -97,5 +98,48 @@ impl Vending {
     ) -> Result<Page, ReadError> {
         let page = self.0.store.list_with_buyers(organisation, selection, after, limit).await;
         Ok(page.map_err(|error| internal("purchases could not be listed", &error))?)
+    }
+
+    /// A statement of one of the organisation's wallets, whatever its status. `None` if it has no such wallet.
+    pub async fn open_statement(
+        &self,
+        organisation: OrganisationId,
+        account: AccountId,
+        period: Period,
+    ) -> Result<Option<Statement>, ReadError> {
+        let opened = self.0.store.open_statement(organisation, account, period).await;
+        Ok(opened.map_err(|error| internal("a statement could not be opened", &error))?)
+    }
+
+    /// The same statement, for a further page of it.
+    pub async fn reopen_statement(
+        &self,
+        organisation: OrganisationId,
+        account: AccountId,
+        extent: Extent,
+    ) -> Result<Option<Statement>, ReadError> {
+        let opened = self.0.store.reopen_statement(organisation, account, extent).await;
+        Ok(opened.map_err(|error| internal("a statement could not be opened", &error))?)
+    }
+
+    /// At most `limit` lines of a statement after a line, or from its beginning.
+    pub async fn list_movements(
+        &self,
+        statement: Statement,
+        after: Option<AfterLine>,
+        limit: u16,
+    ) -> Result<StatementPage, ReadError> {
+        let page = self.0.store.list_movements(statement, after, limit).await;
+        Ok(page.map_err(|error| internal("a statement could not be read", &error))?)
+    }
+
+    /// What the organisation bought on these days.
+    pub async fn sales(
+        &self,
+        organisation: OrganisationId,
+        days: Vec<ReportedDay>,
+    ) -> Result<SalesReport, ReadError> {
+        let report = self.0.store.sales(organisation, days).await;
+        Ok(report.map_err(|error| internal("the sales could not be added up", &error))?)
     }
 }

@@ -47,8 +47,9 @@ pub struct VendingSettings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WorkerSettings {
-    /// The maximum number of purchases of one provider that a worker handles at a time. A provider that hangs takes
-    /// no other provider's slots.
+    /// The maximum number of purchases of one provider that this worker handles at a time. All workers together handle no more
+    /// than the slots that are declared for the provider (`vendctl provider declare --worker-slots`), and each its share of them.
+    /// A provider that hangs takes no other provider's slots.
     pub slots_per_provider: u16,
     /// How long a worker waits before it looks for work again, if there was none.
     pub idle_pause_ms: u64,

@@ -1,28 +1,36 @@
-//! How many purchases of each provider a worker may handle at a time. A provider whose calls hang for two minutes
-//! fills its own slots, and never takes another provider's slots. What an organisation has in hand is counted, because
-//! organisations take turns at a provider.
+//! How many purchases of each provider a worker may handle at a time: its share of the slots that the provider has for all
+//! workers together. A provider whose calls hang for two minutes fills its own slots, and never takes another provider's
+//! slots. What an organisation has in hand is counted, because organisations take turns at a provider.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use clock::Monotonic;
 use purchase::OrganisationId;
-use store::DueSlots;
+use store::{DueSlots, WantedSlots, WorkerId};
 use tokio::sync::mpsc;
 
-/// The slots of one worker.
+/// The slots of one worker. It has none until its shares are known.
 #[derive(Debug)]
 pub(crate) struct Slots {
+    worker: WorkerId,
+    /// The most of each provider that this worker takes, however large its share could be.
+    most: u16,
     providers: BTreeMap<String, ProviderSlots>,
+    /// From before the call that told the shares. `None` if the shares are not known.
+    shared_since: Option<Monotonic>,
     returned: mpsc::UnboundedReceiver<Returned>,
     returns: mpsc::UnboundedSender<Returned>,
 }
 
 /// The slots of one provider.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct ProviderSlots {
-    free: u16,
+    /// How many purchases may be in hand.
+    share: u16,
     /// The latest claim took all that it could, so there may be more.
     more_may_be_due: bool,
-    /// The purchases in the slots that are not free. No organisation has none.
+    /// The purchases in hand. No organisation has none.
     in_hand: BTreeMap<OrganisationId, u16>,
 }
 
@@ -40,24 +48,76 @@ struct Returned {
     organisation: OrganisationId,
 }
 
+impl ProviderSlots {
+    fn taken(&self) -> u16 {
+        self.in_hand.values().fold(0, |sum, in_hand| sum.saturating_add(*in_hand))
+    }
+
+    fn free(&self) -> u16 {
+        self.share.saturating_sub(self.taken())
+    }
+}
+
 impl Slots {
-    /// This number of slots for each of these providers, all of them free.
-    pub(crate) fn new<'a>(providers: impl IntoIterator<Item = &'a String>, each: u16) -> Self {
+    /// The slots of a worker that takes at most this number of each of these providers.
+    pub(crate) fn new<'a>(
+        worker: WorkerId,
+        providers: impl IntoIterator<Item = &'a String>,
+        most: u16,
+    ) -> Self {
         let (returns, returned) = mpsc::unbounded_channel();
-        let slots = ProviderSlots { free: each.max(1), more_may_be_due: false, in_hand: BTreeMap::new() };
-        let providers = providers.into_iter().map(|code| (code.clone(), slots.clone())).collect();
-        Self { providers, returned, returns }
+        let providers = providers.into_iter().map(|code| (code.clone(), ProviderSlots::default())).collect();
+        Self { worker, most: most.max(1), providers, shared_since: None, returned, returns }
+    }
+
+    /// Whose slots these are.
+    pub(crate) const fn worker(&self) -> WorkerId {
+        self.worker
+    }
+
+    /// The shares that this worker asks for. Nothing may be claimed from here until [`Slots::are_shared`].
+    pub(crate) fn wanted(&mut self) -> Vec<WantedSlots> {
+        self.shared_since = None;
+        self.take_all_back();
+        let wanted = self.providers.iter().map(|(code, slots)| WantedSlots {
+            provider_code: code.clone(),
+            most: self.most,
+            in_hand: slots.taken(),
+        });
+        wanted.collect()
+    }
+
+    /// The shares as told by a call that began at `since`.
+    pub(crate) fn are_shared(&mut self, shares: &BTreeMap<String, u16>, since: Monotonic) {
+        self.shared_since = Some(since);
+        for (code, slots) in &mut self.providers {
+            let share = shares.get(code).copied().unwrap_or_default();
+            // A larger share is used at once, and not at the next look for work.
+            slots.more_may_be_due |= share > slots.share;
+            slots.share = share;
+        }
+    }
+
+    /// From now on this worker only ends what it has in hand.
+    pub(crate) const fn take_no_more(&mut self) {
+        self.most = 0;
+    }
+
+    /// How long until the shares are due for renewal, `renewal` after they were told. `None` if they are not known.
+    pub(crate) fn until_renewal(&self, now: Monotonic, renewal: Duration) -> Option<Duration> {
+        self.shared_since.map(|since| renewal.saturating_sub(now.elapsed_since(since)))
     }
 
     /// What can be claimed now. Until the claim returns something, no more is assumed to be due.
     pub(crate) fn ask(&mut self) -> Vec<DueSlots> {
-        while let Ok(returned) = self.returned.try_recv() {
-            self.take_back(&returned);
+        self.take_all_back();
+        if self.shared_since.is_none() {
+            return Vec::new();
         }
-        let free = self.providers.iter_mut().filter(|(_code, slots)| slots.free > 0);
+        let free = self.providers.iter_mut().filter(|(_code, slots)| slots.free() > 0);
         free.map(|(code, slots)| {
             slots.more_may_be_due = false;
-            DueSlots { provider_code: code.clone(), slots: slots.free, in_hand: slots.in_hand.clone() }
+            DueSlots { provider_code: code.clone(), slots: slots.free(), in_hand: slots.in_hand.clone() }
         })
         .collect()
     }
@@ -71,7 +131,7 @@ impl Slots {
         let taken = claimed.into_iter().map(|(code, organisation)| self.take(code, organisation)).collect();
         for DueSlots { provider_code, .. } in asked {
             if let Some(slots) = self.providers.get_mut(provider_code) {
-                slots.more_may_be_due = slots.free == 0;
+                slots.more_may_be_due = slots.free() == 0;
             }
         }
         taken
@@ -79,7 +139,7 @@ impl Slots {
 
     /// Waits until a provider of which more may be due has a free slot.
     pub(crate) async fn more_can_be_claimed(&mut self) {
-        while !self.providers.values().any(|slots| slots.free > 0 && slots.more_may_be_due) {
+        while !self.providers.values().any(|slots| slots.more_may_be_due && slots.free() > 0) {
             let returned = self.returned.recv().await.expect("this value holds a sender");
             self.take_back(&returned);
         }
@@ -87,7 +147,6 @@ impl Slots {
 
     fn take(&mut self, code: &str, organisation: OrganisationId) -> Slot {
         if let Some(slots) = self.providers.get_mut(code) {
-            slots.free = slots.free.saturating_sub(1);
             let in_hand = slots.in_hand.entry(organisation).or_default();
             *in_hand = in_hand.saturating_add(1);
         }
@@ -97,9 +156,14 @@ impl Slots {
         }
     }
 
+    fn take_all_back(&mut self) {
+        while let Ok(returned) = self.returned.try_recv() {
+            self.take_back(&returned);
+        }
+    }
+
     fn take_back(&mut self, returned: &Returned) {
         if let Some(slots) = self.providers.get_mut(&returned.provider_code) {
-            slots.free = slots.free.saturating_add(1);
             if let Some(in_hand) = slots.in_hand.get_mut(&returned.organisation) {
                 *in_hand = in_hand.saturating_sub(1);
             }
@@ -119,17 +183,40 @@ impl Drop for Slot {
 mod tests {
     use std::time::Duration;
 
+    use chrono::DateTime;
+    use clock::{Clock, ManualClock};
+
     use super::*;
 
+    const KGALE: OrganisationId = OrganisationId(1);
+    const RENEWAL: Duration = Duration::from_secs(1);
+
+    fn now() -> Monotonic {
+        ManualClock::at(DateTime::UNIX_EPOCH).monotonic()
+    }
+
+    fn codes() -> [String; 2] {
+        ["BPC".to_owned(), "WUC".to_owned()]
+    }
+
+    fn shares(each: u16) -> BTreeMap<String, u16> {
+        codes().map(|code| (code, each)).into()
+    }
+
+    /// A worker with a share of two slots of each provider.
     fn slots() -> Slots {
-        Slots::new([&"BPC".to_owned(), &"WUC".to_owned()], 2)
+        let mut slots = Slots::new(WorkerId(1), &codes(), 4);
+        slots.are_shared(&shares(2), now());
+        slots
     }
 
     fn free(slots: &mut Slots) -> Vec<(String, u16)> {
         slots.ask().into_iter().map(|due| (due.provider_code, due.slots)).collect()
     }
 
-    const KGALE: OrganisationId = OrganisationId(1);
+    fn wanted(slots: &mut Slots) -> Vec<(u16, u16)> {
+        slots.wanted().into_iter().map(|wanted| (wanted.most, wanted.in_hand)).collect()
+    }
 
     async fn more_can_be_claimed(slots: &mut Slots) -> bool {
         tokio::time::timeout(Duration::from_millis(20), slots.more_can_be_claimed()).await.is_ok()
@@ -166,7 +253,8 @@ mod tests {
 
     #[test]
     fn what_each_organisation_has_in_hand_is_counted_until_its_work_ends() {
-        let mut slots = Slots::new([&"BPC".to_owned()], 4);
+        let mut slots = Slots::new(WorkerId(1), &codes()[..1], 4);
+        slots.are_shared(&shares(4), now());
         let phaka = OrganisationId(2);
         let asked = slots.ask();
         let mut taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("BPC", phaka)]);
@@ -190,5 +278,44 @@ mod tests {
         broken.abort();
         assert!(broken.await.is_err());
         assert!(more_can_be_claimed(&mut slots).await);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_claimed_while_the_shares_are_not_known() {
+        let mut slots = Slots::new(WorkerId(1), &codes(), 4);
+        assert_eq!((free(&mut slots), slots.until_renewal(now(), RENEWAL)), (vec![], None));
+        assert_eq!(wanted(&mut slots), [(4, 0), (4, 0)]);
+        slots.are_shared(&shares(1), now());
+        assert!(more_can_be_claimed(&mut slots).await, "a larger share is used at once");
+        let asked = slots.ask();
+        let _in_hand = slots.fill(&asked, [("BPC", KGALE)]);
+        assert_eq!(wanted(&mut slots), [(4, 1), (4, 0)], "a worker tells what it has in hand");
+        assert_eq!(free(&mut slots), [], "the answer may be a smaller share");
+    }
+
+    #[test]
+    fn a_smaller_share_takes_effect_as_the_work_in_hand_ends() {
+        let mut slots = slots();
+        let asked = slots.ask();
+        let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
+        slots.are_shared(&BTreeMap::from([("BPC".to_owned(), 1)]), now());
+        assert_eq!(free(&mut slots), [], "the other provider is not in the catalogue any more");
+        taken.pop();
+        assert_eq!(free(&mut slots), []);
+        taken.pop();
+        assert_eq!(free(&mut slots), [("BPC".to_owned(), 1)]);
+        slots.take_no_more();
+        assert_eq!(wanted(&mut slots), [(0, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn shares_are_renewed_long_before_their_lease_ends() {
+        let clock = ManualClock::at(DateTime::UNIX_EPOCH);
+        let mut slots = Slots::new(WorkerId(1), &codes(), 4);
+        slots.are_shared(&shares(2), clock.monotonic());
+        clock.advance(RENEWAL / 4);
+        assert_eq!(slots.until_renewal(clock.monotonic(), RENEWAL), Some(RENEWAL * 3 / 4));
+        clock.advance(RENEWAL);
+        assert_eq!(slots.until_renewal(clock.monotonic(), RENEWAL), Some(Duration::ZERO));
     }
 }

@@ -10,7 +10,7 @@ use clock::Monotonic;
 use database::DatabaseError;
 use futures_util::future::join_all;
 use purchase::{Record, ResolveAnswer};
-use store::ClaimedPurchase;
+use store::{ClaimedPurchase, WorkerId};
 use tokio::task::JoinHandle;
 use tracing::{Instrument, Span};
 
@@ -32,7 +32,7 @@ pub struct WorkDone {
 
 impl Vending {
     /// Works until `stop` resolves: claims due purchases of every connected provider, as many as it has free slots,
-    /// and works on them. Any number of workers may run at the same time.
+    /// and works on them. Any number of workers may run at the same time, and share the slots of each provider.
     ///
     /// If there was more than could be claimed, it claims again as soon as a slot is free. Otherwise it claims again
     /// after a pause. If the database fails, the worker tries again at growing intervals.
@@ -41,7 +41,7 @@ impl Vending {
     /// ended by the deadline is claimed by another process when its lease has run out.
     pub async fn work(&self, settings: &WorkerSettings, stop: impl Future<Output = ()>) {
         let mut stop = pin!(stop);
-        let mut slots = Slots::new(self.0.providers.keys(), settings.slots_per_provider);
+        let mut slots = self.0.slots(settings.slots_per_provider);
         let mut trouble = Trouble::default();
         loop {
             let since = self.0.clock.monotonic();
@@ -58,17 +58,23 @@ impl Vending {
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                () = slots.more_can_be_claimed() => {}
-                () = tokio::time::sleep(pause) => {}
+                () = self.0.wait_for_work(&mut slots, pause) => {}
             }
         }
         tracing::info!(under_way = self.0.engine.under_way(), "stopping");
-        self.0.engine.drain(settings.drain()).await;
+        slots.take_no_more();
+        let is_done = tokio::select! {
+            is_done = self.0.engine.drain(settings.drain()) => is_done,
+            () = self.0.keep_shares(&mut slots) => false,
+        };
+        if is_done {
+            self.0.give_up_shares(&slots).await;
+        }
     }
 
     /// Claims the due purchases once, and works on them until this attempt ends. For callers that work step by step.
     pub async fn work_once(&self) -> WorkDone {
-        let mut slots = Slots::new(self.0.providers.keys(), WorkerSettings::default().slots_per_provider);
+        let mut slots = self.0.slots(WorkerSettings::default().slots_per_provider);
         let since = self.0.clock.monotonic();
         let claimed = match self.0.claim_due(&mut slots).await {
             Ok(claimed) => claimed,
@@ -79,6 +85,7 @@ impl Vending {
         };
         let begun = claimed.into_iter().map(|(purchase, slot)| self.begin(purchase, slot, since));
         let answers = join_all(begun).await;
+        self.0.give_up_shares(&slots).await;
         let ended = answers.iter().filter(|answer| matches!(answer, Ok(ResolveAnswer::Final)));
         WorkDone { claimed: answers.len(), ended: ended.count() }
     }
@@ -96,7 +103,16 @@ impl Vending {
 }
 
 impl Service {
+    /// The slots of one more worker.
+    fn slots(&self, most: u16) -> Slots {
+        let worker = WorkerId(seed_of_this_process().cast_signed());
+        Slots::new(worker, self.providers.keys(), most)
+    }
+
     async fn claim_due(&self, slots: &mut Slots) -> Result<Vec<(ClaimedPurchase, Slot)>, DatabaseError> {
+        if self.until_renewal(slots).is_none_or(|left| left.is_zero()) {
+            self.renew_shares(slots).await?;
+        }
         let free = slots.ask();
         if free.is_empty() {
             return Ok(Vec::new());
@@ -107,6 +123,56 @@ impl Service {
         let taken =
             slots.fill(&free, records.map(|record| (record.provider_code.as_str(), record.organisation)));
         Ok(claimed.into_iter().zip(taken).collect())
+    }
+
+    /// Waits for a free slot or until the end of the pause, and renews the shares meanwhile. Ends if that fails: then the next
+    /// claim renews them.
+    async fn wait_for_work(&self, slots: &mut Slots, pause: Duration) {
+        let mut pause = pin!(tokio::time::sleep(pause));
+        loop {
+            let renewal = self.until_renewal(slots);
+            tokio::select! {
+                biased;
+                () = slots.more_can_be_claimed(), if renewal.is_some() => return,
+                () = &mut pause => return,
+                () = tokio::time::sleep(renewal.unwrap_or_default()), if renewal.is_some() => {
+                    if self.renew_shares(slots).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Never returns.
+    async fn keep_shares(&self, slots: &mut Slots) {
+        loop {
+            if let Err(error) = self.renew_shares(slots).await {
+                let cause: &dyn std::error::Error = &error;
+                tracing::warn!(cause, "the share of the providers' slots was not renewed");
+            }
+            tokio::time::sleep(self.settings.timing().renewal()).await;
+        }
+    }
+
+    fn until_renewal(&self, slots: &Slots) -> Option<Duration> {
+        slots.until_renewal(self.clock.monotonic(), self.settings.timing().renewal())
+    }
+
+    async fn renew_shares(&self, slots: &mut Slots) -> Result<(), DatabaseError> {
+        let since = self.clock.monotonic();
+        let shares = self.store.renew_slot_shares(slots.worker(), slots.wanted()).await?;
+        measures::slot_shares(&shares);
+        slots.are_shared(&shares, since);
+        Ok(())
+    }
+
+    /// If this fails, the lease of the shares ends soon.
+    async fn give_up_shares(&self, slots: &Slots) {
+        if let Err(error) = self.store.give_up_slot_shares(slots.worker()).await {
+            let cause: &dyn std::error::Error = &error;
+            tracing::warn!(cause, "the share of the providers' slots was not given up; its lease will end");
+        }
     }
 }
 

@@ -11,8 +11,7 @@ mod members;
 
 use std::fmt;
 
-use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
-use serde_json::value::RawValue;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
 
 use error_codes::ErrorCode;
 use messages::{Detail, Locale};
@@ -23,18 +22,19 @@ use crate::{
     requests::lengths::{LANGUAGE_MAX, SHORT_TEXT_MAX},
 };
 use characters::Use;
+use members::Members;
 
 pub use members::printable;
 
 /// The members of one JSON object. `Debug` shows their names only: some of them are passwords.
 pub struct Fields {
-    members: Vec<(String, Box<RawValue>)>,
+    members: Members,
 }
 
 impl Fields {
     /// Reads an object, and refuses everything else.
     pub fn parse(body: &[u8]) -> Result<Self, ApiError> {
-        members::of_object(body).map(|members| Self { members })
+        Members::of_object(body).map(|members| Self { members })
     }
 
     /// A text of 1 to `max` characters, none of them invisible.
@@ -86,10 +86,16 @@ impl Fields {
         dates::read_moment(&text, zone).map(Some).ok_or_else(|| ApiError::new(Detail::BadMoment).about(name))
     }
 
+    /// A day as `YYYY-MM-DD`.
+    pub fn optional_day(&self, name: &'static str) -> Result<Option<NaiveDate>, ApiError> {
+        let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
+        dates::read_day(&text).map(Some).ok_or_else(|| ApiError::new(Detail::BadDay).about(name))
+    }
+
     /// `true` or `false`.
     pub fn optional_flag(&self, name: &'static str) -> Result<Option<bool>, ApiError> {
         let Some(value) = self.find(name) else { return Ok(None) };
-        match value.get() {
+        match value {
             "true" => Ok(Some(true)),
             "false" => Ok(Some(false)),
             _other => Err(ApiError::new(Detail::ExpectedFlag).about(name)),
@@ -98,7 +104,7 @@ impl Fields {
 
     /// A whole number.
     pub fn required_integer(&self, name: &'static str) -> Result<i64, ApiError> {
-        let number = self.required(name)?.get();
+        let number = self.required(name)?;
         number.parse().map_err(|_not_whole| ApiError::new(Detail::ExpectedInteger).about(name))
     }
 
@@ -140,12 +146,13 @@ impl Fields {
     /// An ISO 4217 code.
     pub fn required_currency(&self, name: &'static str) -> Result<Currency, ApiError> {
         let code = text_of(name, self.required(name)?)?;
-        Currency::parse(&code).map_err(|bad| ApiError::new(Detail::BadCurrency).about(name).because(bad))
+        Currency::in_hundredths(&code)
+            .map_err(|bad| ApiError::new(Detail::BadCurrency).about(name).because(bad))
     }
 
     /// A positive number; see [`money::parse_json_amount`].
     pub fn required_amount(&self, name: &'static str, currency: Currency) -> Result<Money, ApiError> {
-        money::parse_json_amount(self.required(name)?.get(), currency)
+        money::parse_json_amount(self.required(name)?, currency)
             .map_err(|why| amount_error(why).about(name).because(why))
     }
 
@@ -158,30 +165,30 @@ impl Fields {
 
     /// The value if it is a text, for reading ahead.
     pub(crate) fn peek_text(&self, name: &str) -> Option<String> {
-        serde_json::from_str(self.find(name)?.get()).ok()
+        serde_json::from_str(self.find(name)?).ok()
     }
 
-    fn required(&self, name: &'static str) -> Result<&RawValue, ApiError> {
+    fn required(&self, name: &'static str) -> Result<&str, ApiError> {
         self.find(name).ok_or_else(|| ApiError::new(ErrorCode::MissingField).about(name))
     }
 
-    fn find(&self, name: &str) -> Option<&RawValue> {
-        let (_, value) = self.members.iter().find(|(known, _)| known == name)?;
-        Some(value.as_ref()).filter(|value| value.get() != "null")
+    /// The value as it is written.
+    fn find(&self, name: &str) -> Option<&str> {
+        self.members.find(name).filter(|value| *value != "null")
     }
 }
 
 impl fmt::Debug for Fields {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_set().entries(self.members.iter().map(|(name, _)| name)).finish()
+        out.debug_set().entries(self.members.names()).finish()
     }
 }
 
-fn text_of(name: &'static str, value: &RawValue) -> Result<String, ApiError> {
+fn text_of(name: &'static str, value: &str) -> Result<String, ApiError> {
     // The parser's own message would quote the value, which may be a password.
-    serde_json::from_str(value.get()).map_err(|_complaint| {
+    serde_json::from_str(value).map_err(|_complaint| {
         // A string that cannot be read contains half a surrogate pair. Any other value is not a string.
-        let is_text = value.get().starts_with('"');
+        let is_text = value.starts_with('"');
         let detail = if is_text { Detail::ForbiddenCharacter } else { Detail::ExpectedText };
         ApiError::new(detail).about(name)
     })

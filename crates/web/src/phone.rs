@@ -1,9 +1,20 @@
 //! Phone numbers, checked against the international numbering plans.
 
+use std::{cell::RefCell, collections::HashMap};
+
 use phonenumber::{Mode, PhoneNumber, country};
 
 /// The longest possible number (ITU-T E.164), with its `+`.
 const LENGTH_MAX: usize = 16;
+
+/// How many numbers are remembered by each thread.
+const RECENT_MAX: usize = 1_024;
+
+thread_local! {
+    /// Numbers that were found valid, by their text and region. A quote and the confirm after it have the same number, and
+    /// its check costs more than the rest of a body.
+    static RECENT: RefCell<HashMap<String, String>> = RefCell::default();
+}
 
 /// The E.164 digits of a number. It is written with its country code, with or without a `+`, or as people write it in
 /// `region`. `None` if no such number can exist.
@@ -12,6 +23,21 @@ pub(crate) fn e164_digits(text: &str, region: Option<&str>) -> Option<String> {
     if text.len() > LENGTH_MAX || digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
+    let written = [text, region.unwrap_or_default()].join(" ");
+    if let Some(found) = RECENT.with_borrow(|recent| recent.get(&written).cloned()) {
+        return Some(found);
+    }
+    let found = checked(text, digits, region)?;
+    RECENT.with_borrow_mut(|recent| {
+        if recent.len() >= RECENT_MAX {
+            recent.clear();
+        }
+        recent.insert(written, found.clone());
+    });
+    Some(found)
+}
+
+fn checked(text: &str, digits: &str, region: Option<&str>) -> Option<String> {
     let international = valid(None, &format!("+{digits}"));
     let number = international.or_else(|| {
         let region: country::Id = region?.parse().ok()?;
@@ -42,7 +68,10 @@ mod tests {
             ("26771234567", Some("ZA")),
             ("71234567", Some("BW")),
         ] {
-            assert_eq!(e164_digits(text, region).as_deref(), Some("26771234567"), "{text} {region:?}");
+            for time in ["first", "second"] {
+                let digits = e164_digits(text, region);
+                assert_eq!(digits.as_deref(), Some("26771234567"), "{text} {region:?}, the {time} time");
+            }
         }
         assert_eq!(e164_digits("0821234567", Some("ZA")).as_deref(), Some("27821234567"));
     }

@@ -32,6 +32,8 @@ const IDLE_MEMORY_AT_MOST: u128 = 40_000_000;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The condition of the index over open purchases.
 const OPEN: &str = "purchases WHERE state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')";
+/// Two workers have 64 slots each, as one has by its settings.
+const ENOUGH_SLOTS: &str = "UPDATE providers SET worker_slots = 128";
 const UNSENT: &str = "outbox WHERE sent_at IS NULL AND given_up_at IS NULL";
 const PATIENCE: Duration = Duration::from_mins(5);
 
@@ -57,6 +59,7 @@ fn in_doubt<T>(
     work: impl AsyncFnOnce(&Shop) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let shop = Shop::open(name, Pace::Real, METERS)?;
+    shop.sandbox.database().run_sql(ENOUGH_SLOTS)?;
     let server = shop.server("unlimited")?;
     let measured = engine.block_on(async {
         lose_the_answers(&shop.sandbox, address_of(server.url())).await?;

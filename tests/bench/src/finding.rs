@@ -28,6 +28,8 @@ pub enum Unit {
     Processor,
     /// Bytes, shown as megabytes.
     Memory,
+    /// Bytes.
+    Bytes,
     /// Thousandths, shown as per cent.
     Share,
 }
@@ -186,6 +188,7 @@ impl Unit {
             Self::Time => format!("{}.{:02} ms", grouped(number / 1_000), number % 1_000 / 10),
             Self::Processor => format!("{} µs", grouped(number)),
             Self::Memory => format!("{} MB", with_tenths(number.div_ceil(100_000))),
+            Self::Bytes => format!("{} B", grouped(number)),
             Self::Share => format!("{} %", with_tenths(number)),
         }
     }
@@ -298,6 +301,7 @@ mod tests {
         assert_eq!(Unit::Time.show(1_234_567), "1,234.56 ms");
         assert_eq!(Unit::Time.show(50), "0.05 ms");
         assert_eq!(Unit::Processor.show(1_000), "1,000 µs");
+        assert_eq!(Unit::Bytes.show(2_500), "2,500 B");
         assert_eq!(Unit::Share.show(7), "0.7 %");
         assert_eq!(Unit::Rate.show(0), "0 /s");
     }

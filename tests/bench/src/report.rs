@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{arguments::Effort, finding::Finding, machine::Machine};
+use crate::{arguments::Effort, finding::Finding};
 
 /// What is known so far. Each result is printed as soon as it is known.
 pub struct Report {
@@ -11,10 +11,11 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn begin(machine: &Machine, effort: Effort) -> Self {
+    /// Begins with what was measured, and where.
+    pub fn begin(about: &impl fmt::Display, effort: Effort) -> Self {
         let (rounds, seconds) = (effort.rounds, effort.length.as_secs());
         let head = format!(
-            "{machine}\n\n\
+            "{about}\n\n\
              {rounds} rounds of {seconds} s. The first number of a row is the median, and so is that of its yardstick.\n\n\
              | What | Measured | Least to greatest | Yardstick | Ratio | Goal | |\n\
              |---|---|---|---|---|---|---|"

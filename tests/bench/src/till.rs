@@ -49,6 +49,12 @@ impl Till {
         self.post(CONFIRM, &self.order(meter))
     }
 
+    /// A confirm for this meter under this reference, with an idempotency key of the same name.
+    pub fn confirm_once(&self, meter: &str, reference: &str) -> Vec<u8> {
+        let headers = format!("{}Idempotency-Key: {reference}\r\n{JSON}", self.authorization());
+        request(&format!("POST {CONFIRM}"), &self.address, &headers, &self.order_under(meter, reference))
+    }
+
     /// A validate with the body of the confirm.
     pub fn validate(&self, meter: &str) -> Vec<u8> {
         self.post("/public/v1/purchases/validate", &self.order(meter))
@@ -56,8 +62,13 @@ impl Till {
 
     /// A retry of the last confirm for this meter.
     pub fn retry(&self, meter: &str) -> Vec<u8> {
+        self.retry_of(meter, &format!("bench-{meter}"))
+    }
+
+    /// A retry of the newest confirm for this subscriber under this reference.
+    pub fn retry_of(&self, subscriber: &str, reference: &str) -> Vec<u8> {
         let question = format!(
-            r#"{{"source_channel":"POS","language":"en-BW","subscriber_identifier":"{meter}","external_reference":"bench-{meter}"}}"#
+            r#"{{"source_channel":"POS","language":"en-BW","subscriber_identifier":"{subscriber}","external_reference":"{reference}"}}"#
         );
         self.post("/public/v1/purchases/retry", &question)
     }
@@ -68,9 +79,13 @@ impl Till {
     }
 
     fn order(&self, meter: &str) -> String {
+        self.order_under(meter, &format!("bench-{meter}"))
+    }
+
+    fn order_under(&self, meter: &str, reference: &str) -> String {
         let wallet = self.wallet;
         format!(
-            r#"{{"source_channel":"POS","language":"en-BW","product_type":"ELECTRICITY","provider_code":"BPC","debited_account_id":{wallet},"beneficiary_phone_number":"26771234567","subscriber_identifier":"{meter}","amount":100,"currency":"BWP","external_reference":"bench-{meter}"}}"#
+            r#"{{"source_channel":"POS","language":"en-BW","product_type":"ELECTRICITY","provider_code":"BPC","debited_account_id":{wallet},"beneficiary_phone_number":"26771234567","subscriber_identifier":"{meter}","amount":100,"currency":"BWP","external_reference":"{reference}"}}"#
         )
     }
 

@@ -55,6 +55,7 @@ pub async fn about_purchases(seen: &Seen) {
     for (endpoint, path) in [
         (Endpoint::Account, "/public/v1/accounts/999999999"),
         (Endpoint::Purchase, "/public/v1/purchases/999999999"),
+        (Endpoint::Statement, "/public/v1/accounts/999999999/statement"),
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }

@@ -84,13 +84,16 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         | Endpoint::Account
         | Endpoint::Products
         | Endpoint::Purchases
-        | Endpoint::Purchase => None,
+        | Endpoint::Purchase
+        | Endpoint::Statement
+        | Endpoint::Sales => None,
     };
     merchant.send(method(endpoint), &path(merchant, endpoint), body.as_deref(), &[]).await
 }
 
 /// The path of the endpoint. If it has an id, it is one that this merchant may read or 0.
 pub fn path(merchant: &Merchant, endpoint: Endpoint) -> String {
-    let id = if endpoint == Endpoint::Account { merchant.account } else { 0 };
+    let names_account = matches!(endpoint, Endpoint::Account | Endpoint::Statement);
+    let id = if names_account { merchant.account } else { 0 };
     endpoint.path().replace("{id}", &id.to_string())
 }

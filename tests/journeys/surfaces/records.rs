@@ -52,10 +52,10 @@ const TABLES: [Table; 10] = [
         differ: &["purchase_id", "provider_reference", "started_at"],
     },
     Table {
-        name: "purchase_events",
+        name: "purchase_history",
         rows: "SELECT to_jsonb(t) || CASE WHEN t.detail = p.provider_transaction
                    THEN jsonb_build_object('detail', 'the provider''s transaction') ELSE '{}' END, p.reserved_no, t.id, 1
-               FROM purchase_events t JOIN purchases p ON p.id = t.purchase_id WHERE p.organisation_id = $1",
+               FROM purchase_history t JOIN purchases p ON p.id = t.purchase_id WHERE p.organisation_id = $1",
         differ: &["id", "purchase_id", "at"],
     },
     Table {

@@ -1,6 +1,7 @@
 //! The same purchases over both surfaces.
 
 use acceptance::surface::Surface;
+use futures_util::future::join_all;
 use purchase::Handling;
 use reqwest::Method;
 use sandbox::WalletPlan;
@@ -24,7 +25,7 @@ fn wallet(handling: Handling) -> WalletPlan {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_scenario_ends_on_both_surfaces_with_the_same_answers_money_and_records() {
-    for handling in HANDLINGS {
+    let in_every_scenario = async |handling| {
         let pair = Pair::open(wallet(handling)).await;
         for (scenario, amounts) in amounts_by_scenario() {
             // Its answers alternate, and another test uses them.
@@ -34,7 +35,8 @@ async fn every_scenario_ends_on_both_surfaces_with_the_same_answers_money_and_re
                 pair.both_do(&what, async |merchant| bought(merchant, meter, &amounts).await).await;
             }
         }
-    }
+    };
+    join_all(HANDLINGS.map(in_every_scenario)).await;
 }
 
 /// Validate, confirm and retry for each amount.
@@ -73,14 +75,15 @@ async fn what_went_wrong_on_the_way_is_settled_alike_by_retry() {
         ("http_500_after", None),
         ("drop_after", Some("drop_before")),
     ];
-    for handling in HANDLINGS {
+    let with_each_fault = async |handling| {
         let pair = Pair::open(wallet(handling)).await;
         for (fault, unasked) in faults {
             let (what, meter) = (format!("{fault}, {unasked:?}, {handling:?}"), env().meter());
             pair.both_do(&what, async |merchant| lost_and_found(merchant, &meter, fault, unasked).await)
                 .await;
         }
-    }
+    };
+    join_all(HANDLINGS.map(with_each_fault)).await;
 }
 
 async fn lost_and_found(merchant: &Merchant, meter: &str, fault: &str, unasked: Option<&str>) -> Vec<Answer> {

@@ -10,7 +10,7 @@ use crate::{
     source::{assert_none, root},
 };
 
-/// Every crate, below those that it may use: its directory, its package, and the packages that it may use.
+/// Every crate, below those that it may use: its directory, its name in code, and the names of those that it may use.
 const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/money", "money", &[]),
     ("crates/meter-token", "meter-token", &[]),
@@ -258,6 +258,21 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("tests/failover", "failover", &["acceptance", "sandbox", "local-postgres"]),
+    (
+        "tests/growth",
+        "growth",
+        &[
+            "bench",
+            "sandbox",
+            "back-office",
+            "local-postgres",
+            "store",
+            "utility-sim",
+            "ledger",
+            "vend",
+            "clock",
+        ],
+    ),
     ("tests/restore", "restore-drill", &["acceptance", "sandbox", "vendctl"]),
     ("tests/upgrade", "upgrade", &["acceptance", "sandbox"]),
 ];
@@ -265,7 +280,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
     ("diesel", &["database", "directory", "catalogue", "store", "back-office"]),
-    ("tokio-postgres", &["database", "local-postgres", "bench", "failover"]),
+    ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",
         &[
@@ -288,11 +303,15 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("quick-xml", &["provider-xmlvend", "utility-sim"]),
 ];
 
+/// The packages that other teams can take have a prefix of their own, because short names are taken in a registry.
+const TAKEN_BY_OTHERS: &[&str] = &["money", "meter-token", "sts", "vend", "ledger", "purchase", "provider"];
+
 /// What the tests of the crates share. It panics where other code returns an error, so nothing else is built with it, except
 /// the benchmark, which is not shipped either.
 const TEST_KIT: (&str, &[&str]) = ("test-kit", &["bench"]);
 
-/// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format.
+/// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format. A feature that the
+/// workspace does not switch on may add one for other teams.
 const PURE: &[&str] = &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase"];
 
 /// Prefixes of libraries that a pure crate must not use.
@@ -314,12 +333,29 @@ const IMPURE: &[&str] = &[
 #[test]
 fn the_table_lists_every_package_and_no_other() {
     let mut packages: Vec<(String, String)> =
-        packages().into_values().map(|package| (package.path, package.name)).collect();
+        packages().into_values().map(|package| (package.path, package.called)).collect();
     let mut table: Vec<(String, String)> =
         CRATES.iter().map(|(path, name, _)| ((*path).to_owned(), (*name).to_owned())).collect();
     packages.sort();
     table.sort();
     assert_eq!(packages, table);
+}
+
+#[test]
+fn the_packages_that_others_take_have_names_of_their_own_and_use_no_other() {
+    let mut broken = Vec::new();
+    for package in packages().values() {
+        let taken = TAKEN_BY_OTHERS.contains(&package.called.as_str());
+        let expected = if taken { format!("vendgate-{}", package.called) } else { package.called.clone() };
+        if package.name != expected {
+            broken.push(format!("{} must be {expected}", package.name));
+        }
+    }
+    for (_, name, may_use) in CRATES.iter().filter(|(_, name, _)| TAKEN_BY_OTHERS.contains(name)) {
+        let others = may_use.iter().filter(|used| !TAKEN_BY_OTHERS.contains(used));
+        broken.extend(others.map(|used| format!("{name} may use {used}, which others cannot take")));
+    }
+    assert_none(&broken, "docs/LIBRARIES.md describes these packages:");
 }
 
 #[test]
@@ -338,7 +374,7 @@ fn no_crate_uses_another_against_the_table() {
     let mut broken = Vec::new();
     for (_, name, may_use) in CRATES {
         let Some(package) = packages.get(*name) else { continue };
-        let ours = package.built_with.iter().filter(|used| packages.contains_key(*used));
+        let ours = package.can_be_built_with().filter(|used| packages.contains_key(*used));
         let forbidden = ours.filter(|used| !may_use.contains(&used.as_str()));
         broken.extend(forbidden.map(|used| format!("{name} uses {used}")));
     }
@@ -349,9 +385,10 @@ fn no_crate_uses_another_against_the_table() {
 fn no_crate_uses_a_library_that_belongs_to_another() {
     let mut broken = Vec::new();
     for package in packages().values() {
-        for (library, owners) in FOREIGN.iter().filter(|(_, owners)| !owners.contains(&package.name.as_str()))
+        for (library, owners) in
+            FOREIGN.iter().filter(|(_, owners)| !owners.contains(&package.called.as_str()))
         {
-            let used = package.built_with.iter().filter(|used| used.starts_with(library));
+            let used = package.can_be_built_with().filter(|used| used.starts_with(library));
             broken.extend(
                 used.map(|used| format!("{} uses {used}, which belongs to {owners:?}", package.name)),
             );
@@ -364,7 +401,7 @@ fn no_crate_uses_a_library_that_belongs_to_another() {
 fn only_tests_are_built_with_the_test_kit() {
     let (kit, tests) = TEST_KIT;
     let others = packages().into_values().filter(|package| !tests.contains(&package.name.as_str()));
-    let built_with_it = others.filter(|package| package.built_with.iter().any(|used| used == kit));
+    let built_with_it = others.filter(|package| package.can_be_built_with().any(|used| used == kit));
     let broken: Vec<String> = built_with_it.map(|package| package.name).collect();
     assert_none(&broken, "Make `test-kit` a dev-dependency of these:");
 }
@@ -372,7 +409,7 @@ fn only_tests_are_built_with_the_test_kit() {
 #[test]
 fn the_crates_of_values_and_rules_stay_pure() {
     let mut broken = Vec::new();
-    for package in packages().values().filter(|package| PURE.contains(&package.name.as_str())) {
+    for package in packages().values().filter(|package| PURE.contains(&package.called.as_str())) {
         let impure = |used: &&String| IMPURE.iter().any(|library| used.starts_with(library));
         broken.extend(
             package.built_with.iter().filter(impure).map(|used| format!("{} uses {used}", package.name)),

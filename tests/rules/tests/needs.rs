@@ -15,8 +15,13 @@ fn every_dependency_is_named_in_the_code_of_its_package() {
     for package in packages().values() {
         let source = format!("{}/src/", package.path);
         let everything = format!("{}/", package.path);
-        for (libraries, place) in [(&package.built_with, source), (&package.tested_with, everything)] {
-            let needless = libraries.iter().filter(|library| !is_named(library, package, &place, &files));
+        let needs = [
+            (&package.built_with, &source),
+            (&package.optional, &source),
+            (&package.tested_with, &everything),
+        ];
+        for (libraries, place) in needs {
+            let needless = libraries.iter().filter(|library| !is_named(library, package, place, &files));
             broken.extend(needless.map(|library| format!("{}: {library}, in {place}", package.name)));
         }
     }

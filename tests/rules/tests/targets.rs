@@ -29,6 +29,7 @@ fn cargo_looks_for_tests_and_examples_where_there_are_some() {
 fn a_test_and_an_example_are_recognised() {
     assert!(has_test("#[cfg(test)]\nmod tests {") && !has_test("pub fn test() {}"));
     assert!(has_example("    /// ```\n    /// let one = 1;") && !has_example("// ``` within a comment"));
+    assert!(has_example("#![doc = include_str!(\"../README.md\")]"));
     assert_eq!(mistake("test", true, true), None);
     assert!(mistake("test", true, false).is_some() && mistake("test", false, true).is_some());
 }
@@ -46,7 +47,9 @@ fn has_test(text: &str) -> bool {
 }
 
 fn has_example(text: &str) -> bool {
-    text.lines().map(str::trim_start).any(|line| line.starts_with("/// ```") || line.starts_with("//! ```"))
+    // The README is the front page of some crates, and always has an example.
+    let marks = ["/// ```", "//! ```", "#![doc = include_str!("];
+    text.lines().map(str::trim_start).any(|line| marks.iter().any(|mark| line.starts_with(mark)))
 }
 
 fn mistake(setting: &str, is_set: bool, has_some: bool) -> Option<String> {

@@ -227,7 +227,7 @@ const PARTS: [(&str, &str); 6] = [
         "events",
         "SELECT id, purchase_id AS purchase, (extract(epoch FROM at) * 1000000)::bigint AS at, fact, state, fence,
             attempt
-         FROM purchase_events ORDER BY id",
+         FROM purchase_history ORDER BY id",
     ),
     (
         "postings",

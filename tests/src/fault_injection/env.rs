@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use catalogue::NewProvider;
+use catalogue::{Declaration, NewProvider};
 use clock::{Clock, SystemClock};
 use directory::AuditContext;
 use purchase::Handling;
@@ -124,6 +124,14 @@ impl FaultEnv {
             NewProvider { code: "BPC".to_owned(), name: "A provider in a storm".to_owned(), declared };
         let act = AuditContext { actor: "storm".to_owned(), reason: "an attack".to_owned() };
         catalogue::put_provider(self.sandbox.office().store().database(), provider, act).await.unwrap();
+    }
+
+    /// The operator declares how many purchases of the electricity provider all workers together may have in hand.
+    pub async fn declares_slots(&self, slots: u16) {
+        let declaration = Declaration { worker_slots: Some(slots), ..Declaration::default() };
+        let act = AuditContext { actor: "storm".to_owned(), reason: "an attack".to_owned() };
+        let database = self.sandbox.office().store().database();
+        catalogue::declare_provider(database, "BPC".to_owned(), declaration, act).await.unwrap();
     }
 
     /// Waits until every lease that exists now has expired.

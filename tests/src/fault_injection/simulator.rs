@@ -150,6 +150,27 @@ impl SimulatorClient {
         }
     }
 
+    /// Lets every enquiry from now on take this long, whatever it is about.
+    pub async fn answers_enquiries_after(&self, delay_ms: u32) {
+        let line = json!({
+            "fault": "delay", "operation": "enquiry", "times": u32::MAX, "delay_ms": delay_ms
+        });
+        let request = self.client.post(format!("{}/faults", self.url));
+        carried_out(request.header(CONTENT_TYPE, "application/json").body(line.to_string())).await;
+    }
+
+    /// The requests that are open at the provider now, and the most that were open at a time since [`Self::counts_anew`].
+    pub async fn load(&self) -> (u64, u64) {
+        let answer = carried_out(self.client.get(format!("{}/load", self.url))).await;
+        let load: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        (load["now"].as_u64().unwrap(), load["most"].as_u64().unwrap())
+    }
+
+    /// Counts the most open requests anew.
+    pub async fn counts_anew(&self) {
+        carried_out(self.client.delete(format!("{}/load", self.url))).await;
+    }
+
     /// The messages that customers have received.
     pub async fn inbox(&self) -> Vec<Letter> {
         let answer = carried_out(self.client.get(format!("{}/messages", self.url))).await;

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 
-const USAGE: &str = "usage: upgrade [--from COMMIT] [--break]";
+const USAGE: &str = "usage: upgrade [--from COMMIT] [--break | --build]";
 
 /// What is rehearsed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct Arguments {
     pub from: Option<String>,
     /// Whether the migration also takes away a column that the release before uses. Then the rehearsal must fail.
     pub breaks: bool,
+    /// Whether the release before is only built, so that a later rehearsal does not take the processors from its neighbours.
+    pub builds: bool,
 }
 
 impl Arguments {
@@ -21,6 +23,7 @@ impl Arguments {
             match word.as_str() {
                 "--from" => arguments.from = Some(words.next().ok_or(USAGE)?),
                 "--break" => arguments.breaks = true,
+                "--build" => arguments.builds = true,
                 _ => return Err(USAGE.into()),
             }
         }

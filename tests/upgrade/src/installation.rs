@@ -26,7 +26,7 @@ pub fn take_back(env: &mut FaultEnv, lacks: &[Migration]) -> Result<(), Failure>
         std::thread::yield_now();
     }
     let database = env.sandbox.database();
-    for Migration { version, down } in lacks.iter().rev() {
+    for Migration { version, down, .. } in lacks.iter().rev() {
         // The owner keeps what it owns, but an index can be dropped concurrently in no transaction.
         let as_owner = if down.contains(" CONCURRENTLY ") { "" } else { "SET ROLE vendgate_owner;" };
         database.run_sql(&format!("{as_owner} {down}"))?;

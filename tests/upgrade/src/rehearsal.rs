@@ -47,6 +47,7 @@ impl Rehearsal<'_> {
         let urls = installation.urls();
         let tills = Tills::open(self.runtime.handle(), &self.env, &urls, TILLS, BEHAVIOURS, "till");
         let (old, new) = (&self.before.programs, self.programs);
+        self.is_the_release_before(&installation.migrate(&old.api_server)?)?;
         let mut report = Report { from: self.before.name.clone(), ..Report::default() };
         self.step(&mut report, "the release before sells", false, || Ok(()))?;
         self.step(&mut report, "the database is migrated", false, || self.migrate(&installation))?;
@@ -113,6 +114,13 @@ impl Rehearsal<'_> {
         println!("{step}");
         report.steps.push(step);
         Ok(())
+    }
+
+    /// Whether the program that printed this has the schema of the release before, and not that of this tree.
+    fn is_the_release_before(&self, printed: &str) -> Result<(), Failure> {
+        let expected = format!("the schema is at version {}", self.before.schema);
+        let is_it = printed.lines().any(|line| line == expected);
+        if is_it { Ok(()) } else { Err(format!("this is not {}: {printed}", self.before.name).into()) }
     }
 
     fn has_applied(&self, printed: &str) -> Result<(), Failure> {

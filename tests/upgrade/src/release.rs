@@ -19,12 +19,15 @@ pub struct Release {
     pub commit: String,
     /// Its programs.
     pub programs: Programs,
+    /// The version of its schema.
+    pub schema: String,
     /// The migrations that it does not have, in order.
     pub lacks: Vec<Migration>,
 }
 
-/// A migration of this tree.
+/// A migration.
 pub struct Migration {
+    name: String,
     /// 14 digits.
     pub version: String,
     /// What takes it back.
@@ -42,17 +45,15 @@ impl Release {
             git(&["rev-parse", "--quiet", "--verify", "--short=12", &format!("{commit}^{{commit}}")])
                 .map_err(|_unknown| format!("this clone has no commit {commit}: fetch its whole history"))?;
         let place = target().join("upgrade").join(&commit);
-        let tree = place.join("tree");
-        if !tree.join("Cargo.toml").exists() {
-            fs::create_dir_all(&tree)?;
-            unpack(&commit, &tree)?;
-        }
-        let program = place.join("sandbox");
+        let (tree, program) = (place.join("tree"), place.join("sandbox"));
         if !program.exists() {
+            unpack(&commit, &tree)?;
             build(&tree, &place.join("target"), &program)?;
         }
-        let lacks = missing(&workspace().join("migrations"), &tree.join("migrations"))?;
-        Ok(Self { name, commit, programs: Programs::of(&program), lacks })
+        let (ours, its) = (migrations(workspace())?, migrations(&tree)?);
+        let schema = its.last().ok_or("the release before has no migrations")?.version.clone();
+        let lacks = ours.into_iter().filter(|one| !its.iter().any(|other| other.name == one.name)).collect();
+        Ok(Self { name, commit, programs: Programs::of(&program), schema, lacks })
     }
 }
 
@@ -66,42 +67,61 @@ fn last() -> Result<(String, String), Failure> {
     }
 }
 
-/// The migrations in one directory that are not in the other.
-fn missing(here: &Path, there: &Path) -> Result<Vec<Migration>, Failure> {
-    let mut missing = Vec::new();
-    for entry in fs::read_dir(here)? {
+/// The migrations of a tree, in order.
+fn migrations(tree: &Path) -> Result<Vec<Migration>, Failure> {
+    let mut migrations = Vec::new();
+    for entry in fs::read_dir(tree.join("migrations"))? {
         let folder = entry?;
         let name = folder.file_name().to_string_lossy().into_owned();
-        if there.join(&name).exists() {
-            continue;
-        }
         let version = name.chars().filter(char::is_ascii_digit).take(14).collect();
-        missing.push(Migration { version, down: fs::read_to_string(folder.path().join("down.sql"))? });
+        migrations.push(Migration {
+            name,
+            version,
+            down: fs::read_to_string(folder.path().join("down.sql"))?,
+        });
     }
-    missing.sort_by(|one, other| one.version.cmp(&other.version));
-    Ok(missing)
+    migrations.sort_by(|one, other| one.version.cmp(&other.version));
+    Ok(migrations)
 }
 
-/// Writes the files of a commit.
+/// Writes the files of a commit. They are as old as this moment and not as their commit. So each is newer than anything that
+/// cargo has built, and cargo takes nothing for up to date that was built from another tree.
 fn unpack(commit: &str, tree: &Path) -> Result<(), Failure> {
+    if tree.exists() {
+        fs::remove_dir_all(tree)?;
+    }
+    fs::create_dir_all(tree)?;
     let mut archive = Command::new("git")
         .current_dir(workspace())
         .args(["archive", commit])
         .stdout(Stdio::piped())
         .spawn()?;
     let files = archive.stdout.take().ok_or("git archive has no output")?;
-    let unpacked = Command::new("tar").arg("-x").current_dir(tree).stdin(files).status()?;
+    let unpacked = Command::new("tar").args(["-x", "-m"]).current_dir(tree).stdin(files).status()?;
     let is_whole = archive.wait()?.success() && unpacked.success();
     if is_whole { Ok(()) } else { Err(format!("the files of {commit} cannot be read").into()) }
 }
 
-/// Builds the program that has all servers. In a directory of its own: in that of this tree, cargo may take what this tree has
-/// built for up to date.
+/// Builds the program that has all servers. `cargo test` has built most of the dependencies: they have the same features when the
+/// whole workspace is selected, with what its tests need (there are no examples). The packages of the workspace are in the same
+/// build directory under names of their own, because no other build has this kind of debug information: what this tree has built stays.
 fn build(tree: &Path, target: &Path, program: &Path) -> Result<(), Failure> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let built = Command::new(cargo)
-        .args(["build", "--locked", "--quiet", "--package", "sandbox", "--bin", "sandbox", "--target-dir"])
+        .args([
+            "build",
+            "--locked",
+            "--quiet",
+            "--workspace",
+            "--bin",
+            "sandbox",
+            "--examples",
+            "--target-dir",
+        ])
         .arg(target)
+        .env("CARGO_BUILD_BUILD_DIR", self::target())
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only")
+        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-directives-only")
         .current_dir(tree)
         .status()?;
     if !built.success() {

@@ -13,7 +13,7 @@ fn refusal(arguments: &[&str]) -> String {
 fn an_unknown_argument_is_refused_with_the_usage() {
     for arguments in [&["--what"][..], &["--from"]] {
         let said = refusal(arguments);
-        assert!(said.contains("usage: upgrade [--from COMMIT] [--break]"), "{said}");
+        assert!(said.contains("usage: upgrade [--from COMMIT] [--break | --build]"), "{said}");
     }
 }
 

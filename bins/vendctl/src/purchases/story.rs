@@ -53,6 +53,7 @@ struct View<'a> {
     has_token: bool,
     units: Option<&'a str>,
     provider_transaction: Option<&'a str>,
+    archive: Option<&'a str>,
     failure: Option<Value>,
     attempts: Vec<Value>,
     events: Vec<Value>,
@@ -99,6 +100,7 @@ fn heading(p: &StoryPurchase) -> String {
         ("token", if p.has_token { "sealed".to_owned() } else { "none".to_owned() }),
         ("units", or_dash(p.units.as_deref())),
         ("transaction id", or_dash(p.provider_transaction.as_deref())),
+        ("history in archive", or_dash(p.archive.as_deref())),
         (
             "declared",
             format!(
@@ -175,6 +177,7 @@ fn view(story: &Story, advice: String) -> View<'_> {
         has_token: p.has_token,
         units: p.units.as_deref(),
         provider_transaction: p.provider_transaction.as_deref(),
+        archive: p.archive.as_deref(),
         failure,
         attempts: story.attempts.iter().map(attempt).collect(),
         events: story.events.iter().map(event).collect(),

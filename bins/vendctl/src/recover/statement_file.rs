@@ -103,7 +103,7 @@ fn is_new(
 impl Line {
     fn parse(self, line: u64) -> Result<ListedVend, StatementFileError> {
         let value = |column, why: String| StatementFileError::Value { line, column, why };
-        let currency = Currency::parse(&self.currency)
+        let currency = Currency::in_hundredths(&self.currency)
             .map_err(|_malformed| value("currency", "is three capital letters (ISO 4217)".to_owned()))?;
         let product = Product::parse(&self.product)
             .ok_or_else(|| value("product", "is ELECTRICITY, AIRTIME or WATER".to_owned()))?;

@@ -78,6 +78,7 @@ fn a_declaration_changes_only_what_it_names() {
     let expected = json!({
         "code": "BPC", "name": "Botswana Power", "retries": true,
         "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false, "settles_within_s": 600,
+        "worker_slots": 64,
     });
     assert_eq!(declared, expected);
     env.does(&["provider", "declare", "BPC", "--repeat-is-safe", "on"]);
@@ -85,6 +86,9 @@ fn a_declaration_changes_only_what_it_names() {
     assert_eq!((&later["repeat_is_safe"], &later["not_found_counts"]), (&json!(true), &json!(true)));
     let later = env.does(&["provider", "declare", "BPC", "--settles-within", "90s"]);
     assert_eq!((&later["settles_within_s"], &later["not_found_counts"]), (&json!(90), &json!(true)));
+    let later = env.does(&["provider", "declare", "BPC", "--worker-slots", "8"]);
+    assert_eq!((&later["settles_within_s"], &later["worker_slots"]), (&json!(90), &json!(8)));
+    env.is_refused(&["provider", "declare", "BPC", "--worker-slots", "0"]);
     assert_eq!((&later["remembers_refusals"], &later["name"]), (&json!(false), &json!("Botswana Power")));
     assert_eq!(env.does(&["provider", "retries", "BPC", "off"])["retries"], false);
     assert_eq!(env.shows(&["provider", "list"])[0]["retries"], false);

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 #![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 
+mod archives;
 mod audit;
 mod catalogue;
 mod money;

@@ -80,6 +80,12 @@ struct EvidenceRow {
     /// The event that ended it, according to its history.
     #[diesel(sql_type = Nullable<Text>)]
     fact: Option<String>,
+    /// Whether its history is in an archive and no longer here.
+    #[diesel(sql_type = Bool)]
+    is_archived: bool,
+    /// Whether its replies are no longer here.
+    #[diesel(sql_type = Bool)]
+    is_erased: bool,
     #[diesel(sql_type = Nullable<Integer>)]
     token_key_id: Option<i32>,
     #[diesel(sql_type = Nullable<Bytea>)]
@@ -232,6 +238,10 @@ impl EvidenceRow {
     /// What is missing of the evidence for its end.
     fn fault(&self, sealing: &SealingKeys) -> Option<&'static str> {
         let by_a_person = [EventKind::OperatorVended, EventKind::OperatorNotVended];
+        if self.is_archived {
+            let is_known = self.state != StateName::Successful.as_str() || self.has_attempt;
+            return (!is_known).then_some("it is successful, and no attempt of that name is on record");
+        }
         let Some(fact) = self.fact.as_deref() else { return Some("its history does not tell of its end") };
         let is_operator_action = by_a_person.iter().any(|kind| kind.as_str() == fact);
         if is_operator_action && !self.has_deed {
@@ -246,7 +256,7 @@ impl EvidenceRow {
         if !is_operator_action && fact != EventKind::Vended.as_str() {
             return Some("it is successful, and its history does not tell of a vend");
         }
-        if self.opens(sealing) || is_operator_action && self.sealed_token.is_none() {
+        if self.is_erased || self.opens(sealing) || is_operator_action && self.sealed_token.is_none() {
             return None;
         }
         Some("it is successful, and nothing that our keys have sealed shows it")

@@ -13,6 +13,8 @@ pub enum Invariant {
     DuePurchasesAreTakenUp,
     /// A stored balance is the sum of its postings.
     BalancesEqualPostings,
+    /// A statement opens where the one before it has closed, and the last one leads to the balance.
+    StatementsCarryOn,
     /// No entry moves money between currencies, and no entry is empty.
     EntriesKeepToOneCurrency,
     /// What was vended is paid.
@@ -44,11 +46,12 @@ pub struct Violation {
 
 impl Invariant {
     /// Every invariant.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::HoldsEqualOpenPurchases,
         Self::OpenPurchasesAreDue,
         Self::DuePurchasesAreTakenUp,
         Self::BalancesEqualPostings,
+        Self::StatementsCarryOn,
         Self::EntriesKeepToOneCurrency,
         Self::SuccessesArePaid,
         Self::SettlementsHaveTheirSuccess,
@@ -66,6 +69,7 @@ impl Invariant {
             Self::OpenPurchasesAreDue => "open_purchases_are_due",
             Self::DuePurchasesAreTakenUp => "due_purchases_are_taken_up",
             Self::BalancesEqualPostings => "balances_equal_postings",
+            Self::StatementsCarryOn => "statements_carry_on",
             Self::EntriesKeepToOneCurrency => "entries_keep_to_one_currency",
             Self::SuccessesArePaid => "successes_are_paid",
             Self::SettlementsHaveTheirSuccess => "settlements_have_their_success",
@@ -86,6 +90,10 @@ impl Invariant {
                 "no open purchase waits a quarter of an hour beyond the time at which it is due"
             }
             Self::BalancesEqualPostings => "the balance of a wallet is the sum of its postings",
+            Self::StatementsCarryOn => {
+                "the balance at a cut-off is that of the cut-off before it and the postings between, and so is the balance of \
+                 the wallet"
+            }
             Self::EntriesKeepToOneCurrency => {
                 "a journal entry moves something, and only between accounts of its currency"
             }

@@ -1,8 +1,11 @@
 -- read_evidence
 -- The evidence for each end: the attempt, the line of history, the provider's reply, or what an operator vouched for. A
 -- reply is read only if there is no sealed token. A copied reply is not evidence, because sealing the same value twice
--- gives different bytes.
-SELECT p.id, p.state, v.fact, p.token_key_id, p.sealed_token, r.key_id AS reply_key_id, r.sealed_reply,
+-- gives different bytes. What was erased or archived cannot be shown any more; only two functions of the database can say that
+-- it was.
+SELECT p.id, p.state, v.fact, p.archive_id IS NOT NULL AS is_archived,
+    p.archive_id IS NOT NULL OR p.sealed_values_erased_at IS NOT NULL AS is_erased,
+    p.token_key_id, p.sealed_token, r.key_id AS reply_key_id, r.sealed_reply,
     EXISTS (
         SELECT FROM attempts t
         WHERE t.purchase_id = p.id AND t.number = p.attempt AND t.provider_reference = p.provider_reference

@@ -108,6 +108,8 @@ pub struct StoryPurchase {
     pub provider_transaction: Option<String>,
     /// Why it failed, or why its last attempt did.
     pub failure: Option<Failure>,
+    /// The file of the archive that has its events and replies, if they are no longer in the database.
+    pub archive: Option<String>,
     /// The database's time of this read.
     pub seen_at: DateTime<Utc>,
 }

@@ -60,8 +60,8 @@ const OPEN: &[ErrorCode] = &[ErrorCode::TransactionPending, ErrorCode::ProviderT
 const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
     match endpoint {
         Endpoint::Login | Endpoint::Refresh => &[WITH_BODY],
-        Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases => &[],
-        Endpoint::Account => &[&[ErrorCode::ResourceNotFound]],
+        Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases | Endpoint::Sales => &[],
+        Endpoint::Account | Endpoint::Statement => &[&[ErrorCode::ResourceNotFound]],
         // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],

@@ -22,7 +22,9 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Account
         | Endpoint::Products
         | Endpoint::Purchases
-        | Endpoint::Purchase => None,
+        | Endpoint::Purchase
+        | Endpoint::Statement
+        | Endpoint::Sales => None,
     }
 }
 

@@ -52,6 +52,8 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Accounts => Some("accounts"),
         Endpoint::Validate => Some("quote"),
         Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some("purchase"),
+        Endpoint::Statement => Some("statement"),
+        Endpoint::Sales => Some("sales"),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases => None,
     }
 }
@@ -64,6 +66,8 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("accounts", "The wallets", json!([account()])),
         ("quote", "A quote for electricity", quoted()),
         ("purchase", "Electricity was bought", made()),
+        ("statement", "The statement of a day with one sale", statement()),
+        ("sales", "The sales of a day", sales()),
     ];
     let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
     successes
@@ -104,6 +108,35 @@ fn account() -> Value {
     json!({
         "id": 1, "name": "Main wallet", "currency": "BWP", "category": "CURRENT", "type": "WALLET",
         "status": "ACTIVE", "rank": 1, "balance": "BWP 1000000.00",
+    })
+}
+
+fn statement() -> Value {
+    json!({
+        "account_id": 1, "account_name": "Main wallet", "currency": "BWP", "from": "2026-11-20", "to": "2026-11-20",
+        "from_time": "2026-11-20T00:00:00+02:00", "to_time": "2026-11-21T00:00:00+02:00",
+        "as_of": "2026-11-21T00:00:00+02:00", "complete": true,
+        "opening_balance": "BWP 500.00", "opening_balance_minor": 50_000,
+        "closing_balance": "BWP 400.00", "closing_balance_minor": 40_000,
+        "data": [{
+            "entry": 8121, "date": "2026-11-20 13:00:00", "posted_at": "2026-11-20T13:00:00.123456+02:00",
+            "kind": "PURCHASE", "part": "NET", "amount": "BWP -100.00", "amount_minor": -10_000,
+            "balance": "BWP 400.00", "balance_minor": 40_000, "reference": "TOP/2026/11/0000004217",
+            "purchase_id": 4217, "external_reference": "SALE-2026-000187",
+            "subscriber_identifier": "04257670465", "product_type": "ELECTRICITY", "provider_code": "BPC",
+        }],
+        "next_cursor": null,
+    })
+}
+
+fn sales() -> Value {
+    json!({
+        "from": "2026-11-20", "to": "2026-11-20", "as_of": "2026-11-21T00:00:00+02:00", "complete": true,
+        "data": [{
+            "date": "2026-11-20", "product_type": "ELECTRICITY", "provider_code": "BPC", "currency": "BWP", "count": 1,
+            "total": "BWP 102.00", "total_minor": 10_200, "net": "BWP 100.00", "net_minor": 10_000,
+            "charge": "BWP 2.00", "charge_minor": 200, "commission": "BWP 1.00", "commission_minor": 100,
+        }],
     })
 }
 

@@ -10,6 +10,8 @@ use purchase::IdempotencyKey;
 use crate::Endpoint;
 
 const REQUEST_ID: &str = "X-Request-Id";
+/// The header of a page in any format that leads to the next page.
+pub(crate) const NEXT_CURSOR: &str = "X-Next-Cursor";
 const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 
 /// The headers that answers share, by the names under which answers refer to them.
@@ -33,6 +35,10 @@ pub(super) fn all() -> Vec<(&'static str, Header)> {
         (
             "IdempotentReplayed",
             of_text("`true` where an earlier result is told again for the same `Idempotency-Key`."),
+        ),
+        (
+            "NextCursor",
+            of_text("What to send as `cursor` for the next page, in every format; absent on the last one."),
         ),
     ]
 }
@@ -68,7 +74,9 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Validate
         | Endpoint::Retry
         | Endpoint::Purchases
-        | Endpoint::Purchase => answer,
+        | Endpoint::Purchase
+        | Endpoint::Statement
+        | Endpoint::Sales => answer,
     }
 }
 

@@ -7,7 +7,11 @@ use crate::Endpoint;
 /// The links of an endpoint's answer, with their names.
 pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
     match endpoint {
-        Endpoint::Accounts => vec![("account", with_id(Endpoint::Account, "$response.body#/0/id"))],
+        Endpoint::Accounts => vec![
+            ("account", with_id(Endpoint::Account, "$response.body#/0/id")),
+            ("statement", with_id(Endpoint::Statement, "$response.body#/0/id")),
+        ],
+        Endpoint::Account => vec![("statement", with_id(Endpoint::Statement, "$response.body#/id"))],
         Endpoint::Validate => vec![("confirm", with_same_body(Endpoint::Confirm))],
         Endpoint::Confirm => vec![
             ("purchase", with_id(Endpoint::Purchase, "$response.body#/id")),
@@ -20,9 +24,10 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
-        | Endpoint::Account
         | Endpoint::Products
-        | Endpoint::Purchase => Vec::new(),
+        | Endpoint::Purchase
+        | Endpoint::Statement
+        | Endpoint::Sales => Vec::new(),
     }
 }
 

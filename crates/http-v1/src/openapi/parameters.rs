@@ -9,7 +9,10 @@ use utoipa::openapi::{
 use purchase::PurchaseStatus;
 
 use super::{bodies, headers, texts};
-use crate::{Endpoint, requests::limits};
+use crate::{
+    Endpoint,
+    requests::{Format, limits},
+};
 
 /// The parameters of an endpoint.
 pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
@@ -18,6 +21,8 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
         Endpoint::Purchase => vec![id("The purchase.")],
         Endpoint::Confirm => vec![headers::idempotency_key()],
         Endpoint::Purchases => filters(),
+        Endpoint::Statement => statement(),
+        Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -54,6 +59,47 @@ fn filters() -> Vec<Parameter> {
     .map(|(name, value)| parameter(name, ParameterIn::Query, Required::False, value))
     .into()
 }
+
+/// The parameters of a statement and its pages.
+fn statement() -> Vec<Parameter> {
+    let limit = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(limits::LINES_MAX))
+        .default(Some(limits::LINES_DEFAULT.into()))
+        .description(Some("At most so many lines on a page."));
+    let cursor = texts::required(limits::CURSOR_MAX, STATEMENT_CURSOR);
+    let mut parameters = vec![id("The account.")];
+    parameters.extend(days());
+    parameters.push(parameter("cursor", ParameterIn::Query, Required::False, cursor));
+    parameters.push(parameter("limit", ParameterIn::Query, Required::False, limit));
+    parameters.push(format(&Format::OF_STATEMENT));
+    parameters
+}
+
+/// The days of a statement or a report.
+fn days() -> Vec<Parameter> {
+    [
+        ("from", "The first day, `YYYY-MM-DD` in the time zone of the service. Without it: `to`, or else yesterday."),
+        ("to", "The last day, which is included. Without it: the first day."),
+    ]
+    .map(|(name, description)| {
+        let day = texts::of_form(r"^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}$", description);
+        parameter(name, ParameterIn::Query, Required::False, day)
+    })
+    .into()
+}
+
+fn format(formats: &[Format]) -> Parameter {
+    let names = formats.iter().map(|format| format.as_str()).collect::<Vec<_>>();
+    let value = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).description(Some(
+        "The format of the answer. Without it, the first known type of `Accept` counts, or else JSON.",
+    ));
+    parameter("format", ParameterIn::Query, Required::False, value)
+}
+
+const STATEMENT_CURSOR: &str = "`next_cursor` or `X-Next-Cursor` of the page before. It carries the days; they may be \
+    repeated, but not changed.";
 
 const CURSOR: &str =
     "`next_cursor` of the page before. It carries the filters; they may be repeated, but not changed.";

@@ -16,17 +16,19 @@ pub(super) const BODY: &str = "One JSON object of at most 16 KiB without repeate
     are ignored; null is the same as absent.";
 
 /// The groups in which endpoints are shown.
-pub(super) const TAGS: [(&str, &str); 4] = [
+pub(super) const TAGS: [(&str, &str); 5] = [
     (SESSION, "Coming in, staying in, and who one is."),
     (WALLET, "Accounts and their balances."),
     (CATALOGUE, "What can be bought."),
     (PURCHASES, "Quotes, purchases, and what became of them."),
+    (BOOKS, "What a day was: every movement of an account, and what was sold."),
 ];
 
 const SESSION: &str = "Session";
 const WALLET: &str = "Accounts";
 const CATALOGUE: &str = "Products";
 const PURCHASES: &str = "Purchases";
+const BOOKS: &str = "Books";
 
 /// The names and the description of an endpoint.
 pub(super) struct Texts {
@@ -126,6 +128,28 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
             tag: PURCHASES,
             summary: "One purchase",
             description: "A purchase as it is now. Another organisation's purchase does not exist for the caller.",
+        },
+        Endpoint::Statement => Texts {
+            operation_id: "getStatement",
+            tag: BOOKS,
+            summary: "Statement of an account",
+            description: "Every posting of the account from the beginning of the day `from` to the end of the day `to`, \
+                the oldest first, with the balance after each, and the balances at both ends. Days are those of the \
+                time zone of the service. With `complete` true it never changes, and its closing balance is the opening \
+                balance of the next day. With `complete` false the period has not ended: the statement reaches up to \
+                `as_of`. All pages of a statement have the same balances and the same `as_of`. At most 366 days.\n\n\
+                As CSV, the first row has the opening balance and the last row of the last page the closing balance, or \
+                the interim balance while the period has not ended. As camt.053.001.08 each page is one message, with \
+                its number in the pagination of the statement. The statement of a closed or suspended account can \
+                still be read.",
+        },
+        Endpoint::Sales => Texts {
+            operation_id: "reportSales",
+            tag: BOOKS,
+            summary: "Sales by day",
+            description: "The successful purchases of the organisation by the day on which they were paid, by product, \
+                provider and currency. It agrees with the statements of the same days: for each day, `total` is \
+                what the lines of kind `PURCHASE` took from all accounts. At most 31 days.",
         },
     }
 }

@@ -3,15 +3,15 @@
 use utoipa::{
     ToSchema,
     openapi::{
-        ArrayBuilder, ContentBuilder, Ref, RefOr, Response, ResponseBuilder, Responses, ResponsesBuilder,
-        Schema,
+        ArrayBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Responses,
+        ResponsesBuilder, Schema, Type,
     },
 };
 
 use error_codes::{Decision, ErrorCode, ErrorType};
 
 use super::{error, examples, headers, links};
-use crate::{Endpoint, wire};
+use crate::{Endpoint, requests::Format, wire};
 
 /// Every answer of an endpoint.
 pub(super) fn of(endpoint: Endpoint) -> Responses {
@@ -27,19 +27,49 @@ pub(super) fn of(endpoint: Endpoint) -> Responses {
 fn success(endpoint: Endpoint) -> Response {
     let schema: RefOr<Schema> = match endpoint {
         Endpoint::Login | Endpoint::Refresh => one::<wire::Session>(),
-        Endpoint::Me => one::<wire::Me>(),
+        Endpoint::Me => one::<wire::Me<'_>>(),
         Endpoint::Accounts => list_of::<wire::Account>(),
         Endpoint::Account => one::<wire::Account>(),
         Endpoint::Products => list_of::<wire::Product>(),
-        Endpoint::Validate | Endpoint::Confirm | Endpoint::Retry => one::<wire::Purchase>(),
-        Endpoint::Purchases => one::<wire::PurchasePage>(),
-        Endpoint::Purchase => one::<wire::ListedPurchase>(),
+        Endpoint::Validate | Endpoint::Confirm | Endpoint::Retry => one::<wire::Purchase<'_>>(),
+        Endpoint::Purchases => one::<wire::PurchasePage<'_>>(),
+        Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
+        Endpoint::Statement => one::<wire::Statement>(),
+        Endpoint::Sales => one::<wire::Sales>(),
     };
     let content = ContentBuilder::new().schema(Some(schema));
     let content = content.examples_from_iter(examples::success(endpoint).map(examples::reference));
     let answer = ResponseBuilder::new().description("Done.").content("application/json", content.build());
+    let answer = other_formats(endpoint).iter().fold(answer, |answer, format| {
+        let text = ObjectBuilder::new().schema_type(Type::String);
+        answer.content(format.media_type(), ContentBuilder::new().schema(Some(text)).build())
+    });
+    let answer = if endpoint == Endpoint::Statement {
+        headers::carrying(answer, headers::NEXT_CURSOR, "NextCursor")
+    } else {
+        answer
+    };
     let answer = headers::carrying_limits(headers::carrying_the_usual(answer, endpoint));
     links::from(endpoint).into_iter().fold(answer, |answer, (name, link)| answer.link(name, link)).build()
+}
+
+/// The formats beside JSON in which an endpoint can answer.
+fn other_formats(endpoint: Endpoint) -> &'static [Format] {
+    match endpoint {
+        Endpoint::Statement => &[Format::Csv, Format::Camt053],
+        Endpoint::Sales => &[Format::Csv],
+        Endpoint::Login
+        | Endpoint::Refresh
+        | Endpoint::Me
+        | Endpoint::Accounts
+        | Endpoint::Account
+        | Endpoint::Products
+        | Endpoint::Validate
+        | Endpoint::Confirm
+        | Endpoint::Retry
+        | Endpoint::Purchases
+        | Endpoint::Purchase => &[],
+    }
 }
 
 /// One answer for all codes with the same status.

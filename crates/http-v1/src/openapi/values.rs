@@ -33,6 +33,26 @@ impl ToSchema for Money {
     }
 }
 
+/// An amount or a balance that may be negative.
+pub(crate) struct SignedMoney;
+
+impl PartialSchema for SignedMoney {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .pattern(Some(r"^[A-Z]{3} -?[0-9]+\.[0-9]{2}$"))
+            .description(Some("As `Money`, with a minus sign before the amount if it is negative."))
+            .examples(["BWP -100.00"])
+            .into()
+    }
+}
+
+impl ToSchema for SignedMoney {
+    fn name() -> Cow<'static, str> {
+        "SignedMoney".into()
+    }
+}
+
 /// Declares a closed list with its name, its description and its values.
 macro_rules! closed_list {
     ($name:ident, $description:literal, $values:expr) => {
@@ -97,4 +117,15 @@ closed_list!(
     EnvironmentCode,
     "Where the organisation lives.",
     [Environment::Staging, Environment::Production].map(Environment::code)
+);
+closed_list!(
+    MovementKind,
+    "`PURCHASE`: a purchase was paid. `TOP_UP`: money was paid in. `ADJUSTMENT`: the operator corrected the balance.",
+    purchase::MovementKind::ALL.map(purchase::MovementKind::as_str)
+);
+closed_list!(
+    MovementPart,
+    "What the line is for. `NET`: what was vended. `CHARGE`: the charge. `COMMISSION`: what was earned. `PAYMENT`: a \
+     payment or a correction.",
+    purchase::MovementPart::ALL.map(purchase::MovementPart::as_str)
 );

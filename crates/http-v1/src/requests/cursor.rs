@@ -33,19 +33,12 @@ impl Cursor {
         content.insert("at_us".to_owned(), self.position.at.timestamp_micros().into());
         content.insert("id".to_owned(), self.position.id.0.into());
         content.insert("limit".to_owned(), self.limit.into());
-        let content = Value::from(content).to_string();
-        let encoded = [sum_of(content.as_bytes()).as_slice(), content.as_bytes()].concat();
-        BASE64_URL_SAFE_NO_PAD.encode(encoded)
+        encoded(content)
     }
 
     /// Decodes a text. `None` unless it can be a cursor that was given out.
     pub(super) fn decode(text: &str, zone: &impl TimeZone) -> Option<Self> {
-        let decoded = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (sum, content) = decoded.split_first_chunk::<SUM_BYTES>()?;
-        if *sum != sum_of(content) {
-            return None;
-        }
-        let content = Fields::parse(content).ok()?;
+        let content = decoded(text)?;
         let number = |name| content.required_integer(name).ok();
         let at = DateTime::from_timestamp_micros(number("at_us")?)?;
         Some(Self {
@@ -57,6 +50,23 @@ impl Cursor {
             limit: u16::try_from(number("limit")?).ok().filter(|limit| (1..=PAGE_MAX).contains(limit))?,
         })
     }
+}
+
+/// The text of a cursor with this content.
+pub(super) fn encoded(content: Map<String, Value>) -> String {
+    let content = Value::from(content).to_string();
+    let encoded = [sum_of(content.as_bytes()).as_slice(), content.as_bytes()].concat();
+    BASE64_URL_SAFE_NO_PAD.encode(encoded)
+}
+
+/// The content of a cursor's text. `None` if it was cut or mistyped.
+pub(super) fn decoded(text: &str) -> Option<Fields> {
+    let decoded = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?;
+    let (sum, content) = decoded.split_first_chunk::<SUM_BYTES>()?;
+    if *sum != sum_of(content) {
+        return None;
+    }
+    Fields::parse(content).ok()
 }
 
 fn sum_of(content: &[u8]) -> [u8; SUM_BYTES] {

@@ -26,3 +26,11 @@ pub const PAGE_MAX: u16 = 100;
 pub const PAGE_DEFAULT: u16 = 20;
 /// Longest cursor, in characters: slightly longer than the longest that is given out.
 pub const CURSOR_MAX: usize = 2_000;
+/// The maximum number of lines in a page of a statement, in every format.
+pub const LINES_MAX: u16 = 5_000;
+/// The number of lines in a page of a statement, if the request does not state it.
+pub const LINES_DEFAULT: u16 = 500;
+/// The maximum number of days of a statement. Its pages bound the cost, so this is only a leap year.
+pub const STATEMENT_DAYS_MAX: u16 = 366;
+/// The maximum number of days of a report, which has no pages.
+pub const REPORT_DAYS_MAX: u16 = 31;

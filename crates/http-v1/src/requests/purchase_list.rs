@@ -1,13 +1,12 @@
-//! The query of the list of purchases. It is read as strictly as a body: a repeated parameter or an empty value is
-//! refused, because it could widen the search unnoticed. Unknown parameters were refused before.
+//! The query of the list of purchases.
 
 use chrono::TimeZone;
 use purchase::{Position, Selection};
-use web::{ApiError, Detail, Fields};
+use web::{ApiError, Detail};
 
 use super::cursor::Cursor;
-use super::known::pairs;
-use super::limits::{CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX, SHORT_TEXT_MAX};
+use super::limits::{CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX};
+use super::query::{fields_of, page_length};
 use super::selection::selection;
 use crate::Endpoint;
 
@@ -31,9 +30,9 @@ impl PurchaseList {
 
 /// Reads a query. Times without an offset are in the service's own zone.
 pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, ApiError> {
-    let fields = fields_of(query)?;
+    let fields = fields_of(query, Endpoint::Purchases)?;
     let asked = selection(&fields, zone)?;
-    let limit = fields.optional_text("limit", SHORT_TEXT_MAX)?.map(|text| page_length(&text)).transpose()?;
+    let limit = page_length(&fields, PAGE_MAX)?;
     let Some(cursor) = fields.optional_text("cursor", CURSOR_MAX)? else {
         return Ok(PurchaseList { selection: asked, after: None, limit: limit.unwrap_or(PAGE_DEFAULT) });
     };
@@ -44,27 +43,6 @@ pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, 
     }
     let limit = limit.unwrap_or(cursor.limit);
     Ok(PurchaseList { selection: cursor.selection, after: Some(cursor.position), limit })
-}
-
-/// A query as the members of an object, so that one reader serves queries and bodies.
-fn fields_of(query: &str) -> Result<Fields, ApiError> {
-    let known = Endpoint::Purchases.query_parameters();
-    let mut members = Vec::new();
-    for (name, value) in pairs(query)? {
-        let Some(known) = known.iter().copied().find(|known| *known == name) else { continue };
-        if value.is_empty() {
-            return Err(ApiError::new(Detail::Empty).about(known));
-        }
-        members.push(format!("\"{known}\":{}", serde_json::Value::from(value.as_str())));
-    }
-    Fields::parse(format!("{{{}}}", members.join(",")).as_bytes())
-}
-
-fn page_length(text: &str) -> Result<u16, ApiError> {
-    let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let length =
-        digits.and_then(|digits| digits.parse().ok()).filter(|length| (1..=PAGE_MAX).contains(length));
-    length.ok_or_else(|| ApiError::new(Detail::OutOfRange).about("limit").with("limit", PAGE_MAX))
 }
 
 /// Whether every requested filter is the same as in the cursor.

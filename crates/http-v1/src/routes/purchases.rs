@@ -27,7 +27,7 @@ pub async fn validate(
         .quote(&authority(&caller), &wanted)
         .await
         .map_err(|rejection| rejected(&rejection, wanted.product, Asked::ForAQuote))?;
-    Ok(HttpResponse::Ok().json(wire::Purchase::quoted(&wanted, quote, &caller, &SharedState::of(&request))))
+    Ok(HttpResponse::Ok().json(wire::Purchase::quoted(&wanted, &quote, &caller, &SharedState::of(&request))))
 }
 
 /// `POST /public/v1/purchases/confirm`

@@ -17,7 +17,7 @@ const JSON: &str = "application/json";
 pub(super) fn checked(endpoint: Endpoint, head: &RequestHead) -> Result<(), ApiError> {
     let query = head.uri.query().unwrap_or_default();
     if !query.is_empty() {
-        known_parameters(query, endpoint.query_parameters())?;
+        known_parameters(query, endpoint)?;
     }
     if endpoint.method() == Method::POST { json_or_nothing(head) } else { Ok(()) }
 }

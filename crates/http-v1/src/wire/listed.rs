@@ -13,17 +13,17 @@ use crate::openapi::values::{FailureCode, FailureType};
 
 /// A purchase in its current state.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct ListedPurchase {
+pub struct ListedPurchase<'a> {
     #[serde(flatten)]
-    purchase: Purchase,
+    purchase: Purchase<'a>,
     /// As in the confirm.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    external_reference: Option<String>,
+    external_reference: Option<&'a str>,
     /// As in the confirm.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    comment: Option<String>,
+    comment: Option<&'a str>,
     /// Why nothing was bought, if `status` is `FAILED`. Retry answers the same about this purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -32,8 +32,8 @@ pub struct ListedPurchase {
 
 /// One page of purchases, newest first.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct PurchasePage {
-    data: Vec<ListedPurchase>,
+pub struct PurchasePage<'a> {
+    data: Vec<ListedPurchase<'a>>,
     /// What to send as `cursor` for the next page; null on the last one.
     #[schema(required)]
     next_cursor: Option<String>,
@@ -54,27 +54,27 @@ struct Failure {
     buy_again: bool,
 }
 
-impl ListedPurchase {
+impl<'a> ListedPurchase<'a> {
     /// The purchase as any user of its organisation reads it, whichever user bought.
     pub fn read(
-        with_buyer: &PurchaseWithBuyer,
-        caller: &Caller,
+        with_buyer: &'a PurchaseWithBuyer,
+        caller: &'a Caller,
         shared: &SharedState,
         language: Language,
     ) -> Self {
         let record = &with_buyer.record;
         Self {
             purchase: Purchase::of(record, Some(Actor::buyer(&with_buyer.buyer)), caller, shared),
-            external_reference: record.external_reference.clone(),
-            comment: record.comment.clone(),
+            external_reference: record.external_reference.as_deref(),
+            comment: record.comment.as_deref(),
             failure: Failure::of(record, shared, language),
         }
     }
 }
 
-impl PurchasePage {
+impl<'a> PurchasePage<'a> {
     /// A page with these purchases. `next_cursor` leads to more.
-    pub const fn new(data: Vec<ListedPurchase>, next_cursor: Option<String>) -> Self {
+    pub const fn new(data: Vec<ListedPurchase<'a>>, next_cursor: Option<String>) -> Self {
         Self { data, next_cursor }
     }
 }

@@ -39,12 +39,12 @@ impl From<IssuedTokens> for Session {
 
 /// The answer to `/auth/me`.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Me {
-    actor: Actor,
+pub struct Me<'a> {
+    actor: Actor<'a>,
     #[schema(inline)]
     role: WireRole,
     #[schema(inline)]
-    organisation: Organisation,
+    organisation: Organisation<'a>,
 }
 
 /// The role of a user, and what it allows.
@@ -59,16 +59,16 @@ struct WireRole {
 
 /// The organisation that owns the wallets.
 #[derive(Debug, Serialize, ToSchema)]
-struct Organisation {
+struct Organisation<'a> {
     id: i64,
-    code: String,
-    name: String,
+    code: &'a str,
+    name: &'a str,
     #[schema(value_type = EnvironmentCode)]
     environment: &'static str,
 }
 
-impl From<&Caller> for Me {
-    fn from(caller: &Caller) -> Self {
+impl<'a> From<&'a Caller> for Me<'a> {
+    fn from(caller: &'a Caller) -> Self {
         Self {
             actor: Actor::user(caller),
             role: WireRole {
@@ -78,8 +78,8 @@ impl From<&Caller> for Me {
             },
             organisation: Organisation {
                 id: caller.organisation.id,
-                code: caller.organisation.code.clone(),
-                name: caller.organisation.name.clone(),
+                code: &caller.organisation.code,
+                name: &caller.organisation.name,
                 environment: caller.organisation.environment.code(),
             },
         }

@@ -23,14 +23,14 @@ pub(crate) struct CustomerResult {
 }
 
 impl CustomerReply {
-    pub(super) fn read(message: &Element) -> Result<Self, Malformed> {
+    pub(super) fn read(message: &Element<'_>) -> Result<Self, Malformed> {
         let results = message.all("confirmCustResult").map(CustomerResult::read).collect::<Result<_, _>>()?;
         Ok(Self { request: MessageId::read(message, "reqMsgID")?, results })
     }
 }
 
 impl CustomerResult {
-    fn read(result: &Element) -> Result<Self, Malformed> {
+    fn read(result: &Element<'_>) -> Result<Self, Malformed> {
         let config = result.only("custVendConfig")?;
         let inside = |name| config.map_or(Ok(None), |config| config.only(name));
         Ok(Self {
@@ -44,18 +44,18 @@ impl CustomerResult {
 }
 
 /// The name in `custVendDetail`. `None` if it is blank.
-pub(super) fn customer_name(message: &Element) -> Result<Option<String>, Malformed> {
+pub(super) fn customer_name(message: &Element<'_>) -> Result<Option<String>, Malformed> {
     let detail = message.only("custVendDetail")?;
     Ok(detail.and_then(|detail| detail.attribute("name")).and_then(one_line))
 }
 
 /// The number in `meterDetail`.
-pub(super) fn meter_number(holder: &Element) -> Result<Option<String>, Malformed> {
+pub(super) fn meter_number(holder: &Element<'_>) -> Result<Option<String>, Malformed> {
     let detail = holder.only("meterDetail")?;
     Ok(detail.and_then(|detail| detail.attribute("msno")).map(str::to_owned))
 }
 
-fn truth(element: &Element) -> Result<bool, Malformed> {
+fn truth(element: &Element<'_>) -> Result<bool, Malformed> {
     match element.text() {
         Some("true" | "1") => Ok(true),
         Some("false" | "0") => Ok(false),

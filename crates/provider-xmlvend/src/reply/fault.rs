@@ -18,13 +18,13 @@ pub(crate) struct FaultReply {
 
 impl FaultReply {
     /// Whether this element is a fault message. One vendor writes its name capitalised and without a namespace.
-    pub(super) fn is(message: &Element) -> bool {
+    pub(super) fn is(message: &Element<'_>) -> bool {
         message.name().eq_ignore_ascii_case("xmlvendFaultResp")
             && matches!(message.vocabulary(), Vocabulary::XmlVend | Vocabulary::Unqualified)
     }
 
     /// Reads `xmlvendFaultResp`, or a `lastResponse` of that type.
-    pub(super) fn read(message: &Element) -> Result<Self, Malformed> {
+    pub(super) fn read(message: &Element<'_>) -> Result<Self, Malformed> {
         let fault = message.only("fault")?.ok_or(Malformed::Missing("fault"))?;
         let said = [
             message.only("custMsg")?,
@@ -40,11 +40,11 @@ impl FaultReply {
     }
 
     /// Reads a SOAP fault of either version. If its detail has no message of the protocol, only its text is known.
-    pub(super) fn from_soap(fault: &Element) -> Result<Self, Malformed> {
+    pub(super) fn from_soap(fault: &Element<'_>) -> Result<Self, Malformed> {
         if let Some(message) = find(fault, &Self::is) {
             return Self::read(message);
         }
-        let is_wording = |element: &Element| matches!(element.name(), "faultstring" | "Text");
+        let is_wording = |element: &Element<'_>| matches!(element.name(), "faultstring" | "Text");
         let texts = find(fault, &is_wording).and_then(Element::text).and_then(one_line);
         Ok(Self { texts: texts.into_iter().collect(), ..Self::default() })
     }
@@ -65,6 +65,6 @@ impl FaultReply {
     }
 }
 
-fn find<'a>(element: &'a Element, wanted: &dyn Fn(&Element) -> bool) -> Option<&'a Element> {
+fn find<'a>(element: &'a Element<'a>, wanted: &dyn Fn(&Element<'_>) -> bool) -> Option<&'a Element<'a>> {
     element.children().iter().find_map(|child| if wanted(child) { Some(child) } else { find(child, wanted) })
 }

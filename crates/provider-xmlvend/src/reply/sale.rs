@@ -57,7 +57,7 @@ pub(crate) struct KeyChange {
 }
 
 impl SaleReply {
-    pub(super) fn read(message: &Element) -> Result<Self, Malformed> {
+    pub(super) fn read(message: &Element<'_>) -> Result<Self, Malformed> {
         let receipt = message.only("creditVendReceipt")?.ok_or(Malformed::Missing("receipt"))?;
         let lines = receipt.only("transactions")?.ok_or(Malformed::Missing("transactions"))?;
         Ok(Self {
@@ -80,7 +80,7 @@ impl SaleReply {
 }
 
 impl Transaction {
-    fn read(tx: &Element) -> Result<Self, Malformed> {
+    fn read(tx: &Element<'_>) -> Result<Self, Malformed> {
         let amount = tx.only("amt")?.ok_or(Malformed::Missing("amount"))?;
         let taxes = tx.all("tax").map(tax).collect::<Result<_, _>>()?;
         let issue = tx.only("creditTokenIssue")?;
@@ -99,7 +99,7 @@ impl Transaction {
 }
 
 impl CreditIssue {
-    fn read(issue: &Element) -> Result<Self, Malformed> {
+    fn read(issue: &Element<'_>) -> Result<Self, Malformed> {
         let units = issue.only("units")?;
         let quantity = units.and_then(|units| units.attribute("value"));
         let token = issue.only("token")?;
@@ -116,7 +116,7 @@ impl CreditIssue {
 }
 
 impl KeyChange {
-    fn read(issue: &Element) -> Result<Self, Malformed> {
+    fn read(issue: &Element<'_>) -> Result<Self, Malformed> {
         let token = issue.only("token")?.ok_or(Malformed::Missing("key-change token"))?;
         // The standard has two elements. Some meters need more tokens, and the meter is unusable if one is missing.
         if token.children().len() > 2 {
@@ -133,21 +133,21 @@ impl KeyChange {
 }
 
 /// The first description that is not blank. An unusual description never causes an error, so the token is not lost.
-fn description(issue: &Element) -> Option<String> {
+fn description(issue: &Element<'_>) -> Option<String> {
     issue.all("desc").find_map(Element::text).map(str::to_owned)
 }
 
-fn cipher(holder: &Element) -> Result<Option<MeterToken>, Malformed> {
+fn cipher(holder: &Element<'_>) -> Result<Option<MeterToken>, Malformed> {
     let text = holder.only("stsCipher")?.and_then(Element::text);
     text.map(MeterToken::parse).transpose().map_err(|_not_a_token| Malformed::BadValue("token"))
 }
 
-fn tax(tax: &Element) -> Result<Amount, Malformed> {
+fn tax(tax: &Element<'_>) -> Result<Amount, Malformed> {
     Amount::read(tax.only("amt")?.ok_or(Malformed::Missing("tax amount"))?)
 }
 
 /// The receipt number: of the receipt, as in the standard, or else of the first line that has one.
-fn receipt_number(receipt: &Element, lines: &Element) -> Option<String> {
+fn receipt_number(receipt: &Element<'_>, lines: &Element<'_>) -> Option<String> {
     let on_lines = || lines.all("tx").find_map(|tx| tx.attribute("receiptNo"));
     receipt.attribute("receiptNo").or_else(on_lines).and_then(one_line)
 }

@@ -219,7 +219,7 @@ fn a_plan_out_of_order_is_refused() {
     let [one, two, three, four, five] = plan.attempts;
     for wrong in [
         RetryPlan { first_look: Duration::ZERO, ..plan },
-        RetryPlan { first_look: Duration::from_mins(16), ..plan },
+        RetryPlan { first_look: Duration::from_secs(16 * 60), ..plan },
         RetryPlan { repeats_end: window, ..plan },
         RetryPlan { attempts: [two, one, three, four, five], ..plan },
         RetryPlan { attempts: [one, one, three, four, five], ..plan },

@@ -15,7 +15,7 @@ use super::{Setup, World};
 /// last one.
 const AT_ONCE: RetryPlan = RetryPlan {
     first_look: Duration::from_secs(5),
-    longest_pause: Duration::from_mins(15),
+    longest_pause: Duration::from_secs(15 * 60),
     repeats: [
         Duration::from_secs(1),
         Duration::from_secs(201),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use database::{Connection, DatabaseError, Run, Statement, prepared};
+use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
 use ledger::AccountId;
 use money::Currency;
@@ -163,11 +163,11 @@ async fn find_callers(
     keys.sort_unstable();
     keys.dedup();
     let rows: Vec<CallerRow> = prepared::<FindCallers>()
-        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.0).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.1).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.2).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(keys.iter().map(|key| key.3).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(keys.iter().map(|key| key.4.as_str()).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(column(&keys, |key| key.0))
+        .bind::<Array<BigInt>, _>(column(&keys, |key| key.1))
+        .bind::<Array<BigInt>, _>(column(&keys, |key| key.2))
+        .bind::<Array<BigInt>, _>(column(&keys, |key| key.3))
+        .bind::<Array<Text>, _>(column(&keys, |key| key.4.as_str()))
         .load(connection)
         .await?;
     let known = rows.into_iter().filter_map(|row| {
@@ -184,16 +184,15 @@ async fn find_callers(
 }
 
 async fn load(connection: &Connection, jobs: &[ReserveJob]) -> Result<Vec<Row>, DatabaseError> {
-    let asked = || jobs.iter().map(|job| &job.reservation);
     let rows: Vec<Row> = prepared::<FindReserveInputs>()
-        .bind::<Array<BigInt>, _>(asked().map(|r| r.id.0).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(asked().map(|r| r.authority.organisation.0).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(asked().map(|r| r.request.product.as_str()).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(asked().map(|r| r.request.subscriber.as_str()).collect::<Vec<_>>())
-        .bind::<Array<Nullable<Text>>, _>(
-            asked().map(|r| r.request.external_reference.as_deref()).collect::<Vec<_>>(),
-        )
-        .bind::<Array<Text>, _>(asked().map(|r| r.request.provider_code.as_str()).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(column(jobs, |job| job.reservation.id.0))
+        .bind::<Array<BigInt>, _>(column(jobs, |job| job.reservation.authority.organisation.0))
+        .bind::<Array<Text>, _>(column(jobs, |job| job.reservation.request.product.as_str()))
+        .bind::<Array<Text>, _>(column(jobs, |job| job.reservation.request.subscriber.as_str()))
+        .bind::<Array<Nullable<Text>>, _>(column(jobs, |job| {
+            job.reservation.request.external_reference.as_deref()
+        }))
+        .bind::<Array<Text>, _>(column(jobs, |job| job.reservation.request.provider_code.as_str()))
         .load(connection)
         .await?;
     Ok(rows)

@@ -1,4 +1,4 @@
-//! Writes the accepted reserves of a group: the purchase, its first attempt and its first line of history.
+//! Writes the accepted reserves of a group: the purchase and its first attempt.
 
 use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};

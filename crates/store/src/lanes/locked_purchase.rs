@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalogue::{DeclaredRow, read_currency};
+use catalogue::DeclaredRow;
 use chrono::{DateTime, Utc};
 use database::{Connection, DatabaseError, Run, Statement, prepared};
 use diesel::{
@@ -10,11 +10,14 @@ use diesel::{
     sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
 };
 use ledger::AccountId;
-use money::Money;
+use money::{Currency, Money};
 use purchase::{Failure, Lifecycle, NotificationFlags, PurchaseId};
 use vend::{Capabilities, ProviderReference};
 
-use crate::row::{FailureRow, LifecycleRow, read_provider_reference};
+use crate::{
+    named::Named,
+    row::{FailureRow, LifecycleRow},
+};
 
 struct LockPurchases;
 
@@ -33,7 +36,7 @@ struct Row {
     #[diesel(sql_type = Text)]
     provider_code: String,
     #[diesel(sql_type = Text)]
-    currency: String,
+    currency: Named<Currency>,
     #[diesel(sql_type = BigInt)]
     net: i64,
     #[diesel(sql_type = BigInt)]
@@ -41,7 +44,7 @@ struct Row {
     #[diesel(sql_type = BigInt)]
     commission: i64,
     #[diesel(sql_type = Text)]
-    provider_reference: String,
+    provider_reference: Named<ProviderReference>,
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
     #[diesel(sql_type = Array<Text>)]
@@ -107,7 +110,8 @@ impl TryFrom<Row> for LockedPurchase {
     type Error = DatabaseError;
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
-        let currency = read_currency("purchases", row.id, &row.currency)?;
+        let corrupt = |column| DatabaseError::corrupt("purchases", column, row.id);
+        let currency = row.currency.0.ok_or_else(|| corrupt("currency"))?;
         let amount = |minor| Money::from_minor(minor, currency);
         Ok(Self {
             id: PurchaseId(row.id),
@@ -117,7 +121,7 @@ impl TryFrom<Row> for LockedPurchase {
             total: amount(row.total),
             commission: amount(row.commission),
             lifecycle: row.lifecycle.lifecycle(row.id)?,
-            provider_reference: read_provider_reference(row.id, &row.provider_reference)?,
+            provider_reference: row.provider_reference.0.ok_or_else(|| corrupt("provider_reference"))?,
             failure: row.failure.failure(row.id)?,
             declared: row.declared.capabilities(),
             provider_code: row.provider_code,

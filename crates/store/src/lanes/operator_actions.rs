@@ -32,7 +32,7 @@ impl Records<'_> {
             .bind::<Array<BigInt>, _>(column(&done, |(_, action)| action.of.0))
             .bind::<Array<BigInt>, _>(column(&done, |(id, _)| id.0))
             .bind::<Array<Text>, _>(column(&done, |(_, action)| action.act.reason.as_str()))
-            .bind::<Array<Jsonb>, _>(column(&done, |(_, action)| &action.details))
+            .bind::<Array<Jsonb>, _>(done.iter().map(|(_, action)| &action.details).collect::<Vec<_>>())
             .execute(connection)
             .await?;
         Ok(())

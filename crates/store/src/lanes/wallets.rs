@@ -100,7 +100,7 @@ impl TryFrom<Row> for LockedWallet {
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
         let corrupt = |column| DatabaseError::corrupt("accounts", column, row.id);
-        let currency = Currency::parse(&row.currency).map_err(|_malformed| corrupt("currency"))?;
+        let currency = Currency::in_hundredths(&row.currency).map_err(|_malformed| corrupt("currency"))?;
         let amount = |minor: Option<i64>, column| {
             minor.map(|minor| Money::from_minor(minor, currency)).ok_or_else(|| corrupt(column))
         };

@@ -1,6 +1,6 @@
 //! A purchase's whole row, and the record that it is read into.
 
-use catalogue::{DeclaredRow, read_currency};
+use catalogue::DeclaredRow;
 use chrono::{DateTime, Utc};
 use database::DatabaseError;
 use diesel::{
@@ -15,13 +15,14 @@ use purchase::{
     SourceChannel, StateName, Success, Timing, UserId,
 };
 use rust_decimal::Decimal;
-use vend::{Breakdown, Product, SubscriberIdentifier, Units};
+use vend::{Breakdown, Product, ProviderReference, SubscriberIdentifier, Units};
 
 use super::ForRetry;
 use crate::{
     Aad, Sealed, SealingKeys,
+    named::Named,
     purchases::TOKEN_COLUMN,
-    row::{FailureRow, LifecycleRow, read_provider_reference},
+    row::{FailureRow, LifecycleRow},
 };
 
 #[derive(QueryableByName)]
@@ -39,19 +40,19 @@ pub(crate) struct Row {
     #[diesel(sql_type = BigInt)]
     account_id: i64,
     #[diesel(sql_type = Text)]
-    source_channel: String,
+    source_channel: Named<SourceChannel>,
     #[diesel(sql_type = Text)]
     language: String,
     #[diesel(sql_type = Text)]
-    product: String,
+    product: Named<Product>,
     #[diesel(sql_type = Text)]
     provider_code: String,
     #[diesel(sql_type = Text)]
-    subscriber_identifier: String,
+    subscriber_identifier: Named<SubscriberIdentifier>,
     #[diesel(sql_type = Text)]
     beneficiary_phone_number: String,
     #[diesel(sql_type = Text)]
-    currency: String,
+    currency: Named<Currency>,
     #[diesel(sql_type = BigInt)]
     entry: i64,
     #[diesel(sql_type = BigInt)]
@@ -83,13 +84,13 @@ pub(crate) struct Row {
     #[diesel(sql_type = Nullable<Timestamptz>)]
     ended_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Text)]
-    provider_reference: String,
+    provider_reference: Named<ProviderReference>,
     #[diesel(sql_type = Nullable<Integer>)]
     token_key_id: Option<i32>,
     #[diesel(sql_type = Nullable<Bytea>)]
     sealed_token: Option<Vec<u8>>,
     #[diesel(sql_type = Nullable<Text>)]
-    units_quantity: Option<String>,
+    units_quantity: Option<Named<Decimal>>,
     #[diesel(sql_type = Nullable<Text>)]
     units_unit: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -117,14 +118,18 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn read(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, DatabaseError> {
+    pub(crate) fn read(mut self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, DatabaseError> {
         let tokens = self.tokens(keys)?;
         self.with(tokens, timing)
     }
 
     /// Reads the row for a list. A row whose tokens cannot be opened must not block the list for ever, so it is
     /// returned without them.
-    pub(crate) fn read_in_list(self, keys: &SealingKeys, timing: &Timing) -> Result<ForRetry, DatabaseError> {
+    pub(crate) fn read_in_list(
+        mut self,
+        keys: &SealingKeys,
+        timing: &Timing,
+    ) -> Result<ForRetry, DatabaseError> {
         let tokens = self.tokens(keys).unwrap_or_else(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, purchase = self.id, "a token cannot be opened and is missing from a list");
@@ -133,42 +138,42 @@ impl Row {
         self.with(tokens, timing)
     }
 
-    fn with(self, tokens: Option<TokenSet>, timing: &Timing) -> Result<ForRetry, DatabaseError> {
-        let corrupt = |column| DatabaseError::corrupt("purchases", column, self.id);
-        let currency = read_currency("purchases", self.id, &self.currency)?;
-        let failure = self.failure.failure(self.id)?;
-        let lifecycle = self.lifecycle.lifecycle(self.id)?;
+    /// Moves the texts of the row into the record: a list reads many rows.
+    fn with(mut self, tokens: Option<TokenSet>, timing: &Timing) -> Result<ForRetry, DatabaseError> {
+        let id = self.id;
+        let corrupt = |column| DatabaseError::corrupt("purchases", column, id);
+        let currency = self.currency.0.ok_or_else(|| corrupt("currency"))?;
+        let failure = self.failure.failure(id)?;
+        let lifecycle = self.lifecycle.lifecycle(id)?;
         let declared = self.declared.capabilities();
         let record = Record {
-            id: PurchaseId(self.id),
-            reference: Reference::from_record(self.reference.clone()),
+            id: PurchaseId(id),
+            price: self.price(currency),
+            success: self.success(tokens, currency)?,
+            reference: Reference::from_record(self.reference),
             organisation: OrganisationId(self.organisation_id),
             client: ClientId(self.client_id),
             user: UserId(self.user_id),
             account: AccountId(self.account_id),
-            source_channel: SourceChannel::parse(&self.source_channel)
-                .ok_or_else(|| corrupt("source_channel"))?,
-            language: self.language.clone(),
-            product: Product::parse(&self.product).ok_or_else(|| corrupt("product"))?,
-            provider_code: self.provider_code.clone(),
-            subscriber: SubscriberIdentifier::parse(&self.subscriber_identifier)
-                .map_err(|_malformed| corrupt("subscriber_identifier"))?,
-            beneficiary_phone_number: self.beneficiary_phone_number.clone(),
-            price: self.price(currency),
-            external_reference: self.external_reference.clone(),
-            comment: self.comment.clone(),
+            source_channel: self.source_channel.0.ok_or_else(|| corrupt("source_channel"))?,
+            language: self.language,
+            product: self.product.0.ok_or_else(|| corrupt("product"))?,
+            provider_code: self.provider_code,
+            subscriber: self.subscriber_identifier.0.ok_or_else(|| corrupt("subscriber_identifier"))?,
+            beneficiary_phone_number: self.beneficiary_phone_number,
+            external_reference: self.external_reference,
+            comment: self.comment,
             notifications: NotificationFlags {
                 requester_sms: self.requester_sms,
                 beneficiary_sms: self.beneficiary_sms,
                 requester_email: self.requester_email,
                 beneficiary_email: self.beneficiary_email,
             },
-            request_id: self.request_id.clone(),
+            request_id: self.request_id,
             created_at: self.created_at,
             settled_at: self.ended_at,
-            subscriber_details: self.subscriber_details.clone(),
-            provider_reference: read_provider_reference(self.id, &self.provider_reference)?,
-            success: self.success(tokens)?,
+            subscriber_details: self.subscriber_details,
+            provider_reference: self.provider_reference.0.ok_or_else(|| corrupt("provider_reference"))?,
             failure: failure.filter(|_| lifecycle.state.name() == StateName::Failed),
             recovery: Recovery::of(&lifecycle, self.at, &Rules { declared, timing: *timing }),
             lifecycle,
@@ -187,19 +192,23 @@ impl Row {
         }
     }
 
-    fn success(&self, tokens: Option<TokenSet>) -> Result<Option<Success>, DatabaseError> {
-        let Some(provider_transaction) = self.lifecycle.provider_transaction.clone() else { return Ok(None) };
+    fn success(
+        &mut self,
+        tokens: Option<TokenSet>,
+        currency: Currency,
+    ) -> Result<Option<Success>, DatabaseError> {
+        let Some(provider_transaction) = self.lifecycle.provider_transaction.take() else { return Ok(None) };
         Ok(Some(Success {
             tokens,
             units: self.units()?,
             provider_transaction,
-            breakdown: self.breakdown()?,
-            subscriber_details: self.vend_subscriber_details.clone(),
+            breakdown: self.breakdown(currency)?,
+            subscriber_details: self.vend_subscriber_details.take(),
         }))
     }
 
-    fn tokens(&self, keys: &SealingKeys) -> Result<Option<TokenSet>, DatabaseError> {
-        let (Some(key_id), Some(bytes)) = (self.token_key_id, self.sealed_token.clone()) else {
+    fn tokens(&mut self, keys: &SealingKeys) -> Result<Option<TokenSet>, DatabaseError> {
+        let (Some(key_id), Some(bytes)) = (self.token_key_id, self.sealed_token.take()) else {
             return Ok(None);
         };
         let broken = |source: Box<dyn std::error::Error + Send + Sync>| DatabaseError::TokenUnreadable {
@@ -212,16 +221,15 @@ impl Row {
         TokenSet::parse(wire).map(Some).map_err(|error| broken(error.into()))
     }
 
-    fn units(&self) -> Result<Option<Units>, DatabaseError> {
-        let (Some(quantity), Some(unit)) = (&self.units_quantity, &self.units_unit) else { return Ok(None) };
-        let quantity: Decimal = quantity
-            .parse()
-            .map_err(|_not_a_decimal| DatabaseError::corrupt("purchases", "units_quantity", self.id))?;
-        Ok(Some(Units { quantity, unit: unit.clone() }))
+    fn units(&mut self) -> Result<Option<Units>, DatabaseError> {
+        let (Some(quantity), Some(unit)) = (&self.units_quantity, self.units_unit.take()) else {
+            return Ok(None);
+        };
+        let corrupt = || DatabaseError::corrupt("purchases", "units_quantity", self.id);
+        Ok(Some(Units { quantity: quantity.0.ok_or_else(corrupt)?, unit }))
     }
 
-    fn breakdown(&self) -> Result<Option<Breakdown>, DatabaseError> {
-        let currency = read_currency("purchases", self.id, &self.currency)?;
+    fn breakdown(&self, currency: Currency) -> Result<Option<Breakdown>, DatabaseError> {
         let part = |minor: Option<i64>| minor.map(|minor| Money::from_minor(minor, currency));
         let parts = (
             part(self.cost),

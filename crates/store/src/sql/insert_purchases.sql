@@ -1,6 +1,6 @@
 -- insert_purchases
--- Each purchase is written with the attempt under whose name it is about to be sent, and with the first line of its
--- history.
+-- Each purchase is written with the attempt under whose name it is about to be sent. Its row is also the first line of its
+-- history (the view purchase_history).
 WITH r AS (
     SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
         $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)
@@ -24,9 +24,6 @@ WITH r AS (
         request_id, due_at
     FROM r
     ORDER BY organisation_id, product, subscriber_identifier
-), attempt AS (
-    INSERT INTO attempts (purchase_id, number, provider_code, provider_reference, started_at)
-    SELECT id, 1, provider_code, provider_reference, at FROM r
 )
-INSERT INTO purchase_events (purchase_id, at, fact, state, fence, attempt)
-SELECT id, at, 'RESERVED', 'IN_FLIGHT', 1, 1 FROM r
+INSERT INTO attempts (purchase_id, number, provider_code, provider_reference, started_at)
+SELECT id, 1, provider_code, provider_reference, at FROM r

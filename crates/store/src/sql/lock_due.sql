@@ -1,9 +1,9 @@
 -- lock_due
 -- Organisations take turns. The next purchase is of the one that has the fewest in hand, so a backlog never delays others.
--- A locked purchase is being worked on at this moment. It is skipped and not waited for: more are read than there are slots.
+-- A locked purchase is being worked on at this moment. It is skipped and not waited for: candidates are four times the slots.
 WITH RECURSIVE waiting AS (
     -- The organisations with open purchases, each found by one step in the index.
-    SELECT s.provider_code, s.slots, first.organisation_id
+    SELECT s.provider_code, 4 * s.slots AS candidates, first.organisation_id
     FROM unnest($1, $2) AS s (provider_code, slots)
     CROSS JOIN LATERAL (
         SELECT p.organisation_id FROM purchases p
@@ -11,24 +11,50 @@ WITH RECURSIVE waiting AS (
         ORDER BY p.organisation_id LIMIT 1
     ) first
     UNION ALL
-    SELECT w.provider_code, w.slots, next.organisation_id
+    SELECT w.provider_code, w.candidates, next.organisation_id
     FROM waiting w
     CROSS JOIN LATERAL (
         SELECT p.organisation_id FROM purchases p
         WHERE p.provider_code = w.provider_code AND p.organisation_id > w.organisation_id AND p.due_at IS NOT NULL
         ORDER BY p.organisation_id LIMIT 1
     ) next
-), due AS MATERIALIZED (
-    SELECT w.provider_code, w.slots, oldest.id, oldest.due_at, oldest.place + coalesce(h.purchases, 0) AS turn
+), counted AS (
+    SELECT w.provider_code, w.candidates, w.organisation_id, coalesce(h.purchases, 0) AS in_hand,
+        row_number() OVER fewest_first AS place, sum(h.purchases) OVER fewest_first AS in_hand_so_far
     FROM waiting w
     LEFT JOIN unnest($3, $4, $5) AS h (provider_code, organisation_id, purchases)
         ON h.provider_code = w.provider_code AND h.organisation_id = w.organisation_id
+    WINDOW fewest_first AS (
+        PARTITION BY w.provider_code ORDER BY coalesce(h.purchases, 0) ROWS UNBOUNDED PRECEDING)
+), levelled AS (
+    -- The turn at which there are enough candidates if every organisation has enough due. Only so many are read of each: to read
+    -- all candidates of each organisation costs more than the rest of a claim.
+    SELECT c.provider_code, c.candidates, c.organisation_id, c.in_hand,
+        greatest(0, min(ceil((c.candidates + coalesce(c.in_hand_so_far, 0)) / c.place)) OVER (PARTITION BY c.provider_code)
+            - c.in_hand)::bigint AS share
+    FROM counted c
+), first_due AS MATERIALIZED (
+    SELECT l.provider_code, oldest.id, oldest.due_at, l.in_hand + oldest.place AS turn
+    FROM levelled l
     CROSS JOIN LATERAL (
         SELECT p.id, p.due_at, row_number() OVER (ORDER BY p.due_at) AS place
         FROM purchases p
-        WHERE p.provider_code = w.provider_code AND p.organisation_id = w.organisation_id AND p.due_at <= now()
-        ORDER BY p.due_at LIMIT 4 * w.slots
+        WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id AND p.due_at <= now()
+        ORDER BY p.due_at LIMIT l.share
     ) oldest
+), due AS MATERIALIZED (
+    SELECT * FROM first_due
+    UNION ALL
+    -- Some have less due, so the others may have more turns.
+    SELECT l.provider_code, further.id, further.due_at, l.in_hand + further.place AS turn
+    FROM levelled l
+    CROSS JOIN LATERAL (
+        SELECT p.id, p.due_at, row_number() OVER (ORDER BY p.due_at) AS place
+        FROM purchases p
+        WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id AND p.due_at <= now()
+        ORDER BY p.due_at LIMIT l.candidates OFFSET l.share
+    ) further
+    WHERE l.candidates > (SELECT count(*) FROM first_due f WHERE f.provider_code = l.provider_code)
 )
 SELECT taken.id
 FROM unnest($1, $2) AS s (provider_code, slots)

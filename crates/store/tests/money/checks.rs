@@ -120,6 +120,38 @@ async fn a_balance_that_was_not_posted_is_seen() {
 }
 
 #[tokio::test]
+async fn a_cut_off_that_its_postings_do_not_reach_or_do_not_lead_on_from_is_seen() {
+    let mut books = Books::open().await;
+    let wallet = books.merchant.wallet.0;
+    for minutes in [60, 0] {
+        let cut = format!("SELECT cut_off({wallet}, clock_timestamp() - interval '{minutes} minutes', 100)");
+        books.env.sql(&cut);
+    }
+    assert_eq!(books.violations().await, []);
+    let (first, last) = ("(SELECT min(id) FROM cutoffs)", "(SELECT max(id) FROM cutoffs)");
+    let by = |id: &str, minor: &str| format!("UPDATE cutoffs SET balance = balance {minor} WHERE id = {id}");
+    let (subject, invariant) = (format!("account:{wallet}"), Invariant::StatementsCarryOn);
+    let number = books.env.sql("SELECT max(id) FROM cutoffs");
+    let finding = format!("cut-off {number} has 48857, and its postings come to 48850");
+    books.sees(invariant, &subject, &finding, &by(last, "+ 7"), &by(last, "- 7")).await;
+    let posted = |minor: &str| format!("UPDATE accounts SET posted = posted {minor} WHERE id = {wallet}");
+    tamper(&books.env, &posted("+ 7"));
+    let [violation]: [Violation; 1] = books.violations_of(invariant).await.try_into().unwrap();
+    let finding =
+        format!("cut-off {number} and the postings after it come to 48850, and the balance is 48857");
+    assert_eq!(violation.finding, finding);
+    tamper(&books.env, &posted("- 7"));
+    tamper(&books.env, &by(first, "+ 7"));
+    assert_eq!(
+        books.violations_of(invariant).await.len(),
+        2,
+        "the second one no longer follows from the first"
+    );
+    tamper(&books.env, &by(first, "- 7"));
+    assert_eq!(books.violations().await, []);
+}
+
+#[tokio::test]
 async fn an_entry_that_moves_nothing_or_between_currencies_is_seen() {
     let mut books = Books::open().await;
     let entry: i64 = books.env.sql("SELECT max(id) + 1 FROM journal_entries").parse().unwrap();

@@ -33,7 +33,7 @@ async fn only_the_holder_renews_its_lease() {
     assert_eq!(env.store.renew_leases(vec![held, stale]).await.unwrap(), [held]);
     assert!(since_reserve(&env, "lease_until") > Some(lease));
     assert_eq!(env.sql("SELECT due_at = lease_until FROM purchases"), "t");
-    assert_eq!(env.sql("SELECT count(*) FROM purchase_events"), "1", "a renewal is not in the history");
+    assert_eq!(env.sql("SELECT count(*) FROM purchase_history"), "1", "a renewal is not in the history");
 
     env.records(&order, Event::Lost { fence: FIRST, why: Doubt::TimedOut.into() }).await;
     assert_eq!(env.store.renew_leases(vec![held]).await.unwrap(), [], "the lease was released");

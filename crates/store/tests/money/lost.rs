@@ -117,7 +117,7 @@ async fn every_other_record_is_kept_once_as_well() {
         store.record(order.id, of, event.clone()).await.unwrap_err();
         let again = store.record(order.id, of, event).await.unwrap();
         assert_eq!(again.verdict, Verdict::AlreadyThere);
-        assert_eq!(env.count("purchase_events"), 2);
+        assert_eq!(env.count("purchase_history"), 2);
     }
 }
 

@@ -12,6 +12,7 @@
 mod catalogue;
 mod checks;
 mod closed_keys;
+mod closings;
 mod crowd;
 mod due;
 mod env;
@@ -31,5 +32,7 @@ mod recording;
 mod references;
 mod refused_confirms;
 mod reserving;
+mod slot_shares;
+mod statements;
 mod trouble;
 mod waiting;

@@ -61,7 +61,7 @@ async fn a_vend_captures_the_hold_and_pays_provider_fee_and_commission() {
     assert_eq!(moves, expected);
     let commission = "SELECT posted, held FROM accounts WHERE category = 'COMMISSION'";
     assert_eq!(env.sql(commission), "100|0");
-    let history = env.sql("SELECT fact, detail, state FROM purchase_events ORDER BY id");
+    let history = env.sql("SELECT fact, detail, state FROM purchase_history ORDER BY id");
     assert_eq!(history, "RESERVED||IN_FLIGHT\nVENDED|V1|SUCCESSFUL");
 }
 
@@ -112,7 +112,7 @@ async fn every_record_that_is_run_again_is_already_there_and_does_nothing_twice(
         let first = env.records(&order, event.clone()).await;
         let balances = env.balances(merchant.wallet);
         let written = env.sql(
-            "SELECT (SELECT count(*) FROM purchase_events), (SELECT count(*) FROM postings),
+            "SELECT (SELECT count(*) FROM purchase_history), (SELECT count(*) FROM postings),
             (SELECT count(*) FROM provider_replies)",
         );
         for _ in 0..2 {
@@ -129,7 +129,7 @@ async fn every_record_that_is_run_again_is_already_there_and_does_nothing_twice(
         assert_eq!((one.verdict, other.verdict), (Verdict::AlreadyThere, Verdict::AlreadyThere));
         assert_eq!(env.balances(merchant.wallet), balances);
         let now = env.sql(
-            "SELECT (SELECT count(*) FROM purchase_events), (SELECT count(*) FROM postings),
+            "SELECT (SELECT count(*) FROM purchase_history), (SELECT count(*) FROM postings),
             (SELECT count(*) FROM provider_replies)",
         );
         assert_eq!(now, written, "{event:?}");
@@ -167,7 +167,7 @@ async fn a_claim_waits_for_the_lease_and_a_stale_fence_changes_nothing() {
         assert_eq!(outcome.lifecycle, claimed.lifecycle);
     }
     assert_eq!(env.balances(merchant.wallet), "20000|10150");
-    assert_eq!(env.count("purchase_events"), 2);
+    assert_eq!(env.count("purchase_history"), 2);
 
     // Evidence needs no fence.
     let settled = env.records(&order, vended("V1", 10_000)).await;
@@ -348,6 +348,6 @@ async fn what_a_provider_said_in_doubt_is_kept_sealed_with_its_attempt() {
         })
         .collect();
     assert_eq!(opened, [garbled.as_str(), "<html/>", "late"]);
-    let history = env.sql("SELECT string_agg(detail, ' ' ORDER BY id) FROM purchase_events");
+    let history = env.sql("SELECT string_agg(detail, ' ' ORDER BY id) FROM purchase_history");
     assert_eq!(history, "unreadable unreadable timed_out");
 }

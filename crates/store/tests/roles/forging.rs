@@ -292,9 +292,7 @@ impl TestEnv {
     /// The same for a purchase that was begun with SQL, and its attempt.
     fn completes_begin(&self, purchase: i64) {
         self.sql(&format!(
-            "INSERT INTO purchase_events (purchase_id, at, fact, state, fence, attempt)
-             SELECT id, created_at, 'RESERVED', state, fence, attempt FROM purchases WHERE id = {purchase};
-             UPDATE purchases SET provider_reference = '20261122050000-999999' WHERE id = {purchase};
+            "UPDATE purchases SET provider_reference = '20261122050000-999999' WHERE id = {purchase};
              INSERT INTO attempts SELECT id, 1, provider_code, provider_reference, created_at FROM purchases WHERE id = {purchase}"
         ));
     }

@@ -8,6 +8,7 @@
     reason = "what a test prepares may fail loudly"
 )]
 
+mod archives;
 mod audit;
 mod beyond;
 #[path = "../money/env.rs"]
@@ -17,6 +18,7 @@ mod forging;
 mod hijacking;
 mod installation;
 mod operators;
+mod retention;
 mod rights;
 mod upgrade;
 mod worker;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use back_office::CheckProgress;
 use purchase::{Channel, Event};
-use store::{Delivery, DeliveryOutcome, DueSlots, ReserveError, Store};
+use store::{Delivery, DeliveryOutcome, DueSlots, ReserveError, Store, WantedSlots, WorkerId};
 use test_kit::database::WORKER;
 
 use crate::{
@@ -26,6 +26,10 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     env.records(&failed, Event::NeverSent { fence: FIRST }).await;
     env.sql("UPDATE purchases SET lease_until = now(), due_at = now() WHERE ended_at IS NULL");
 
+    let wanted = WantedSlots { provider_code: PROVIDER.into(), most: 4, in_hand: 0 };
+    let shares = worker.renew_slot_shares(WorkerId(7), vec![wanted]).await.unwrap();
+    assert_eq!(shares, BTreeMap::from([(PROVIDER.to_owned(), 4)]));
+    worker.give_up_slot_shares(WorkerId(7)).await.unwrap();
     let slots = vec![DueSlots { provider_code: PROVIDER.into(), slots: 4, in_hand: BTreeMap::new() }];
     let claimed = worker.claim_due(slots).await.unwrap();
     assert_eq!(claimed.iter().map(|claimed| claimed.record.id).collect::<Vec<_>>(), [order.id]);

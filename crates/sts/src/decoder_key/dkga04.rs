@@ -1,5 +1,9 @@
 //! Key derivation DKGA04: HMAC-SHA-256 over all parameters of a decoder key.
 
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
+
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 

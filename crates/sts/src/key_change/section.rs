@@ -1,10 +1,10 @@
 //! One section of a key change. It is the content of one token.
 
-use std::fmt;
+use core::fmt;
 
 use zeroize::Zeroize;
 
-use crate::block::{Class, Payload};
+use crate::block::{Payload, TokenClass};
 use crate::key_parameters::{KeyRevision, KeyType, TariffIndex};
 
 const ROLL_OVER: u8 = 0b1000;
@@ -85,7 +85,7 @@ impl KeySection {
         let [a, b, c, d] = self.quarter;
         let (nibble, byte) = self.label.to_bits();
         let head = (self.number().sub_class() << 4) | nibble;
-        Payload { class: Class::MeterSpecific, bytes: [head, byte, a, b, c, d] }
+        Payload { class: TokenClass::MeterSpecific, bytes: [head, byte, a, b, c, d] }
     }
 
     pub(crate) fn from_payload([head, byte, a, b, c, d]: [u8; 6]) -> Option<Self> {

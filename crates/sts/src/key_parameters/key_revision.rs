@@ -1,6 +1,6 @@
 //! The generation of a vending key.
 
-use std::fmt;
+use core::fmt;
 
 use super::{KeyParameterError, number};
 

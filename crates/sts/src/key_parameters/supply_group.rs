@@ -1,6 +1,6 @@
 //! The group of meters that share a vending key.
 
-use std::fmt;
+use core::fmt;
 
 use super::{KeyParameterError, number};
 

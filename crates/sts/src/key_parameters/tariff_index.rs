@@ -1,6 +1,6 @@
 //! The tariff that a meter belongs to.
 
-use std::fmt;
+use core::fmt;
 
 use super::{KeyParameterError, number};
 

@@ -1,7 +1,9 @@
 //! The meter's results for entered tokens.
 
 use crate::credit_kind::CreditKind;
+use crate::instruction::Instruction;
 use crate::key_change::SectionNumber;
+use crate::meter_test::MeterTest;
 use crate::sts_token::MalformedToken;
 
 /// The meter's result for an entered token.
@@ -25,6 +27,10 @@ pub enum Acceptance {
     },
     /// Credit was removed.
     CreditCleared,
+    /// A setting was changed.
+    Instruction(Instruction),
+    /// Tests or displays were started.
+    Test(MeterTest),
     /// A section of a new key was stored. The old key stays in use until the last section.
     KeySection(SectionNumber),
     /// The last section was stored, and the new key is in use.

@@ -1,5 +1,7 @@
 //! A key change that is in progress.
 
+use alloc::vec::Vec;
+
 use super::entry::EntryRefusal;
 use crate::algorithm::EncryptionAlgorithm;
 use crate::key_change::{KeyChange, KeySection, SectionNumber};
@@ -33,7 +35,7 @@ impl PendingKeyChange {
         if self.sections.len() < algorithm.key_change_tokens() {
             return Ok(None);
         }
-        let sections = std::mem::take(&mut self.sections);
+        let sections = core::mem::take(&mut self.sections);
         KeyChange::from_sections(&sections).map(Some).ok_or(EntryRefusal::Unsupported)
     }
 }

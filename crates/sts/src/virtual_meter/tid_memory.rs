@@ -1,6 +1,6 @@
 //! The identifiers that a meter has accepted.
 
-use std::collections::BTreeSet;
+use alloc::collections::BTreeSet;
 
 use super::entry::EntryRefusal;
 use crate::tid::Tid;

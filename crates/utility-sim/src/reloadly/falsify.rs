@@ -29,7 +29,7 @@ fn falsify_statement(statement: &mut Statement, mishap: Mishap) {
     } else if mishap == Mishap::WrongAmount {
         order.amount = Money::from_minor(order.amount.minor() + 1, order.amount.currency());
     } else if mishap == Mishap::WrongCurrency {
-        let another = Currency::parse("XTS").expect("XTS is the code for testing");
+        let another = Currency::in_hundredths("XTS").expect("XTS is the code for testing");
         order.amount = Money::from_minor(order.amount.minor(), another);
     } else if mishap == Mishap::WrongReference {
         order.custom_identifier.push_str("-other");

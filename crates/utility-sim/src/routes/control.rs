@@ -67,6 +67,17 @@ pub(super) async fn clear(world: Data<World>) -> HttpResponse {
     HttpResponse::NoContent().finish()
 }
 
+/// `GET /load`: the XMLVend requests that are open, and the most that were open at a time.
+pub(super) async fn load(world: Data<World>) -> HttpResponse {
+    HttpResponse::Ok().json(serde_json::json!({ "now": world.load.now(), "most": world.load.most() }))
+}
+
+/// `DELETE /load`.
+pub(super) async fn count_anew(world: Data<World>) -> HttpResponse {
+    world.load.forget();
+    HttpResponse::NoContent().finish()
+}
+
 /// `PUT /memory`: sets how repeats and enquiries are handled from now on.
 pub(super) async fn habits(world: Data<World>, body: Bytes) -> HttpResponse {
     match serde_json::from_slice::<Habits>(&body) {
@@ -107,6 +118,8 @@ fn kind(acceptance: Acceptance) -> &'static str {
     match acceptance {
         Acceptance::Credit { .. } => "credit",
         Acceptance::CreditCleared => "credit_cleared",
+        Acceptance::Instruction(_) => "instruction",
+        Acceptance::Test(_) => "test",
         Acceptance::KeySection(_) => "key_section",
         Acceptance::KeyChanged { .. } => "key_changed",
     }

@@ -30,6 +30,7 @@ const XML: &str = "text/xml; charset=utf-8";
 const REQUEST_MAX: u64 = 256 * 1024;
 
 pub(super) async fn xmlvend(world: Data<World>, http: HttpRequest, body: Bytes) -> HttpResponse {
+    let _open = world.load.open();
     let gzip = world.gzip && mentions_gzip(&http, &ACCEPT_ENCODING);
     let document = if mentions_gzip(&http, &CONTENT_ENCODING) { unzipped(&body) } else { Some(body.into()) };
     let Some(document) = document.and_then(|bytes| String::from_utf8(bytes).ok()) else {

@@ -42,7 +42,7 @@ fn falsify_receipt(receipt: &mut Receipt, mishap: Mishap) {
     } else if mishap == Mishap::WrongAmount {
         receipt.split = receipt.split.map(|line| Money::from_minor(line.minor() + 1, line.currency()));
     } else if mishap == Mishap::WrongCurrency {
-        let another = Currency::parse("XTS").expect("XTS is the code for testing");
+        let another = Currency::in_hundredths("XTS").expect("XTS is the code for testing");
         receipt.split = receipt.split.map(|line| Money::from_minor(line.minor(), another));
     }
 }

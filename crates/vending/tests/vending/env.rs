@@ -182,6 +182,10 @@ impl TestEnv {
     pub async fn of(plan: Plan) -> Self {
         let database = migrated();
         add_logins(&database);
+        // One process here is server and worker.
+        let works = "GRANT SELECT, INSERT, UPDATE, DELETE ON slot_shares TO vendgate_api;
+             GRANT EXECUTE ON FUNCTION renew_slot_shares TO vendgate_api";
+        database.run_sql(works).unwrap();
         let wire = Wire::to(database.port()).await;
         let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
         // Leaves a past from which a request may come.
@@ -355,7 +359,7 @@ impl TestEnv {
 
     /// The history of a purchase, event by event.
     pub fn history(&self, id: PurchaseId) -> String {
-        let events = format!("purchase_events WHERE purchase_id = {}", id.0);
+        let events = format!("purchase_history WHERE purchase_id = {}", id.0);
         self.sql(&format!("SELECT string_agg(fact, ' ' ORDER BY id) FROM {events}"))
     }
 

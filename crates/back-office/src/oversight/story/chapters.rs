@@ -34,7 +34,7 @@ struct ListEvents;
 
 impl Statement for ListEvents {
     const SQL: &str = "-- list_events
-SELECT at, fact, detail, state, fence, attempt FROM purchase_events WHERE purchase_id = $1 ORDER BY id";
+SELECT at, fact, detail, state, fence, attempt FROM purchase_history WHERE purchase_id = $1 ORDER BY id";
 }
 
 #[derive(QueryableByName)]

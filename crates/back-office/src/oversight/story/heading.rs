@@ -25,13 +25,14 @@ SELECT p.id, p.reference, o.code AS organisation, o.name AS organisation_name, c
     p.created_at, p.state, p.handling, p.fence, p.lease_until, p.due_at, p.attempt, p.copies, p.last_sent_at,
     p.window_closes_at, p.ended_at, p.sealed_token IS NOT NULL AS has_token,
     p.units_quantity::text || ' ' || p.units_unit AS units, p.provider_transaction,
-    p.failure, p.failure_reason, p.failure_wording,
+    p.failure, p.failure_reason, p.failure_wording, x.file_name AS archive,
     v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, v.settles_within_s, clock_timestamp() AS seen_at
 FROM purchases p
 JOIN organisations o ON o.id = p.organisation_id
 JOIN oauth_clients c ON c.id = p.client_id
 JOIN users u ON u.id = p.user_id
 JOIN providers v ON v.code = p.provider_code
+LEFT JOIN archives x ON x.id = p.archive_id
 WHERE p.id = $1";
 }
 
@@ -117,6 +118,8 @@ struct Row {
     failure: FailureRow,
     #[diesel(sql_type = Timestamptz)]
     seen_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Text>)]
+    archive: Option<String>,
     #[diesel(embed)]
     declared: DeclaredRow,
 }
@@ -172,6 +175,7 @@ impl TryFrom<Row> for StoryPurchase {
             has_token: row.has_token,
             units: row.units,
             provider_transaction: row.provider_transaction,
+            archive: row.archive,
             seen_at: row.seen_at,
         })
     }

@@ -15,7 +15,7 @@ use super::{
 use crate::conformance::{Garbage, Mishap};
 
 /// The read timeout. It is longer than any timeout of an adapter under test.
-const PATIENCE: Duration = Duration::from_mins(2);
+const PATIENCE: Duration = Duration::from_secs(2 * 60);
 
 /// The time between two bytes of an answer that comes byte by byte.
 const DRIP: Duration = Duration::from_millis(250);

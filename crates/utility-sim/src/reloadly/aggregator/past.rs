@@ -56,7 +56,7 @@ impl Aggregator {
     /// log entry is not valid.
     pub(crate) fn recall(&self, past: &Past, is_forgotten: bool) -> Option<()> {
         let kept: Kept = serde_json::from_value(past.answer.clone()).ok()?;
-        let currency = Currency::parse(&past.record.currency).ok()?;
+        let currency = Currency::in_hundredths(&past.record.currency).ok()?;
         let at = DateTime::parse_from_rfc3339(&past.record.at).ok()?;
         let order = VendRequest {
             custom_identifier: past.record.reference.clone(),

@@ -34,7 +34,7 @@ impl TestEnv {
         let left = calls.iter().filter(|call| call.starts_with("vend")).count();
         let recorded = self.sql(
             "SELECT count(*) FILTER (WHERE fact IN ('RESERVED', 'SENT_AGAIN', 'ATTEMPT_STARTED'))
-                  - count(*) FILTER (WHERE fact = 'NEVER_SENT') FROM purchase_events",
+                  - count(*) FILTER (WHERE fact = 'NEVER_SENT') FROM purchase_history",
         );
         let is_covered = recorded.parse::<usize>().is_ok_and(|recorded| left <= recorded);
         if is_covered { String::new() } else { format!("{left} copies were sent, {recorded} are recorded") }
@@ -76,7 +76,7 @@ const HISTORY: &str = "
     WITH told AS (
         SELECT v.*, lag(v.state) OVER story AS state_before, lag(v.fence) OVER story AS fence_before,
             lead(v.id) OVER story IS NULL AS is_last
-        FROM purchase_events v WINDOW story AS (PARTITION BY v.purchase_id ORDER BY v.id)
+        FROM purchase_history v WINDOW story AS (PARTITION BY v.purchase_id ORDER BY v.id)
     )
     SELECT 'purchase ' || purchase_id || ' was reserved out of order' FROM told
     WHERE (fact = 'RESERVED') <> (state_before IS NULL)

@@ -42,7 +42,8 @@ impl TestEnv {
         let back = format!("interval '{} milliseconds'", length.as_millis());
         self.sql(&format!(
             "{FREELY}; UPDATE purchases SET {} WHERE ended_at IS NULL;
-             UPDATE closed_references SET closed_at = closed_at - {back}, rests_until = rests_until - {back}",
+             UPDATE closed_references SET closed_at = closed_at - {back}, rests_until = rests_until - {back};
+             UPDATE slot_shares SET lease_until = lease_until - {back}",
             MADE_EARLIER.replace("$1", &back)
         ));
     }

@@ -1,0 +1,6 @@
+//! The settings: what the documents print, what a mistake is told, and what the package installs.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+mod documented;
+mod mistaken;
+mod packaged;

@@ -1,0 +1,6 @@
+//! The schema, and connections to a real server.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
+
+mod languages;
+mod schema;
+mod tls;

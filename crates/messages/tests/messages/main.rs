@@ -1,0 +1,4 @@
+//! The texts in every language.
+
+mod complete;
+mod phrases;

@@ -1,0 +1,55 @@
+//! One test environment for each test. Few tests run at the same time, because they depend on time and there are two
+//! cores.
+
+use std::{
+    path::PathBuf,
+    sync::{Condvar, Mutex, PoisonError},
+};
+
+use acceptance::fault_injection::FaultEnv;
+use sandbox::{Pace, Program, Programs};
+
+/// A test waits for leases and timers most of its time.
+const AT_A_TIME: usize = 4;
+
+static RUNNING: Mutex<usize> = Mutex::new(0);
+static ONE_HAS_ENDED: Condvar = Condvar::new();
+
+/// The right to run, until it is dropped.
+pub struct Turn(());
+
+/// Waits until few enough other tests run.
+pub fn turn() -> Turn {
+    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut running = ONE_HAS_ENDED
+        .wait_while(running, |running| *running >= AT_A_TIME)
+        .unwrap_or_else(PoisonError::into_inner);
+    *running += 1;
+    Turn(())
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        ONE_HAS_ENDED.notify_one();
+    }
+}
+
+/// A new test environment at the pace of fault injection.
+pub fn start_env(name: &str) -> FaultEnv {
+    start_env_at(Pace::Breathless, name)
+}
+
+/// A new test environment.
+pub fn start_env_at(pace: Pace, name: &str) -> FaultEnv {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("attacks").join(name);
+    FaultEnv::start_at(pace, programs(), directory)
+}
+
+fn programs() -> Programs {
+    Programs {
+        api_server: Program::at(env!("CARGO_BIN_EXE_acceptance-api-server")),
+        retry_worker: Program::at(env!("CARGO_BIN_EXE_acceptance-retry-worker")),
+        utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
+    }
+}

@@ -1,0 +1,98 @@
+//! Workers at one provider: together they make no more requests at a time than are declared, also when one of them dies.
+
+use std::{sync::Arc, time::Duration};
+
+use acceptance::{
+    checker::{Claim, Moment, assert_sound},
+    fault_injection::{Behaviour, FaultEnv, Order, PATIENT, Route, until},
+    surface::Surface,
+};
+use sandbox::{Process, Signal};
+use tokio::{runtime::Runtime, task::JoinSet};
+
+use crate::env::{start_env, turn};
+
+/// What is declared for the provider.
+const SLOTS: u16 = 6;
+const PURCHASES: usize = 90;
+/// So long that the workers work on these purchases for some seconds, and shorter than the deadline of an enquiry.
+const ENQUIRY_MS: u32 = 400;
+const PATIENCE: Duration = Duration::from_secs(30);
+const OPEN: &str = "SELECT count(*) FROM purchases WHERE ended_at IS NULL";
+/// The shares of the workers that live.
+const SHARES: &str = "SELECT string_agg(slots::text, ' ' ORDER BY slots) FROM slot_shares
+    WHERE provider_code = 'BPC' AND lease_until > now()";
+
+/// Leaves this many purchases in doubt. Their vends are made, and the answers are lost.
+async fn lose_answers(env: &Arc<FaultEnv>, round: &str) {
+    let integrator = env.integrators.first().unwrap().clone();
+    let mut confirms = JoinSet::new();
+    for number in 0..PURCHASES {
+        let order = Order {
+            account: integrator.self_managed.0,
+            subscriber: env.takes_meter(),
+            external_reference: format!("{round}-{number}"),
+            amount: "10.00".to_owned(),
+            route: Route::over(Surface::V1),
+        };
+        env.simulator.will(&order.subscriber, Behaviour::LostReply).await;
+        let (env, integrator) = (env.clone(), integrator.clone());
+        confirms.spawn(async move { integrator.confirm(env.url(), &order, PATIENT).await.claim() });
+    }
+    while let Some(claim) = confirms.join_next().await {
+        assert_eq!(claim.unwrap(), Claim::Nothing);
+    }
+}
+
+fn worker(env: &FaultEnv, name: &str) -> Process {
+    env.sandbox.another_retry_worker(&env.programs.retry_worker, name, &[]).unwrap()
+}
+
+async fn share_the_slots(env: &FaultEnv, shares: &str) {
+    until(&format!("the shares are {shares}"), PATIENCE, async || env.asks(SHARES) == shares).await;
+}
+
+async fn everything_ends(env: &FaultEnv) {
+    until("everything has ended", PATIENCE, async || env.asks(OPEN) == "0").await;
+}
+
+#[test]
+fn two_workers_together_make_no_more_requests_at_a_time_than_are_declared() {
+    let _turn = turn();
+    let env = Arc::new(start_env("slots"));
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        env.declares_slots(SLOTS).await;
+        env.simulator.answers_enquiries_after(ENQUIRY_MS).await;
+    });
+    // It is stopped for longer than its lease, and so the others get its share.
+    env.worker(false);
+    runtime.block_on(lose_answers(&env, "two"));
+    runtime.block_on(env.simulator.counts_anew());
+    let (first, _second) = (worker(&env, "first"), worker(&env, "second"));
+    runtime.block_on(async {
+        share_the_slots(&env, "3 3").await;
+        first.signal(Signal::KILL).unwrap();
+        share_the_slots(&env, "6").await;
+        assert_ne!(env.asks(OPEN), "0", "the slots of the dead worker return too late to be of use");
+        everything_ends(&env).await;
+        assert_eq!(env.simulator.load().await.1, u64::from(SLOTS), "the most requests at a time");
+    });
+
+    // A worker that has missed its lease exceeds the limit by its own share at most.
+    env.worker(true);
+    runtime.block_on(async {
+        env.simulator.counts_anew().await;
+        lose_answers(&env, "stopped").await;
+        share_the_slots(&env, "3 3").await;
+        env.worker(false);
+        share_the_slots(&env, "6").await;
+        env.worker(true);
+        everything_ends(&env).await;
+        let most = env.simulator.load().await.1;
+        assert!(most <= u64::from(SLOTS + SLOTS / 2), "{most} requests at a time");
+        env.simulator.behaves().await;
+        env.comes_to_rest().await;
+    });
+    assert_sound(&env.evidence(Moment::AtRest));
+}

@@ -1,0 +1,144 @@
+//! What the worker and the operator do beside the sales: doubt, the standing checks, housekeeping, an index.
+
+use std::time::Duration;
+
+use back_office::{CheckProgress, check_books, purge_expired};
+use bench::{
+    Failure,
+    client::Client,
+    finding::{Finding, Goal, Sample, Unit},
+    measurement::together,
+};
+use clock::{Clock, SystemClock};
+
+use crate::{
+    history::BIG,
+    side::{METERS, Side},
+};
+
+const SHORT: &str = "with the short history";
+/// Looks of the checks.
+const LOOKS: usize = 15;
+/// Messages that housekeeping deletes, fewer than the short history has.
+const EXPIRED: u64 = 1_500;
+const BUYERS: usize = 32;
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+const PATIENCE: Duration = Duration::from_mins(3);
+const OPEN: &str = "purchases WHERE state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE')";
+const INDEX: &str =
+    "CREATE INDEX CONCURRENTLY growth_trial ON purchases (organisation_id, provider_code, created_at)";
+
+/// All of them, in turn on both sides.
+pub async fn measure(short: &Side, long: &Side) -> Result<Vec<Finding>, Failure> {
+    let looks = [look(short).await?, look(long).await?];
+    let purges = [purge(short).await?, purge(long).await?];
+    let doubts = [end_doubt(short).await?, end_doubt(long).await?];
+    let indexes = [build(short)?, build(long)?];
+    let slower = |what: &str, [before, after]: [Sample; 2]| {
+        Finding::new(what, Unit::Time, after).beside(SHORT, before).must(Goal::MaximumRatio(15))
+    };
+    let rate = |what: &str, [before, after]: [u128; 2]| {
+        let rate = Finding::new(what, Unit::Rate, Sample::of([after]));
+        rate.beside(SHORT, Sample::of([before])).must(Goal::MinimumRatio(9))
+    };
+    Ok(vec![
+        slower("a look of the standing checks", looks),
+        slower("housekeeping, 1,500 messages", purges),
+        rate("a worker, 900 purchases in doubt", doubts),
+        rate("an index of purchases is built concurrently, rows", indexes),
+    ])
+}
+
+/// The first look takes many new rows, and is left out.
+async fn look(side: &Side) -> Result<Sample, Failure> {
+    let mut progress = CheckProgress::default();
+    check_books(side.store(), &mut progress).await?;
+    let mut took = Vec::new();
+    for _ in 0..LOOKS {
+        let began = SystemClock.monotonic();
+        let violations = check_books(side.store(), &mut progress).await?;
+        took.push(SystemClock.monotonic().elapsed_since(began));
+        if let Some(violation) = violations.first() {
+            return Err(format!("after the sales there is {violation:?}").into());
+        }
+    }
+    took.sort_unstable();
+    Ok(Sample::of_times(took.get(LOOKS / 2).copied()))
+}
+
+/// The oldest messages are made older, and deleted as a worker does it, with the worker's rights.
+async fn purge(side: &Side) -> Result<Sample, Failure> {
+    let old = format!(
+        "SET session_replication_role = replica;
+         UPDATE outbox SET sent_at = now() - interval '40 days' WHERE (purchase_id, recipient, channel) IN (
+             SELECT purchase_id, recipient, channel FROM outbox ORDER BY purchase_id, recipient, channel LIMIT {EXPIRED});
+         RESET session_replication_role"
+    );
+    side.asks(&old)?;
+    side.asks("VACUUM outbox")?;
+    side.asks("GRANT vendgate_worker TO vendgate_operator")?;
+    let began = SystemClock.monotonic();
+    let purged = purge_expired(side.store().database()).await?;
+    let took = SystemClock.monotonic().elapsed_since(began);
+    side.asks("REVOKE vendgate_worker FROM vendgate_operator")?;
+    if purged.messages != EXPIRED {
+        return Err(format!("{} messages were deleted instead of {EXPIRED}", purged.messages).into());
+    }
+    Ok(Sample::of_times([took]))
+}
+
+/// The utility vends 900 purchases and loses its answers. The purchases that a worker ends in a second.
+async fn end_doubt(side: &Side) -> Result<u128, Failure> {
+    lose_the_answers(side).await?;
+    wait_until_there_are_no(side, &format!("{OPEN} AND due_at > clock_timestamp()")).await?;
+    let began = SystemClock.monotonic();
+    let _worker = side.shop.worker("worker")?;
+    wait_until_there_are_no(side, OPEN).await?;
+    let took = SystemClock.monotonic().elapsed_since(began);
+    Ok(u128::from(METERS).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default())
+}
+
+async fn lose_the_answers(side: &Side) -> Result<(), Failure> {
+    let till = side.log_in(BIG).await?;
+    let orders: Vec<Vec<u8>> = utility_sim::population(METERS).map(|meter| till.confirm(&meter)).collect();
+    let lost = serde_json::json!({ "fault": "drop_after", "times": orders.len() });
+    let faults = format!("{}/faults", side.shop.sandbox.info().simulator_url);
+    let request = sandbox::http_client()?.post(faults).header("Content-Type", "application/json");
+    request.body(lost.to_string()).send().await?.error_for_status()?;
+    let mut buyers = Vec::new();
+    for share in orders.chunks(orders.len().div_ceil(BUYERS)) {
+        buyers.push((Client::connect(side.address()).await?, share.to_vec()));
+    }
+    together(buyers, |(mut client, orders)| async move {
+        for order in &orders {
+            let answer = client.exchange(order).await?;
+            if answer.status != 504 {
+                return Err(format!("a confirm was answered {}: {}", answer.status, answer.body).into());
+            }
+        }
+        Ok::<_, Failure>(((client, orders), Vec::new()))
+    })
+    .await?;
+    Ok(())
+}
+
+async fn wait_until_there_are_no(side: &Side, such: &str) -> Result<(), Failure> {
+    let began = SystemClock.monotonic();
+    while side.asks(&format!("SELECT count(*) FROM {such}"))? != "0" {
+        if SystemClock.monotonic().elapsed_since(began) > PATIENCE {
+            return Err(format!("after {PATIENCE:?} there still are {such}").into());
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    Ok(())
+}
+
+/// Rows per second of an index that is built as migrations build theirs.
+fn build(side: &Side) -> Result<u128, Failure> {
+    let rows: u128 = side.asks("SELECT count(*) FROM purchases")?.parse()?;
+    let began = SystemClock.monotonic();
+    side.asks(INDEX)?;
+    let took = SystemClock.monotonic().elapsed_since(began);
+    side.asks("DROP INDEX growth_trial")?;
+    Ok(rows.saturating_mul(1_000_000).checked_div(took.as_micros()).unwrap_or_default())
+}
