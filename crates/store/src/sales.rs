@@ -105,14 +105,13 @@ impl Store {
         let Some(first) = days.first() else { return Ok(ranges) };
         let mut from = self.divide(wallet, first.period.from).await?.ok_or_else(not_yet)?;
         for day in days {
-            let (to, is_last) = match self.divide(wallet, day.period.to).await? {
-                Some(to) => (to, false),
-                None => {
-                    let (now, at) = self.end_of(wallet).await?;
-                    report.is_complete = false;
-                    report.as_of = report.as_of.max(at);
-                    (now, true)
-                }
+            let (to, is_last) = if let Some(to) = self.divide(wallet, day.period.to).await? {
+                (to, false)
+            } else {
+                let (now, at) = self.end_of(wallet).await?;
+                report.is_complete = false;
+                report.as_of = report.as_of.max(at);
+                (now, true)
             };
             let range = DayRange { date: day.date, wallet: wallet.0, after: from.entry, until: to.entry };
             ranges.push((day.date, range));

@@ -70,12 +70,11 @@ impl Store {
     ) -> Result<Option<Statement>, DatabaseError> {
         let Some((name, currency)) = self.find_wallet(organisation, account).await? else { return Ok(None) };
         let opening = self.divide(account, period.from).await?.ok_or_else(not_yet)?;
-        let extent = match self.divide(account, period.to).await? {
-            Some(closing) => extent(opening, closing, period.to, true),
-            None => {
-                let (now, at) = self.end_of(account).await?;
-                extent(opening, now, at, false)
-            }
+        let extent = if let Some(closing) = self.divide(account, period.to).await? {
+            extent(opening, closing, period.to, true)
+        } else {
+            let (now, at) = self.end_of(account).await?;
+            extent(opening, now, at, false)
         };
         Ok(Some(Statement { account, name, currency, extent }))
     }

@@ -98,10 +98,12 @@ impl Finding {
     }
 
     /// Beside a yardstick in the same unit.
+    #[must_use]
     pub fn beside(self, name: &'static str, yardstick: Sample) -> Self {
         Self { yardstick: Some((name, yardstick)), ..self }
     }
 
+    #[must_use]
     pub fn must(self, goal: Goal) -> Self {
         Self { goal: Some(goal), ..self }
     }

@@ -1,4 +1,4 @@
-//! Chance that is the same in every run: a number is mixed until it looks random (SplitMix64, Steele and others 2014).
+//! Chance that is the same in every run: a number is mixed until it looks random (`SplitMix64`, Steele and others 2014).
 
 /// A random number for each number and purpose.
 pub fn mixed(number: u64, purpose: u64) -> u64 {

@@ -93,9 +93,6 @@ async fn write(
 ) -> Result<(), Failure> {
     let first = i64::try_from(places.start)?;
     let batch = places.map(|place| history.at(place, keys)).collect::<Result<Vec<Past>, _>>()?;
-    fn column<'a, T>(batch: &'a [Past], of: impl Fn(&'a Past) -> T) -> Vec<T> {
-        batch.iter().map(of).collect()
-    }
     let count = i64::try_from(history.purchases)?;
     let merchants = column(&batch, |past| i32::try_from(past.merchant).unwrap_or_default());
     let parameters: [&(dyn ToSql + Sync); 13] = [
@@ -118,4 +115,8 @@ async fn write(
     client.batch_execute(WRITE).await?;
     client.batch_execute("COMMIT").await?;
     Ok(())
+}
+
+fn column<'a, T>(batch: &'a [Past], of: impl Fn(&'a Past) -> T) -> Vec<T> {
+    batch.iter().map(of).collect()
 }

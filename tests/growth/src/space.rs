@@ -28,8 +28,8 @@ impl Space {
         let purchases = side.asks("SELECT count(*) FROM purchases")?.parse()?;
         let mut tables = Vec::new();
         for row in side.asks(SIZES)?.lines() {
-            let (table, size) = row.split_once('|').ok_or("a table has no size")?;
-            tables.push((table.to_owned(), size.parse()?));
+            let (table, bytes) = row.split_once('|').ok_or("a table has no size")?;
+            tables.push((table.to_owned(), bytes.parse()?));
         }
         Ok(Self { tables, purchases })
     }

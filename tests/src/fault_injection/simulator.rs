@@ -163,7 +163,8 @@ impl SimulatorClient {
     pub async fn load(&self) -> (u64, u64) {
         let answer = carried_out(self.client.get(format!("{}/load", self.url))).await;
         let load: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
-        (load["now"].as_u64().unwrap(), load["most"].as_u64().unwrap())
+        let count = |name| load.get(name).and_then(Value::as_u64).unwrap();
+        (count("now"), count("most"))
     }
 
     /// Counts the most open requests anew.

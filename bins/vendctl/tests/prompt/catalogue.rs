@@ -88,7 +88,8 @@ fn a_declaration_changes_only_what_it_names() {
     assert_eq!((&later["settles_within_s"], &later["not_found_counts"]), (&json!(90), &json!(true)));
     let later = env.does(&["provider", "declare", "BPC", "--worker-slots", "8"]);
     assert_eq!((&later["settles_within_s"], &later["worker_slots"]), (&json!(90), &json!(8)));
-    env.is_refused(&["provider", "declare", "BPC", "--worker-slots", "0"]);
+    let none = env.types(&["provider", "declare", "BPC", "--worker-slots", "0", "--reason", "x"], "");
+    assert_eq!((none.code, none.stdout.as_str()), (2, ""), "{}", none.stderr);
     assert_eq!((&later["remembers_refusals"], &later["name"]), (&json!(false), &json!("Botswana Power")));
     assert_eq!(env.does(&["provider", "retries", "BPC", "off"])["retries"], false);
     assert_eq!(env.shows(&["provider", "list"])[0]["retries"], false);
