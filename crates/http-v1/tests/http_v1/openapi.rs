@@ -128,6 +128,18 @@ fn every_answer_names_its_codes_and_its_headers() {
 }
 
 #[test]
+fn the_documented_query_parameters_are_those_that_are_not_refused() {
+    let document = document();
+    for endpoint in Endpoint::ALL {
+        let parameters = operation(&document, endpoint)["parameters"].clone();
+        let in_query = parameters.as_array().into_iter().flatten().filter(|one| one["in"] == "query");
+        let documented: BTreeSet<&str> = in_query.map(|one| one["name"].as_str().unwrap()).collect();
+        let known: BTreeSet<&str> = endpoint.query_parameters().iter().copied().collect();
+        assert_eq!(documented, known, "{endpoint:?}");
+    }
+}
+
+#[test]
 fn every_reference_in_the_document_leads_somewhere() {
     fn references(value: &Value, found: &mut BTreeSet<String>) {
         match value {
