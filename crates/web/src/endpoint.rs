@@ -44,15 +44,19 @@ where
     F::Output: Responder + 'static,
     Args: FromRequest + 'static,
 {
-    let again = check.clone();
-    let is_wrong = fn_guard(move |context| check(context.head()).is_err());
+    let (only, again) = (method.clone(), check.clone());
+    // Actix's own guard of a method allocates, and this one is asked for every request.
+    let is_wrong = fn_guard(move |context| {
+        let head = context.head();
+        head.method == only && check(head).is_err()
+    });
     let refuse = move |request: HttpRequest| {
         let why = again(request.head()).err();
         let error = why.unwrap_or_else(|| ApiError::new(ErrorCode::InvalidArgument));
         ready(Err::<HttpResponse, ApiError>(error))
     };
     // The first route whose guards hold is taken.
-    let refusal = web::method(method.clone()).guard(is_wrong).to(refuse);
+    let refusal = web::route().guard(is_wrong).to(refuse);
     let others = not_allowed(&method);
     web::resource(path.to_owned())
         .route(refusal)

@@ -10,7 +10,13 @@ use crate::Endpoint;
 
 /// Refuses a query with a parameter that the endpoint does not have, by its name.
 pub fn known_parameters(query: &str, endpoint: Endpoint) -> Result<(), ApiError> {
-    let (pairs, known) = (pairs(query)?, endpoint.query_parameters());
+    let known = endpoint.query_parameters();
+    // Almost every query is right and has no escapes in its names. It needs no copy of its parts.
+    let mut written = query.split('&').filter(|part| !part.is_empty());
+    if written.all(|part| known.contains(&part.split('=').next().unwrap_or_default())) {
+        return Ok(());
+    }
+    let pairs = pairs(query)?;
     let Some((unknown, _)) = pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) else {
         return Ok(());
     };

@@ -13,7 +13,7 @@ use crate::{Endpoint, requests::known_parameters};
 const JSON: &str = "application/json";
 
 /// Checks a request of this endpoint. This comes before the caller is authenticated, because such a request is wrong for
-/// every caller. It costs a request without a query no allocation.
+/// every caller. It costs a right request no allocation.
 pub(super) fn checked(endpoint: Endpoint, head: &RequestHead) -> Result<(), ApiError> {
     let query = head.uri.query().unwrap_or_default();
     if !query.is_empty() {
