@@ -60,6 +60,19 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_steps_of_the_guide_do_the_same_in_python() {
+    let merchant = env().open_merchant().await;
+    installed::needs("python3");
+    let printed = printed_by(Command::new("python3").args(["-c", &blocks(&guide(), "python").concat()]));
+    let answers = json_values(&printed);
+    let [_me, _accounts, _products, quoted, bought, lost, told] = &answers[..] else { panic!("{printed}") };
+    let [quoted, bought, told] = [quoted, bought, told].map(std::slice::from_ref).map(statuses);
+    assert_eq!([quoted, bought, told].concat(), ["ON_GOING", "SUCCESSFUL", "SUCCESSFUL"], "{printed}");
+    assert_eq!(lost["error"]["code"], "provider_timeout", "{printed}");
+    drop(merchant);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_migration_guide_runs_as_written_and_one_sale_works_over_both_surfaces() {
     let merchant = env().open_merchant().await;
     let (answers, printed) = typed(&document("MIGRATING.md"));
@@ -82,20 +95,24 @@ async fn the_migration_guide_runs_as_written_and_one_sale_works_over_both_surfac
 
 /// Runs the blocks of a document in one shell. Returns the JSON that each block printed, and all output.
 fn typed(text: &str) -> (Vec<Vec<Value>>, String) {
-    /// Both documents buy for the same meter in the same organisation, which may have one open purchase for it at a
+    installed::needs("curl");
+    installed::needs("jq");
+    let script = blocks(text, "sh").join(&format!("printf '%s' '{NEXT}'\n"));
+    let printed = printed_by(Command::new("sh").args(["-eu", "-c", &script]));
+    (printed.split(NEXT).map(json_values).collect(), printed)
+}
+
+/// Runs a program in the directory of the sandbox. Returns what it prints.
+fn printed_by(program: &mut Command) -> String {
+    /// All documents buy for the same meter in the same organisation, which may have one open purchase for it at a
     /// time.
     static ONE_BY_ONE: Mutex<()> = Mutex::new(());
     let _turn = ONE_BY_ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    installed::needs("curl");
-    let typed = Command::new("sh")
-        .args(["-eu", "-c", &shell_blocks(text).join(&format!("printf '%s' '{NEXT}'\n"))])
-        .current_dir(directory())
-        .output()
-        .unwrap();
+    let typed = program.current_dir(directory()).output().unwrap();
     let printed = String::from_utf8(typed.stdout).unwrap();
     assert!(typed.status.success(), "{printed}{}", String::from_utf8_lossy(&typed.stderr));
     assert!(typed.stderr.is_empty(), "{}", String::from_utf8_lossy(&typed.stderr));
-    (printed.split(NEXT).map(json_values).collect(), printed)
+    printed
 }
 
 #[test]
@@ -125,8 +142,10 @@ fn document(name: &str) -> String {
     fs::read_to_string(format!("{}/../docs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-fn shell_blocks(text: &str) -> Vec<String> {
-    let begun = text.split("\n```sh\n").skip(1);
+/// The code blocks of a document in one language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("\n```{language}\n");
+    let begun = text.split(fence.as_str()).skip(1);
     begun.map(|rest| format!("{}\n", rest.split("\n```").next().unwrap())).collect()
 }
 

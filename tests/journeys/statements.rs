@@ -178,3 +178,26 @@ async fn a_period_that_cannot_be_answered_is_refused_by_its_field() {
     let month = "/public/v1/reports/sales?from=2026-01-01&to=2026-02-01";
     assert_eq!(merchant.get(month).await.refusal(), (400, "invalid_argument", Some("to")));
 }
+
+#[tokio::test]
+async fn what_a_statement_or_a_report_does_not_have_is_refused_by_its_name() {
+    let merchant = env().open_merchant().await;
+    let statement = Endpoint::Statement.path().replace("{id}", &merchant.account.to_string());
+    for (path, param, all) in [
+        (statement.as_str(), "form", "from, to, cursor, limit, format"),
+        (statement.as_str(), "status", "from, to, cursor, limit, format"),
+        (Endpoint::Sales.path(), "limit", "from, to, format"),
+        (Endpoint::Sales.path(), "account_id", "from, to, format"),
+    ] {
+        let refused = merchant.get(&format!("{path}?from={}&{param}=2", today())).await;
+        assert_eq!(refused.refusal(), (400, "invalid_argument", Some(param)), "{path}");
+        assert!(refused.text.contains(all), "{}", refused.text);
+    }
+    let refused = merchant.get(&format!("{}?format=csv", Endpoint::Accounts.path())).await;
+    assert_eq!(refused.refusal(), (400, "invalid_argument", Some("format")));
+    // A type that no format has is no mistake: browsers and libraries send many.
+    for path in [statement.as_str(), Endpoint::Sales.path()] {
+        let json = merchant.send(Method::GET, path, None, &[("Accept", "image/png")]).await.expect(200);
+        assert_eq!(json.header("content-type"), Some("application/json"), "{path}");
+    }
+}

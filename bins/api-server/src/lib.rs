@@ -3,6 +3,7 @@
 //!
 //! It contains no decisions. It assembles the crates, runs them, and drains them.
 
+mod facts;
 mod listener;
 mod migrate;
 mod server;
@@ -14,6 +15,7 @@ use boot::SettingsError;
 use clock::{SharedClock, SystemClock};
 use vending::EngineRuntime;
 
+pub use facts::facts;
 pub use migrate::{MigrateSettings, migrate};
 pub use server::{ApiServer, ServeError};
 pub use settings::{HttpSettings, Settings};

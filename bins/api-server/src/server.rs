@@ -13,7 +13,7 @@ use store::{SealError, Store};
 use vending::{Engine, Vending};
 use web::{HeadLimits, SharedState, WebSettingsError};
 
-use crate::{listener, settings::Settings};
+use crate::{facts::facts, listener, settings::Settings};
 
 /// A server that listens and does not serve yet.
 pub struct ApiServer {
@@ -161,6 +161,7 @@ fn listen(
         within: Duration::from_millis(settings.http.head_within_ms),
         body_within: Duration::from_millis(settings.web.body_within_ms).saturating_add(ANSWERED_WITHIN),
     };
+    let facts = facts(&settings.web, &settings.identity, &settings.vending);
     let app = move || {
         App::new()
             .app_data(shared.web.clone())
@@ -169,7 +170,7 @@ fn listen(
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
             .configure(http_legacy::routes)
-            .configure(api_docs::pages)
+            .configure(|config| api_docs::pages(config, &facts))
     };
     listener::listen(&settings.http, limits, clock, app).map_err(refused)
 }

@@ -1,8 +1,9 @@
 //! The pages behind `doc_url`. They are made from the same table as the errors themselves.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
-use error_codes::{ErrorCode, ErrorType, Retryable};
+use error_codes::{Decision, ErrorCode, ErrorType, Retryable};
 use http_v1::Endpoint;
 
 use crate::{guide::Guide, page::Page, reference};
@@ -47,6 +48,14 @@ pub(crate) fn of(code: ErrorCode) -> Page {
             p { (code.meaning()) }
             h2 { "What to do" }
             p { (code.remedy()) }
+            @for (endpoint, decision) in decisions(code) {
+                h3 { "After " code { (endpoint.path()) } }
+                dl {
+                    dt { "The money" } dd { (inline(decision.money.sentence())) }
+                    dt { "What to do now" } dd { (inline(decision.action.sentence())) }
+                    dt { "external_reference" } dd { (decision.reference().as_str()) }
+                }
+            }
             h2 { "How it is told" }
             dl {
                 dt { "HTTP status" } dd { (code.status()) }
@@ -65,6 +74,20 @@ pub(crate) fn of(code: ErrorCode) -> Page {
             p { a href="/docs/errors" { "All error codes" } }
         },
     )
+}
+
+/// What the code means for the money of a sale, after each call that is about money.
+fn decisions(code: ErrorCode) -> impl Iterator<Item = (Endpoint, Decision)> {
+    Endpoint::ALL.into_iter().filter_map(move |endpoint| Some((endpoint, endpoint.decision(code)?)))
+}
+
+/// A sentence in Markdown, without a paragraph around it.
+fn inline(sentence: &str) -> Markup {
+    let events = Parser::new(sentence)
+        .filter(|event| !matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)));
+    let mut text = String::new();
+    pulldown_cmark::html::push_html(&mut text, events);
+    PreEscaped(text)
 }
 
 fn retryable(code: ErrorCode) -> Markup {

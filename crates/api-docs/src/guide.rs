@@ -1,9 +1,15 @@
 //! The guides in `docs/` as pages, and the client program to which one of them refers.
 
+use std::borrow::Cow;
+
 use maud::{Markup, PreEscaped, html};
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::page::Page;
+use crate::{
+    facts::{BEGINNING, ServerFacts},
+    page::Page,
+    tabs::in_tabs,
+};
 
 /// The path of the client program, as [`Guide::Integrating`] links to it.
 pub(crate) const CLIENT_PATH: &str = "/docs/clients/python/vendgate.py";
@@ -31,10 +37,11 @@ impl Guide {
         }
     }
 
-    /// Renders the page.
-    pub(crate) fn page(self) -> Page {
-        let events = Parser::new_ext(self.text(), Options::ENABLE_TABLES).map(link_to_page).collect();
-        let events = with_addresses(events);
+    /// Renders the page of the server with these settings.
+    pub(crate) fn page(self, facts: &ServerFacts) -> Page {
+        let text = with_facts(self.text(), facts);
+        let events = Parser::new_ext(&text, Options::ENABLE_TABLES).map(link_to_page).collect();
+        let events = in_tabs(with_addresses(events));
         let contents = contents(&events);
         let mut text = String::new();
         pulldown_cmark::html::push_html(&mut text, events.into_iter());
@@ -62,6 +69,13 @@ impl Guide {
             Self::Migrating => include_str!("../../../docs/MIGRATING.md"),
         }
     }
+}
+
+/// The text with the numbers of this server in place of the defaults.
+fn with_facts<'text>(text: &'text str, facts: &ServerFacts) -> Cow<'text, str> {
+    let Some((before, rest)) = text.split_once(BEGINNING) else { return Cow::Borrowed(text) };
+    let after = rest.split_once("\n\n").map_or("", |(_defaults, after)| after);
+    Cow::Owned(format!("{before}{}\n{after}", facts.table()))
 }
 
 /// Replaces a link to the file of a guide by a link to its page.

@@ -3,9 +3,11 @@
 
 mod assets;
 mod error_page;
+mod facts;
 mod guide;
 mod page;
 mod reference;
+mod tabs;
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -19,6 +21,8 @@ use web::{ApiError, Document, get};
 use guide::Guide;
 use page::Page;
 
+pub use facts::ServerFacts;
+
 /// The pages that are the same for all clients, made once.
 struct StaticPages {
     reference: Page,
@@ -27,16 +31,18 @@ struct StaticPages {
     error_index: Page,
 }
 
-/// Adds the pages below `/docs` to an application, which must be wrapped in [`web::intake`].
-pub fn pages(config: &mut ServiceConfig) {
+/// Adds the pages below `/docs` of a server with these settings to an application, which must be wrapped in
+/// [`web::intake`]. `/` leads to them.
+pub fn pages(config: &mut ServiceConfig, facts: &ServerFacts) {
     let pages = StaticPages {
         reference: reference::page(),
-        guide: Guide::Integrating.page(),
-        migrating: Guide::Migrating.page(),
+        guide: Guide::Integrating.page(facts),
+        migrating: Guide::Migrating.page(facts),
         error_index: error_page::index(),
     };
     config
         .app_data(Data::new(pages))
+        .service(get("/", to_reference_for_now))
         .service(get("/docs", show_reference))
         .service(get("/docs/", to_reference))
         .service(get(Guide::Integrating.address(), show_guide))
@@ -53,6 +59,11 @@ async fn show_reference(request: HttpRequest, pages: Data<StaticPages>) -> HttpR
 
 async fn to_reference() -> HttpResponse {
     HttpResponse::PermanentRedirect().insert_header((LOCATION, "/docs")).finish()
+}
+
+/// Not for ever: an operator may put something else there.
+async fn to_reference_for_now() -> HttpResponse {
+    HttpResponse::TemporaryRedirect().insert_header((LOCATION, "/docs")).finish()
 }
 
 async fn show_guide(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {

@@ -14,10 +14,11 @@ use actix_web::{
     web::Data,
 };
 
+use api_docs::{ServerFacts, pages};
 use clock::SystemClock;
 use error_codes::ErrorCode;
 use http_v1::Endpoint;
-use web::{SharedState, WebSettings, intake};
+use web::{LimitSettings, RateSettings, SharedState, WebSettings, intake};
 
 struct Answer {
     status: u16,
@@ -33,11 +34,31 @@ impl Answer {
 
 async fn answer_to(request: TestRequest) -> Answer {
     let shared = SharedState::new(&WebSettings::default(), Arc::new(SystemClock)).unwrap();
-    let app = App::new().app_data(Data::new(shared)).wrap(from_fn(intake)).configure(api_docs::pages);
+    let app = App::new()
+        .app_data(Data::new(shared))
+        .wrap(from_fn(intake))
+        .configure(|config| pages(config, &facts()));
     let answer = init_service(app).await.call(request.to_request()).await.unwrap();
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
     let body = to_bytes(answer.into_body()).await.map_err(|_broken| "no body").unwrap();
     Answer { status, headers, body: String::from_utf8_lossy(&body).into_owned() }
+}
+
+fn facts() -> ServerFacts {
+    let limits = LimitSettings::default();
+    ServerFacts {
+        public_url: "https://vend.example.bw".to_owned(),
+        time_zone: "Africa/Gaborone".to_owned(),
+        access_lifetime_s: 901,
+        refresh_idle_lifetime_s: 86_400 * 3,
+        family_lifetime_s: 86_400 * 12,
+        client: RateSettings { per_second: 7, burst: 77 },
+        login: RateSettings { per_second: 0, burst: 0 },
+        refresh: limits.refresh,
+        body_bytes_max: 12_345,
+        answer_within_ms: 150_001,
+        reference_rest_ms: 61_000,
+    }
 }
 
 async fn page(path: &str) -> Answer {
@@ -104,6 +125,12 @@ async fn the_page_behind_doc_url_exists_for_every_code_and_names_its_endpoints()
         let answering = Endpoint::ALL.into_iter().filter(|endpoint| endpoint.codes().contains(&code));
         for endpoint in answering {
             assert!(opened.body.contains(endpoint.path()), "{code} {endpoint:?}");
+            if let Some(decision) = endpoint.decision(code) {
+                for said in [decision.money.sentence(), decision.action.sentence()] {
+                    let html = said.split('`').next().unwrap().trim();
+                    assert!(opened.body.contains(html), "{code} {endpoint:?}: {said}");
+                }
+            }
         }
     }
     let unknown = page("/docs/errors/no_such_code").await;
@@ -115,6 +142,9 @@ async fn the_page_behind_doc_url_exists_for_every_code_and_names_its_endpoints()
 async fn the_guide_is_a_page_with_tables_and_the_client_that_it_speaks_of() {
     let guide = page("/docs/guide").await.body;
     assert!(guide.contains("<h1") && guide.contains("<table>") && guide.contains("<pre><code"));
+    for title in ["curl", "TypeScript", "Python"] {
+        assert!(guide.contains(&format!("<label for=\"step-1-{title}\">")), "{title}");
+    }
     assert!(guide.contains("href=\"clients/python/vendgate.py\""));
     let client = page("/docs/clients/python/vendgate.py").await;
     assert_eq!((client.status, client.header("content-type")), (200, "text/plain; charset=utf-8"));
@@ -141,4 +171,29 @@ async fn what_a_reader_has_already_is_not_sent_again() {
     assert_eq!((again.status, again.body.as_str()), (304, ""));
     let other = TestRequest::get().uri("/docs/guide").insert_header((IF_NONE_MATCH, "\"another\""));
     assert_eq!(answer_to(other).await.status, 200);
+}
+
+#[actix_web::test]
+async fn the_guide_shows_the_numbers_of_this_server_and_not_the_defaults() {
+    let guide = page("/docs/guide").await.body;
+    for told in [
+        "https://vend.example.bw/public/v1",
+        "901 seconds",
+        "3 days without use, at most 12 days from the login",
+        "7 each second, and 77 at once",
+        "not limited",
+        "12345 bytes",
+        "151 seconds",
+        "61 seconds",
+    ] {
+        assert!(guide.contains(told), "{told}");
+    }
+    assert!(!guide.contains("500 each second"), "the default");
+    assert!(guide.contains("<h2 id=\"when-no-answer-comes\">"), "what follows the table is still there");
+}
+
+#[actix_web::test]
+async fn the_address_alone_leads_to_the_documentation() {
+    let root = page("/").await;
+    assert_eq!((root.status, root.header("location")), (307, "/docs"));
 }

@@ -1,4 +1,5 @@
-//! The one table of error codes: code, type, HTTP status, retryable, usual field, documentation text.
+//! The one table of error codes: code, type, HTTP status, retryable, usual field, what a confirm or retry that answers it
+//! did with the money and what to do then, documentation text.
 //!
 //! Every error answer of the service, its documentation page and the tests read this table, so that they
 //! cannot disagree (specification, section 7).
@@ -13,10 +14,12 @@
 #![warn(missing_docs)]
 
 mod code;
+mod decision;
 mod error_type;
 mod table;
 
 pub use code::ErrorCode;
+pub use decision::{Action, Decision, Money, MoneyCall, Reference, Reply};
 pub use error_type::ErrorType;
 
 /// Whether the very same request may be sent again.

@@ -1,7 +1,12 @@
 //! The table itself. The match is exhaustive, so a new code does not compile without its row.
 
 use crate::{
-    ErrorCode, ErrorType,
+    Action::{
+        self, BuyAnew, BuyAnewIfAllowed, CallOperator, CallRetry, FixRequest, ReadPurchase, RemoveReason,
+        SendAgain, SendAgainIfRetryable,
+    },
+    Decision, ErrorCode, ErrorType,
+    Money::{self, Held, HeldEarlier, HeldOrCharged, NotCharged, Unsaid},
     Retryable::{self, Always, Never, WhenProviderHinted},
 };
 
@@ -11,8 +16,16 @@ pub(crate) struct Row {
     pub(crate) error_type: ErrorType,
     pub(crate) retryable: Retryable,
     pub(crate) param: Option<&'static str>,
+    /// After a confirm. `None` if confirm never answers the code.
+    pub(crate) confirm: Option<Decision>,
+    /// After a retry. `None` if retry never answers the code.
+    pub(crate) retry: Option<Decision>,
     pub(crate) meaning: &'static str,
     pub(crate) remedy: &'static str,
+}
+
+const fn says(money: Money, action: Action) -> Decision {
+    Decision::new(money, action)
 }
 
 #[expect(clippy::too_many_lines, reason = "one table, one row per code")]
@@ -23,6 +36,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Authentication,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: Some(says(Unsaid, FixRequest)),
             meaning: "The access token is missing, malformed, expired or revoked, or the credentials \
                  of a login or refresh were not accepted.",
             remedy: "Log in again, or refresh the token before its lifetime in access_in ends, and \
@@ -34,6 +49,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Permission,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, CallOperator)),
+            retry: Some(says(Unsaid, CallOperator)),
             meaning: "The role of the integration user does not include the permission that this \
                  operation needs.",
             remedy: "Use a user whose role has it, or ask the operator to extend the role. GET \
@@ -44,6 +61,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Permission,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: Some(says(Unsaid, CallOperator)),
             meaning: "The caller is known, but this operation is not allowed in the present state: the \
                  organisation is suspended, or the account cannot be debited.",
             remedy: "Choose an account of category CURRENT or TOPUP. If the organisation is \
@@ -54,6 +73,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Permission,
             retryable: Never,
             param: Some("subscriber_identifier"),
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: None,
             meaning: "The meter is not on the list that the organisation is locked to. In staging \
                  every organisation is locked to its test meters.",
             remedy: "Use one of the test meters handed out with the staging credentials. In \
@@ -64,6 +85,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Permission,
             retryable: Never,
             param: None,
+            confirm: None,
+            retry: Some(says(Held, ReadPurchase)),
             meaning: "Retries are switched off for the account or the provider of this transaction, so \
                  its outcome cannot be resolved through the retry endpoint.",
             remedy: "Wait for the service to settle the transaction, or ask the operator to enable \
@@ -74,6 +97,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: Some(says(Unsaid, FixRequest)),
             meaning: "A required field is absent or null. param names it.",
             remedy: "Add the field and send the request again.",
         },
@@ -82,6 +107,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: Some(says(Unsaid, FixRequest)),
             meaning: "A field, a query parameter or the Idempotency-Key has the wrong type, an unknown \
                  value, a forbidden character or too many characters, or the body as a whole is not acceptable JSON. param names the field \
                  where one is to blame.",
@@ -93,6 +120,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("beneficiary_phone_number"),
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: None,
             meaning: "The phone number of the beneficiary is not a number that can exist.",
             remedy: "Send the digits of the E.164 form, country code first, for example 26771234567.",
         },
@@ -101,6 +130,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("subscriber_identifier"),
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The meter number cannot be a number of this provider: its length, form or check \
                  digit is wrong.",
             remedy: "Read the number on the meter again. GET /public/v1/vas-products gives length and \
@@ -111,6 +142,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("amount"),
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: None,
             meaning: "The amount is not a positive number whose value has at most two decimals and \
                  twelve digits before the point.",
             remedy: "Send amount as a JSON number such as 100 or 100.50: no quotes and no sign.",
@@ -120,6 +153,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("amount"),
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The amount is below the least that can be bought for this subscriber. Fixed \
                  charges due at the provider can raise that minimum.",
             remedy: "Buy for a larger amount.",
@@ -129,6 +164,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("amount"),
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The amount is above the most that can be bought for this subscriber at once.",
             remedy: "Buy for a smaller amount.",
         },
@@ -137,6 +174,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: Some("amount"),
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: None,
             meaning: "The charges are to be deducted from the amount, and nothing would be left to \
                  buy.",
             remedy: "Buy for a larger amount, or let charges_on_top_flag be true.",
@@ -146,6 +185,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: Some(says(Unsaid, FixRequest)),
             meaning: "The path exists, but not for this HTTP method. The Allow header lists the \
                  methods that it has.",
             remedy: "Use one of the methods in the Allow header.",
@@ -155,6 +196,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::NotFound,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: None,
             meaning: "There is nothing at this path, or nothing of this id that belongs to the caller.",
             remedy: "Check the path and the id. Ids of other organisations are answered like ids that \
                  do not exist.",
@@ -164,6 +207,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::NotFound,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The provider does not know the meter, phone number or customer, or has disconnected the meter. \
                  The message says which.",
             remedy: "Check the number with the consumer.",
@@ -173,6 +218,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::NotFound,
             retryable: Never,
             param: None,
+            confirm: None,
+            retry: Some(says(NotCharged, BuyAnew)),
             meaning: "No earlier transaction has this subscriber_identifier and external_reference, so \
                  there is nothing to retry and nothing was charged under them.",
             remedy: "Check both values. If they are right, the confirm never took effect. Buy under a new \
@@ -183,6 +230,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::InsufficientFunds,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, FixRequest)),
+            retry: None,
             meaning: "The available balance of the debited account does not cover the total. The \
                  message names the gap.",
             remedy: "Top up the account or buy for less. Money set aside for purchases under way is \
@@ -193,6 +242,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Conflict,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The provider regards this purchase as a repetition of one that it has just made \
                  and refused it.",
             remedy: "Check whether the earlier purchase is the one you wanted; otherwise wait a few \
@@ -203,15 +254,22 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Conflict,
             retryable: Always,
             param: None,
+            confirm: Some(says(HeldEarlier, CallRetry)),
+            retry: Some(says(Held, CallRetry)),
             meaning: "An earlier transaction for the same subscriber is still being settled, or retry \
-                 has just told that nothing was bought under this external_reference.",
-            remedy: "Wait for the time in the Retry-After header, then send the same request again.",
+                 has just told that nothing was bought under this external_reference. A confirm that is \
+                 answered with this bought nothing.",
+            remedy: "Call POST /public/v1/purchases/retry after the seconds in the Retry-After header, with the \
+                 same subscriber_identifier and external_reference. It tells whether this sale is the open one, \
+                 and never charges twice.",
         },
         ErrorCode::MeterBlocked => Row {
             name: "meter_blocked",
             error_type: ErrorType::Provider,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The provider has barred the meter or its customer from buying, for example \
                  because of a debt.",
             remedy: "The consumer has to settle this with the provider.",
@@ -221,6 +279,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Validation,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, RemoveReason)),
+            retry: Some(says(NotCharged, RemoveReason)),
             meaning: "The provider cannot issue a token for a meter of this type or with this data.",
             remedy: "The consumer has to ask the provider to correct the data of the meter.",
         },
@@ -229,6 +289,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::ProviderUnavailable,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, CallOperator)),
+            retry: Some(says(NotCharged, CallOperator)),
             meaning: "The credit that this service holds with the provider is used up. Nothing was \
                  charged.",
             remedy: "Only the operator of the service can mend this, and has been alerted. Try again \
@@ -239,24 +301,29 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Provider,
             retryable: Always,
             param: None,
+            confirm: Some(says(NotCharged, SendAgain)),
+            retry: Some(says(NotCharged, BuyAnew)),
             meaning: "The provider refused for a reason that passes. Nothing was charged.",
-            remedy: "Send the request again after a pause; double the pause each time.",
+            remedy: "Try again after a pause; double the pause each time.",
         },
         ErrorCode::ProviderError => Row {
             name: "provider_error",
             error_type: ErrorType::Provider,
             retryable: WhenProviderHinted,
             param: None,
+            confirm: Some(says(NotCharged, SendAgainIfRetryable)),
+            retry: Some(says(NotCharged, BuyAnewIfAllowed)),
             meaning: "The provider refused for a reason that has no code of its own. The message \
                  carries its wording. Nothing was charged.",
-            remedy: "Act on the wording. Where retryable is true, the same request may be sent again \
-                 after a pause.",
+            remedy: "Act on the wording. The reason passes by itself where retryable, or failure.buy_again, is true.",
         },
         ErrorCode::ProviderTimeout => Row {
             name: "provider_timeout",
             error_type: ErrorType::ProviderTimeout,
             retryable: Always,
             param: None,
+            confirm: Some(says(HeldOrCharged, CallRetry)),
+            retry: Some(says(HeldOrCharged, CallRetry)),
             meaning: "The provider did not answer in time. After a confirm the outcome is unknown: the \
                  money is set aside, and the token may have been issued. Where a purchase has succeeded \
                  but its token cannot be read at present, the message says so, to confirm under a key, \
@@ -270,14 +337,19 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::ProviderUnavailable,
             retryable: Always,
             param: None,
-            meaning: "The provider cannot be reached. Nothing was sent to it and nothing was charged.",
-            remedy: "Send the request again after a pause.",
+            confirm: Some(says(NotCharged, SendAgain)),
+            retry: Some(says(NotCharged, BuyAnew)),
+            meaning: "The provider cannot be reached, or the order did not reach it. Nothing was vended and nothing \
+                 was charged.",
+            remedy: "Try again after a pause; double the pause each time.",
         },
         ErrorCode::UpstreamError => Row {
             name: "upstream_error",
             error_type: ErrorType::Provider,
             retryable: Never,
             param: None,
+            confirm: Some(says(NotCharged, CallOperator)),
+            retry: Some(says(NotCharged, CallOperator)),
             meaning: "The provider did not accept the call of this service, or answered with something \
                  that is no answer. Nothing was charged.",
             remedy: "The operator has been alerted. Try again later; if it persists, report the \
@@ -288,8 +360,10 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::Internal,
             retryable: Never,
             param: None,
-            meaning: "This service failed. A confirm is never answered with this once money may have \
-                 moved.",
+            confirm: Some(says(NotCharged, CallOperator)),
+            retry: Some(says(Unsaid, CallRetry)),
+            meaning: "This service failed before it did anything. A confirm is never answered with this once \
+                 money may have moved, and a retry that is answered with this says nothing about its purchase.",
             remedy: "Report the request_id to the operator.",
         },
         ErrorCode::RateLimited => Row {
@@ -297,9 +371,11 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             error_type: ErrorType::RateLimit,
             retryable: Always,
             param: None,
+            confirm: Some(says(NotCharged, SendAgain)),
+            retry: Some(says(Unsaid, CallRetry)),
             meaning: "Too many requests arrived in a short time, or the service is momentarily full. \
                  This request did nothing and charged nothing.",
-            remedy: "Wait for the time in the Retry-After header, then send the same request again.",
+            remedy: "Wait for the seconds in the Retry-After header, then send the same request again.",
         },
     }
 }

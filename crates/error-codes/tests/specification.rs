@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use error_codes::{ErrorCode, ErrorType, Retryable};
+use error_codes::{Action, ErrorCode, ErrorType, Money, MoneyCall, Reference, Reply, Retryable};
 
 const TYPES: [(&str, u16); 11] = [
     ("authentication_error", 401),
@@ -128,4 +128,69 @@ fn a_provider_error_is_retryable_only_where_the_provider_hinted_so() {
     assert!(!ErrorCode::ProviderError.retryable().given(false));
     assert!(!ErrorCode::MeterBlocked.retryable().given(true));
     assert!(ErrorCode::ProviderBusy.retryable().given(false));
+}
+
+/// Whether the action may lead to another purchase.
+fn leads_to_a_new_purchase(action: Action) -> bool {
+    match action {
+        Action::SendAgain
+        | Action::SendAgainIfRetryable
+        | Action::BuyAnew
+        | Action::BuyAnewIfAllowed
+        | Action::RemoveReason => true,
+        Action::Deliver
+        | Action::CallRetry
+        | Action::FixRequest
+        | Action::CallOperator
+        | Action::ReadPurchase => false,
+    }
+}
+
+#[test]
+fn another_purchase_is_advised_only_where_nothing_was_charged() {
+    for call in MoneyCall::ALL {
+        for (reply, decision) in call.decisions() {
+            let may_buy = leads_to_a_new_purchase(decision.action);
+            assert!(!may_buy || decision.money == Money::NotCharged, "{call:?} {reply:?} {decision:?}");
+        }
+    }
+    for (reply, decision) in MoneyCall::Confirm.decisions() {
+        let fixes = decision.action == Action::FixRequest;
+        assert!(!fixes || decision.money == Money::NotCharged, "{reply:?} {decision:?}");
+    }
+}
+
+#[test]
+fn money_that_may_be_held_is_asked_about_under_the_same_reference() {
+    for call in MoneyCall::ALL {
+        for (reply, decision) in call.decisions() {
+            if !matches!(decision.money, Money::Charged | Money::NotCharged) {
+                assert_eq!(decision.reference(), Reference::Same, "{call:?} {reply:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_confirm_that_is_not_retryable_is_never_to_be_sent_again_as_it_is() {
+    for (reply, decision) in MoneyCall::Confirm.decisions() {
+        let Reply::Error(code) = reply else { continue };
+        let again = match code.retryable() {
+            Retryable::Always => vec![Action::SendAgain, Action::CallRetry],
+            Retryable::WhenProviderHinted => vec![Action::SendAgainIfRetryable],
+            Retryable::Never => vec![Action::RemoveReason, Action::FixRequest, Action::CallOperator],
+        };
+        assert!(again.contains(&decision.action), "{code} {decision:?}");
+    }
+}
+
+#[test]
+fn a_code_that_says_that_nothing_was_charged_decides_the_same() {
+    for call in MoneyCall::ALL {
+        for (reply, decision) in call.decisions() {
+            let Reply::Error(code) = reply else { continue };
+            let denies = code.meaning().contains("othing was charged");
+            assert!(!denies || decision.money == Money::NotCharged, "{call:?} {code}");
+        }
+    }
 }

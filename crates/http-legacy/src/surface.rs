@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use purchase::Recovery;
-use web::{ErrorDetails, NextStep, Surface};
+use web::{Detail, ErrorDetails, NextStep, Sentence, Surface};
 
 /// When this surface was deprecated: the day on which the versioned one was first served, in seconds of the epoch.
 pub const DEPRECATED_AT: i64 = 1_795_132_800;
@@ -46,6 +46,11 @@ impl Surface for Current {
 
     fn field<'a>(&self, field: &'a str) -> &'a str {
         if field == "subscriber_identifier" { "meter_number" } else { field }
+    }
+
+    /// The sentences that were added after this surface was frozen are said as before.
+    fn sentence(&self, sentence: Sentence) -> Sentence {
+        if sentence.detail() == Some(Detail::PurchaseOpen) { sentence.code().into() } else { sentence }
     }
 
     fn error_body(&self, error: &ErrorDetails<'_>) -> String {

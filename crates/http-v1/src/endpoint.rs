@@ -2,6 +2,8 @@
 
 mod codes;
 
+pub(crate) use codes::failures;
+
 use actix_web::http::Method;
 
 use error_codes::ErrorCode;
@@ -98,6 +100,27 @@ impl Endpoint {
             | Self::Purchase
             | Self::Statement
             | Self::Sales => Method::GET,
+        }
+    }
+
+    /// The names of its query parameters. Any other is refused.
+    pub const fn query_parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Purchases => {
+                &["external_reference", "subscriber_identifier", "status", "from", "to", "cursor", "limit"]
+            }
+            Self::Statement => &["from", "to", "cursor", "limit", "format"],
+            Self::Sales => &["from", "to", "format"],
+            Self::Login
+            | Self::Refresh
+            | Self::Me
+            | Self::Accounts
+            | Self::Account
+            | Self::Products
+            | Self::Validate
+            | Self::Confirm
+            | Self::Retry
+            | Self::Purchase => &[],
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Handlers parse, call one use case, and render. All decisions are made elsewhere.
 
+mod decisions;
 mod endpoint;
 mod openapi;
 pub mod requests;

@@ -9,6 +9,7 @@ mod links;
 mod operation;
 mod parameters;
 mod prose;
+pub(crate) mod purchased;
 mod responses;
 mod texts;
 pub(crate) mod values;
@@ -19,8 +20,8 @@ use actix_web::http::Method;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        Components, ComponentsBuilder, Info, InfoBuilder, OpenApi, OpenApiBuilder, PathItem, Paths,
-        PathsBuilder, RefOr, Schema, ServerBuilder,
+        Components, ComponentsBuilder, ContactBuilder, Info, InfoBuilder, OpenApi, OpenApiBuilder, PathItem,
+        Paths, PathsBuilder, RefOr, Schema, ServerBuilder,
         path::HttpMethod,
         security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
         tag::TagBuilder,
@@ -41,7 +42,7 @@ pub fn document(public_url: &str) -> OpenApi {
     let tags = prose::TAGS
         .map(|(name, description)| TagBuilder::new().name(name).description(Some(description)).build());
     OpenApiBuilder::new()
-        .info(info())
+        .info(info(public_url))
         .servers(Some([server.build()]))
         .paths(paths())
         .components(Some(components()))
@@ -66,8 +67,10 @@ impl Endpoint {
     }
 }
 
-fn info() -> Info {
+fn info(public_url: &str) -> Info {
+    let operator = ContactBuilder::new().name(Some("The operator of this server")).url(Some(public_url));
     InfoBuilder::new()
+        .contact(Some(operator.build()))
         .title("Vendgate")
         .version(env!("CARGO_PKG_VERSION"))
         .description(Some(prose::OVERVIEW))
@@ -84,7 +87,10 @@ fn paths() -> Paths {
 
 fn components() -> Components {
     let mut schemas = bodies::all();
-    schemas.push((error::NAME.to_owned(), error::envelope()));
+    schemas.extend(error::all());
+    add::<values::ErrorType>(&mut schemas);
+    add::<values::ErrorCode>(&mut schemas);
+    add::<values::ProductType>(&mut schemas);
     add::<values::SourceChannel>(&mut schemas);
     add::<wire::Session>(&mut schemas);
     add::<wire::Me<'_>>(&mut schemas);
@@ -102,6 +108,9 @@ fn components() -> Components {
         .schemas_from_iter(schemas)
         .security_scheme(CLIENT, SecurityScheme::Http(basic.build()))
         .security_scheme(ACCESS_TOKEN, SecurityScheme::Http(bearer.build()));
+    let components = examples::all()
+        .into_iter()
+        .fold(components, |components, (name, example)| components.example(name, example));
     headers::all()
         .into_iter()
         .fold(components, |components, (name, header)| components.header(name, header))

@@ -18,6 +18,7 @@ pub use format::Format;
 pub use path_id::{account_in_path, purchase_in_path};
 pub use purchase::{SUBSCRIBER, purchase_request, retry_question};
 pub use purchase_list::{PurchaseList, purchase_list};
+pub use query::known_parameters;
 pub use sales::{SalesQuery, sales_query};
 pub use session::{login_request, refresh_request};
 pub use statement::{StatementQuery, statement_query};

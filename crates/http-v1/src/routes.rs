@@ -8,13 +8,14 @@ mod purchase_reads;
 mod purchases;
 mod sales;
 mod statement;
+mod strict;
 
 use actix_web::{
-    Resource,
+    FromRequest, Handler, Resource, Responder,
     web::{Data, ServiceConfig},
 };
 
-use web::{get, post};
+use web::get;
 
 use crate::Endpoint;
 use document::DocumentOnce;
@@ -29,20 +30,29 @@ pub fn routes(config: &mut ServiceConfig) {
 }
 
 fn resource(endpoint: Endpoint) -> Resource {
-    let path = endpoint.path();
     match endpoint {
-        Endpoint::Login => post(path, auth::login),
-        Endpoint::Refresh => post(path, auth::refresh),
-        Endpoint::Me => get(path, auth::me),
-        Endpoint::Accounts => get(path, accounts::list),
-        Endpoint::Account => get(path, accounts::one),
-        Endpoint::Products => get(path, products::list),
-        Endpoint::Validate => post(path, purchases::validate),
-        Endpoint::Confirm => post(path, purchases::confirm),
-        Endpoint::Retry => post(path, purchases::retry),
-        Endpoint::Purchases => get(path, purchase_reads::list),
-        Endpoint::Purchase => get(path, purchase_reads::one),
-        Endpoint::Statement => get(path, statement::statement),
-        Endpoint::Sales => get(path, sales::sales),
+        Endpoint::Login => at(endpoint, auth::login),
+        Endpoint::Refresh => at(endpoint, auth::refresh),
+        Endpoint::Me => at(endpoint, auth::me),
+        Endpoint::Accounts => at(endpoint, accounts::list),
+        Endpoint::Account => at(endpoint, accounts::one),
+        Endpoint::Products => at(endpoint, products::list),
+        Endpoint::Validate => at(endpoint, purchases::validate),
+        Endpoint::Confirm => at(endpoint, purchases::confirm),
+        Endpoint::Retry => at(endpoint, purchases::retry),
+        Endpoint::Purchases => at(endpoint, purchase_reads::list),
+        Endpoint::Purchase => at(endpoint, purchase_reads::one),
+        Endpoint::Statement => at(endpoint, statement::statement),
+        Endpoint::Sales => at(endpoint, sales::sales),
     }
+}
+
+/// The endpoint with its handler. A request with something that the endpoint would ignore is refused.
+fn at<F, Args>(endpoint: Endpoint, handler: F) -> Resource
+where
+    F: Handler<Args>,
+    F::Output: Responder + 'static,
+    Args: FromRequest + 'static,
+{
+    web::checked(endpoint.method(), endpoint.path(), move |head| strict::checked(endpoint, head), handler)
 }

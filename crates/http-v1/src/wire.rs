@@ -6,6 +6,7 @@ mod actor;
 mod camt;
 mod csv;
 mod listed;
+mod moment;
 mod product;
 mod purchase;
 mod recovery;

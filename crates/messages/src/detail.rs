@@ -79,6 +79,14 @@ pub enum Detail {
     MaximumIs,
     /// The charges are known. `field`, `charge`.
     ChargesAre,
+    /// Not a query parameter of the endpoint. `field`, `allowed`.
+    UnknownParameter,
+    /// The endpoint has no query parameters. `field`.
+    NoParameters,
+    /// Not the media type of a body. `field`, `allowed`.
+    BadMediaType,
+    /// Neither a local date and time nor one with an offset. `field`.
+    BadMoment,
     /// Not a date and time. `field`.
     BadTime,
     /// Not a whole number from 1 to a limit. `field`, `limit`.
@@ -115,6 +123,8 @@ pub enum Detail {
     PhoneInvalid,
     /// The phone number is not on the organisation's allow-list. `field`.
     PhoneNotAllowed,
+    /// A purchase of the subscriber is open. The versioned surface says to call retry.
+    PurchaseOpen,
     /// A retry has just given a final answer for the external reference.
     ReferenceRests,
     /// The caller closed its connection before the purchase began.
@@ -127,7 +137,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 59] = [
+    pub const ALL: [Self; 64] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -165,6 +175,10 @@ impl Detail {
         Self::MinimumIs,
         Self::MaximumIs,
         Self::ChargesAre,
+        Self::UnknownParameter,
+        Self::NoParameters,
+        Self::BadMediaType,
+        Self::BadMoment,
         Self::BadTime,
         Self::OutOfRange,
         Self::BadDay,
@@ -183,6 +197,7 @@ impl Detail {
         Self::PhoneUnsupported,
         Self::PhoneInvalid,
         Self::PhoneNotAllowed,
+        Self::PurchaseOpen,
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,
@@ -220,6 +235,10 @@ impl Detail {
             | Self::CurrencyDiffers
             | Self::UnknownProvider
             | Self::BadIdentifier
+            | Self::UnknownParameter
+            | Self::NoParameters
+            | Self::BadMediaType
+            | Self::BadMoment
             | Self::BadTime
             | Self::OutOfRange
             | Self::BadDay
@@ -243,7 +262,7 @@ impl Detail {
             Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
             Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
-            Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
+            Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
     }
@@ -288,6 +307,10 @@ impl Detail {
             Self::MinimumIs => "minimum_is",
             Self::MaximumIs => "maximum_is",
             Self::ChargesAre => "charges_are",
+            Self::UnknownParameter => "unknown_parameter",
+            Self::NoParameters => "no_parameters",
+            Self::BadMediaType => "bad_media_type",
+            Self::BadMoment => "bad_moment",
             Self::BadTime => "bad_time",
             Self::OutOfRange => "out_of_range",
             Self::BadDay => "bad_day",
@@ -307,6 +330,7 @@ impl Detail {
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
             Self::TokenUnreadable => "token_unreadable",
+            Self::PurchaseOpen => "purchase_open",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",
             Self::NeverReached => "never_reached",

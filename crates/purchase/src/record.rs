@@ -50,6 +50,8 @@ pub struct Record {
     pub request_id: Option<String>,
     /// When it was reserved.
     pub created_at: DateTime<Utc>,
+    /// When it became successful or failed. `None` while it is open.
+    pub settled_at: Option<DateTime<Utc>>,
     /// The consumer's name from the check before the reserve.
     pub subscriber_details: Option<String>,
     /// The provider reference of the current attempt.

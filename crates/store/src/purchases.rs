@@ -58,7 +58,7 @@ pub trait PendingRequest: fmt::Debug + Send + Sync {
 
 impl Reservation {
     /// The record that results from this reservation and its vend, without reading it back.
-    pub fn record(self, created_at: DateTime<Utc>, lifecycle: Lifecycle, vend: Vend) -> Record {
+    pub fn record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
         let request = self.request;
         Record {
             id: self.id,
@@ -79,9 +79,10 @@ impl Reservation {
             notifications: request.notifications,
             request_id: self.request_id,
             created_at,
+            settled_at: Some(settled.at),
             subscriber_details: self.subscriber_details,
             provider_reference: self.provider_reference,
-            lifecycle,
+            lifecycle: settled.lifecycle,
             success: Some(Success {
                 tokens: vend.tokens,
                 units: vend.units,

@@ -113,6 +113,7 @@ pub fn record() -> Record {
         notifications: NotificationFlags::default(),
         request_id: None,
         created_at: noon(),
+        settled_at: Some(noon() + chrono::TimeDelta::milliseconds(2_500)),
         subscriber_details: Some("T MOLEFE".to_owned()),
         provider_reference: ProviderReference::new(CallId::new(1, noon()).expect("a call id")),
         lifecycle: lifecycle(State::Successful { provider_transaction: "R-9".to_owned() }),

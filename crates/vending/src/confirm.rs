@@ -313,7 +313,7 @@ impl ConfirmContext {
         );
         let created_at = self.reserved_at.filter(|_| is_paid_for && recorded.verdict == Verdict::Moved)?;
         let reservation = Arc::unwrap_or_clone(self.reservation);
-        Some(reservation.record(created_at, recorded.lifecycle, *vend))
+        Some(reservation.record(created_at, recorded, *vend))
     }
 }
 

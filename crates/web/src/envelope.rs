@@ -11,6 +11,7 @@ use actix_web::{
 use serde::Serialize;
 
 use error_codes::{ErrorCode, ErrorType};
+use messages::Sentence;
 
 use crate::{ApiError, ErrorDetails, NextStep, REPLAYED, RequestContext, SharedState, Surface};
 
@@ -53,6 +54,10 @@ impl Surface for Versioned {
 
     fn field<'a>(&self, field: &'a str) -> &'a str {
         field
+    }
+
+    fn sentence(&self, sentence: Sentence) -> Sentence {
+        sentence
     }
 
     fn error_body(&self, error: &ErrorDetails<'_>) -> String {

@@ -243,12 +243,11 @@ impl ApiError {
         let field = self.field_on(surface).map(|field| ("field", field));
         let others = self.0.values.iter().map(|(name, value)| (*name, value.as_str()));
         let values: Vec<(&str, &str)> = others.chain(field).collect();
+        let sentence = surface.sentence(self.0.sentence);
         match &self.0.said {
-            Said::Ours => messages.error(language, self.0.sentence, &values),
-            Said::Quoted(wording) => messages.error_quoting(language, self.0.sentence, &values, wording),
-            Said::RefusedBy(provider) => {
-                messages.error_refused_by(language, self.0.sentence, &values, provider)
-            }
+            Said::Ours => messages.error(language, sentence, &values),
+            Said::Quoted(wording) => messages.error_quoting(language, sentence, &values, wording),
+            Said::RefusedBy(provider) => messages.error_refused_by(language, sentence, &values, provider),
         }
     }
 }

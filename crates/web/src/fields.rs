@@ -11,7 +11,7 @@ mod members;
 
 use std::fmt;
 
-use chrono::{NaiveDate, NaiveDateTime};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
 
 use error_codes::ErrorCode;
 use messages::{Detail, Locale};
@@ -23,6 +23,8 @@ use crate::{
 };
 use characters::Use;
 use members::Members;
+
+pub use members::printable;
 
 /// The members of one JSON object. `Debug` shows their names only: some of them are passwords.
 pub struct Fields {
@@ -72,6 +74,16 @@ impl Fields {
     pub fn optional_date_time(&self, name: &'static str) -> Result<Option<NaiveDateTime>, ApiError> {
         let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
         dates::read(&text).map(Some).ok_or_else(|| ApiError::new(Detail::BadTime).about(name))
+    }
+
+    /// A moment: a date and time of day in `zone`, or RFC 3339 with an offset.
+    pub fn optional_moment(
+        &self,
+        name: &'static str,
+        zone: &impl TimeZone,
+    ) -> Result<Option<DateTime<Utc>>, ApiError> {
+        let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
+        dates::read_moment(&text, zone).map(Some).ok_or_else(|| ApiError::new(Detail::BadMoment).about(name))
     }
 
     /// A day as `YYYY-MM-DD`.

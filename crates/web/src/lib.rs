@@ -42,8 +42,8 @@ mod shared_state;
 mod surface;
 mod unauthenticated;
 
-/// Used by [`ApiError::new`] and [`RequestContext::language`].
-pub use messages::{Detail, Language};
+/// Used by [`ApiError::new`], [`RequestContext::language`] and [`Surface::sentence`].
+pub use messages::{Detail, Language, Sentence};
 
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
@@ -51,9 +51,9 @@ pub use client_header::ClientHeader;
 pub use connection::{Answers, CallerSocket, CallerSockets, CheckedStream, HeadChecks, HeadLimits};
 pub use dates::date_time;
 pub use document::Document;
-pub use endpoint::{get, post};
+pub use endpoint::{checked, get, post};
 pub use error::ApiError;
-pub use fields::Fields;
+pub use fields::{Fields, printable};
 pub use idempotency_key::{REPLAYED, idempotency_key};
 pub use intake::intake;
 pub use limits::{LimitSettings, RateSettings};

@@ -43,8 +43,8 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
             unanswered(silence, asked, Requested { product, provider_code })
         }
         Rejection::Insufficient { gap } => ApiError::new(ErrorCode::InsufficientBalance).with("gap", gap),
-        Rejection::Pending(recovery) => ApiError::new(ErrorCode::TransactionPending).recovered_by(*recovery),
-        Rejection::KeyClosed => ApiError::new(ErrorCode::TransactionPending).after(CLOSED_PAUSE),
+        Rejection::Pending(recovery) => ApiError::new(Detail::PurchaseOpen).recovered_by(*recovery),
+        Rejection::KeyClosed => ApiError::new(Detail::PurchaseOpen).after(CLOSED_PAUSE),
         Rejection::ReferenceRests { wait } => {
             ApiError::new(Detail::ReferenceRests).after((*wait).max(CLOSED_PAUSE))
         }
@@ -83,7 +83,7 @@ pub fn not_resolved(error: &RetryError, among: RetryScope) -> ApiError {
         RetryError::NotFound => not_found(among),
         RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
         RetryError::Failed(record) => why_failed(record),
-        RetryError::Pending(recovery) => ApiError::new(ErrorCode::TransactionPending).recovered_by(*recovery),
+        RetryError::Pending(recovery) => ApiError::new(Detail::PurchaseOpen).recovered_by(*recovery),
         // A failure of ours leaves the outcome as open as a silent provider does. An internal error would suggest that
         // it is safe to buy again.
         RetryError::Unreachable(recovery) => unknown(*recovery),

@@ -7,6 +7,7 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use chrono::{DateTime, Utc};
 
 use error_codes::ErrorCode;
+use messages::Sentence;
 use purchase::Recovery;
 
 use crate::RequestId;
@@ -19,6 +20,9 @@ pub trait Surface: fmt::Debug + Send + Sync {
 
     /// Its name for the field that the versioned surface calls `field`.
     fn field<'a>(&self, field: &'a str) -> &'a str;
+
+    /// What it says where the versioned surface says this sentence.
+    fn sentence(&self, sentence: Sentence) -> Sentence;
 
     /// The JSON body of an error.
     fn error_body(&self, error: &ErrorDetails<'_>) -> String;

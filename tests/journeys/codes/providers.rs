@@ -55,6 +55,11 @@ pub async fn that_refuse_an_order(seen: &Seen) {
         assert_eq!(told.body["error"]["retryable"], false, "{}", told.text);
     }
     assert_eq!(merchant.balance().await, "BWP 1000000.00");
+    assert!(
+        merchant.rows().contains("|0|0|"),
+        "nothing was debited and nothing is held: {}",
+        merchant.rows()
+    );
 }
 
 pub async fn that_are_silent(seen: &Seen) {
@@ -68,6 +73,7 @@ pub async fn that_are_silent(seen: &Seen) {
     simulator.will(&lost, &json!({ "fault": "drop_before", "operation": "enquiry" })).await;
     let confirmed = merchant.confirm(&merchant.order(&lost).reference("lost-1")).await;
     seen.expect(ProviderTimeout, Endpoint::Confirm, &confirmed);
+    assert_eq!(merchant.balance().await, "BWP 999898.50", "the total is held");
     seen.expect(ProviderTimeout, Endpoint::Retry, &merchant.retry(&lost, "lost-1").await);
     merchant.retry_until_settled(&lost, "lost-1").await.expect(200);
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Mutex};
 
-use error_codes::ErrorCode;
+use error_codes::{Action, Decision, ErrorCode, Money};
 use http_v1::Endpoint;
 
 use crate::{
@@ -27,12 +27,49 @@ impl Seen {
         assert!(answer.str("/error/message").contains('.'), "no sentence: {}", answer.text);
         assert!(answer.str("/error/doc_url").ends_with(&format!("/docs/errors/{code}")), "{}", answer.text);
         assert!(endpoint.codes().contains(&code), "{} does not declare {code}", endpoint.path());
+        if let Some(decision) = endpoint.decision(code) {
+            assert_eq!(answer.next_step(), step_after(decision, answer), "{decision:?}: {}", answer.text);
+            assert_money(endpoint, decision.money, answer);
+        }
         self.0.lock().unwrap().insert((endpoint, code));
     }
 
     pub fn has(&self, pair: (Endpoint, ErrorCode)) -> bool {
         self.0.lock().unwrap().contains(&pair)
     }
+}
+
+/// What the answer must say about the next step: whether it has `recovery`, and whether it has `failure`.
+fn step_after(decision: Decision, answer: &Answer) -> (bool, Option<bool>) {
+    let (_, failure) = answer.next_step();
+    match decision.action {
+        Action::BuyAnew if failure.is_some() => (false, Some(true)),
+        Action::CallRetry if decision.money != Money::Unsaid => (true, None),
+        Action::SendAgain | Action::SendAgainIfRetryable | Action::BuyAnewIfAllowed => {
+            let retryable = answer.body["error"]["retryable"].as_bool();
+            let again = if decision.action == Action::BuyAnewIfAllowed { failure } else { retryable };
+            (false, failure.and(again))
+        }
+        Action::RemoveReason | Action::CallOperator => (false, failure.and(Some(false))),
+        Action::Deliver | Action::CallRetry | Action::BuyAnew | Action::FixRequest | Action::ReadPurchase => {
+            (false, None)
+        }
+    }
+}
+
+/// Compares what the decision table says about the money with the purchase that the request made, if it made one.
+/// Retry makes none: of a failure and of an open purchase it is known from the answer.
+fn assert_money(endpoint: Endpoint, money: Money, answer: &Answer) {
+    let request = answer.header("x-request-id").unwrap();
+    let made = env().asks_the_database(&format!(
+        "SELECT coalesce(string_agg(DISTINCT state, ','), 'none') FROM purchases WHERE request_id = '{request}'"
+    ));
+    let expected: &[&str] = match (endpoint, money) {
+        (Endpoint::Confirm, Money::NotCharged) => &["none", "FAILED"],
+        (Endpoint::Confirm, Money::HeldOrCharged) => &["IN_FLIGHT", "IN_DOUBT", "SUCCESSFUL"],
+        _no_purchase_of_its_own => &["none"],
+    };
+    assert!(expected.contains(&made.trim()), "{made} beside {money:?}: {}", answer.text);
 }
 
 /// Calls an endpoint with a valid body.

@@ -89,7 +89,7 @@ async fn only_what_lies_below_its_paths_is_told_in_the_frozen_form() {
         frozen(&merchant.get(path).await.expect(404));
     }
     let neighbours =
-        ["/", "/authors", "/auth.json", "/apiary", "/AUTH/login", "/public/v1/nowhere", "/public/v1/auth/x"];
+        ["//", "/authors", "/auth.json", "/apiary", "/AUTH/login", "/public/v1/nowhere", "/public/v1/auth/x"];
     for path in neighbours {
         let answer = merchant.get(path).await.expect(404);
         assert_eq!(answer.surface, Surface::V1, "{path}");

@@ -74,9 +74,20 @@ fn refused(answer: &Answer, said: &mut Said) {
     said.insert("field".to_owned(), field.map_or_else(|| "none".to_owned(), translated));
     let sentence = match code {
         OF_ITS_OWN => "each has its own".to_owned(),
-        _other => translated(answer.sentence()),
+        _other => translated(&sentence_of_both(answer)),
     };
     said.insert("sentence".to_owned(), sentence);
+}
+
+/// The sentence of a refusal, in the words of both surfaces. Of an open purchase the frozen surface speaks in its old
+/// words: to send the same request again.
+pub fn sentence_of_both(answer: &Answer) -> String {
+    let of_an_open_purchase = match answer.surface {
+        Surface::V1 => "then call retry with the same subscriber and external reference.",
+        Surface::Current => "is still being settled. Wait a little and send the same request again.",
+    };
+    let sentence = answer.sentence();
+    if sentence.ends_with(of_an_open_purchase) { "a purchase is open" } else { sentence }.to_owned()
 }
 
 fn shown(answer: &Answer, said: &mut Said) {

@@ -300,7 +300,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("lettre", &["notify"]),
     ("oauth2", &["provider-reloadly"]),
     ("utoipa", &["http-v1", "api-docs"]),
-    ("quick-xml", &["provider-xmlvend", "utility-sim"]),
+    ("quick-xml", &["provider-xmlvend", "utility-sim", "http-v1"]),
 ];
 
 /// The packages that other teams can take have a prefix of their own, because short names are taken in a registry.

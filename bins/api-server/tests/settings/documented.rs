@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use api_server::facts;
 use identity::{Environment, IdentitySettings};
 use serde::Deserialize;
 
@@ -32,6 +33,30 @@ fn the_password_queue_on_the_page_is_the_one_that_holds_when_nothing_is_set() {
     let shown = shown(LIMITS, "identity.toml", 2, &what_has_no_default).identity.unwrap();
     let defaults = IdentitySettings::new(Environment::Staging, key.into());
     assert_eq!(format!("{shown:?}"), format!("{defaults:?}"));
+}
+
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/INTEGRATING.md");
+
+/// The table of the guide for a server in which nothing is set.
+fn facts_by_default() -> String {
+    let identity = IdentitySettings::new(Environment::Staging, "a1".repeat(32).into());
+    facts(&WebSettings::default(), &identity, &VendingSettings::default()).table()
+}
+
+#[test]
+fn the_numbers_of_the_server_in_the_guide_are_those_that_hold_when_nothing_is_set() {
+    let guide = fs::read_to_string(GUIDE).unwrap();
+    let command = "run `cargo test -p api-server --test documented_settings -- --ignored write_the_numbers`";
+    assert!(guide.contains(&facts_by_default()), "{command}");
+}
+
+#[test]
+#[ignore = "writes docs/INTEGRATING.md"]
+fn write_the_numbers_of_the_server() {
+    let (guide, table) = (fs::read_to_string(GUIDE).unwrap(), facts_by_default());
+    let (before, rest) = guide.split_once("| This server |").unwrap();
+    let after = rest.split_once("\n\n").unwrap().1;
+    fs::write(GUIDE, format!("{before}{table}\n{after}")).unwrap();
 }
 
 #[test]

@@ -49,6 +49,11 @@ const REFUSED: &[ErrorCode] = &[
 /// The provider could not be used.
 const NOT_REACHED: &[ErrorCode] = &[ErrorCode::MerchantCreditExhausted, ErrorCode::ProviderUnavailable];
 
+/// Every code of a purchase that has failed.
+pub(crate) fn failures() -> Vec<ErrorCode> {
+    [REFUSED, NOT_REACHED].into_iter().flatten().copied().collect()
+}
+
 /// The outcome is not known yet.
 const OPEN: &[ErrorCode] = &[ErrorCode::TransactionPending, ErrorCode::ProviderTimeout];
 

@@ -175,8 +175,7 @@ fn amount() -> ObjectBuilder {
 fn flag(description: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(or_null(Type::Boolean))
-        .default(Some(true.into()))
-        .description(Some(description))
+        .description(Some(format!("{description} Absent is the same as `true`.")))
 }
 
 fn constant(value: &'static str) -> ObjectBuilder {

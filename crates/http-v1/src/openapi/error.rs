@@ -1,4 +1,6 @@
-//! The envelope of every error (specification, section 7.1).
+//! The envelope of every error (specification, section 7.1), and its form for each status of an endpoint.
+
+use std::collections::BTreeMap;
 
 use utoipa::{
     ToSchema,
@@ -7,37 +9,73 @@ use utoipa::{
 
 use error_codes::{ErrorCode, ErrorType};
 
-use super::examples;
-use crate::wire::Recovery;
+use super::values;
+use crate::{Endpoint, wire::Recovery};
 
-/// The name of the schema below.
-pub(super) const NAME: &str = "Error";
+/// The names of the schemas below.
+const DETAIL: &str = "ErrorDetail";
+const FAILURE: &str = "ErrorFailure";
 
-/// An error of any code.
-pub(super) fn envelope() -> RefOr<Schema> {
+/// The schemas of all errors, by name.
+pub(super) fn all() -> Vec<(String, RefOr<Schema>)> {
+    let mut schemas = vec![(DETAIL.to_owned(), detail().into()), (FAILURE.to_owned(), failure().into())];
+    let narrowed: BTreeMap<String, RefOr<Schema>> = Endpoint::ALL
+        .into_iter()
+        .flat_map(|endpoint| codes_by_status(endpoint).into_iter().map(move |codes| (endpoint, codes)))
+        .map(|(endpoint, (status, codes))| (name_of(endpoint, status, &codes), envelope_of(&codes)))
+        .collect();
+    schemas.extend(narrowed);
+    schemas
+}
+
+/// The codes of an endpoint by their status.
+pub(super) fn codes_by_status(endpoint: Endpoint) -> BTreeMap<u16, Vec<ErrorCode>> {
+    let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
+    for code in endpoint.codes() {
+        by_status.entry(endpoint.status(code)).or_default().push(code);
+    }
+    by_status
+}
+
+/// The name of the schema for these codes: that of the only code, or that of the endpoint and the status.
+pub(super) fn name_of(endpoint: Endpoint, status: u16, codes: &[ErrorCode]) -> String {
+    match codes {
+        [code] => {
+            let words = code.as_str().split('_').filter(|word| *word != "error").map(capital);
+            format!("{}Error", words.collect::<String>())
+        }
+        _several => format!("{}{status}Error", capital(endpoint.operation_id())),
+    }
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
+fn detail() -> ObjectBuilder {
     let param: SchemaType = [Type::String, Type::Null].into_iter().collect();
     let fields = [
-        ("type", one_of(ErrorType::ALL.map(ErrorType::as_str)), "The broad category."),
-        ("code", one_of(ErrorCode::ALL.map(ErrorCode::as_str)), "What happened; stable."),
         ("message", of(Type::String), "A sentence that can be shown, in the language of the request."),
-        ("param", of(param), "The field of the request that it is about, where there is one."),
+        ("param", of(param), "The field, query parameter or header that it is about, where there is one."),
         ("retryable", of(Type::Boolean), "Whether the very same request may be sent again."),
         ("doc_url", of(Type::String), "The page about the code."),
         ("request_id", of(Type::String), "As in the header X-Request-Id."),
     ];
-    let error = fields.into_iter().fold(ObjectBuilder::new(), |error, (name, schema, description)| {
-        error.property(name, schema.description(Some(description))).required(name)
-    });
-    let error =
-        error.property("recovery", Ref::from_schema_name(Recovery::name())).property("failure", failure());
-    ObjectBuilder::new()
+    let named = ObjectBuilder::new()
         .description(Some(
             "What every error looks like. Branch on `type`, then on `code`, and trust `retryable`.",
         ))
-        .property("error", error)
-        .required("error")
-        .examples([examples::error(ErrorCode::InsufficientBalance)])
-        .into()
+        .property("type", Ref::from_schema_name(values::ErrorType::name()))
+        .required("type")
+        .property("code", Ref::from_schema_name(values::ErrorCode::name()))
+        .required("code");
+    let error = fields.into_iter().fold(named, |error, (name, schema, description)| {
+        error.property(name, schema.description(Some(description))).required(name)
+    });
+    error
+        .property("recovery", Ref::from_schema_name(Recovery::name()))
+        .property("failure", Ref::from_schema_name(FAILURE))
 }
 
 /// The part of an error that says that a purchase has failed.
@@ -52,16 +90,14 @@ fn failure() -> ObjectBuilder {
 }
 
 /// An error of one of these codes.
-pub(super) fn envelope_of(codes: &[ErrorCode]) -> RefOr<Schema> {
-    let mut types: Vec<&str> = codes.iter().map(|code| code.error_type().as_str()).collect();
-    types.dedup();
-    let error = ObjectBuilder::new()
-        .property("type", one_of(types))
-        .property("code", one_of(codes.iter().map(|code| code.as_str())));
-    AllOfBuilder::new()
-        .item(Ref::from_schema_name(NAME))
-        .item(ObjectBuilder::new().property("error", error))
-        .into()
+fn envelope_of(codes: &[ErrorCode]) -> RefOr<Schema> {
+    let narrowed = ObjectBuilder::new()
+        .property("type", one_of(types_of(codes)))
+        .required("type")
+        .property("code", one_of(codes.iter().map(|code| code.as_str())))
+        .required("code");
+    let error = AllOfBuilder::new().item(Ref::from_schema_name(DETAIL)).item(narrowed);
+    ObjectBuilder::new().property("error", error).required("error").into()
 }
 
 fn of(kind: impl Into<SchemaType>) -> ObjectBuilder {
@@ -70,4 +106,13 @@ fn of(kind: impl Into<SchemaType>) -> ObjectBuilder {
 
 fn one_of(values: impl IntoIterator<Item = &'static str>) -> ObjectBuilder {
     of(Type::String).enum_values(Some(values))
+}
+
+/// The types of the errors of these codes, each once.
+pub(super) fn types_of(codes: &[ErrorCode]) -> Vec<&'static str> {
+    ErrorType::ALL
+        .into_iter()
+        .filter(|kind| codes.iter().any(|code| code.error_type() == *kind))
+        .map(ErrorType::as_str)
+        .collect()
 }

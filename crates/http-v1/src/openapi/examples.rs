@@ -1,6 +1,10 @@
 //! Examples: one sale of BWP 100.00 of electricity throughout.
 
 use serde_json::{Value, json};
+use utoipa::openapi::{
+    Ref, RefOr,
+    example::{Example, ExampleBuilder},
+};
 
 use error_codes::{ErrorCode, Retryable};
 
@@ -10,7 +14,7 @@ use crate::Endpoint;
 pub(super) fn login() -> Value {
     json!({
         "client_id": "cl_3f9a2b7c", "client_secret": "the secret that was shown once", "grant_type": "password",
-        "identifier": "till", "secret_pass": "correct horse battery", "org_code": "KGALE", "source_channel": "POS",
+        "identifier": "till", "secret_pass": "correct horse battery", "org_code": "SANDBOX", "source_channel": "POS",
     })
 }
 
@@ -27,7 +31,7 @@ pub(super) fn purchase() -> Value {
     json!({
         "source_channel": "POS", "language": "en-BW", "product_type": "ELECTRICITY", "provider_code": "BPC",
         "debited_account_id": 1, "beneficiary_phone_number": "26771234567",
-        "subscriber_identifier": "04257670465", "amount": 100.00, "currency": "BWP",
+        "subscriber_identifier": "07000010012", "amount": 100.00, "currency": "BWP",
         "external_reference": "SALE-2026-000187",
     })
 }
@@ -35,26 +39,56 @@ pub(super) fn purchase() -> Value {
 /// A retry.
 pub(super) fn retry() -> Value {
     json!({
-        "source_channel": "POS", "language": "en-BW", "subscriber_identifier": "04257670465",
+        "source_channel": "POS", "language": "en-BW", "subscriber_identifier": "07000010012",
         "external_reference": "SALE-2026-000187",
     })
 }
 
-/// The example of a successful answer.
-pub(super) fn success(endpoint: Endpoint) -> Option<Value> {
+/// The name of the example of a successful answer.
+pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
     match endpoint {
-        Endpoint::Login | Endpoint::Refresh => Some(json!({
-            "access_token": "vg_test_at_9Xw4", "access_in": 900, "token_type": "bearer",
-            "refresh_token": "vg_test_rt_5Qk2", "scope": "read write",
-        })),
-        Endpoint::Account => Some(account()),
-        Endpoint::Accounts => Some(json!([account()])),
-        Endpoint::Validate => Some(quoted()),
-        Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some(made()),
-        Endpoint::Statement => Some(statement()),
-        Endpoint::Sales => Some(sales()),
+        Endpoint::Login | Endpoint::Refresh => Some("session"),
+        Endpoint::Account => Some("account"),
+        Endpoint::Accounts => Some("accounts"),
+        Endpoint::Validate => Some("quote"),
+        Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some("purchase"),
+        Endpoint::Statement => Some("statement"),
+        Endpoint::Sales => Some("sales"),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases => None,
     }
+}
+
+/// All examples of answers by name: the successes above, and an error of each code.
+pub(super) fn all() -> Vec<(&'static str, Example)> {
+    let successes = [
+        ("session", "Tokens", session()),
+        ("account", "A wallet", account()),
+        ("accounts", "The wallets", json!([account()])),
+        ("quote", "A quote for electricity", quoted()),
+        ("purchase", "Electricity was bought", made()),
+        ("statement", "The statement of a day with one sale", statement()),
+        ("sales", "The sales of a day", sales()),
+    ];
+    let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
+    successes
+        .into_iter()
+        .chain(errors)
+        .map(|(name, summary, value)| {
+            (name, ExampleBuilder::new().summary(summary).value(Some(value)).build())
+        })
+        .collect()
+}
+
+/// A reference to one of the examples.
+pub(super) fn reference(name: &'static str) -> (&'static str, RefOr<Example>) {
+    (name, RefOr::Ref(Ref::new(format!("#/components/examples/{name}"))))
+}
+
+fn session() -> Value {
+    json!({
+        "access_token": "vg_test_at_9Xw4", "access_in": 900, "token_type": "bearer",
+        "refresh_token": "vg_test_rt_5Qk2", "scope": "read write",
+    })
 }
 
 /// An error of this code.
@@ -107,7 +141,7 @@ fn sales() -> Value {
 }
 
 fn till() -> Value {
-    json!({"id": 3, "full_name": "Till One", "phone_number": "26771000000", "username": "till", "status": "ACTIVE"})
+    json!({"id": 3, "full_name": "Till of Sandbox Stores", "phone_number": "26771000001", "username": "till", "status": "ACTIVE"})
 }
 
 fn quoted() -> Value {
@@ -115,19 +149,19 @@ fn quoted() -> Value {
         "id": 4216, "channel": "POS", "date": "2026-11-20 13:00:00", "status": "ON_GOING", "type": "TOPUP",
         "reference": "TOP/2026/11/0000004216", "operator": till(), "requester": till(), "payer": {},
         "beneficiary": {"id": 0, "full_name": "", "phone_number": "26771234567", "status": ""},
-        "total": "BWP 102.00", "net": "BWP 100.00", "charge": "BWP 2.00", "commission": "BWP 1.00",
-        "entry": "BWP 100.00", "subscriber_identifier": "04257670465", "subscriber_details": "MOTSWANA TR",
-        "product": {"type": "ELECTRICITY", "provider": "BPC", "units": "53.2 kWh"},
+        "total": "BWP 101.50", "net": "BWP 100.00", "charge": "BWP 1.50", "commission": "BWP 1.00",
+        "entry": "BWP 100.00", "subscriber_identifier": "07000010012", "subscriber_details": "KAGISO MODISE",
+        "product": {"type": "ELECTRICITY", "provider": "BPC", "units": "66.6 kWh"},
         "metadata": {
-            "vat": "BWP 12.28", "levy": "BWP 4.00", "regulatory_fee": "BWP 0.00", "charge": "BWP 0.00",
-            "cost": "BWP 83.72", "provider_subscriber_details": "MOTSWANA TR",
+            "vat": "BWP 12.28", "levy": "BWP 0.00", "regulatory_fee": "BWP 0.00", "charge": "BWP 0.00",
+            "cost": "BWP 87.72", "provider_subscriber_details": "KAGISO MODISE",
         },
     })
 }
 
 fn made() -> Value {
     let mut made = quoted();
-    let kgale = json!({"id": 1, "full_name": "Kgale Stores", "phone_number": "", "username": "KGALE", "status": "ACTIVE"});
+    let kgale = json!({"id": 1, "full_name": "Sandbox Stores", "phone_number": "", "username": "SANDBOX", "status": "ACTIVE"});
     for (pointer, value) in [
         ("/id", json!(4217)),
         ("/status", json!("SUCCESSFUL")),
@@ -136,13 +170,17 @@ fn made() -> Value {
         (
             "/product",
             json!({
-                "type": "ELECTRICITY", "provider": "BPC", "token": "58246013975120384716", "units": "53.2 kWh",
+                "type": "ELECTRICITY", "provider": "BPC", "token": "07179199761502576865", "units": "66.6 kWh",
             }),
         ),
     ] {
         if let Some(value_at) = made.pointer_mut(pointer) {
             *value_at = value;
         }
+    }
+    if let Some(fields) = made.as_object_mut() {
+        fields.insert("created_at".to_owned(), json!("2026-11-20T13:00:00.000000+02:00"));
+        fields.insert("settled_at".to_owned(), json!("2026-11-20T13:00:01.250000+02:00"));
     }
     if let Some(metadata) = made.pointer_mut("/metadata").and_then(Value::as_object_mut) {
         metadata.insert("provider_transaction_identifier".to_owned(), json!("20261120130001000187"));

@@ -24,7 +24,10 @@ pub(super) fn all() -> Vec<(&'static str, Header)> {
             ),
         ),
         ("RetryAfter", of_number("How many seconds to wait before the next try.")),
-        ("RateLimitLimit", of_number("How many requests may come in a burst.")),
+        (
+            "RateLimitLimit",
+            of_number("On every answer to a counted request: how many requests may come in a burst."),
+        ),
         ("RateLimitRemaining", of_number("How many of them are left.")),
         ("RateLimitReset", of_number("In how many seconds all of them are there again.")),
         ("Allow", of_text("With `method_not_allowed`: the method that the path has.")),
@@ -45,7 +48,8 @@ pub(super) fn carrying(answer: ResponseBuilder, header: &str, component: &str) -
     answer.header_ref(header, Ref::new(format!("#/components/headers/{component}")))
 }
 
-/// Adds the rate-limit headers. In fact every limited answer has them; the document names them where they matter.
+/// Adds the rate-limit headers. Every answer to a request that was counted for a client, a login or a refresh has them,
+/// whatever its status.
 pub(super) fn carrying_limits(answer: ResponseBuilder) -> ResponseBuilder {
     [
         ("RateLimit-Limit", "RateLimitLimit"),

@@ -1,7 +1,9 @@
 //! The document's operation for one endpoint.
 
+use serde_json::{Value, json};
 use utoipa::openapi::{
     ContentBuilder, Ref, Required, SecurityRequirement,
+    extensions::Extensions,
     path::{Operation, OperationBuilder},
     request_body::{RequestBody, RequestBodyBuilder},
 };
@@ -19,15 +21,35 @@ pub(super) fn of(endpoint: Endpoint) -> Operation {
         .parameters(Some(parameters::of(endpoint)))
         .request_body(bodies::name_of(endpoint).map(body))
         .responses(responses::of(endpoint))
-        .securities(security(endpoint))
+        .securities(Some(security(endpoint)))
+        .extensions(decisions(endpoint))
         .build()
 }
 
 fn description(endpoint: Endpoint, text: &str) -> String {
+    let table = endpoint.decision_table();
+    let table = if table.is_empty() { table } else { format!("\n\n{table}") };
     match endpoint.permission() {
-        Some(permission) => format!("{text}\n\nPermission: `{}`.", permission.code()),
-        None => text.to_owned(),
+        Some(permission) => format!("{text}{table}\n\nPermission: `{}`.", permission.code()),
+        None => format!("{text}{table}"),
     }
+}
+
+/// The decision table for programs: an object for each code.
+fn decisions(endpoint: Endpoint) -> Option<Extensions> {
+    endpoint.money_call()?;
+    let rows: Vec<Value> = endpoint
+        .codes()
+        .into_iter()
+        .filter_map(|code| {
+            let decision = endpoint.decision(code)?;
+            Some(json!({
+                "status": endpoint.status(code), "code": code.as_str(), "money": decision.money.as_str(),
+                "action": decision.action.as_str(), "reference": decision.reference().as_str(),
+            }))
+        })
+        .collect();
+    Some(Extensions::builder().add("x-decisions", rows).build())
 }
 
 fn body(schema: &str) -> RequestBody {
@@ -41,14 +63,15 @@ fn body(schema: &str) -> RequestBody {
         .build()
 }
 
-fn security(endpoint: Endpoint) -> Option<Vec<SecurityRequirement>> {
+fn security(endpoint: Endpoint) -> Vec<SecurityRequirement> {
     let by = |scheme| SecurityRequirement::new(scheme, Vec::<String>::new());
     match endpoint.access() {
         Access::WithCredentials if endpoint == Endpoint::Refresh => {
             // The first one requires nothing, because the credentials are in the body.
-            Some(vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)])
+            vec![SecurityRequirement::default(), by(CLIENT), by(ACCESS_TOKEN)]
         }
-        Access::WithCredentials => None,
-        Access::WithToken | Access::Permitted(_) => Some(vec![by(ACCESS_TOKEN)]),
+        // Stated, because an operation without any would need what the whole document needs.
+        Access::WithCredentials => Vec::new(),
+        Access::WithToken | Access::Permitted(_) => vec![by(ACCESS_TOKEN)],
     }
 }

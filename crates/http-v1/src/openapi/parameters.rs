@@ -106,10 +106,11 @@ const CURSOR: &str =
 
 fn moment(what: &str) -> ObjectBuilder {
     let description = format!(
-        "{what}: `YYYY-MM-DD HH:MM:SS` in the time zone of the service, as in `date`; not before the year 1970."
+        "{what}: RFC 3339 with an offset, as in `created_at`, or `YYYY-MM-DD HH:MM:SS` in the time zone of the \
+         service, as in `date`; not before the year 1970. A blank before the offset is read as `+`."
     );
     texts::of_form(
-        r"^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$",
+        r"^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}|T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[-+ ][0-9]{2}:[0-9]{2}))$",
         &description,
     )
 }

@@ -98,10 +98,9 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
             tag: PURCHASES,
             summary: "Buy",
             description: "Sets `total` aside in the wallet, has the provider vend, and pays. 200 with `SUCCESSFUL`: paid, and \
-                `product.token` is the customer's. An error in the 400 class, or 502: nothing was charged. **504 \
-                `provider_timeout`: the outcome is not known yet; the money stays set aside.** Then call retry, not \
-                before `recovery.not_before`, until it answers definitely. A second confirm is a second purchase, unless it carries the same \
-                `Idempotency-Key`. It can take two and a half minutes to answer: set the timeout of your \
+                `product.token` is the customer's. Any other answer: the table says what happened to the money and what \
+                to do now. Calling retry is never wrong. A second confirm is a second purchase, unless it carries the \
+                same `Idempotency-Key`. It can take two and a half minutes to answer: set the timeout of your \
                 client accordingly. With managed retries, a passing failure is answered 200 with `PENDING`: \
                 the service tries again itself and tells the customer by SMS.\n\n\
                 A token with `|` in it is several, as `Description: Token`, to be entered in that order.",
@@ -112,11 +111,10 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
             summary: "Settle a purchase whose answer was lost",
             description: "Finds the newest purchase of `subscriber_identifier` and `external_reference`, asks the provider \
                 where needed, and never charges twice. 200: it was made; the answer is the one that confirm gave or \
-                would have given. 404 `transaction_not_found`: it was not made; nothing was charged. An error with \
-                `failure`: it failed for that reason, and nothing was charged. After both, buy again under a new \
-                reference: the old one rests for a minute. 409 `transaction_pending` or 504: still open; \
-                `recovery` says when to ask again and by when the outcome is known. Asking more often does no \
-                harm and brings nothing.",
+                would have given. An error with `failure`: it failed for that reason, and nothing was charged. An \
+                error with `recovery`: it is still open, and `recovery` says when to ask again and by when the \
+                outcome is known. Asking more often does no harm and brings nothing. The table says what to do \
+                after each answer.",
         },
         Endpoint::Purchases => Texts {
             operation_id: "listPurchases",

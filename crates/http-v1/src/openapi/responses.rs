@@ -1,7 +1,5 @@
 //! The answers of an endpoint: its success, and one answer for each status that its codes have.
 
-use std::collections::BTreeMap;
-
 use utoipa::{
     ToSchema,
     openapi::{
@@ -10,22 +8,18 @@ use utoipa::{
     },
 };
 
-use error_codes::{ErrorCode, ErrorType};
+use error_codes::{Decision, ErrorCode, ErrorType};
 
 use super::{error, examples, headers, links};
 use crate::{Endpoint, requests::Format, wire};
 
 /// Every answer of an endpoint.
 pub(super) fn of(endpoint: Endpoint) -> Responses {
-    let mut by_status: BTreeMap<u16, Vec<ErrorCode>> = BTreeMap::new();
-    for code in endpoint.codes() {
-        by_status.entry(endpoint.status(code)).or_default().push(code);
-    }
     let responses = ResponsesBuilder::new().response("200", success(endpoint));
-    by_status
+    error::codes_by_status(endpoint)
         .into_iter()
         .fold(responses, |responses, (status, codes)| {
-            responses.response(status.to_string(), refusal(endpoint, &codes))
+            responses.response(status.to_string(), refusal(endpoint, status, &codes))
         })
         .build()
 }
@@ -43,7 +37,8 @@ fn success(endpoint: Endpoint) -> Response {
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
     };
-    let content = ContentBuilder::new().schema(Some(schema)).example(examples::success(endpoint));
+    let content = ContentBuilder::new().schema(Some(schema));
+    let content = content.examples_from_iter(examples::success(endpoint).map(examples::reference));
     let answer = ResponseBuilder::new().description("Done.").content("application/json", content.build());
     let answer = other_formats(endpoint).iter().fold(answer, |answer, format| {
         let text = ObjectBuilder::new().schema_type(Type::String);
@@ -78,21 +73,21 @@ fn other_formats(endpoint: Endpoint) -> &'static [Format] {
 }
 
 /// One answer for all codes with the same status.
-fn refusal(endpoint: Endpoint, codes: &[ErrorCode]) -> Response {
-    let example = codes.first().map(|code| examples::error(*code));
-    let content = ContentBuilder::new().schema(Some(error::envelope_of(codes))).example(example).build();
-    let answer = ResponseBuilder::new().description(explained(codes)).content("application/json", content);
-    codes.iter().copied().fold(headers::carrying_the_usual(answer, endpoint), with_headers_of).build()
+fn refusal(endpoint: Endpoint, status: u16, codes: &[ErrorCode]) -> Response {
+    let schema = Ref::from_schema_name(error::name_of(endpoint, status, codes));
+    let examples = codes.iter().map(|code| examples::reference(code.as_str()));
+    let content = ContentBuilder::new().schema(Some(schema)).examples_from_iter(examples).build();
+    let answer =
+        ResponseBuilder::new().description(explained(endpoint, codes)).content("application/json", content);
+    let answer = headers::carrying_limits(headers::carrying_the_usual(answer, endpoint));
+    codes.iter().copied().fold(answer, with_headers_of).build()
 }
 
 fn with_headers_of(answer: ResponseBuilder, code: ErrorCode) -> ResponseBuilder {
     match code.error_type() {
         ErrorType::Authentication => headers::carrying(answer, "WWW-Authenticate", "WwwAuthenticate"),
-        ErrorType::Conflict | ErrorType::ProviderTimeout => {
+        ErrorType::Conflict | ErrorType::ProviderTimeout | ErrorType::RateLimit => {
             headers::carrying(answer, "Retry-After", "RetryAfter")
-        }
-        ErrorType::RateLimit => {
-            headers::carrying_limits(headers::carrying(answer, "Retry-After", "RetryAfter"))
         }
         ErrorType::Validation if code == ErrorCode::MethodNotAllowed => {
             headers::carrying(answer, "Allow", "Allow")
@@ -107,10 +102,17 @@ fn with_headers_of(answer: ResponseBuilder, code: ErrorCode) -> ResponseBuilder 
     }
 }
 
-/// The codes with their meaning, for people.
-fn explained(codes: &[ErrorCode]) -> String {
-    let lines: Vec<String> =
-        codes.iter().map(|code| format!("* [`{code}`](/docs/errors/{code}): {}", code.meaning())).collect();
+/// The codes with their meaning, for people. After confirm and retry, they also say what to do now.
+fn explained(endpoint: Endpoint, codes: &[ErrorCode]) -> String {
+    let lines: Vec<String> = codes
+        .iter()
+        .map(|code| {
+            let decision = endpoint.decision(*code).map(|Decision { money, action }| {
+                format!(" **The money:** {} **Now:** {}", money.sentence(), action.sentence())
+            });
+            format!("* [`{code}`](/docs/errors/{code}): {}{}", code.meaning(), decision.unwrap_or_default())
+        })
+        .collect();
     lines.join("\n")
 }
 

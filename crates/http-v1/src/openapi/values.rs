@@ -10,7 +10,8 @@ use utoipa::{
 use identity::{Environment, Permission, Role};
 use ledger::Category;
 
-use crate::requests::limits::CHANNELS;
+use super::error::types_of;
+use crate::{endpoint::failures, requests::limits::CHANNELS};
 
 /// An amount with its currency.
 pub(crate) struct Money;
@@ -96,6 +97,22 @@ closed_list!(
 );
 closed_list!(RoleCode, "The role of the integration user.", [Role::Integrator, Role::Viewer].map(Role::code));
 closed_list!(PermissionCode, "What a role allows.", Permission::ALL.map(Permission::code));
+closed_list!(
+    ErrorType,
+    "The broad category.",
+    error_codes::ErrorType::ALL.map(error_codes::ErrorType::as_str)
+);
+closed_list!(
+    ErrorCode,
+    "What happened; stable. Treat one that you do not know as its type.",
+    error_codes::ErrorCode::ALL.map(error_codes::ErrorCode::as_str)
+);
+closed_list!(FailureType, "The broad category.", types_of(&failures()));
+closed_list!(
+    FailureCode,
+    "Why nothing was bought. Treat one that you do not know as its type.",
+    failures().into_iter().map(error_codes::ErrorCode::as_str)
+);
 closed_list!(
     EnvironmentCode,
     "Where the organisation lives.",

@@ -99,7 +99,7 @@ mod tests {
             external_reference: Some("INV-\"1\"".to_owned()),
             subscriber: SubscriberIdentifier::parse("04257670465").ok(),
             status: Some(PurchaseStatus::Failed),
-            from: DateTime::from_timestamp(1_795_172_400, 0),
+            from: DateTime::from_timestamp_micros(1_795_172_400_000_001),
             to: None,
         };
         Cursor { selection, position: Position { at: noon, id: PurchaseId(42) }, limit: 7 }
@@ -148,6 +148,7 @@ mod tests {
             (r#""a""#, r#""a\ud800""#),
             (r#""2026-11-20 10:00:00""#, r#""-9999-01-01 00:00:00""#),
             (r#""2026-11-20 10:00:00""#, r#""1969-12-31 23:59:59""#),
+            (r#""2026-11-20 10:00:00""#, r#""1969-12-30T23:59:59Z""#),
             (r#""2026-11-20 10:00:00""#, "1795172400"),
         ] {
             let changed = right.replace(what, otherwise);

@@ -8,6 +8,7 @@ use super::cursor::Cursor;
 use super::limits::{CURSOR_MAX, PAGE_DEFAULT, PAGE_MAX};
 use super::query::{fields_of, page_length};
 use super::selection::selection;
+use crate::Endpoint;
 
 /// A requested page of purchases.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,13 +28,9 @@ impl PurchaseList {
     }
 }
 
-/// The parameters of the query.
-const KNOWN: [&str; 7] =
-    ["external_reference", "subscriber_identifier", "status", "from", "to", "cursor", "limit"];
-
-/// Reads a query. Times are in the service's own zone.
+/// Reads a query. Times without an offset are in the service's own zone.
 pub fn purchase_list(query: &str, zone: &impl TimeZone) -> Result<PurchaseList, ApiError> {
-    let fields = fields_of(query, &KNOWN)?;
+    let fields = fields_of(query, Endpoint::Purchases)?;
     let asked = selection(&fields, zone)?;
     let limit = page_length(&fields, PAGE_MAX)?;
     let Some(cursor) = fields.optional_text("cursor", CURSOR_MAX)? else {

@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeZone, Utc};
 use web::ApiError;
 
 use super::{days::Days, format::Format, limits::REPORT_DAYS_MAX, query::fields_of};
+use crate::Endpoint;
 
 /// A requested report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub fn sales_query(
     zone: &impl TimeZone,
     now: DateTime<Utc>,
 ) -> Result<SalesQuery, ApiError> {
-    let fields = fields_of(request.query_string(), &["from", "to", "format"])?;
+    let fields = fields_of(request.query_string(), Endpoint::Sales)?;
     let format = Format::read(request, &fields, &Format::OF_REPORT)?;
     Ok(SalesQuery { days: Days::read(&fields, zone, now, REPORT_DAYS_MAX)?, format })
 }

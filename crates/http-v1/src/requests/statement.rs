@@ -19,6 +19,7 @@ use super::{
     limits::{CURSOR_MAX, LINES_DEFAULT, LINES_MAX, STATEMENT_DAYS_MAX},
     query::{fields_of, page_length},
 };
+use crate::Endpoint;
 
 /// The greatest balance of a cursor that is believed, in minor units. It is beyond every wallet, and no sum of a page can
 /// overflow from there.
@@ -46,7 +47,7 @@ pub fn statement_query(
     zone: &impl TimeZone,
     now: DateTime<Utc>,
 ) -> Result<StatementQuery, ApiError> {
-    let fields = fields_of(request.query_string(), &["from", "to", "cursor", "limit", "format"])?;
+    let fields = fields_of(request.query_string(), Endpoint::Statement)?;
     let format = Format::read(request, &fields, &Format::OF_STATEMENT)?;
     let limit = page_length(&fields, LINES_MAX)?;
     let days = |fields| Days::read(fields, zone, now, STATEMENT_DAYS_MAX);

@@ -9,6 +9,7 @@ use purchase::{PurchaseStatus, PurchaseWithBuyer, Record};
 use web::{Language, SharedState, why_failed};
 
 use super::{Actor, Purchase};
+use crate::openapi::values::{FailureCode, FailureType};
 
 /// A purchase in its current state.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,7 +26,7 @@ pub struct ListedPurchase<'a> {
     comment: Option<&'a str>,
     /// Why nothing was bought, if `status` is `FAILED`. Retry answers the same about this purchase.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false, inline)]
+    #[schema(nullable = false)]
     failure: Option<Failure>,
 }
 
@@ -40,8 +41,11 @@ pub struct PurchasePage<'a> {
 
 /// The fields of an error, inside another answer.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = PurchaseFailure)]
 struct Failure {
+    #[schema(value_type = FailureType)]
     r#type: &'static str,
+    #[schema(value_type = FailureCode)]
     code: &'static str,
     message: String,
     #[schema(required)]

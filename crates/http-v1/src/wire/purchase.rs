@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use chrono::{DateTime, Utc};
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
@@ -13,8 +14,11 @@ use vend::Breakdown;
 use vending::Quote;
 use web::SharedState;
 
-use super::{Actor, Beneficiary, Payer, Recovery};
-use crate::openapi::values::{self, ProductType, PurchaseChannel};
+use super::{Actor, Beneficiary, Payer, Recovery, moment::Moment};
+use crate::openapi::{
+    purchased::PurchasedProduct,
+    values::{self, PurchaseChannel},
+};
 
 /// A quote or a purchase.
 #[derive(Debug, Serialize, ToSchema)]
@@ -25,6 +29,14 @@ pub struct Purchase<'a> {
     /// `YYYY-MM-DD HH:MM:SS` in the time zone of the service.
     #[schema(pattern = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$", example = "2026-11-20 13:00:00")]
     date: String,
+    /// When the purchase was accepted: the moment of `date`, with its offset from UTC. A quote has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime, example = "2026-11-20T13:00:00.000000+02:00")]
+    created_at: Option<Moment>,
+    /// When the purchase became `SUCCESSFUL` or `FAILED`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, value_type = Option<String>, format = DateTime, example = "2026-11-20T13:00:01.250000+02:00")]
+    settled_at: Option<Moment>,
     #[schema(value_type = values::PurchaseStatus)]
     status: &'static str,
     /// Always `TOPUP`.
@@ -63,7 +75,7 @@ pub struct Purchase<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     subscriber_details: Option<&'a str>,
-    #[schema(inline)]
+    #[schema(value_type = PurchasedProduct)]
     product: Product<'a>,
     #[schema(inline)]
     metadata: Metadata<'a>,
@@ -74,20 +86,13 @@ pub struct Purchase<'a> {
 }
 
 /// The product block. Airtime has neither token nor units.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize)]
 struct Product<'a> {
-    #[schema(value_type = ProductType)]
     r#type: &'static str,
-    /// The provider's code.
     provider: &'a str,
-    /// One bare token, or several as `Description: Token`, separated by `|`, to be entered in that order. The
-    /// descriptions are the provider's own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     token: Option<String>,
-    /// A number and its unit, such as `53.2 kWh`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     units: Option<String>,
 }
 
@@ -140,6 +145,8 @@ impl<'a> Purchase<'a> {
             id: quote.id.0,
             channel: request.source_channel.as_str(),
             date: shared.date(quote.at),
+            created_at: None,
+            settled_at: None,
             status: "ON_GOING",
             r#type: "TOPUP",
             reference: quote.reference.as_str(),
@@ -180,12 +187,15 @@ impl<'a> Purchase<'a> {
         shared: &SharedState,
     ) -> Self {
         let success = record.success.as_ref();
+        let moment = |at: DateTime<Utc>| Moment(at.with_timezone(&shared.zone()));
         let vended_details = success.and_then(|success| success.subscriber_details.as_deref());
         let subscriber_details = vended_details.or(record.subscriber_details.as_deref());
         Self {
             id: record.id.0,
             channel: record.source_channel.as_str(),
             date: shared.date(record.created_at),
+            created_at: Some(moment(record.created_at)),
+            settled_at: record.settled_at.map(moment),
             status: PurchaseStatus::of(record.lifecycle.state.name()).as_str(),
             r#type: "TOPUP",
             reference: record.reference.as_str(),

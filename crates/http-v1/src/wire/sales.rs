@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use purchase::{DaySales, SalesReport};
 use web::SharedState;
 
-use super::statement::rfc_3339;
+use super::moment::rfc_3339;
 use crate::{
     openapi::values::{Money, ProductType},
     requests::Days,

@@ -1,12 +1,12 @@
 //! A statement of an account.
 
-use chrono::{DateTime, SecondsFormat, TimeZone, Utc};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use purchase::{StatementLine, StatementPage};
 use web::SharedState;
 
+use super::moment::rfc_3339;
 use crate::{
     openapi::values::{MovementKind, MovementPart, ProductType, SignedMoney},
     requests::Days,
@@ -152,9 +152,4 @@ impl Line {
             provider_code: purchase.map(|purchase| purchase.provider_code.clone()),
         }
     }
-}
-
-/// A moment with the offset of the zone. It has a fraction only if it needs one.
-pub(super) fn rfc_3339(at: DateTime<Utc>, zone: &impl TimeZone) -> String {
-    at.with_timezone(zone).fixed_offset().to_rfc3339_opts(SecondsFormat::AutoSi, false)
 }

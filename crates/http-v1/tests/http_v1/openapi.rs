@@ -31,6 +31,12 @@ fn listed(array: &Value) -> BTreeSet<String> {
     array.as_array().into_iter().flatten().map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
+/// The part of the document to which a reference leads, or the value itself.
+fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    let Some(reference) = value["$ref"].as_str() else { return value };
+    document.pointer(reference.trim_start_matches('#')).unwrap()
+}
+
 type Reader = fn(&Fields) -> Result<(), ApiError>;
 
 /// The bodies by the names of their schemas, with what reads them.
@@ -85,6 +91,7 @@ fn every_endpoint_is_described_with_the_statuses_of_its_codes_and_no_other() {
         statuses.insert("200".to_owned());
         assert_eq!(names(&operation["responses"]), statuses, "{endpoint:?}");
         let needs_token = operation["security"] == json!([{"access_token": []}]);
+        assert_eq!(operation["security"] == json!([]), endpoint == Endpoint::Login, "stated: {endpoint:?}");
         assert_eq!(needs_token, !matches!(endpoint, Endpoint::Login | Endpoint::Refresh), "{endpoint:?}");
     }
 }
@@ -99,8 +106,13 @@ fn every_answer_names_its_codes_and_its_headers() {
             if status == "200" {
                 continue;
             }
-            let narrowed =
-                &answer["content"]["application/json"]["schema"]["allOf"][1]["properties"]["error"];
+            let of = resolved(&document, &answer["content"]["application/json"]["schema"]);
+            let narrowed = &of["properties"]["error"]["allOf"][1];
+            let limited = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
+            assert!(
+                limited.iter().all(|name| names(&answer["headers"]).contains(*name)),
+                "{endpoint:?} {status}"
+            );
             let expected: BTreeSet<String> = endpoint
                 .codes()
                 .into_iter()
@@ -112,6 +124,18 @@ fn every_answer_names_its_codes_and_its_headers() {
         assert!(names(&operation["responses"]["429"]["headers"]).contains("Retry-After"));
         assert!(names(&operation["responses"]["401"]["headers"]).contains("WWW-Authenticate"));
         assert!(names(&operation["responses"]["400"]["headers"]).contains("Allow"));
+    }
+}
+
+#[test]
+fn the_documented_query_parameters_are_those_that_are_not_refused() {
+    let document = document();
+    for endpoint in Endpoint::ALL {
+        let parameters = operation(&document, endpoint)["parameters"].clone();
+        let in_query = parameters.as_array().into_iter().flatten().filter(|one| one["in"] == "query");
+        let documented: BTreeSet<&str> = in_query.map(|one| one["name"].as_str().unwrap()).collect();
+        let known: BTreeSet<&str> = endpoint.query_parameters().iter().copied().collect();
+        assert_eq!(documented, known, "{endpoint:?}");
     }
 }
 
@@ -238,7 +262,10 @@ fn the_example_of_an_answer_has_what_its_schema_requires_and_nothing_unknown() {
     for endpoint in Endpoint::ALL {
         let content =
             operation(&document, endpoint)["responses"]["200"]["content"]["application/json"].clone();
-        let Some(mut example) = content.get("example").cloned() else { continue };
+        let Some(example) = content["examples"].as_object().and_then(|named| named.values().next()) else {
+            continue;
+        };
+        let mut example = resolved(&document, example)["value"].clone();
         let mut of = content["schema"].clone();
         if of["type"] == "array" {
             (example, of) = (example[0].clone(), of["items"].clone());
@@ -259,5 +286,109 @@ fn the_example_of_an_answer_has_what_its_schema_requires_and_nothing_unknown() {
         let required: BTreeSet<String> = parts.iter().flat_map(|part| listed(&part["required"])).collect();
         assert!(required.is_subset(&names(&example)), "{endpoint:?} {example}");
         assert!(names(&example).is_subset(&known), "{endpoint:?} {example}");
+    }
+}
+
+#[test]
+fn confirm_and_retry_decide_about_money_after_each_of_their_codes_and_no_other() {
+    for endpoint in Endpoint::ALL {
+        let Some(_) = endpoint.money_call() else {
+            assert_eq!(endpoint.decision_table(), "", "{endpoint:?}");
+            continue;
+        };
+        let table = endpoint.decision_table();
+        for code in ErrorCode::ALL {
+            let declared = endpoint.codes().contains(&code);
+            assert_eq!(endpoint.decision(code).is_some(), declared, "{endpoint:?} {code}");
+            assert_eq!(table.contains(&format!("`{code}`")), declared, "{endpoint:?} {code}");
+        }
+    }
+}
+
+#[test]
+fn the_document_says_what_to_do_after_each_code_as_the_table_does() {
+    let document = document();
+    for endpoint in [Endpoint::Confirm, Endpoint::Retry] {
+        let operation = operation(&document, endpoint);
+        assert!(operation["description"].as_str().unwrap().contains(&endpoint.decision_table()));
+        for row in operation["x-decisions"].as_array().unwrap() {
+            let code = ErrorCode::parse(row["code"].as_str().unwrap()).unwrap();
+            let decision = endpoint.decision(code).unwrap();
+            assert_eq!(
+                (&row["money"], &row["action"]),
+                (&json!(decision.money.as_str()), &json!(decision.action.as_str()))
+            );
+            let answer = &operation["responses"][row["status"].to_string()]["description"];
+            assert!(answer.as_str().unwrap().contains(decision.action.sentence()), "{endpoint:?} {code}");
+        }
+        assert_eq!(operation["x-decisions"].as_array().unwrap().len(), endpoint.codes().len());
+    }
+}
+
+/// The guide, with the decision tables of this version.
+fn guide_with_the_tables(guide: &str) -> String {
+    [Endpoint::Confirm, Endpoint::Retry].into_iter().fold(guide.to_owned(), |guide, endpoint| {
+        let table = endpoint.decision_table();
+        let begins = table.split('|').nth(1).unwrap();
+        let (before, rest) = guide.split_once(&format!("|{begins}|")).unwrap();
+        let after = rest.split_once("\n\n").unwrap().1;
+        format!("{before}{table}\n{after}")
+    })
+}
+
+const GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/INTEGRATING.md");
+
+#[test]
+fn the_guide_has_the_decision_tables_of_the_code() {
+    let guide = std::fs::read_to_string(GUIDE).unwrap();
+    let command = "run `cargo test -p http-v1 --test http_v1 -- --ignored write_the_decision_tables`";
+    assert!(guide == guide_with_the_tables(&guide), "{command}");
+}
+
+#[test]
+#[ignore = "writes docs/INTEGRATING.md"]
+fn write_the_decision_tables() {
+    let guide = std::fs::read_to_string(GUIDE).unwrap();
+    std::fs::write(GUIDE, guide_with_the_tables(&guide)).unwrap();
+}
+
+#[test]
+fn every_example_of_an_error_is_in_the_document_once_and_named_after_its_code() {
+    let document = document();
+    for code in ErrorCode::ALL {
+        let example = &document["components"]["examples"][code.as_str()]["value"]["error"];
+        assert_eq!(example["code"], code.as_str());
+    }
+    for endpoint in Endpoint::ALL {
+        for (status, answer) in operation(&document, endpoint)["responses"].as_object().unwrap() {
+            let content = &answer["content"]["application/json"];
+            assert!(content["example"].is_null(), "{endpoint:?} {status}");
+            for example in content["examples"].as_object().into_iter().flatten() {
+                assert!(example.1["$ref"].is_string(), "{endpoint:?} {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn generated_types_know_what_was_bought_why_it_failed_and_what_may_be_left_out() {
+    let document = document();
+    let product = schema(&document, "PurchasedProduct");
+    assert_eq!(product["discriminator"]["propertyName"], "type");
+    for (kind, to) in product["discriminator"]["mapping"].as_object().unwrap() {
+        let block = document.pointer(to.as_str().unwrap().trim_start_matches('#')).unwrap();
+        assert_eq!(block["properties"]["type"]["enum"], json!([kind]));
+        assert_eq!(names(&block["properties"]).contains("token"), kind != "AIRTIME", "{kind}");
+    }
+    let codes = listed(&schema(&document, "FailureCode")["enum"]);
+    for code in Endpoint::Retry.codes() {
+        let fails = Endpoint::Retry.decision(code).unwrap().money == error_codes::Money::NotCharged;
+        let fails = fails && code != ErrorCode::TransactionNotFound;
+        assert_eq!(codes.contains(code.as_str()), fails, "{code}");
+    }
+    for (name, ..) in bodies() {
+        for (field, of) in schema(&document, name)["properties"].as_object().unwrap() {
+            assert!(of["default"].is_null(), "{name} {field}");
+        }
     }
 }

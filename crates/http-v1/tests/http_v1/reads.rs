@@ -30,8 +30,15 @@ async fn a_purchase_reads_as_confirm_answered_it_with_what_was_sent_along() {
         "id": kgale.authority.user.0, "full_name": "Till One", "phone_number": "26771000000", "username": "till",
         "status": "ACTIVE",
     });
+    // When it was settled is the database's own time. Later than any moment of `happened_at`.
+    let settled_at = answer.body["settled_at"].as_str().unwrap();
+    assert!(
+        settled_at > "2026-11-20T12:00:00.123456+02:00" && settled_at.ends_with("+02:00"),
+        "{settled_at}"
+    );
     let expected = json!({
-        "id": id, "channel": "POS", "date": "2026-11-20 12:00:00", "status": "SUCCESSFUL", "type": "TOPUP",
+        "id": id, "channel": "POS", "date": "2026-11-20 12:00:00",
+        "created_at": "2026-11-20T12:00:00.123456+02:00", "settled_at": settled_at, "status": "SUCCESSFUL", "type": "TOPUP",
         "reference": format!("TOP/2026/11/{id:010}"), "operator": till, "requester": till,
         "payer": {
             "id": kgale.authority.organisation.0, "full_name": "Kgale Stores", "phone_number": "",
@@ -189,7 +196,7 @@ async fn a_stretch_of_time_is_named_as_answers_name_it_and_ends_before_its_end()
 }
 
 #[actix_web::test]
-async fn every_wrong_parameter_is_named_and_an_unknown_one_is_ignored() {
+async fn every_wrong_parameter_and_every_unknown_one_is_refused_by_its_name() {
     let api = TestApi::open().await;
     let (kgale, _) = api.merchants().await;
     let id = api.sells(&kgale, METER, None).await;
@@ -208,7 +215,8 @@ async fn every_wrong_parameter_is_named_and_an_unknown_one_is_ignored() {
         ("subscriber_identifier=04257670465%3B", "subscriber_identifier"),
         ("subscriber_identifier=00000000000000000000000000000000000000000", "subscriber_identifier"),
         ("from=2026-11-20", "from"),
-        ("from=2026-11-20T10:00:00Z", "from"),
+        ("from=2026-11-20T10:00:00", "from"),
+        ("from=1969-12-30T10:00:00Z", "from"),
         ("from=2026-02-30%2010:00:00", "from"),
         ("from=2026-1-1%201:0:0", "from"),
         ("to=yesterday", "to"),
@@ -230,9 +238,25 @@ async fn every_wrong_parameter_is_named_and_an_unknown_one_is_ignored() {
         let answer = api.reads(&kgale, &format!("?{query}")).await;
         assert_eq!(answer.told(), (400, "invalid_argument", Some(param)), "{query}");
     }
+    let strange = api.reads(&kgale, "?limit=5&colour=red").await;
+    assert_eq!(strange.told(), (400, "invalid_argument", Some("colour")));
+    let message = strange.body["error"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("external_reference, subscriber_identifier, status, from, to, cursor, limit"),
+        "{message}"
+    );
+    for param in ["Limit", "limit ", "a\u{1}b"] {
+        let asked = format!("?{}=1", param.replace(' ', "%20").replace('\u{1}', "%01"));
+        let told = api.reads(&kgale, &asked).await;
+        assert_eq!(
+            told.told(),
+            (400, "invalid_argument", Some(param.replace('\u{1}', "").as_str())),
+            "{asked}"
+        );
+    }
     let message = api.reads(&kgale, "?limit=101").await.body["error"]["message"].clone();
     assert!(message.as_str().unwrap().contains("from 1 to 100"), "{message}");
-    for fine in ["?colour=red&colour=blue", "?limit=100", "?limit=1&status=PENDING", "?&&", "?%ff=%ff"] {
+    for fine in ["?limit=100", "?limit=1&status=PENDING", "?&&", "?from=2026-11-20T10:00:00+02:00&limit=9"] {
         assert_eq!(ids(&api.reads(&kgale, fine).await.body), [id], "{fine}");
     }
 }
@@ -258,4 +282,34 @@ async fn in_staging_a_meter_that_is_not_on_the_list_is_not_allowed() {
     wanted["subscriber_identifier"] = json!(METER);
     let admitted = api.posts(&kgale, "/validate", &wanted).await;
     assert_eq!(admitted.told(), (500, "internal_error", None));
+}
+
+#[actix_web::test]
+async fn a_body_of_another_media_type_is_refused_by_name_and_one_without_is_json() {
+    let api = TestApi::open().await;
+    let (kgale, _) = api.merchants().await;
+    let unknown = json!({
+        "source_channel": "WEB", "language": "en-BW", "subscriber_identifier": METER, "external_reference": "none-1",
+    });
+    let json: [&[&str]; 3] = [&[], &["application/json"], &["APPLICATION/JSON; charset=utf-8"]];
+    for media_types in json {
+        let answer = api.posts_as(&kgale, "/retry", media_types, &unknown).await;
+        assert_eq!(answer.told(), (404, "transaction_not_found", None), "{media_types:?}");
+    }
+    let other: [&[&str]; 4] = [
+        &["application/x-www-form-urlencoded"],
+        &["text/plain"],
+        &["application/json; charset=latin1"],
+        &["application/json", "application/json"],
+    ];
+    for media_types in other {
+        for path in ["/validate", "/confirm", "/retry"] {
+            let answer = api.posts_as(&kgale, path, media_types, &unknown).await;
+            assert_eq!(answer.told(), (400, "invalid_argument", Some("Content-Type")), "{media_types:?}");
+            let message = answer.body["error"]["message"].as_str().unwrap();
+            assert!(message.contains("application/json"), "{message}");
+        }
+    }
+    let asked = api.posts_as(&kgale, "/retry?dry_run=true", &["application/json"], &unknown).await;
+    assert_eq!(asked.told(), (400, "invalid_argument", Some("dry_run")));
 }

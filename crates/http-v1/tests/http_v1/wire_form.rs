@@ -52,7 +52,8 @@ fn a_quote_has_no_payer_no_token_and_no_provider_transaction() {
 fn a_successful_purchase_has_all_its_tokens_in_order() {
     assert_json(
         &wire::Purchase::made(&record(), &caller(), &shared()),
-        r#"{"id":42,"channel":"POS","date":"2026-11-20 12:00:00","status":"SUCCESSFUL","type":"TOPUP",
+        r#"{"id":42,"channel":"POS","date":"2026-11-20 12:00:00","created_at":"2026-11-20T12:00:00.000000+02:00",
+        "settled_at":"2026-11-20T12:00:02.500000+02:00","status":"SUCCESSFUL","type":"TOPUP",
         "reference":"TOP/2026/11/0000000042",
         "operator":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
         "requester":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},

@@ -55,6 +55,7 @@ fn record(at: DateTime<Utc>) -> Record {
         comment: None,
         notifications: NotificationFlags::default(),
         created_at: at,
+        settled_at: None,
         request_id: None,
         subscriber_details: Some("MOLEFE".into()),
         provider_reference: ProviderReference::new(CallId::new(1, at).unwrap()),

@@ -81,6 +81,8 @@ pub(crate) struct Row {
     request_id: Option<String>,
     #[diesel(sql_type = Timestamptz)]
     created_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    ended_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Text)]
     provider_reference: Named<ProviderReference>,
     #[diesel(sql_type = Nullable<Integer>)]
@@ -169,6 +171,7 @@ impl Row {
             },
             request_id: self.request_id,
             created_at: self.created_at,
+            settled_at: self.ended_at,
             subscriber_details: self.subscriber_details,
             provider_reference: self.provider_reference.0.ok_or_else(|| corrupt("provider_reference"))?,
             failure: failure.filter(|_| lifecycle.state.name() == StateName::Failed),

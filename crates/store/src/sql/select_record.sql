@@ -1,7 +1,7 @@
 SELECT p.id, p.reference, p.organisation_id, p.client_id, p.user_id, p.account_id, p.source_channel, p.language,
     p.product, p.provider_code, p.subscriber_identifier, p.beneficiary_phone_number, p.currency, p.entry, p.charge,
     p.net, p.total, p.commission, p.external_reference, p.comment, p.requester_sms, p.beneficiary_sms,
-    p.requester_email, p.beneficiary_email, p.subscriber_details, p.request_id, p.created_at,
+    p.requester_email, p.beneficiary_email, p.subscriber_details, p.request_id, p.created_at, p.ended_at,
     p.state, p.handling, p.fence,
     p.lease_until, p.claimed_at, p.asked_at, p.attempt, p.requests, p.window_closes_at, p.copies, p.last_sent_at, p.send_ended_at,
     p.earlier_sends_ended_by, p.no_record_since,

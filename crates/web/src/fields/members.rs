@@ -104,8 +104,8 @@ fn read_object(value: &RawValue) -> Result<Vec<(Cow<'_, str>, &RawValue)>, ApiEr
     }
 }
 
-/// Keys are the integrator's own text, and one of them appears in the answer.
-fn printable(key: &str) -> String {
+/// A name that is the integrator's own text and appears in the answer, without invisible characters and not too long.
+pub fn printable(key: &str) -> String {
     key.chars().filter(|character| super::Use::Name.allows(*character)).take(64).collect()
 }
 

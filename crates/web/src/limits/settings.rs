@@ -32,7 +32,7 @@ pub struct LimitSettings {
 }
 
 /// `burst` requests at once, and then `per_second` more each second.
-#[derive(Clone, Copy, Debug, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateSettings {
     /// How many more requests may come each second. Zero switches the limit off. Set `burst` with it.

@@ -13,7 +13,7 @@ use actix_web::{
 };
 use chrono::DateTime;
 
-use ::web::{ApiError, ErrorDetails, SharedState, Surface, WebSettings, get, intake};
+use ::web::{ApiError, ErrorDetails, Sentence, SharedState, Surface, WebSettings, get, intake};
 use clock::ManualClock;
 use error_codes::ErrorCode;
 
@@ -28,6 +28,10 @@ impl Surface for Telegraph {
 
     fn field<'a>(&self, field: &'a str) -> &'a str {
         if field == "subscriber_identifier" { "meter" } else { field }
+    }
+
+    fn sentence(&self, sentence: Sentence) -> Sentence {
+        sentence
     }
 
     fn error_body(&self, error: &ErrorDetails<'_>) -> String {

@@ -189,6 +189,21 @@ impl TestApi {
         self.answers(merchant, request.set_json(body)).await
     }
 
+    /// The same with a body of this media type.
+    pub async fn posts_as(
+        &self,
+        merchant: &Merchant,
+        rest: &str,
+        media_types: &[&str],
+        body: &Value,
+    ) -> Answer {
+        let request = TestRequest::post().uri(&format!("/public/v1/purchases{rest}"));
+        let request = media_types
+            .iter()
+            .fold(request, |request, media_type| request.append_header(("Content-Type", *media_type)));
+        self.answers(merchant, request.set_payload(body.to_string())).await
+    }
+
     async fn answers(&self, merchant: &Merchant, request: TestRequest) -> Answer {
         let app = App::new()
             .app_data(self.shared.clone())
