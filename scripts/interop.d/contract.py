@@ -20,8 +20,8 @@ def check_contract(base_url: str, place: Path) -> list[str]:
     steps = [
         ["redocly", "lint", "--config=redocly.yaml", "--format=stylish", "openapi.json"],
         ["openapi-typescript", "openapi.json", "--output=api.d.ts"],
-        ["tsc", "--strict", "--noEmit", "--target=es2022", "--lib=es2022,dom", "--moduleResolution=bundler",
-         "--module=esnext", "confirm.ts"],
+        ["tsc", "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom", "--moduleResolution", "bundler",
+         "--module", "esnext", "confirm.ts"],
     ]
     complaints = []
     for program, *arguments in steps:

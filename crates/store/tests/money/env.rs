@@ -239,8 +239,8 @@ impl TestEnv {
                  AND t.provider_reference = p.provider_reference)
              UNION ALL
              SELECT 'purchase ' || p.id || ' ends its history otherwise' FROM purchases p
-             WHERE p.state <> (SELECT state FROM purchase_history v WHERE v.purchase_id = p.id
-                 ORDER BY v.id DESC LIMIT 1)"
+             WHERE p.archive_id IS NULL AND p.state <> (SELECT state FROM purchase_history v
+                 WHERE v.purchase_id = p.id ORDER BY v.id DESC LIMIT 1)"
         ))
     }
 }

@@ -349,7 +349,7 @@ async fn one_person_is_exported_and_erased_on_request_and_both_are_audited() {
     assert_eq!(export.purchases, 4, "the young one too");
     let text = export.data.to_string();
     for stored in
-        ["04000000001", "K. MOLEFE is blocked", "till 3", "\"fact\":\"RESERVED\"", "has_sealed_token"]
+        ["04000000001", "K. MOLEFE is blocked", "till 3", "\"fact\":\"VENDED\"", "has_sealed_token"]
     {
         assert!(text.contains(stored), "{stored}: {text}");
     }
