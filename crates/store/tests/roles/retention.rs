@@ -348,8 +348,7 @@ async fn one_person_is_exported_and_erased_on_request_and_both_are_audited() {
     let export = back_office::export_person(operator, person.clone(), act()).await.unwrap();
     assert_eq!(export.purchases, 4, "the young one too");
     let text = export.data.to_string();
-    for stored in
-        ["04000000001", "K. MOLEFE is blocked", "till 3", "\"fact\":\"VENDED\"", "has_sealed_token"]
+    for stored in ["04000000001", "K. MOLEFE is blocked", "till 3", "\"fact\":\"VENDED\"", "has_sealed_token"]
     {
         assert!(text.contains(stored), "{stored}: {text}");
     }
