@@ -23,7 +23,7 @@ thread_local! {
 /// A larger array does not leave its memory to the next one.
 const SCRATCH_BYTES_MAX: usize = 64 * 1024;
 
-/// One column of many rows. See [`column`].
+/// One column of many rows. See [`column()`].
 pub struct Column<'rows, Row, Value> {
     rows: &'rows [Row],
     value: Value,
@@ -37,7 +37,7 @@ where
     Column { rows, value }
 }
 
-/// A value that can be an element of a [`column`].
+/// A value that can be an element of a [`column()`].
 pub trait Element<SqlType> {
     /// Passes the value in Postgres' binary format to `write`: `None` is NULL.
     fn write(&self, write: impl FnOnce(Option<&[u8]>));
