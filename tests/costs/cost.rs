@@ -9,8 +9,9 @@ use crate::{ALLOCATOR, client::Client, conversation::Said, server::CountedServer
 pub const PREPARE: &str = "CREATE EXTENSION IF NOT EXISTS pg_walinspect";
 
 /// The units, in the order of the table, each with the part by which a measurement may differ from what is accepted:
-/// numbers have more digits from one run to the next. The buffer of a statement grows anew, in some ten allocations, if the
-/// driver's task has not yet sent the statement before it. For hundreds of requests in a row it has, or it has not.
+/// numbers have more digits from one run to the next. The buffers of statements grow anew, at most in one allocation for each
+/// statement, if the driver's task has not yet sent the statement before it. For hundreds of requests in a row it has, or it has
+/// not.
 pub const UNITS: [Unit; 10] = [
     Unit { name: "statements", tolerance_permille: 0 },
     Unit { name: "round trips", tolerance_permille: 0 },
@@ -32,6 +33,14 @@ const ALLOCATIONS: usize = 8;
 pub struct Unit {
     pub name: &'static str,
     pub tolerance_permille: u64,
+}
+
+impl Unit {
+    /// Whether a request that sends this many statements may cost this amount, if the table accepts another one.
+    pub fn is_near(self, amount: u64, accepted: u64, statements: u64) -> bool {
+        let regrown = if self.name == "allocations" { statements } else { 0 };
+        amount.abs_diff(accepted) * 1000 <= accepted * self.tolerance_permille + regrown * 1000
+    }
 }
 
 /// The cost of one request: an amount for each unit.

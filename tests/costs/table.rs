@@ -75,12 +75,11 @@ impl Table {
     pub fn differences_from(&self, accepted: &Accepted) -> Vec<String> {
         let mut differences = Vec::new();
         for (request, cost) in &self.0 {
+            let [statements, ..] = *cost;
             for (unit, amount) in UNITS.iter().zip(cost) {
                 let key = ((*request).to_owned(), unit.name.to_owned());
                 let before = accepted.get(&key).copied();
-                let is_near = before
-                    .is_some_and(|before| amount.abs_diff(before) * 1000 <= before * unit.tolerance_permille);
-                if !is_near {
+                if !before.is_some_and(|before| unit.is_near(*amount, before, statements)) {
                     let before = before.map_or_else(|| "nothing".to_owned(), |before| before.to_string());
                     differences.push(format!(
                         "{request} costs {amount} {}, and the table accepts {before}",
