@@ -203,9 +203,9 @@ fn settings(durability: Durability, directory: &Path, port: u16) -> Vec<String> 
     match durability {
         Durability::Durable => {}
         // `synchronous_commit` stays on: the programs under test require it, and without fsync it costs
-        // nothing.
+        // nothing. A session that compiles a query loads LLVM first, which takes longer than any query of a test.
         Durability::Throwaway => {
-            settings.extend(["fsync=off", "full_page_writes=off"].map(str::to_owned));
+            settings.extend(["fsync=off", "full_page_writes=off", "jit=off"].map(str::to_owned));
         }
     }
     settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()

@@ -15,8 +15,10 @@ use crate::env::{start_env, turn};
 /// What is declared for the provider.
 const SLOTS: u16 = 6;
 const PURCHASES: usize = 90;
-/// So long that the workers work on these purchases for some seconds, and shorter than the deadline of an enquiry.
-const ENQUIRY_MS: u32 = 400;
+/// So long that the workers work on these purchases for ten seconds, and shorter than the deadline of an enquiry.
+const ENQUIRY_MS: u32 = 700;
+/// When the slots are shared as they should be, so that the rest ends soon.
+const QUICK_ENQUIRY_MS: u32 = 100;
 const PATIENCE: Duration = Duration::from_secs(30);
 const OPEN: &str = "SELECT count(*) FROM purchases WHERE ended_at IS NULL";
 /// The shares of the workers that live.
@@ -44,6 +46,11 @@ async fn lose_answers(env: &Arc<FaultEnv>, round: &str) {
     }
 }
 
+async fn answer_enquiries_after(env: &FaultEnv, delay_ms: u32) {
+    env.simulator.behaves().await;
+    env.simulator.answers_enquiries_after(delay_ms).await;
+}
+
 fn worker(env: &FaultEnv, name: &str) -> Process {
     env.sandbox.another_retry_worker(&env.programs.retry_worker, name, &[]).unwrap()
 }
@@ -63,7 +70,7 @@ fn two_workers_together_make_no_more_requests_at_a_time_than_are_declared() {
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
         env.declares_slots(SLOTS).await;
-        env.simulator.answers_enquiries_after(ENQUIRY_MS).await;
+        answer_enquiries_after(&env, ENQUIRY_MS).await;
     });
     // It is stopped for longer than its lease, and so the others get its share.
     env.worker(false);
@@ -75,6 +82,7 @@ fn two_workers_together_make_no_more_requests_at_a_time_than_are_declared() {
         first.signal(Signal::KILL).unwrap();
         share_the_slots(&env, "6").await;
         assert_ne!(env.asks(OPEN), "0", "the slots of the dead worker return too late to be of use");
+        answer_enquiries_after(&env, QUICK_ENQUIRY_MS).await;
         everything_ends(&env).await;
         assert_eq!(env.simulator.load().await.1, u64::from(SLOTS), "the most requests at a time");
     });
@@ -82,12 +90,14 @@ fn two_workers_together_make_no_more_requests_at_a_time_than_are_declared() {
     // A worker that has missed its lease exceeds the limit by its own share at most.
     env.worker(true);
     runtime.block_on(async {
+        answer_enquiries_after(&env, ENQUIRY_MS).await;
         env.simulator.counts_anew().await;
         lose_answers(&env, "stopped").await;
         share_the_slots(&env, "3 3").await;
         env.worker(false);
         share_the_slots(&env, "6").await;
         env.worker(true);
+        answer_enquiries_after(&env, QUICK_ENQUIRY_MS).await;
         everything_ends(&env).await;
         let most = env.simulator.load().await.1;
         assert!(most <= u64::from(SLOTS + SLOTS / 2), "{most} requests at a time");

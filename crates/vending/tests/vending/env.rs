@@ -16,20 +16,18 @@ use std::{
 use catalogue::NewProvider;
 use clock::{Clock, ManualClock, Monotonic};
 use database::Database;
-use identity::{Environment, Identity, Onboarding, Role, SystemEntropy, UserDetails};
+use identity::{Environment, Identity, Onboarding, SystemEntropy};
 use local_postgres::LocalDatabase;
 use money::{Money, Rate};
 use provider::{
     Gate, Provider,
     scripted::{Conduct, ScriptedProvider},
 };
-use purchase::{
-    Authority, Event, FeeSchedule, Handling, OrganisationId, PurchaseId, Record, SubscriberFormat, Terms,
-};
+use purchase::{Event, FeeSchedule, Handling, OrganisationId, PurchaseId, Record, SubscriberFormat, Terms};
 use store::Store;
 use test_kit::{
-    database::{OPERATOR, SERVER, add_logins, migrated, settings_at},
-    organisation::{self, credentials, identity_settings, log_in, user},
+    database::{OPERATOR, SERVER, add_logins, settings_at},
+    organisation::identity_settings,
     purchases::{connect_store, open_wallet, put_provider},
 };
 pub use test_kit::{organisation::act, purchases::PROVIDER, waiting::until};
@@ -38,11 +36,13 @@ use vend::{CallId, Capabilities, Product, ProviderReference, Sale, VendOrder};
 use vending::{Arrival, Engine, Providers, Vending, VendingSettings};
 
 mod books;
+mod first_merchant;
 mod line;
 mod merchant;
 mod steps;
 mod wire;
 
+use first_merchant::SignedIn;
 pub use line::Line;
 pub use merchant::{
     METER, Merchant, REFERENCE, assert_pending, assert_rests, assert_unknown, assert_unreachable, meter,
@@ -180,16 +180,14 @@ impl TestEnv {
     }
 
     pub async fn of(plan: Plan) -> Self {
-        let database = migrated();
+        let database = first_merchant::database();
         add_logins(&database);
         // One process here is server and worker.
         let works = "GRANT SELECT, INSERT, UPDATE, DELETE ON slot_shares TO vendgate_api;
              GRANT EXECUTE ON FUNCTION renew_slot_shares TO vendgate_api";
         database.run_sql(works).unwrap();
         let wire = Wire::to(database.port()).await;
-        let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
-        // Leaves a past from which a request may come.
-        clock.advance(Duration::from_hours(1));
+        let clock = started_clock();
         let here = Handle::current();
         let address = wire.address(&database.url_as(SERVER, SERVER));
         let server = connect(address, &plan, here.clone()).await;
@@ -200,11 +198,7 @@ impl TestEnv {
         let engine = Engine::new(here);
         let env = Self {
             vending: process(&server, [&line, &neighbours_line], &clock, &engine, plan.settings.clone()),
-            onboarding: Onboarding::new(
-                operator.database().clone(),
-                Arc::new(clock.clone()),
-                Arc::new(SystemEntropy),
-            ),
+            onboarding: onboarding_over(operator.database(), &clock),
             identity: identity_over(server.database().clone(), &clock),
             clock,
             utility,
@@ -279,7 +273,7 @@ impl TestEnv {
 
     async fn merchant(&self, balance: &str, handling: Handling) -> Merchant<'_> {
         let code = format!("SHOP{}", self.merchants.fetch_add(1, Ordering::Relaxed));
-        let (authority, secret_id) = self.logs_in(&code).await;
+        let SignedIn { authority, secret_id } = self.signs_in(&code).await;
         let (database, balance) = (self.operator.database(), pula(balance));
         let wallet = open_wallet(database, authority.organisation, handling, balance, act()).await;
         for product in Product::ALL {
@@ -326,13 +320,11 @@ impl TestEnv {
         catalogue::allow(self.operator.database(), organisation, allowed, act()).await.unwrap();
     }
 
-    /// An organisation with a user that is logged in, and the id of the client secret of that login.
-    async fn logs_in(&self, code: &str) -> (Authority, i64) {
-        let silent = UserDetails { phone_number: None, ..user("till", Role::Integrator) };
-        let environment = Environment::Production;
-        let client = organisation::enter(&self.onboarding, code, "Shop", environment, silent).await;
-        let (authority, _tokens) = log_in(&self.identity, credentials(code, &client, "till")).await;
-        (authority, client.secret_id)
+    async fn signs_in(&self, code: &str) -> SignedIn {
+        if code == first_merchant::CODE {
+            return first_merchant::first();
+        }
+        first_merchant::sign_in(&self.onboarding, &self.identity, code).await
     }
 
     /// A request that arrived this long ago.
@@ -412,6 +404,17 @@ fn process(
     let providers: Providers = codes.into_iter().zip(connections).collect();
     let (clock, zone) = (Arc::new(clock.clone()), chrono_tz::Africa::Gaborone);
     Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone).unwrap()
+}
+
+/// The time at which every environment begins. It leaves a past from which a request may come.
+fn started_clock() -> ManualClock {
+    let clock = ManualClock::at("2026-11-20T08:00:00Z".parse().unwrap());
+    clock.advance(Duration::from_hours(1));
+    clock
+}
+
+fn onboarding_over(database: &Database, clock: &ManualClock) -> Onboarding {
+    Onboarding::new(database.clone(), Arc::new(clock.clone()), Arc::new(SystemEntropy))
 }
 
 fn identity_over(database: Database, clock: &ManualClock) -> Identity {

@@ -156,6 +156,8 @@ async fn whatever_else_a_retry_hears_while_the_confirm_still_waits_changes_nothi
     let retried_meanwhile = async {
         env.is_vending().await;
         for _ in 0..3 {
+            // Otherwise a quick retry comes before its turn to ask.
+            env.time_passes(Duration::from_secs(1));
             assert!(matches!(merchant.retries().await, Err(RetryError::Pending(_))));
             assert_eq!(env.sql("SELECT state, fence FROM purchases"), "IN_FLIGHT|1");
         }
