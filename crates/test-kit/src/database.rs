@@ -30,11 +30,14 @@ pub fn prepare(url: &str) -> Result<(), DatabaseError> {
 /// Creates the three logins, each with the role of its program. The password of each login is its name.
 pub fn add_logins(database: &LocalDatabase) {
     let logins = [(SERVER, "vendgate_api"), (WORKER, "vendgate_worker"), (OPERATOR, "vendgate_operator")];
-    // Logins belong to the server, which the tests of a process share. So another test may have created them.
+    // Logins belong to the server, which the tests of a process share. So another test may have created them, or does so
+    // at this moment. To find one is quicker than to fail: a password is hashed before its login is refused.
     let statements = logins.map(|(login, role)| {
         format!(
             "DO $$ BEGIN
-                 CREATE ROLE {login} LOGIN PASSWORD '{login}' IN ROLE {role};
+                 IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{login}') THEN
+                     CREATE ROLE {login} LOGIN PASSWORD '{login}' IN ROLE {role};
+                 END IF;
              EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;"
         )
     });
