@@ -133,11 +133,15 @@ pub enum Detail {
     NeverReached,
     /// A purchase has succeeded, but its token cannot be decrypted here.
     TokenUnreadable,
+    /// A purchase has failed, so it has no receipt.
+    NotSold,
+    /// A purchase is open, so it has no receipt yet.
+    NotSoldYet,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 64] = [
+    pub const ALL: [Self; 66] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -202,6 +206,8 @@ impl Detail {
         Self::CallerGone,
         Self::NeverReached,
         Self::TokenUnreadable,
+        Self::NotSold,
+        Self::NotSoldYet,
     ];
 
     /// The code that it belongs to.
@@ -253,7 +259,7 @@ impl Detail {
             Self::MinimumIs => ErrorCode::AmountBelowMinimum,
             Self::MaximumIs => ErrorCode::AmountAboveMaximum,
             Self::ChargesAre => ErrorCode::AmountBelowCharges,
-            Self::Account => ErrorCode::ResourceNotFound,
+            Self::Account | Self::NotSold => ErrorCode::ResourceNotFound,
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
@@ -262,7 +268,9 @@ impl Detail {
             Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
             Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
-            Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
+            Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone | Self::NotSoldYet => {
+                ErrorCode::TransactionPending
+            }
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
     }
@@ -330,6 +338,8 @@ impl Detail {
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
             Self::TokenUnreadable => "token_unreadable",
+            Self::NotSold => "not_sold",
+            Self::NotSoldYet => "not_sold_yet",
             Self::PurchaseOpen => "purchase_open",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",

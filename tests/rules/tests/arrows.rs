@@ -94,6 +94,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ),
     ("crates/identity", "identity", &["directory", "database", "clock"]),
     ("crates/messages", "messages", &["error-codes"]),
+    ("crates/receipt", "receipt", &["messages", "vend", "money", "meter-token"]),
     (
         "crates/notify",
         "notify",
