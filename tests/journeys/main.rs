@@ -38,6 +38,7 @@ mod oversight;
 mod pulled_plug;
 mod python_client;
 mod readme;
+mod receipts;
 mod refreshing;
 mod refusals;
 mod refused_confirms;

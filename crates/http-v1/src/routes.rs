@@ -6,6 +6,7 @@ mod document;
 mod products;
 mod purchase_reads;
 mod purchases;
+mod receipt;
 mod sales;
 mod statement;
 mod strict;
@@ -44,6 +45,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Purchase => at(endpoint, purchase_reads::one),
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
+        Endpoint::Receipt => at(endpoint, receipt::receipt),
     }
 }
 

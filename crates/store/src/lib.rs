@@ -23,6 +23,7 @@ mod measures;
 mod named;
 mod outbox;
 mod purchases;
+mod receipt;
 mod records;
 mod refused_confirms;
 mod row;

@@ -3,12 +3,12 @@
 use database::DatabaseError;
 use ledger::{Account, AccountId};
 use purchase::{
-    AfterLine, Extent, OrganisationId, Page, Period, Position, ProductText, PurchaseId, PurchaseWithBuyer,
-    ReportedDay, SalesReport, Selection, Statement, StatementPage, SubscriberFormat,
+    AfterLine, Extent, OrganisationId, Page, Period, Position, PrintedPurchase, ProductText, PurchaseId,
+    PurchaseWithBuyer, ReportedDay, SalesReport, Selection, Statement, StatementPage, SubscriberFormat,
 };
 use vend::Product;
 
-use crate::{ReadError, Vending, refusals::internal};
+use crate::{ReadError, Service, Vending, refusals::internal};
 
 /// A product with its format and its providers (specification, section 2.4).
 #[derive(Clone, Debug)]
@@ -78,14 +78,16 @@ impl Vending {
         id: PurchaseId,
     ) -> Result<Option<PurchaseWithBuyer>, ReadError> {
         let found = self.0.store.find_with_buyer(organisation, id).await;
-        found.map_err(|error| {
-            let failed = internal("a purchase could not be read", &error);
-            if matches!(error, DatabaseError::TokenUnreadable { .. }) {
-                ReadError::TokenUnreadable(self.0.a_person_must_act())
-            } else {
-                failed.into()
-            }
-        })
+        found.map_err(|error| self.0.purchase_unread(&error))
+    }
+
+    /// The purchase of this number with what its receipt says, if it is the organisation's.
+    pub async fn printed_purchase(
+        &self,
+        organisation: OrganisationId,
+        id: PurchaseId,
+    ) -> Result<Option<PrintedPurchase>, ReadError> {
+        self.0.store.find_printed(organisation, id).await.map_err(|error| self.0.purchase_unread(&error))
     }
 
     /// At most `limit` of the organisation's purchases in their current state, newest first, after a position.
@@ -141,5 +143,17 @@ impl Vending {
     ) -> Result<SalesReport, ReadError> {
         let report = self.0.store.sales(organisation, days).await;
         Ok(report.map_err(|error| internal("the sales could not be added up", &error))?)
+    }
+}
+
+impl Service {
+    /// One purchase could not be read. It may have succeeded with a token that cannot be opened here.
+    fn purchase_unread(&self, error: &DatabaseError) -> ReadError {
+        let failed = internal("a purchase could not be read", error);
+        if matches!(error, DatabaseError::TokenUnreadable { .. }) {
+            ReadError::TokenUnreadable(self.a_person_must_act())
+        } else {
+            failed.into()
+        }
     }
 }

@@ -14,7 +14,7 @@ use std::fmt;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
 
 use error_codes::ErrorCode;
-use messages::{Detail, Locale};
+use messages::{Detail, Language, Locale};
 use money::{AmountError, Currency, Money};
 
 use crate::{
@@ -141,6 +141,14 @@ impl Fields {
             Ok(locale) => Ok((tag, locale)),
             Err(malformed) => Err(ApiError::new(Detail::BadLanguageTag).about(name).because(malformed)),
         }
+    }
+
+    /// A language tag, if the field is present.
+    pub fn optional_language(&self, name: &'static str) -> Result<Option<Language>, ApiError> {
+        if self.find(name).is_none() {
+            return Ok(None);
+        }
+        self.required_locale(name).map(|(_, locale)| Some(locale.language()))
     }
 
     /// An ISO 4217 code.

@@ -3,6 +3,7 @@
 use error_codes::ErrorCode::{
     AmountBelowCharges, Forbidden, InsufficientBalance, InvalidAmount, InvalidArgument, InvalidMsisdn,
     MeterNotAllowed, MissingField, ProviderTimeout, ResourceNotFound, RetriesDisabled, TransactionNotFound,
+    TransactionPending,
 };
 use http_v1::Endpoint;
 use purchase::Handling;
@@ -11,7 +12,7 @@ use serde_json::json;
 
 use super::seen::Seen;
 use crate::{
-    env::env, merchant::Merchant, request_body::RequestBody, sealed_tokens::seal_under,
+    env::env, merchant::Merchant, receipts::receipt, request_body::RequestBody, sealed_tokens::seal_under,
     simulator::SimulatorClient,
 };
 
@@ -56,6 +57,7 @@ pub async fn about_purchases(seen: &Seen) {
         (Endpoint::Account, "/public/v1/accounts/999999999"),
         (Endpoint::Purchase, "/public/v1/purchases/999999999"),
         (Endpoint::Statement, "/public/v1/accounts/999999999/statement"),
+        (Endpoint::Receipt, "/public/v1/purchases/999999999/receipt"),
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }
@@ -70,8 +72,10 @@ async fn unreadable_token(seen: &Seen, merchant: &Merchant) {
     let bought = merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
     seal_under(merchant, 9);
     let read = merchant.get(&format!("/public/v1/purchases/{}", bought.id())).await;
+    let printed = receipt(merchant, bought.id(), "").await;
     seal_under(merchant, 1);
     seen.expect(ProviderTimeout, Endpoint::Purchase, &read);
+    seen.expect(ProviderTimeout, Endpoint::Receipt, &printed);
 }
 
 async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
@@ -83,6 +87,9 @@ async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
     env().asks_the_database(&switched(false));
     seen.expect(RetriesDisabled, Endpoint::Retry, &merchant.retry(&meter, "off-1").await);
     env().asks_the_database(&switched(true));
+    let open = merchant.get("/public/v1/purchases?external_reference=off-1").await.expect(200);
+    let printed = receipt(merchant, open.body["data"][0]["id"].as_i64().unwrap(), "").await;
+    seen.expect(TransactionPending, Endpoint::Receipt, &printed);
     merchant.retry_until_settled(&meter, "off-1").await.expect(200);
 }
 

@@ -34,7 +34,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
     let secrets = &env.shows(&["client", "show", client_id])["secrets"];
     let shows = |command: &str| env.shows(&command.split(' ').collect::<Vec<_>>());
     for (shown, names) in [
-        (&shows("organisation show KGALE"), "id code name environment status created_at"),
+        (&shows("organisation show KGALE"), "id code name environment status created_at receipt_footer"),
         (&client, "id client_id secret_id client_secret"),
         (&rotated, "client_id secret_id client_secret old_secret_ids old_secrets_end_at"),
         (&shows("client list -o KGALE"), "id client_id name status created_at secrets"),

@@ -151,5 +151,16 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 provider and currency. It agrees with the statements of the same days: for each day, `total` is \
                 what the lines of kind `PURCHASE` took from all accounts. At most 31 days.",
         },
+        Endpoint::Receipt => Texts {
+            operation_id: "getReceipt",
+            tag: PURCHASES,
+            summary: "The customer's receipt",
+            description: "The receipt of a successful purchase, ready to be printed: as text in UTF-8, as bytes for a \
+                receipt printer (ESC/POS), as HTML that loads nothing, or as PDF. It has the tokens in groups of four, \
+                numbered if there are several, the units, the tax and levies as the provider stated them, the name of \
+                your organisation and the footer that the operator set for it. No line of text is wider than \
+                `columns`. The same request always gets the same receipt, until the purchase is erased. A purchase \
+                that has failed has no receipt: 404. One that is still open has none yet: 409, with `recovery`.",
+        },
     }
 }
