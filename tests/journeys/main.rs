@@ -27,6 +27,7 @@ mod key_change;
 mod languages;
 mod limits;
 mod login_timing;
+mod look_ups;
 mod managed;
 mod merchant;
 mod messages;

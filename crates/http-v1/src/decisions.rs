@@ -23,7 +23,8 @@ impl Endpoint {
             | Self::Purchase
             | Self::Statement
             | Self::Sales
-            | Self::Receipt => None,
+            | Self::Receipt
+            | Self::LookUp => None,
         }
     }
 

@@ -40,6 +40,8 @@ pub enum Endpoint {
     Sales,
     /// The customer's receipt of a purchase.
     Receipt,
+    /// The last tokens of a subscriber.
+    LookUp,
 }
 
 /// What a caller needs to be admitted.
@@ -55,7 +57,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -70,6 +72,7 @@ impl Endpoint {
         Self::Statement,
         Self::Sales,
         Self::Receipt,
+        Self::LookUp,
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -89,6 +92,7 @@ impl Endpoint {
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
             Self::Receipt => "/public/v1/purchases/{id}/receipt",
+            Self::LookUp => "/public/v1/subscribers/{id}/purchases",
         }
     }
 
@@ -104,7 +108,8 @@ impl Endpoint {
             | Self::Purchase
             | Self::Statement
             | Self::Sales
-            | Self::Receipt => Method::GET,
+            | Self::Receipt
+            | Self::LookUp => Method::GET,
         }
     }
 
@@ -116,6 +121,7 @@ impl Endpoint {
             }
             Self::Statement => &["from", "to", "cursor", "limit", "format"],
             Self::Sales => &["from", "to", "format"],
+            Self::LookUp => &["limit"],
             Self::Receipt => &["format", "language", "columns", "code_page"],
             Self::Login
             | Self::Refresh
@@ -141,6 +147,7 @@ impl Endpoint {
             Self::Validate => Access::Permitted(Permission::PurchasesValidate),
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
+            Self::LookUp => Access::Permitted(Permission::SubscribersRead),
             Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt => {
                 Access::Permitted(Permission::PurchasesRead)
             }

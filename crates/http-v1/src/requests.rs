@@ -4,6 +4,7 @@ mod cursor;
 mod days;
 mod format;
 pub(crate) mod limits;
+mod look_up;
 mod path_id;
 mod purchase;
 mod purchase_list;
@@ -16,6 +17,7 @@ mod statement;
 
 pub use days::Days;
 pub use format::Format;
+pub use look_up::look_up;
 pub use path_id::{account_in_path, purchase_in_path};
 pub use purchase::{SUBSCRIBER, purchase_request, retry_question};
 pub use purchase_list::{PurchaseList, purchase_list};

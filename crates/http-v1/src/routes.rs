@@ -3,6 +3,7 @@
 mod accounts;
 mod auth;
 mod document;
+mod look_up;
 mod products;
 mod purchase_reads;
 mod purchases;
@@ -46,6 +47,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
         Endpoint::Receipt => at(endpoint, receipt::receipt),
+        Endpoint::LookUp => at(endpoint, look_up::look_up),
     }
 }
 

@@ -18,7 +18,7 @@ mod statement;
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
 pub use camt::Camt053;
-pub use listed::{ListedPurchase, PurchasePage};
+pub use listed::{ListedPurchase, PurchasePage, SubscriberPurchases};
 pub use printed::{printed_date, sale, sold};
 pub use product::Product;
 pub use purchase::Purchase;

@@ -11,17 +11,20 @@ pub enum Permission {
     PurchasesConfirm,
     PurchasesRetry,
     PurchasesRead,
+    /// The last tokens of a subscriber, by its number alone.
+    SubscribersRead,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::AccountsRead,
         Self::ProductsRead,
         Self::PurchasesValidate,
         Self::PurchasesConfirm,
         Self::PurchasesRetry,
         Self::PurchasesRead,
+        Self::SubscribersRead,
     ];
 
     /// Its name on the wire.
@@ -33,6 +36,7 @@ impl Permission {
             Self::PurchasesConfirm => "purchases.confirm",
             Self::PurchasesRetry => "purchases.retry",
             Self::PurchasesRead => "purchases.read",
+            Self::SubscribersRead => "subscribers.read",
         }
     }
 

@@ -36,7 +36,7 @@ pub use confirm::{Confirm, ConfirmCommand, ConfirmInput, OutOfTurn};
 pub use event::{Event, EventKind, RefusalSource, TimedEvent};
 pub use idempotency::{IdempotencyKey, IdempotencyKeyError, KeyedRequest, holds_its_key};
 pub use lifecycle::{Fence, Handling, Lifecycle, Sending, State, StateName};
-pub use listing::{Buyer, Page, Position, PurchaseStatus, PurchaseWithBuyer, Selection};
+pub use listing::{Buyer, LookUp, Page, Position, PurchaseStatus, PurchaseWithBuyer, Selection};
 pub use next::{Effect, Illegal, Incident, Next, Why};
 pub use notice::{Channel, Notice, NoticeKind, Recipient, notices};
 pub use pattern::{Pattern, PatternError};

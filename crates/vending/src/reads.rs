@@ -3,8 +3,9 @@
 use database::DatabaseError;
 use ledger::{Account, AccountId};
 use purchase::{
-    AfterLine, Extent, OrganisationId, Page, Period, Position, PrintedPurchase, ProductText, PurchaseId,
-    PurchaseWithBuyer, ReportedDay, SalesReport, Selection, Statement, StatementPage, SubscriberFormat,
+    AfterLine, Extent, LookUp, OrganisationId, Page, Period, Position, PrintedPurchase, ProductText,
+    PurchaseId, PurchaseWithBuyer, ReportedDay, SalesReport, Selection, Statement, StatementPage,
+    SubscriberFormat,
 };
 use vend::Product;
 
@@ -100,6 +101,13 @@ impl Vending {
     ) -> Result<Page, ReadError> {
         let page = self.0.store.list_with_buyers(organisation, selection, after, limit).await;
         Ok(page.map_err(|error| internal("purchases could not be listed", &error))?)
+    }
+
+    /// The last purchases of a subscriber that have tokens. The audit log has a line about it. `None` if the organisation
+    /// has looked up too many subscribers within the hour.
+    pub async fn look_up_purchases(&self, look: LookUp) -> Result<Option<Vec<PurchaseWithBuyer>>, ReadError> {
+        let found = self.0.store.look_up_purchases(look).await;
+        Ok(found.map_err(|error| internal("the purchases of a subscriber could not be looked up", &error))?)
     }
 
     /// A statement of one of the organisation's wallets, whatever its status. `None` if it has no such wallet.

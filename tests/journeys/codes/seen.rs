@@ -87,7 +87,8 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         | Endpoint::Purchase
         | Endpoint::Statement
         | Endpoint::Sales
-        | Endpoint::Receipt => None,
+        | Endpoint::Receipt
+        | Endpoint::LookUp => None,
     };
     merchant.send(method(endpoint), &path(merchant, endpoint), body.as_deref(), &[]).await
 }

@@ -25,7 +25,8 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Purchase
         | Endpoint::Statement
         | Endpoint::Sales
-        | Endpoint::Receipt => None,
+        | Endpoint::Receipt
+        | Endpoint::LookUp => None,
     }
 }
 

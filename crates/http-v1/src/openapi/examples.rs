@@ -54,7 +54,9 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some("purchase"),
         Endpoint::Statement => Some("statement"),
         Endpoint::Sales => Some("sales"),
-        Endpoint::Me | Endpoint::Products | Endpoint::Purchases | Endpoint::Receipt => None,
+        Endpoint::Me | Endpoint::Products | Endpoint::Purchases | Endpoint::Receipt | Endpoint::LookUp => {
+            None
+        }
     }
 }
 

@@ -77,7 +77,8 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Purchase
         | Endpoint::Statement
         | Endpoint::Sales
-        | Endpoint::Receipt => answer,
+        | Endpoint::Receipt
+        | Endpoint::LookUp => answer,
     }
 }
 

@@ -29,7 +29,8 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         | Endpoint::Purchase
         | Endpoint::Statement
         | Endpoint::Sales
-        | Endpoint::Receipt => Vec::new(),
+        | Endpoint::Receipt
+        | Endpoint::LookUp => Vec::new(),
     }
 }
 

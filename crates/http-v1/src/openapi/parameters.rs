@@ -24,6 +24,7 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
         Endpoint::Purchases => filters(),
         Endpoint::Statement => statement(),
         Endpoint::Receipt => receipt(),
+        Endpoint::LookUp => look_up(),
         Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
         Endpoint::Login
         | Endpoint::Refresh
@@ -92,6 +93,20 @@ fn receipt() -> Vec<Parameter> {
         optional("language", language),
         optional("columns", columns),
         optional("code_page", code_page),
+    ]
+}
+
+/// The parameters of a look at a subscriber.
+fn look_up() -> Vec<Parameter> {
+    let limit = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(limits::LOOK_UP_MAX))
+        .default(Some(limits::LOOK_UP_DEFAULT.into()))
+        .description(Some("At most so many purchases."));
+    vec![
+        parameter("id", ParameterIn::Path, Required::True, bodies::subscriber()),
+        parameter("limit", ParameterIn::Query, Required::False, limit),
     ]
 }
 

@@ -162,5 +162,15 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 `columns`. The same request always gets the same receipt, until the purchase is erased. A purchase \
                 that has failed has no receipt: 404. One that is still open has none yet: 409, with `recovery`.",
         },
+        Endpoint::LookUp => Texts {
+            operation_id: "lookUpSubscriber",
+            tag: PURCHASES,
+            summary: "The last tokens of a meter",
+            description: "For a customer who has lost the slip: the last successful purchases of electricity and water \
+                for this meter, the newest first, of the last 90 days, if your organisation sold them. \
+                `getReceipt` prints one of them again. It has a permission of its own, and each request has a line in \
+                the operator's audit log, with the user, the meter and the purchases that were shown. An organisation \
+                may look up 1,000 meters in an hour; then it is 429 `rate_limited`.",
+        },
     }
 }

@@ -64,6 +64,7 @@ fn schema(endpoint: Endpoint) -> Option<RefOr<Schema>> {
         Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
+        Endpoint::LookUp => one::<wire::SubscriberPurchases<'_>>(),
         Endpoint::Receipt => return None,
     };
     Some(schema)
@@ -86,7 +87,8 @@ fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
         | Endpoint::Confirm
         | Endpoint::Retry
         | Endpoint::Purchases
-        | Endpoint::Purchase => Vec::new(),
+        | Endpoint::Purchase
+        | Endpoint::LookUp => Vec::new(),
     }
 }
 
