@@ -27,7 +27,7 @@ BEGIN
     INSERT INTO audit_log (actor, action, organisation_id, subject, reason, details)
     VALUES ('user:' || reader, 'subscriber.looked_up', organisation,
         'subscriber:' || CASE WHEN shown = '{}' THEN pseudonym(subscriber) ELSE subscriber END,
-        'the last tokens were read by their subscriber', jsonb_build_object('client', client, 'purchases', to_jsonb(shown)));
+        'the last tokens of a subscriber were read', jsonb_build_object('client', client, 'purchases', to_jsonb(shown)));
     RETURN shown;
 END
 $$;

@@ -31,6 +31,7 @@ mod look_ups;
 mod managed;
 mod merchant;
 mod messages;
+mod messages_again;
 mod neighbours;
 mod observed;
 mod operator;

@@ -24,7 +24,8 @@ impl Endpoint {
             | Self::Statement
             | Self::Sales
             | Self::Receipt
-            | Self::LookUp => None,
+            | Self::LookUp
+            | Self::Message => None,
         }
     }
 

@@ -42,6 +42,8 @@ pub enum Endpoint {
     Receipt,
     /// The last tokens of a subscriber.
     LookUp,
+    /// The message with the token, once more.
+    Message,
 }
 
 /// What a caller needs to be admitted.
@@ -57,7 +59,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -73,6 +75,7 @@ impl Endpoint {
         Self::Sales,
         Self::Receipt,
         Self::LookUp,
+        Self::Message,
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -93,13 +96,16 @@ impl Endpoint {
             Self::Sales => "/public/v1/reports/sales",
             Self::Receipt => "/public/v1/purchases/{id}/receipt",
             Self::LookUp => "/public/v1/subscribers/{id}/purchases",
+            Self::Message => "/public/v1/purchases/{id}/messages",
         }
     }
 
     /// Its only method.
     pub const fn method(self) -> Method {
         match self {
-            Self::Login | Self::Refresh | Self::Validate | Self::Confirm | Self::Retry => Method::POST,
+            Self::Login | Self::Refresh | Self::Validate | Self::Confirm | Self::Retry | Self::Message => {
+                Method::POST
+            }
             Self::Me
             | Self::Accounts
             | Self::Account
@@ -132,7 +138,8 @@ impl Endpoint {
             | Self::Validate
             | Self::Confirm
             | Self::Retry
-            | Self::Purchase => &[],
+            | Self::Purchase
+            | Self::Message => &[],
         }
     }
 
@@ -147,6 +154,7 @@ impl Endpoint {
             Self::Validate => Access::Permitted(Permission::PurchasesValidate),
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
+            Self::Message => Access::Permitted(Permission::MessagesSend),
             Self::LookUp => Access::Permitted(Permission::SubscribersRead),
             Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt => {
                 Access::Permitted(Permission::PurchasesRead)

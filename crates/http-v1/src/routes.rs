@@ -4,6 +4,7 @@ mod accounts;
 mod auth;
 mod document;
 mod look_up;
+mod message;
 mod products;
 mod purchase_reads;
 mod purchases;
@@ -48,6 +49,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Sales => at(endpoint, sales::sales),
         Endpoint::Receipt => at(endpoint, receipt::receipt),
         Endpoint::LookUp => at(endpoint, look_up::look_up),
+        Endpoint::Message => at(endpoint, message::again),
     }
 }
 

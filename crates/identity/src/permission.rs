@@ -13,11 +13,13 @@ pub enum Permission {
     PurchasesRead,
     /// The last tokens of a subscriber, by its number alone.
     SubscribersRead,
+    /// Has the message with a token sent again.
+    MessagesSend,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AccountsRead,
         Self::ProductsRead,
         Self::PurchasesValidate,
@@ -25,6 +27,7 @@ impl Permission {
         Self::PurchasesRetry,
         Self::PurchasesRead,
         Self::SubscribersRead,
+        Self::MessagesSend,
     ];
 
     /// Its name on the wire.
@@ -37,6 +40,7 @@ impl Permission {
             Self::PurchasesRetry => "purchases.retry",
             Self::PurchasesRead => "purchases.read",
             Self::SubscribersRead => "subscribers.read",
+            Self::MessagesSend => "messages.send",
         }
     }
 

@@ -137,11 +137,17 @@ pub enum Detail {
     NotSold,
     /// A purchase is open, so it has no receipt yet.
     NotSoldYet,
+    /// A purchase was sold, but its token has been erased.
+    TokenErased,
+    /// The phone number of a purchase has been erased. `field`.
+    NumberErased,
+    /// The message of a purchase was sent again too often within a day. `limit`.
+    MessagesOfTheDay,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 66] = [
+    pub const ALL: [Self; 69] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -208,6 +214,9 @@ impl Detail {
         Self::TokenUnreadable,
         Self::NotSold,
         Self::NotSoldYet,
+        Self::TokenErased,
+        Self::NumberErased,
+        Self::MessagesOfTheDay,
     ];
 
     /// The code that it belongs to.
@@ -259,7 +268,7 @@ impl Detail {
             Self::MinimumIs => ErrorCode::AmountBelowMinimum,
             Self::MaximumIs => ErrorCode::AmountAboveMaximum,
             Self::ChargesAre => ErrorCode::AmountBelowCharges,
-            Self::Account | Self::NotSold => ErrorCode::ResourceNotFound,
+            Self::Account | Self::NotSold | Self::TokenErased => ErrorCode::ResourceNotFound,
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
@@ -271,6 +280,8 @@ impl Detail {
             Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone | Self::NotSoldYet => {
                 ErrorCode::TransactionPending
             }
+            Self::NumberErased => ErrorCode::MissingField,
+            Self::MessagesOfTheDay => ErrorCode::RateLimited,
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
     }
@@ -340,6 +351,9 @@ impl Detail {
             Self::TokenUnreadable => "token_unreadable",
             Self::NotSold => "not_sold",
             Self::NotSoldYet => "not_sold_yet",
+            Self::TokenErased => "token_erased",
+            Self::NumberErased => "number_erased",
+            Self::MessagesOfTheDay => "messages_of_the_day",
             Self::PurchaseOpen => "purchase_open",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",

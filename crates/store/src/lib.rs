@@ -39,7 +39,9 @@ pub use due::{ClaimedPurchase, DueSlots};
 pub use idempotency::KeyHolder;
 pub use leases::HeldPurchase;
 pub use measures::describe_metrics;
-pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId};
+pub use outbox::{
+    ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, Repeated,
+};
 pub use purchases::{
     PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,
     Verdict,

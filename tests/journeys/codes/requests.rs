@@ -12,7 +12,12 @@ use serde_json::json;
 
 use super::seen::Seen;
 use crate::{
-    env::env, merchant::Merchant, receipts::receipt, request_body::RequestBody, sealed_tokens::seal_under,
+    env::env,
+    merchant::Merchant,
+    messages_again::{erase_number, send_again},
+    receipts::receipt,
+    request_body::RequestBody,
+    sealed_tokens::seal_under,
     simulator::SimulatorClient,
 };
 
@@ -61,6 +66,7 @@ pub async fn about_purchases(seen: &Seen) {
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }
+    sent_again(seen, &merchant).await;
     let unknown = merchant.retry(&env().meter(), "nobody-1").await;
     seen.expect(TransactionNotFound, Endpoint::Retry, &unknown);
     retries_switched_off(seen, &merchant).await;
@@ -68,14 +74,26 @@ pub async fn about_purchases(seen: &Seen) {
     unreadable_token(seen, &merchant).await;
 }
 
+async fn sent_again(seen: &Seen, merchant: &Merchant) {
+    let bought = merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
+    seen.expect(ResourceNotFound, Endpoint::Message, &send_again(merchant, 999_999_999, "{}").await);
+    for (code, body) in [(InvalidMsisdn, r#"{"phone_number":"2677"}"#), (InvalidArgument, "[")] {
+        seen.expect(code, Endpoint::Message, &send_again(merchant, bought.id(), body).await);
+    }
+    erase_number(&bought);
+    seen.expect(MissingField, Endpoint::Message, &send_again(merchant, bought.id(), "{}").await);
+}
+
 async fn unreadable_token(seen: &Seen, merchant: &Merchant) {
     let bought = merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
     seal_under(merchant, 9);
     let read = merchant.get(&format!("/public/v1/purchases/{}", bought.id())).await;
     let printed = receipt(merchant, bought.id(), "").await;
+    let sent = send_again(merchant, bought.id(), "{}").await;
     seal_under(merchant, 1);
     seen.expect(ProviderTimeout, Endpoint::Purchase, &read);
     seen.expect(ProviderTimeout, Endpoint::Receipt, &printed);
+    seen.expect(ProviderTimeout, Endpoint::Message, &sent);
 }
 
 async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
@@ -90,6 +108,8 @@ async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
     let open = merchant.get("/public/v1/purchases?external_reference=off-1").await.expect(200);
     let printed = receipt(merchant, open.body["data"][0]["id"].as_i64().unwrap(), "").await;
     seen.expect(TransactionPending, Endpoint::Receipt, &printed);
+    let sent = send_again(merchant, open.body["data"][0]["id"].as_i64().unwrap(), "{}").await;
+    seen.expect(TransactionPending, Endpoint::Message, &sent);
     merchant.retry_until_settled(&meter, "off-1").await.expect(200);
 }
 

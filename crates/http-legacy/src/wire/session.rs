@@ -89,7 +89,7 @@ fn permissions_of(caller: &Caller) -> Vec<&'static str> {
         | Permission::PurchasesConfirm
         | Permission::PurchasesRetry
         | Permission::PurchasesRead => true,
-        Permission::SubscribersRead => false,
+        Permission::SubscribersRead | Permission::MessagesSend => false,
     };
     caller.permissions().iter().copied().filter(is_known).map(Permission::code).collect()
 }

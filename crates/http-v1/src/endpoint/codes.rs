@@ -71,6 +71,15 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
         Endpoint::Receipt => {
             &[&[ErrorCode::ResourceNotFound, ErrorCode::TransactionPending, ErrorCode::ProviderTimeout]]
         }
+        Endpoint::Message => &[
+            WITH_BODY,
+            &[
+                ErrorCode::InvalidMsisdn,
+                ErrorCode::ResourceNotFound,
+                ErrorCode::TransactionPending,
+                ErrorCode::ProviderTimeout,
+            ],
+        ],
         // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],

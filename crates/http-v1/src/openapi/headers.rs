@@ -78,7 +78,8 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
-        | Endpoint::LookUp => answer,
+        | Endpoint::LookUp
+        | Endpoint::Message => answer,
     }
 }
 

@@ -30,7 +30,8 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
-        | Endpoint::LookUp => Vec::new(),
+        | Endpoint::LookUp
+        | Endpoint::Message => Vec::new(),
     }
 }
 

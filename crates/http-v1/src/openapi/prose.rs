@@ -172,5 +172,16 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 the operator's audit log, with the user, the meter and the purchases that were shown. An organisation \
                 may look up 1,000 meters in an hour; then it is 429 `rate_limited`.",
         },
+        Endpoint::Message => Texts {
+            operation_id: "sendMessageAgain",
+            tag: PURCHASES,
+            summary: "Send the token again",
+            description: "Sends the text message with the token of a successful purchase once more, to the number of the \
+                purchase or to the one in `phone_number`, in the language of the purchase. The answer says that it will \
+                be sent, not that it has arrived. Each request sends a message: do not repeat it because its answer was \
+                lost, unless the customer waits in vain. A few may be sent in a day for one purchase; `remaining_today` \
+                counts down, and then it is 429 `rate_limited`. A purchase that has failed, or whose token was erased, has \
+                no message: 404. One that is still open has none yet: 409, with `recovery`.",
+        },
     }
 }

@@ -65,6 +65,7 @@ fn schema(endpoint: Endpoint) -> Option<RefOr<Schema>> {
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
         Endpoint::LookUp => one::<wire::SubscriberPurchases<'_>>(),
+        Endpoint::Message => one::<wire::QueuedMessage<'_>>(),
         Endpoint::Receipt => return None,
     };
     Some(schema)
@@ -88,7 +89,8 @@ fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
         | Endpoint::Retry
         | Endpoint::Purchases
         | Endpoint::Purchase
-        | Endpoint::LookUp => Vec::new(),
+        | Endpoint::LookUp
+        | Endpoint::Message => Vec::new(),
     }
 }
 
