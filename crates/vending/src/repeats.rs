@@ -28,7 +28,7 @@ impl Vending {
         user: UserId,
         phone_number: Option<String>,
     ) -> Result<Option<RepeatedMessage>, ReadError> {
-        let per_day = self.0.settings.messages_per_day.min(MESSAGES_PER_DAY_MAX);
+        let per_day = self.messages_per_day();
         let request = RepeatRequest { organisation, purchase, phone_number, user, per_day };
         let written = self.0.store.repeat_message(request).await;
         let written = written.map_err(|error| internal("a message could not be repeated", &error))?;
@@ -37,6 +37,7 @@ impl Vending {
 
     /// How often the message of one purchase may be sent again within a day.
     pub fn messages_per_day(&self) -> u8 {
-        self.0.settings.messages_per_day.min(MESSAGES_PER_DAY_MAX)
+        let set = u8::try_from(self.0.settings.messages_per_day).unwrap_or(MESSAGES_PER_DAY_MAX);
+        set.min(MESSAGES_PER_DAY_MAX)
     }
 }

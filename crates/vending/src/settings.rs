@@ -43,7 +43,7 @@ pub struct VendingSettings {
     pub catalogue_reuse_ms: u64,
     /// How often an integrator may have the message with the token of one purchase sent again within a day. Zero: never. More
     /// than 10 counts as 10, which is the limit of the database.
-    pub messages_per_day: u8,
+    pub messages_per_day: u16,
 }
 
 /// How much work a worker takes on at a time.

@@ -94,7 +94,7 @@ fn a_table_has_a_heading_and_a_line_for_each_element() {
     let shown = env.types(&["organisation", "list"], "").stdout;
     let mut lines = shown.lines();
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT");
+    assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT RECEIPT FOOTER");
     assert!(words(lines.next()).starts_with("1 KGALE Kgale Stores STAGING ACTIVE 20"), "{shown}");
     assert_eq!(lines.next(), None);
 }
