@@ -349,10 +349,8 @@ impl Detail {
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
             Self::TokenUnreadable => "token_unreadable",
-            Self::NotSold => "not_sold",
-            Self::NotSoldYet => "not_sold_yet",
-            Self::TokenErased => "token_erased",
-            Self::NumberErased => "number_erased",
+            Self::NotSold | Self::NotSoldYet => "not_sold",
+            Self::TokenErased | Self::NumberErased => "erased",
             Self::MessagesOfTheDay => "messages_of_the_day",
             Self::PurchaseOpen => "purchase_open",
             Self::ReferenceRests => "reference_rests",

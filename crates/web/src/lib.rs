@@ -43,7 +43,7 @@ mod surface;
 mod unauthenticated;
 
 /// Used by [`ApiError::new`], [`RequestContext::language`] and [`Surface::sentence`].
-pub use messages::{Detail, Language, Locale, Sentence};
+pub use messages::{Detail, Language, Sentence};
 
 pub use body::read_fields;
 pub use caller::{authenticated, authorised, authority};
