@@ -34,6 +34,13 @@ impl Caller {
         Ok((status, serde_json::from_slice(&answer.bytes().await?).unwrap()))
     }
 
+    /// The answer's status and text.
+    pub async fn gets(&self, path: &str) -> (u16, String) {
+        let request = self.client.get(format!("{}{path}", self.api)).bearer_auth(&self.access_token);
+        let answer = request.send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    }
+
     /// Whether the server answers at all.
     pub async fn reaches_it(&self) -> bool {
         self.client.get(format!("{}/vas-products", self.api)).send().await.is_ok()

@@ -20,7 +20,7 @@ const NEXT: &str = "\n--- the next block ---\n";
 async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_it_says() {
     let merchant = env().open_merchant().await;
     let (answers, printed) = typed(&guide());
-    let [info, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back, closes] =
+    let [info, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back, prints, closes] =
         &answers[..]
     else {
         panic!("{} blocks:\n{printed}", answers.len())
@@ -48,6 +48,12 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
     assert_eq!(renewed[0]["id"], env().info().account_id, "{printed}");
     let found = looks_back[0].to_string();
     assert!(found.contains(asks[0]["reference"].as_str().unwrap()), "{printed}");
+    assert!(prints.is_empty(), "{printed}");
+    let receipt = fs::read_to_string(directory().join("target/sandbox/receipt.txt")).unwrap();
+    assert!(
+        receipt.contains("Reçu") && receipt.contains(asks[0]["reference"].as_str().unwrap()),
+        "{receipt}"
+    );
     let [statement, sales] = &closes[..] else { panic!("{printed}") };
     assert_eq!(
         (&statement["complete"], &sales["complete"]),

@@ -4,7 +4,12 @@ use acceptance::surface::Surface;
 use serde_json::json;
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-use crate::{env::env, merchant::Merchant, simulator::SimulatorClient};
+use crate::{
+    env::env,
+    merchant::Merchant,
+    receipts::{grouped, receipt},
+    simulator::SimulatorClient,
+};
 
 /// The number of the meter. One test uses it at a time, and each buyer enters every token, because the next key
 /// depends on the last.
@@ -31,6 +36,13 @@ async fn changes_its_key(merchant: &Merchant, meter: &str) {
     let names: Vec<Option<&str>> = tokens.iter().map(|(name, _)| *name).collect();
     // These are the utility's descriptions. XMLVend has one text for both halves of a key change.
     assert_eq!(names, [Some("Key Change"), Some("Key Change"), Some("Normal Sale")]);
+    if merchant.surface == Surface::V1 {
+        let printed = receipt(merchant, bought.id(), "").await.expect(200).text;
+        let lines = (1..)
+            .zip(&tokens)
+            .map(|(number, (name, token))| format!("\n{number}. {}\n{}", name.unwrap(), grouped(token)));
+        assert!(printed.contains(&lines.collect::<String>()), "{printed}");
+    }
     let [first, second, credit] = [0, 1, 2].map(|index: usize| tokens[index].1);
 
     assert_eq!(simulator.enters(meter, credit).await, Err("wrong_key".to_owned()));

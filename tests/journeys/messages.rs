@@ -9,6 +9,7 @@ use tokio::runtime::Runtime;
 use crate::{
     caller::Caller,
     env::{directory, eventually, programs},
+    receipts::grouped,
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -66,6 +67,7 @@ fn every_message_arrives_in_the_language_of_its_request_and_the_flags_are_obeyed
     runtime.block_on(busy_gateways_are_tried_again(&env));
     runtime.block_on(an_answer_that_is_lost_may_cost_a_repeat(&env));
     runtime.block_on(flags_are_obeyed(&env));
+    runtime.block_on(a_message_is_sent_again_to_a_corrected_number(&env));
 }
 
 async fn busy_gateways_are_tried_again(env: &MessageEnv) {
@@ -107,6 +109,27 @@ async fn flags_are_obeyed(env: &MessageEnv) {
     env.everything_is_sent().await;
     assert_eq!(env.simulator.sms_to(customer).await, Vec::<String>::new());
     assert_eq!(env.mails().await.len(), mails);
+}
+
+async fn a_message_is_sent_again_to_a_corrected_number(env: &MessageEnv) {
+    let (wrong, right) = ("26771400004", "26771400005");
+    let token = env.buys(&env.meters[3], |order| to(wrong, order).with("language", r#""fr-CM""#)).await;
+    env.everything_is_sent().await;
+    let newest = "SELECT max(id) FROM purchases";
+    let path = format!("/purchases/{}/messages", env.sandbox.database().run_sql(newest).unwrap());
+    env.simulator.will(right, &json!({ "operation": "sms", "fault": "busy" })).await;
+    let body = json!({ "phone_number": right }).to_string();
+    let (status, answer) = env.caller.posts(&path, body).await.unwrap();
+    assert_eq!(status, 200, "{answer}");
+    eventually("the message is sent", async || {
+        let left = "SELECT count(*) FROM repeated_messages WHERE sent_at IS NULL";
+        env.sandbox.database().run_sql(left).unwrap() == "0"
+    })
+    .await;
+    let [first] = &env.simulator.sms_to(wrong).await[..] else { panic!("one SMS") };
+    let [again] = &env.simulator.sms_to(right).await[..] else { panic!("one SMS") };
+    assert_eq!(first, again);
+    assert!(again.contains(&grouped(&token)) && again.contains("Code"), "{again}");
 }
 
 fn to(customer: &str, order: RequestBody) -> RequestBody {

@@ -21,6 +21,11 @@ const KEEPS_HOUSE: [(&str, &str); 3] = [
 
 const PHONE: &str = "26771234599";
 
+/// The number of a person who appears in a message that was sent again, and in no purchase.
+const OTHER_PHONE: &str = "26771234598";
+
+const CORRECTED_NUMBERS: &str = "SELECT count(*) FROM repeated_messages WHERE phone_number IS NOT NULL";
+
 struct Shop {
     sandbox: Sandbox,
     caller: Caller,
@@ -52,6 +57,20 @@ impl Shop {
         let (status, answer) = self.caller.posts("/purchases/retry", question).await.unwrap();
         assert_eq!(status, 200, "{answer}");
         answer
+    }
+
+    /// The receipt of a purchase.
+    async fn prints(&self, purchase: &Value) -> String {
+        let (status, text) = self.caller.gets(&format!("/purchases/{}/receipt", purchase["id"])).await;
+        assert_eq!(status, 200, "{text}");
+        text
+    }
+
+    /// Asks for the message of a purchase again. The status and the code of the error, if it is one.
+    async fn sends_again(&self, purchase: &Value, body: &str) -> (u16, String) {
+        let path = format!("/purchases/{}/messages", purchase["id"]);
+        let (status, answer) = self.caller.posts(&path, body.to_owned()).await.unwrap();
+        (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
     }
 
     fn asks_the_database(&self, sql: &str) -> String {
@@ -97,6 +116,8 @@ async fn an_erased_purchase_keeps_its_final_answer_and_is_never_bought_again() {
     let bought = [shop.buys(electricity).await, shop.buys(airtime).await];
     let books = "SELECT count(*), sum(amount) FROM postings";
     let before = shop.asks_the_database(books);
+    let corrected = format!(r#"{{"phone_number":"{PHONE}"}}"#);
+    assert_eq!(shop.sends_again(&bought[0], &corrected).await.0, 200);
     shop.ages("25 months");
 
     let mut worker =
@@ -117,6 +138,12 @@ async fn an_erased_purchase_keeps_its_final_answer_and_is_never_bought_again() {
     }
     assert_eq!(again[0]["subscriber_identifier"], meter);
     assert!(again[1]["subscriber_identifier"].as_str().unwrap().starts_with("erased."), "{}", again[1]);
+    let [token, credit] = [shop.prints(&again[0]).await, shop.prints(&again[1]).await];
+    assert!(token.contains("The token is no longer stored.") && !token.contains("Customer"), "{token}");
+    assert!(!credit.contains("erased") && !credit.contains("Phone number"), "{credit}");
+    assert_eq!(shop.sends_again(&again[0], "{}").await, (404, "resource_not_found".to_owned()));
+    assert_eq!(shop.sends_again(&again[1], "{}").await, (400, "missing_field".to_owned()));
+    assert_eq!(shop.asks_the_database(CORRECTED_NUMBERS), "0");
     let story = shop.operator(&["purchases", "show", &again[0]["id"].to_string()]);
     assert!(story.0 && story.1.contains("\"beneficiary_phone_number\": \"erased\""), "{}", story.1);
     worker.signal(Signal::TERM).unwrap();
@@ -132,8 +159,11 @@ async fn what_is_stored_about_a_person_is_exported_and_then_erased_on_request() 
         .with("beneficiary_phone_number", &format!("\"{PHONE}\""))
         .reference("till-1");
     let bought = shop.buys(order).await;
+    let corrected = format!(r#"{{"phone_number":"{OTHER_PHONE}"}}"#);
+    assert_eq!(shop.sends_again(&bought, &corrected).await.0, 200);
     let reason = ["--reason", "request of 3 March"];
-    let words = |verb| [&["privacy", verb, PHONE][..], &reason].concat();
+    let of_person = |verb, phone| [&["privacy", verb, phone][..], &reason].concat();
+    let words = |verb| of_person(verb, PHONE);
 
     let (done, export) = shop.operator(&words("export"));
     assert!(done, "{export}");
@@ -141,6 +171,11 @@ async fn what_is_stored_about_a_person_is_exported_and_then_erased_on_request() 
     assert_eq!(export["purchases"][0]["id"], bought["id"], "{export}");
     assert_eq!(export["purchases"][0]["beneficiary_phone_number"], PHONE);
     assert_eq!(export["purchases"][0]["has_sealed_token"], true);
+
+    let (done, export) = shop.operator(&of_person("export", OTHER_PHONE));
+    assert!(done && export.contains(&format!("\"phone_number\": \"{OTHER_PHONE}\"")), "{export}");
+    assert!(shop.operator(&of_person("erase", OTHER_PHONE)).0);
+    assert_eq!(shop.asks_the_database(CORRECTED_NUMBERS), "0");
 
     let (done, said) = shop.operator(&words("erase"));
     assert!(!done && said.contains("ended within the last 7 days"), "{said}");

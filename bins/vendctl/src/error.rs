@@ -75,6 +75,8 @@ pub(crate) enum VendctlError {
         "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
     )]
     NoPurchase(String),
+    #[error("a receipt's footer has at most {limit} lines; join some of them")]
+    TooManyFooterLines { limit: usize },
     #[error("there is no incident {0}; `vendctl incidents list --all` shows every one")]
     NoIncident(i64),
     #[error("the token cannot be read")]

@@ -1,4 +1,4 @@
-//! `vendctl organisation`: creates, suspends and readmits organisations.
+//! `vendctl organisation`: creates, suspends and readmits organisations, and sets how their receipts end.
 
 use clap::Subcommand;
 use identity::{Environment, OrganisationRecord, Party, Status};
@@ -8,7 +8,7 @@ use crate::{
     arguments::Why,
     error::VendctlError,
     parse,
-    report::{Report, Row, instant},
+    report::{Report, Row, instant, or_dash},
     session::Session,
     words,
 };
@@ -43,6 +43,25 @@ pub(crate) enum Verb {
         #[arg(value_parser = parse::organisation_code)]
         code: String,
     },
+    /// Set the lines with which an organisation's receipts end
+    #[command(
+        after_help = "Examples:\n  vendctl organisation set-receipt-footer KGALE --line \"Plot 7, Gaborone\" --line \
+                      \"Tel. 71 234 567\" --reason \"their letter of 12 May\"\n  vendctl organisation \
+                      set-receipt-footer KGALE --none --reason \"they moved\""
+    )]
+    SetReceiptFooter {
+        /// Its code
+        #[arg(value_parser = parse::organisation_code)]
+        code: String,
+        /// One line; at most four, in their order
+        #[arg(long = "line", required_unless_present = "none", value_parser = parse::footer_line)]
+        lines: Vec<String>,
+        /// No footer
+        #[arg(long, conflicts_with = "lines")]
+        none: bool,
+        #[command(flatten)]
+        why: Why,
+    },
     /// Suspend an organisation: it can buy nothing from now on
     #[command(
         after_help = "Example:\n  vendctl organisation suspend KGALE --reason \"invoice 12 is overdue\""
@@ -73,7 +92,11 @@ struct View {
     environment: &'static str,
     status: &'static str,
     created_at: String,
+    receipt_footer: Option<String>,
 }
+
+/// The maximum number of lines of a footer. With their longest lines they fit into the column.
+const FOOTER_LINES_MAX: usize = 4;
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
@@ -86,6 +109,9 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             Ok(Report::list(&all.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Show { code } => show(session, code).await,
+        Verb::SetReceiptFooter { code, lines, none: _, why } => {
+            set_receipt_footer(session, code, lines, why).await
+        }
         Verb::Suspend { code, why } => set_status(session, code, Status::Suspended, why).await,
         Verb::Readmit { code, why } => set_status(session, code, Status::Active, why).await,
     }
@@ -102,6 +128,21 @@ async fn set_status(
     show(session, code).await
 }
 
+async fn set_receipt_footer(
+    session: &Session,
+    code: &str,
+    lines: &[String],
+    why: &Why,
+) -> Result<Report, VendctlError> {
+    if lines.len() > FOOTER_LINES_MAX {
+        return Err(VendctlError::TooManyFooterLines { limit: FOOTER_LINES_MAX });
+    }
+    let organisation = session.organisation(code).await?.id;
+    let footer = Some(lines.join("\n")).filter(|footer| !footer.is_empty());
+    session.onboarding.set_receipt_footer(organisation, footer, session.act(why)).await?;
+    show(session, code).await
+}
+
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
     Ok(Report::one(&View::from(session.organisation(code).await?)))
 }
@@ -115,12 +156,14 @@ impl From<OrganisationRecord> for View {
             environment: record.environment.code(),
             status: record.status.code(),
             created_at: instant(record.created_at),
+            receipt_footer: record.receipt_footer,
         }
     }
 }
 
 impl Row for View {
-    const COLUMNS: &'static [&'static str] = &["id", "code", "name", "environment", "status", "created at"];
+    const COLUMNS: &'static [&'static str] =
+        &["id", "code", "name", "environment", "status", "created at", "receipt footer"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -130,6 +173,7 @@ impl Row for View {
             self.environment.to_owned(),
             self.status.to_owned(),
             self.created_at.clone(),
+            or_dash(self.receipt_footer.as_deref().map(|footer| footer.replace('\n', " / ")).as_deref()),
         ]
     }
 }

@@ -31,6 +31,7 @@ impl Amount {
 const OVERLAP_MAX: Duration = Duration::from_hours(90 * 24);
 
 const LABEL_MAX: usize = 100;
+const FOOTER_LINE_MAX: usize = 80;
 const NAME_MAX: usize = 200;
 const SENTENCE_MAX: usize = 500;
 
@@ -131,6 +132,11 @@ pub(crate) fn actor(text: &str) -> Result<String, String> {
 /// A sentence, such as a reason.
 pub(crate) fn sentence(text: &str) -> Result<String, String> {
     line(text, SENTENCE_MAX)
+}
+
+/// A line of a receipt's footer.
+pub(crate) fn footer_line(text: &str) -> Result<String, String> {
+    line(text, FOOTER_LINE_MAX)
 }
 
 pub(crate) fn phone_number(text: &str) -> Result<String, String> {

@@ -10,8 +10,11 @@ UNION ALL
 SELECT 'OUTBOX', '', count(*),
        extract(epoch FROM now() - min(written_at))::bigint,
        extract(epoch FROM now() - min(due_at))::bigint
-FROM outbox
-WHERE sent_at IS NULL AND given_up_at IS NULL
+FROM (
+    SELECT written_at, due_at FROM outbox WHERE sent_at IS NULL AND given_up_at IS NULL
+    UNION ALL
+    SELECT written_at, due_at FROM repeated_messages WHERE sent_at IS NULL AND given_up_at IS NULL
+) AS messages
 UNION ALL
 SELECT 'INCIDENTS', '', count(*),
        extract(epoch FROM now() - min(at))::bigint,

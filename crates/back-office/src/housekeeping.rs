@@ -135,6 +135,16 @@ WHERE (m.purchase_id, m.recipient, m.channel) = (oldest.purchase_id, oldest.reci
     AND coalesce(m.sent_at, m.given_up_at) < now() - interval '30 days'";
 }
 
+struct PurgeRepeatedMessages;
+
+impl Statement for PurgeRepeatedMessages {
+    const SQL: &str = "-- purge_repeated_messages
+DELETE FROM repeated_messages m
+USING (SELECT purchase_id, number FROM repeated_messages ORDER BY purchase_id, number LIMIT $1) AS oldest
+WHERE (m.purchase_id, m.number) = (oldest.purchase_id, oldest.number)
+    AND coalesce(m.sent_at, m.given_up_at) < now() - interval '30 days'";
+}
+
 /// Deletes what is no longer needed, in small transactions. Deletes nothing while another process does so.
 ///
 /// # Errors
@@ -147,7 +157,9 @@ pub async fn purge_expired(database: &Database) -> Result<Purged, DatabaseError>
         closed_references: purge::<PurgeClosedReferences>(database).await?,
         closed_keys: purge::<PurgeClosedKeys>(database).await?,
         refused_confirms: purge::<PurgeRefusedConfirms>(database).await?,
-        messages: purge::<PurgeMessages>(database).await?,
+        messages: purge::<PurgeMessages>(database)
+            .await?
+            .saturating_add(purge::<PurgeRepeatedMessages>(database).await?),
     })
 }
 

@@ -20,7 +20,7 @@ pub use onboarding::{
     ClientRecord, NewClient, NewOrganisation, NewSecret, NewUser, OrganisationRecord, Party, Rotated,
     SecretRecord, UserRecord, create_client, create_organisation, create_user, find_client,
     find_organisation, find_user, list_clients, list_organisations, list_users, replace_password,
-    revoke_secret, rotate_secret, set_role, set_status,
+    revoke_secret, rotate_secret, set_receipt_footer, set_role, set_status,
 };
 pub use refresh::{Exchange, Exchanged, Proof, exchange};
 pub use words::{Environment, Role, Status};

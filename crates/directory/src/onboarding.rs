@@ -10,6 +10,7 @@ mod user;
 pub use client::{ClientRecord, NewClient, create_client, find_client, list_clients};
 pub use organisation::{
     NewOrganisation, OrganisationRecord, create_organisation, find_organisation, list_organisations,
+    set_receipt_footer,
 };
 pub use party::{Party, set_status};
 pub use secret::{NewSecret, Rotated, SecretRecord, revoke_secret, rotate_secret};

@@ -8,6 +8,7 @@ diesel::table! {
         environment -> Text,
         status -> Text,
         created_at -> Timestamptz,
+        receipt_footer -> Nullable<Text>,
     }
 }
 

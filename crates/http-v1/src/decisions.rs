@@ -22,7 +22,10 @@ impl Endpoint {
             | Self::Purchases
             | Self::Purchase
             | Self::Statement
-            | Self::Sales => None,
+            | Self::Sales
+            | Self::Receipt
+            | Self::LookUp
+            | Self::Message => None,
         }
     }
 

@@ -38,6 +38,12 @@ pub enum Endpoint {
     Statement,
     /// What the caller bought, by day.
     Sales,
+    /// The customer's receipt of a purchase.
+    Receipt,
+    /// The last tokens of a subscriber.
+    LookUp,
+    /// The message with the token, once more.
+    Message,
 }
 
 /// What a caller needs to be admitted.
@@ -53,7 +59,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -67,6 +73,9 @@ impl Endpoint {
         Self::Purchase,
         Self::Statement,
         Self::Sales,
+        Self::Receipt,
+        Self::LookUp,
+        Self::Message,
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -85,13 +94,18 @@ impl Endpoint {
             Self::Purchase => "/public/v1/purchases/{id}",
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
+            Self::Receipt => "/public/v1/purchases/{id}/receipt",
+            Self::LookUp => "/public/v1/subscribers/{id}/purchases",
+            Self::Message => "/public/v1/purchases/{id}/messages",
         }
     }
 
     /// Its only method.
     pub const fn method(self) -> Method {
         match self {
-            Self::Login | Self::Refresh | Self::Validate | Self::Confirm | Self::Retry => Method::POST,
+            Self::Login | Self::Refresh | Self::Validate | Self::Confirm | Self::Retry | Self::Message => {
+                Method::POST
+            }
             Self::Me
             | Self::Accounts
             | Self::Account
@@ -99,7 +113,9 @@ impl Endpoint {
             | Self::Purchases
             | Self::Purchase
             | Self::Statement
-            | Self::Sales => Method::GET,
+            | Self::Sales
+            | Self::Receipt
+            | Self::LookUp => Method::GET,
         }
     }
 
@@ -111,6 +127,8 @@ impl Endpoint {
             }
             Self::Statement => &["from", "to", "cursor", "limit", "format"],
             Self::Sales => &["from", "to", "format"],
+            Self::LookUp => &["limit"],
+            Self::Receipt => &["format", "language", "columns", "code_page"],
             Self::Login
             | Self::Refresh
             | Self::Me
@@ -120,7 +138,8 @@ impl Endpoint {
             | Self::Validate
             | Self::Confirm
             | Self::Retry
-            | Self::Purchase => &[],
+            | Self::Purchase
+            | Self::Message => &[],
         }
     }
 
@@ -135,7 +154,11 @@ impl Endpoint {
             Self::Validate => Access::Permitted(Permission::PurchasesValidate),
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
-            Self::Purchases | Self::Purchase | Self::Sales => Access::Permitted(Permission::PurchasesRead),
+            Self::Message => Access::Permitted(Permission::MessagesSend),
+            Self::LookUp => Access::Permitted(Permission::SubscribersRead),
+            Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt => {
+                Access::Permitted(Permission::PurchasesRead)
+            }
         }
     }
 

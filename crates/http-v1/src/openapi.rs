@@ -100,6 +100,8 @@ fn components() -> Components {
     add::<wire::Recovery>(&mut schemas);
     add::<wire::ListedPurchase<'_>>(&mut schemas);
     add::<wire::PurchasePage<'_>>(&mut schemas);
+    add::<wire::SubscriberPurchases<'_>>(&mut schemas);
+    add::<wire::QueuedMessage<'_>>(&mut schemas);
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));

@@ -3,9 +3,12 @@
 mod accounts;
 mod auth;
 mod document;
+mod look_up;
+mod message;
 mod products;
 mod purchase_reads;
 mod purchases;
+mod receipt;
 mod sales;
 mod statement;
 mod strict;
@@ -44,6 +47,9 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Purchase => at(endpoint, purchase_reads::one),
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
+        Endpoint::Receipt => at(endpoint, receipt::receipt),
+        Endpoint::LookUp => at(endpoint, look_up::look_up),
+        Endpoint::Message => at(endpoint, message::again),
     }
 }
 

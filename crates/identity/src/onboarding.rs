@@ -114,6 +114,16 @@ impl Onboarding {
         found.ok_or_else(|| OnboardingError::NoOrganisation(code.to_owned()))
     }
 
+    /// Sets the end of an organisation's receipts, in lines, or takes it away.
+    pub async fn set_receipt_footer(
+        &self,
+        organisation: i64,
+        footer: Option<String>,
+        act: AuditContext,
+    ) -> Result<(), OnboardingError> {
+        Ok(rows::set_receipt_footer(&self.database, organisation, footer, act).await?)
+    }
+
     /// Every organisation, ordered by code.
     pub async fn organisations(&self) -> Result<Vec<OrganisationRecord>, OnboardingError> {
         Ok(rows::list_organisations(&self.database).await?)

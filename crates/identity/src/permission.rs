@@ -11,17 +11,23 @@ pub enum Permission {
     PurchasesConfirm,
     PurchasesRetry,
     PurchasesRead,
+    /// The last tokens of a subscriber, by its number alone.
+    SubscribersRead,
+    /// Has the message with a token sent again.
+    MessagesSend,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::AccountsRead,
         Self::ProductsRead,
         Self::PurchasesValidate,
         Self::PurchasesConfirm,
         Self::PurchasesRetry,
         Self::PurchasesRead,
+        Self::SubscribersRead,
+        Self::MessagesSend,
     ];
 
     /// Its name on the wire.
@@ -33,6 +39,8 @@ impl Permission {
             Self::PurchasesConfirm => "purchases.confirm",
             Self::PurchasesRetry => "purchases.retry",
             Self::PurchasesRead => "purchases.read",
+            Self::SubscribersRead => "subscribers.read",
+            Self::MessagesSend => "messages.send",
         }
     }
 

@@ -133,11 +133,21 @@ pub enum Detail {
     NeverReached,
     /// A purchase has succeeded, but its token cannot be decrypted here.
     TokenUnreadable,
+    /// A purchase has failed, so it has no receipt.
+    NotSold,
+    /// A purchase is open, so it has no receipt yet.
+    NotSoldYet,
+    /// A purchase was sold, but its token has been erased.
+    TokenErased,
+    /// The phone number of a purchase has been erased. `field`.
+    NumberErased,
+    /// The message of a purchase was sent again too often within a day. `limit`.
+    MessagesOfTheDay,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 64] = [
+    pub const ALL: [Self; 69] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -202,6 +212,11 @@ impl Detail {
         Self::CallerGone,
         Self::NeverReached,
         Self::TokenUnreadable,
+        Self::NotSold,
+        Self::NotSoldYet,
+        Self::TokenErased,
+        Self::NumberErased,
+        Self::MessagesOfTheDay,
     ];
 
     /// The code that it belongs to.
@@ -253,7 +268,7 @@ impl Detail {
             Self::MinimumIs => ErrorCode::AmountBelowMinimum,
             Self::MaximumIs => ErrorCode::AmountAboveMaximum,
             Self::ChargesAre => ErrorCode::AmountBelowCharges,
-            Self::Account => ErrorCode::ResourceNotFound,
+            Self::Account | Self::NotSold | Self::TokenErased => ErrorCode::ResourceNotFound,
             Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
             Self::EarlierAttemptFailed => ErrorCode::ProviderError,
             Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
@@ -262,7 +277,11 @@ impl Detail {
             Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
             Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
-            Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
+            Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone | Self::NotSoldYet => {
+                ErrorCode::TransactionPending
+            }
+            Self::NumberErased => ErrorCode::MissingField,
+            Self::MessagesOfTheDay => ErrorCode::RateLimited,
             Self::NeverReached => ErrorCode::ProviderUnavailable,
         }
     }
@@ -330,6 +349,9 @@ impl Detail {
             | Self::PhoneInvalid
             | Self::PhoneNotAllowed => "phone",
             Self::TokenUnreadable => "token_unreadable",
+            Self::NotSold | Self::NotSoldYet => "not_sold",
+            Self::TokenErased | Self::NumberErased => "erased",
+            Self::MessagesOfTheDay => "messages_of_the_day",
             Self::PurchaseOpen => "purchase_open",
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",

@@ -1,4 +1,4 @@
-//! All texts for people, localised with Fluent: error messages, product names, and the messages that are sent when a
+//! All texts for people, localised with Fluent: error messages, product names, receipts, and the messages that are sent when a
 //! purchase ends.
 //!
 //! The texts are in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once.
@@ -18,11 +18,13 @@
 mod detail;
 mod locale;
 mod phrase;
+mod receipt_text;
 mod sentence;
 mod texts;
 
 pub use detail::Detail;
 pub use locale::{Language, Locale, MalformedTag};
 pub use phrase::{Bought, Numbered, Phrase};
+pub use receipt_text::ReceiptText;
 pub use sentence::Sentence;
 pub use texts::Messages;

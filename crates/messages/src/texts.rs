@@ -3,7 +3,7 @@
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
 use unic_langid::LanguageIdentifier;
 
-use crate::{Language, Phrase, Sentence};
+use crate::{Language, Phrase, ReceiptText, Sentence};
 
 type Bundle = FluentBundle<FluentResource>;
 
@@ -13,6 +13,7 @@ macro_rules! texts {
             include_str!(concat!("../texts/", $language, "/errors.ftl")),
             include_str!(concat!("../texts/", $language, "/products.ftl")),
             include_str!(concat!("../texts/", $language, "/notices.ftl")),
+            include_str!(concat!("../texts/", $language, "/receipt.ftl")),
         ]
     };
 }
@@ -112,6 +113,12 @@ impl Messages {
         said.expect("a phrase has every value of its texts, as a test checks in every language")
     }
 
+    /// A text of a receipt.
+    pub fn receipt(&self, language: Language, text: ReceiptText) -> String {
+        let said = self.text(language, text.id(), None, &[]);
+        said.expect("every language has every text of a receipt, as a test checks")
+    }
+
     fn text(
         &self,
         language: Language,
@@ -152,7 +159,7 @@ impl std::fmt::Debug for Messages {
     }
 }
 
-fn bundle(language: Language, texts: [&str; 3]) -> Bundle {
+fn bundle(language: Language, texts: [&str; 4]) -> Bundle {
     let tag: LanguageIdentifier = language.as_str().parse().expect("our own languages have proper tags");
     let mut bundle = Bundle::new_concurrent(vec![tag]);
     // Fluent would put marks around values. They are invisible, and wrong in JSON and SMS.

@@ -96,7 +96,7 @@ fn in_language(language: &str) -> Contents {
 
 fn compose(id: i64, notice: Notice, contents: &Contents) -> Letter {
     let at = contents.record.created_at.with_timezone(&Utc);
-    let id = MessageId { purchase: PurchaseId(id), notice };
+    let id = MessageId { purchase: PurchaseId(id), notice, repeat: 0 };
     let message = ClaimedMessage { id, attempt: 1, written_at: at, at, contents: None };
     Composer::new(Messages::new(), Tz::Africa__Gaborone).letter(&message, contents).unwrap()
 }

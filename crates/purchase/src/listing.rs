@@ -5,7 +5,7 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use vend::SubscriberIdentifier;
 
-use crate::{PurchaseId, Record, StateName, UserId};
+use crate::{ClientId, OrganisationId, PurchaseId, Record, StateName, UserId};
 
 /// What an integrator sees of a purchase's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +112,23 @@ impl fmt::Debug for Buyer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Buyer").field("id", &self.id).finish_non_exhaustive()
     }
+}
+
+/// A question for the last tokens of a subscriber, by its identifier alone, and who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LookUp {
+    /// The organisation that sold them.
+    pub organisation: OrganisationId,
+    /// The OAuth client of the request.
+    pub client: ClientId,
+    /// The user who asks.
+    pub user: UserId,
+    /// The meter.
+    pub subscriber: SubscriberIdentifier,
+    /// How many days back.
+    pub days: u16,
+    /// At most so many purchases.
+    pub limit: u16,
 }
 
 #[cfg(test)]

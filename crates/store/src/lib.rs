@@ -23,6 +23,7 @@ mod measures;
 mod named;
 mod outbox;
 mod purchases;
+mod receipt;
 mod records;
 mod refused_confirms;
 mod row;
@@ -38,7 +39,9 @@ pub use due::{ClaimedPurchase, DueSlots};
 pub use idempotency::KeyHolder;
 pub use leases::HeldPurchase;
 pub use measures::describe_metrics;
-pub use outbox::{ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId};
+pub use outbox::{
+    ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, Repeated,
+};
 pub use purchases::{
     PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,
     Verdict,

@@ -8,10 +8,10 @@ use chrono::{DateTime, Utc};
 use database::{Connection, DatabaseError, Run, Statement, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz},
 };
 use purchase::{
-    Buyer, OrganisationId, Page, Position, PurchaseId, PurchaseStatus, PurchaseWithBuyer, Selection,
+    Buyer, LookUp, OrganisationId, Page, Position, PurchaseId, PurchaseStatus, PurchaseWithBuyer, Selection,
     StateName, UserId,
 };
 use vend::SubscriberIdentifier;
@@ -58,6 +58,25 @@ struct FindWithBuyer;
 
 impl Statement for FindWithBuyer {
     const SQL: &str = concat!("-- find_filed\n", select_with_buyer!("p.id = $2 AND p.organisation_id = $1"));
+}
+
+struct LookUpPurchases;
+
+impl Statement for LookUpPurchases {
+    const SQL: &str = "-- look_up_purchases
+SELECT look_up_purchases($1, $2, $3, $4, $5, $6, $7) AS ids";
+}
+
+struct ListShown;
+
+impl Statement for ListShown {
+    const SQL: &str = concat!("-- list_shown\n", select_with_buyer!("p.id = ANY ($1)"));
+}
+
+#[derive(QueryableByName)]
+struct ShownRow {
+    #[diesel(sql_type = Nullable<Array<BigInt>>)]
+    ids: Option<Vec<i64>>,
 }
 
 /// Uses `purchases_by_time`, in its order. It also serves successes, because most purchases are successful.
@@ -124,6 +143,9 @@ struct PurchaseWithBuyerRow {
     user_is_active: bool,
 }
 
+/// How many subscribers an organisation may look up in an hour. The audit log is kept for ever.
+const LOOKS_PER_HOUR_MAX: i32 = 1_000;
+
 /// A query for one page, as the statements take it.
 struct Question {
     organisation: OrganisationId,
@@ -150,6 +172,38 @@ impl Store {
                 })
             })
             .await
+    }
+
+    /// The last purchases of a subscriber that have tokens, the newest first. The audit log has a line about it before they
+    /// are read. `None` if the reader's organisation has looked up too many subscribers within the hour.
+    pub async fn look_up_purchases(
+        &self,
+        look: LookUp,
+    ) -> Result<Option<Vec<PurchaseWithBuyer>>, DatabaseError> {
+        let shown = self.database.operate(move |transaction| {
+            Box::pin(async move {
+                let shown = prepared::<LookUpPurchases>()
+                    .bind::<BigInt, _>(look.organisation.0)
+                    .bind::<BigInt, _>(look.client.0)
+                    .bind::<BigInt, _>(look.user.0)
+                    .bind::<Text, _>(look.subscriber.as_str())
+                    .bind::<Integer, _>(i32::from(look.days))
+                    .bind::<Integer, _>(i32::from(look.limit))
+                    .bind::<Integer, _>(LOOKS_PER_HOUR_MAX);
+                shown.get_result::<ShownRow>(transaction).await
+            })
+        });
+        let Some(ids) = shown.await?.ids else { return Ok(None) };
+        let (sealing, timing) = (self.sealing.clone(), self.timing);
+        let listed = self.database.read(move |connection| {
+            Box::pin(async move {
+                let list = prepared::<ListShown>().bind::<Array<BigInt>, _>(ids);
+                let rows: Vec<PurchaseWithBuyerRow> = list.load(connection).await?;
+                let rows = rows.into_iter().map(|row| row.read(|row| row.read_in_list(&sealing, &timing)));
+                rows.collect::<Result<Vec<_>, _>>()
+            })
+        });
+        listed.await.map(Some)
     }
 
     /// At most `limit` of an organisation's purchases, the newest first, after a position. A purchase whose token

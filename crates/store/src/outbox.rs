@@ -12,7 +12,10 @@ use crate::Store;
 
 #[cfg(test)]
 mod plans;
+mod repeats;
 mod row;
+
+pub use repeats::{RepeatRequest, Repeated};
 
 use row::ClaimRow;
 
@@ -23,6 +26,8 @@ pub struct MessageId {
     pub purchase: PurchaseId,
     /// Its kind, recipient and channel.
     pub notice: Notice,
+    /// 0 the first time. Each time that an integrator has it sent again, it is another message.
+    pub repeat: u16,
 }
 
 /// A message that belongs to the caller until its lease ends.
@@ -122,7 +127,8 @@ impl fmt::Display for MessageId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Notice { kind, recipient, channel } = self.notice;
         let words = [kind.as_str(), recipient.as_str(), channel.as_str()].map(str::to_ascii_lowercase);
-        write!(out, "{}.{}", self.purchase.0, words.join("."))
+        write!(out, "{}.{}", self.purchase.0, words.join("."))?;
+        if self.repeat > 0 { write!(out, ".{}", self.repeat) } else { Ok(()) }
     }
 }
 
@@ -184,7 +190,7 @@ impl Store {
         lease: Duration,
     ) -> Result<Vec<ClaimedMessage>, DatabaseError> {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
-        let (claimed, contents) = self
+        let (claimed, repeats, contents) = self
             .database
             .operate(move |transaction| {
                 Box::pin(async move {
@@ -195,13 +201,21 @@ impl Store {
                         .bind::<BigInt, _>(milliseconds(due_for))
                         .load(transaction)
                         .await?;
-                    let purchases: Vec<i64> = claimed.iter().map(ClaimRow::purchase).collect();
+                    let rest = limit.saturating_sub(u16::try_from(claimed.len()).unwrap_or(u16::MAX));
+                    let repeats = match channel {
+                        Channel::Sms if rest > 0 => repeats::claim(transaction, due_for, rest, lease).await?,
+                        Channel::Sms | Channel::Email => Vec::new(),
+                    };
+                    let purchases = claimed.iter().map(ClaimRow::purchase);
+                    let purchases =
+                        purchases.chain(repeats.iter().map(|row| row.purchase_id)).collect::<Vec<_>>();
                     let contents = row::contents(transaction, &purchases, &sealing, &timing).await?;
-                    Ok((claimed, contents))
+                    Ok((claimed, repeats, contents))
                 })
             })
             .await?;
-        claimed.iter().map(|row| row.claimed(&contents)).collect()
+        let first = claimed.iter().map(|row| row.claimed(&contents));
+        first.chain(repeats.iter().map(|row| row.claimed(&contents))).collect()
     }
 
     /// Records the outcome of claimed messages. A message that was sent is not sent again. A failure is ignored if
@@ -213,7 +227,13 @@ impl Store {
         self.database
             .operate(move |transaction| {
                 Box::pin(async move {
-                    let d = deliveries.as_slice();
+                    let (again, first): (Vec<_>, Vec<_>) =
+                        deliveries.into_iter().partition(|delivery| delivery.id.repeat > 0);
+                    repeats::record(transaction, &again).await?;
+                    if first.is_empty() {
+                        return Ok(());
+                    }
+                    let d = first.as_slice();
                     prepared::<RecordDeliveries>()
                         .bind::<Array<BigInt>, _>(column(d, |d| d.id.purchase.0))
                         .bind::<Array<Text>, _>(column(d, |d| d.id.notice.recipient.as_str()))
@@ -221,7 +241,7 @@ impl Store {
                         .bind::<Array<SmallInt>, _>(column(d, |d| {
                             i16::try_from(d.attempt).unwrap_or(i16::MAX)
                         }))
-                        .bind::<Array<Bool>, _>(column(d, |d| d.outcome == DeliveryOutcome::Sent))
+                        .bind::<Array<Bool>, _>(column(d, |d| d.outcome.is_sent()))
                         .bind::<Array<Nullable<BigInt>>, _>(column(d, |d| {
                             d.outcome.pause().map(milliseconds)
                         }))
@@ -238,6 +258,10 @@ impl Store {
 }
 
 impl DeliveryOutcome {
+    fn is_sent(self) -> bool {
+        self == Self::Sent
+    }
+
     const fn pause(self) -> Option<Duration> {
         match self {
             Self::RetryAfter(pause) => Some(pause),

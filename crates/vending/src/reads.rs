@@ -3,12 +3,13 @@
 use database::DatabaseError;
 use ledger::{Account, AccountId};
 use purchase::{
-    AfterLine, Extent, OrganisationId, Page, Period, Position, ProductText, PurchaseId, PurchaseWithBuyer,
-    ReportedDay, SalesReport, Selection, Statement, StatementPage, SubscriberFormat,
+    AfterLine, Extent, LookUp, OrganisationId, Page, Period, Position, PrintedPurchase, ProductText,
+    PurchaseId, PurchaseWithBuyer, ReportedDay, SalesReport, Selection, Statement, StatementPage,
+    SubscriberFormat,
 };
 use vend::Product;
 
-use crate::{ReadError, Vending, refusals::internal};
+use crate::{ReadError, Service, Vending, refusals::internal};
 
 /// A product with its format and its providers (specification, section 2.4).
 #[derive(Clone, Debug)]
@@ -78,14 +79,16 @@ impl Vending {
         id: PurchaseId,
     ) -> Result<Option<PurchaseWithBuyer>, ReadError> {
         let found = self.0.store.find_with_buyer(organisation, id).await;
-        found.map_err(|error| {
-            let failed = internal("a purchase could not be read", &error);
-            if matches!(error, DatabaseError::TokenUnreadable { .. }) {
-                ReadError::TokenUnreadable(self.0.a_person_must_act())
-            } else {
-                failed.into()
-            }
-        })
+        found.map_err(|error| self.0.purchase_unread(&error))
+    }
+
+    /// The purchase of this number with what its receipt says, if it is the organisation's.
+    pub async fn printed_purchase(
+        &self,
+        organisation: OrganisationId,
+        id: PurchaseId,
+    ) -> Result<Option<PrintedPurchase>, ReadError> {
+        self.0.store.find_printed(organisation, id).await.map_err(|error| self.0.purchase_unread(&error))
     }
 
     /// At most `limit` of the organisation's purchases in their current state, newest first, after a position.
@@ -98,6 +101,13 @@ impl Vending {
     ) -> Result<Page, ReadError> {
         let page = self.0.store.list_with_buyers(organisation, selection, after, limit).await;
         Ok(page.map_err(|error| internal("purchases could not be listed", &error))?)
+    }
+
+    /// The last purchases of a subscriber that have tokens. The audit log has a line about it. `None` if the organisation
+    /// has looked up too many subscribers within the hour.
+    pub async fn look_up_purchases(&self, look: LookUp) -> Result<Option<Vec<PurchaseWithBuyer>>, ReadError> {
+        let found = self.0.store.look_up_purchases(look).await;
+        Ok(found.map_err(|error| internal("the purchases of a subscriber could not be looked up", &error))?)
     }
 
     /// A statement of one of the organisation's wallets, whatever its status. `None` if it has no such wallet.
@@ -141,5 +151,17 @@ impl Vending {
     ) -> Result<SalesReport, ReadError> {
         let report = self.0.store.sales(organisation, days).await;
         Ok(report.map_err(|error| internal("the sales could not be added up", &error))?)
+    }
+}
+
+impl Service {
+    /// One purchase could not be read. It may have succeeded with a token that cannot be opened here.
+    fn purchase_unread(&self, error: &DatabaseError) -> ReadError {
+        let failed = internal("a purchase could not be read", error);
+        if matches!(error, DatabaseError::TokenUnreadable { .. }) {
+            ReadError::TokenUnreadable(self.a_person_must_act())
+        } else {
+            failed.into()
+        }
     }
 }

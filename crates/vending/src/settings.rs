@@ -41,6 +41,9 @@ pub struct VendingSettings {
     pub check_reuse_ms: u64,
     /// How long a catalogue may be used again.
     pub catalogue_reuse_ms: u64,
+    /// How often an integrator may have the message with the token of one purchase sent again within a day. Zero: never. More
+    /// than 10 counts as 10, which is the limit of the database.
+    pub messages_per_day: u16,
 }
 
 /// How much work a worker takes on at a time.
@@ -103,6 +106,7 @@ impl Default for VendingSettings {
             patience_ms: 30_000,
             check_reuse_ms: 60_000,
             catalogue_reuse_ms: 5_000,
+            messages_per_day: 3,
         }
     }
 }

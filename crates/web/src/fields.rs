@@ -14,7 +14,7 @@ use std::fmt;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
 
 use error_codes::ErrorCode;
-use messages::{Detail, Locale};
+use messages::{Detail, Language, Locale};
 use money::{AmountError, Currency, Money};
 
 use crate::{
@@ -143,6 +143,19 @@ impl Fields {
         }
     }
 
+    /// A language tag, if the field is present.
+    pub fn optional_language(&self, name: &'static str) -> Result<Option<Language>, ApiError> {
+        Ok(self.optional_locale(name)?.map(|locale| locale.language()))
+    }
+
+    /// A language tag with its region, if the field is present.
+    pub fn optional_locale(&self, name: &'static str) -> Result<Option<Locale>, ApiError> {
+        if self.find(name).is_none() {
+            return Ok(None);
+        }
+        self.required_locale(name).map(|(_, locale)| Some(locale))
+    }
+
     /// An ISO 4217 code.
     pub fn required_currency(&self, name: &'static str) -> Result<Currency, ApiError> {
         let code = text_of(name, self.required(name)?)?;
@@ -161,6 +174,18 @@ impl Fields {
         let text = text_of(name, self.required(name)?)?;
         phone::e164_digits(&text, locale.region())
             .ok_or_else(|| ApiError::new(ErrorCode::InvalidMsisdn).about(name))
+    }
+
+    /// A phone number as in [`Fields::required_phone_number`], if the field is present.
+    pub fn optional_phone_number(
+        &self,
+        name: &'static str,
+        locale: &Locale,
+    ) -> Result<Option<String>, ApiError> {
+        if self.find(name).is_none() {
+            return Ok(None);
+        }
+        self.required_phone_number(name, locale).map(Some)
     }
 
     /// The value if it is a text, for reading ahead.

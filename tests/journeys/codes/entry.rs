@@ -44,7 +44,7 @@ pub async fn closed_to_some(seen: &Seen) {
         );
     }
     let viewer = env().open_merchant_of_a_viewer().await;
-    for endpoint in [Endpoint::Confirm, Endpoint::Retry] {
+    for endpoint in [Endpoint::Confirm, Endpoint::Retry, Endpoint::LookUp, Endpoint::Message] {
         seen.expect(ErrorCode::MissingPermission, endpoint, &call_endpoint(&viewer, endpoint).await);
     }
     suspended(seen).await;

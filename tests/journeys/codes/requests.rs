@@ -3,6 +3,7 @@
 use error_codes::ErrorCode::{
     AmountBelowCharges, Forbidden, InsufficientBalance, InvalidAmount, InvalidArgument, InvalidMsisdn,
     MeterNotAllowed, MissingField, ProviderTimeout, ResourceNotFound, RetriesDisabled, TransactionNotFound,
+    TransactionPending,
 };
 use http_v1::Endpoint;
 use purchase::Handling;
@@ -11,7 +12,12 @@ use serde_json::json;
 
 use super::seen::Seen;
 use crate::{
-    env::env, merchant::Merchant, request_body::RequestBody, sealed_tokens::seal_under,
+    env::env,
+    merchant::Merchant,
+    messages_again::{erase_number, send_again},
+    receipts::receipt,
+    request_body::RequestBody,
+    sealed_tokens::seal_under,
     simulator::SimulatorClient,
 };
 
@@ -56,9 +62,11 @@ pub async fn about_purchases(seen: &Seen) {
         (Endpoint::Account, "/public/v1/accounts/999999999"),
         (Endpoint::Purchase, "/public/v1/purchases/999999999"),
         (Endpoint::Statement, "/public/v1/accounts/999999999/statement"),
+        (Endpoint::Receipt, "/public/v1/purchases/999999999/receipt"),
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }
+    sent_again(seen, &merchant).await;
     let unknown = merchant.retry(&env().meter(), "nobody-1").await;
     seen.expect(TransactionNotFound, Endpoint::Retry, &unknown);
     retries_switched_off(seen, &merchant).await;
@@ -66,12 +74,26 @@ pub async fn about_purchases(seen: &Seen) {
     unreadable_token(seen, &merchant).await;
 }
 
+async fn sent_again(seen: &Seen, merchant: &Merchant) {
+    let bought = merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
+    seen.expect(ResourceNotFound, Endpoint::Message, &send_again(merchant, 999_999_999, "{}").await);
+    for (code, body) in [(InvalidMsisdn, r#"{"phone_number":"2677"}"#), (InvalidArgument, "[")] {
+        seen.expect(code, Endpoint::Message, &send_again(merchant, bought.id(), body).await);
+    }
+    erase_number(&bought);
+    seen.expect(MissingField, Endpoint::Message, &send_again(merchant, bought.id(), "{}").await);
+}
+
 async fn unreadable_token(seen: &Seen, merchant: &Merchant) {
     let bought = merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
     seal_under(merchant, 9);
     let read = merchant.get(&format!("/public/v1/purchases/{}", bought.id())).await;
+    let printed = receipt(merchant, bought.id(), "").await;
+    let sent = send_again(merchant, bought.id(), "{}").await;
     seal_under(merchant, 1);
     seen.expect(ProviderTimeout, Endpoint::Purchase, &read);
+    seen.expect(ProviderTimeout, Endpoint::Receipt, &printed);
+    seen.expect(ProviderTimeout, Endpoint::Message, &sent);
 }
 
 async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
@@ -83,6 +105,11 @@ async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
     env().asks_the_database(&switched(false));
     seen.expect(RetriesDisabled, Endpoint::Retry, &merchant.retry(&meter, "off-1").await);
     env().asks_the_database(&switched(true));
+    let open = merchant.get("/public/v1/purchases?external_reference=off-1").await.expect(200);
+    let printed = receipt(merchant, open.body["data"][0]["id"].as_i64().unwrap(), "").await;
+    seen.expect(TransactionPending, Endpoint::Receipt, &printed);
+    let sent = send_again(merchant, open.body["data"][0]["id"].as_i64().unwrap(), "{}").await;
+    seen.expect(TransactionPending, Endpoint::Message, &sent);
     merchant.retry_until_settled(&meter, "off-1").await.expect(200);
 }
 

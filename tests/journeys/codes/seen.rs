@@ -79,6 +79,7 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         Endpoint::Refresh => Some(merchant.refresh_body()),
         Endpoint::Validate | Endpoint::Confirm => Some(merchant.order(&env().meter()).body()),
         Endpoint::Retry => Some(RequestBody::retry("09000000000", "nobody-1").body()),
+        Endpoint::Message => Some("{}".to_owned()),
         Endpoint::Me
         | Endpoint::Accounts
         | Endpoint::Account
@@ -86,7 +87,9 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => None,
+        | Endpoint::Sales
+        | Endpoint::Receipt
+        | Endpoint::LookUp => None,
     };
     merchant.send(method(endpoint), &path(merchant, endpoint), body.as_deref(), &[]).await
 }

@@ -94,6 +94,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ),
     ("crates/identity", "identity", &["directory", "database", "clock"]),
     ("crates/messages", "messages", &["error-codes"]),
+    ("crates/receipt", "receipt", &["messages", "vend", "money", "meter-token"]),
     (
         "crates/notify",
         "notify",
@@ -107,7 +108,18 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/http-v1",
         "http-v1",
-        &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
+        &[
+            "web",
+            "receipt",
+            "vending",
+            "identity",
+            "purchase",
+            "vend",
+            "ledger",
+            "error-codes",
+            "money",
+            "meter-token",
+        ],
     ),
     (
         "crates/http-legacy",

@@ -10,6 +10,7 @@ const CHANGES: &[(&str, &str)] = &[
     ("organisation create KGALE --name Kgale --environment staging", "organisation.created"),
     ("organisation suspend KGALE", "organisation.status_set"),
     ("organisation readmit KGALE", "organisation.status_set"),
+    ("organisation set-receipt-footer KGALE --line Gaborone", "organisation.receipt_footer_set"),
     ("client create -o KGALE --name tills", "client.secret_added"),
     ("client suspend $CLIENT", "client.status_set"),
     ("client readmit $CLIENT", "client.status_set"),

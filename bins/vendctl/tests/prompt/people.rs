@@ -17,6 +17,19 @@ fn an_organisation_is_created_suspended_and_readmitted() {
 }
 
 #[test]
+fn the_lines_at_the_end_of_receipts_are_set_and_taken_away() {
+    let env = TestEnv::open();
+    env.creates_organisation("KGALE", "production");
+    let set = ["organisation", "set-receipt-footer", "KGALE"];
+    let shown = env.does(&[&set[..], &["--line", "Plot 7, Gaborone", "--line", "Tel. 71 234 567"]].concat());
+    assert_eq!(shown["receipt_footer"], "Plot 7, Gaborone\nTel. 71 234 567");
+    let five = ["--line", "1"].repeat(5);
+    assert!(env.is_refused(&[&set[..], &five].concat()).contains("at most 4 lines"));
+    assert_eq!(env.does(&[&set[..], &["--none"]].concat())["receipt_footer"], json!(null));
+    assert_eq!(env.sql("SELECT receipt_footer IS NULL FROM organisations"), "t");
+}
+
+#[test]
 fn a_clients_secret_is_shown_once_and_stored_only_as_a_hash() {
     let env = TestEnv::open();
     env.creates_organisation("KGALE", "staging");

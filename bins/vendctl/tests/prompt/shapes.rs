@@ -34,7 +34,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
     let secrets = &env.shows(&["client", "show", client_id])["secrets"];
     let shows = |command: &str| env.shows(&command.split(' ').collect::<Vec<_>>());
     for (shown, names) in [
-        (&shows("organisation show KGALE"), "id code name environment status created_at"),
+        (&shows("organisation show KGALE"), "id code name environment status created_at receipt_footer"),
         (&client, "id client_id secret_id client_secret"),
         (&rotated, "client_id secret_id client_secret old_secret_ids old_secrets_end_at"),
         (&shows("client list -o KGALE"), "id client_id name status created_at secrets"),
@@ -94,7 +94,7 @@ fn a_table_has_a_heading_and_a_line_for_each_element() {
     let shown = env.types(&["organisation", "list"], "").stdout;
     let mut lines = shown.lines();
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT");
+    assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT RECEIPT FOOTER");
     assert!(words(lines.next()).starts_with("1 KGALE Kgale Stores STAGING ACTIVE 20"), "{shown}");
     assert_eq!(lines.next(), None);
 }

@@ -49,7 +49,13 @@ macro_rules! messages {
             "-- ",
             $name,
             "\nSELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because
-FROM outbox ",
+FROM (
+    SELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because
+    FROM outbox
+    UNION ALL
+    SELECT purchase_id, 'ISSUED', 'BENEFICIARY', 'SMS', written_at, due_at, attempts, sent_at, given_up_at, given_up_because
+    FROM repeated_messages
+) AS messages ",
             $rest
         )
     };
@@ -87,8 +93,10 @@ impl Statement for ListGivenUp {
 struct ListOfPurchase;
 
 impl Statement for ListOfPurchase {
-    const SQL: &str =
-        messages!("list_messages_of_purchase", "WHERE purchase_id = $1 ORDER BY recipient, channel");
+    const SQL: &str = messages!(
+        "list_messages_of_purchase",
+        "WHERE purchase_id = $1 ORDER BY recipient, channel, written_at"
+    );
 }
 
 #[derive(QueryableByName)]

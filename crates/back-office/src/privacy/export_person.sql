@@ -36,6 +36,10 @@ SELECT jsonb_build_object(
         SELECT coalesce(jsonb_agg(to_jsonb(m) ORDER BY m.purchase_id, m.recipient, m.channel), '[]')
         FROM outbox m WHERE m.purchase_id = ANY ($1)
     ),
+    'repeated_messages', (
+        SELECT coalesce(jsonb_agg(to_jsonb(m) ORDER BY m.purchase_id, m.number), '[]')
+        FROM repeated_messages m WHERE m.purchase_id = ANY ($1) OR m.phone_number = ANY ($2)
+    ),
     'refused_confirms', (
         SELECT coalesce(jsonb_agg(to_jsonb(c) ORDER BY c.id), '[]')
         FROM refused_confirms c WHERE c.subscriber_identifier = ANY ($2)

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     AuditContext, AuditEntry, Environment, Status, append,
-    schema::organisations::{code, created_at, environment, id, name, status, table},
+    schema::organisations::{code, created_at, environment, id, name, receipt_footer, status, table},
     words::Word,
 };
 
@@ -29,9 +29,15 @@ pub struct OrganisationRecord {
     pub environment: Environment,
     pub status: Status,
     pub created_at: DateTime<Utc>,
+    /// The end of its receipts, in lines.
+    pub receipt_footer: Option<String>,
 }
 
-type Row = (i64, String, String, String, String, DateTime<Utc>);
+type Row = (i64, String, String, String, String, DateTime<Utc>, Option<String>);
+
+/// The columns of a [`Row`].
+const COLUMNS: (id, code, name, environment, status, created_at, receipt_footer) =
+    (id, code, name, environment, status, created_at, receipt_footer);
 
 /// Creates an organisation, and returns its id.
 ///
@@ -52,8 +58,7 @@ pub async fn find_organisation(
 ) -> Result<Option<OrganisationRecord>, DatabaseError> {
     let found = database.read(move |connection| {
         Box::pin(async move {
-            let rows =
-                table.filter(code.eq(by_code)).select((id, code, name, environment, status, created_at));
+            let rows = table.filter(code.eq(by_code)).select(COLUMNS);
             rows.optional::<Row>(connection).await
         })
     });
@@ -64,11 +69,40 @@ pub async fn find_organisation(
 pub async fn list_organisations(database: &Database) -> Result<Vec<OrganisationRecord>, DatabaseError> {
     let rows = database.read(|connection| {
         Box::pin(async move {
-            let rows = table.order(code).select((id, code, name, environment, status, created_at));
+            let rows = table.order(code).select(COLUMNS);
             rows.load::<Row>(connection).await
         })
     });
     rows.await?.into_iter().map(OrganisationRecord::try_from).collect()
+}
+
+/// Sets the end of an organisation's receipts, or takes it away.
+///
+/// # Errors
+/// [`DatabaseError::Absent`] if there is no such organisation.
+pub async fn set_receipt_footer(
+    database: &Database,
+    organisation: i64,
+    footer: Option<String>,
+    act: AuditContext,
+) -> Result<(), DatabaseError> {
+    let set = database.operate(move |transaction| {
+        Box::pin(async move {
+            let updated = diesel::update(table.find(organisation)).set(receipt_footer.eq(&footer));
+            if updated.execute(transaction).await? == 0 {
+                return Err(DatabaseError::Absent { what: "organisation", key: organisation.to_string() });
+            }
+            let entry = AuditEntry {
+                act: &act,
+                action: "organisation.receipt_footer_set",
+                organisation_id: Some(organisation),
+                subject: format!("organisation:{organisation}"),
+                details: json!({ "footer": footer }),
+            };
+            append(transaction, entry).await
+        })
+    });
+    set.await
 }
 
 async fn insert(
@@ -96,7 +130,7 @@ impl TryFrom<Row> for OrganisationRecord {
     type Error = DatabaseError;
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
-        let (key, its_code, its_name, its_environment, its_status, its_beginning) = row;
+        let (key, its_code, its_name, its_environment, its_status, its_beginning, its_footer) = row;
         Ok(Self {
             id: key,
             code: its_code,
@@ -104,6 +138,7 @@ impl TryFrom<Row> for OrganisationRecord {
             environment: Environment::read(&its_environment, "organisations", "environment", key)?,
             status: Status::read(&its_status, "organisations", "status", key)?,
             created_at: its_beginning,
+            receipt_footer: its_footer,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use identity::{Caller, IssuedTokens, Role};
+use identity::{Caller, IssuedTokens, Permission, Role};
 
 use super::{Account, Actor};
 
@@ -60,7 +60,7 @@ impl Me {
             role: WireRole {
                 code: caller.role.code(),
                 name: name_of(caller.role),
-                permissions: caller.permissions().iter().map(|permission| permission.code()).collect(),
+                permissions: permissions_of(caller),
             },
             organisation: Organisation {
                 id: caller.organisation.id,
@@ -78,4 +78,18 @@ const fn name_of(role: Role) -> &'static str {
         Role::Integrator => "Integrator",
         Role::Viewer => "Viewer",
     }
+}
+
+/// The permissions that this surface had when it was frozen. Later ones belong to endpoints that it does not have.
+fn permissions_of(caller: &Caller) -> Vec<&'static str> {
+    let is_known = |permission: &Permission| match permission {
+        Permission::AccountsRead
+        | Permission::ProductsRead
+        | Permission::PurchasesValidate
+        | Permission::PurchasesConfirm
+        | Permission::PurchasesRetry
+        | Permission::PurchasesRead => true,
+        Permission::SubscribersRead | Permission::MessagesSend => false,
+    };
+    caller.permissions().iter().copied().filter(is_known).map(Permission::code).collect()
 }

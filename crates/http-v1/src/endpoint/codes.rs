@@ -60,8 +60,26 @@ const OPEN: &[ErrorCode] = &[ErrorCode::TransactionPending, ErrorCode::ProviderT
 const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
     match endpoint {
         Endpoint::Login | Endpoint::Refresh => &[WITH_BODY],
-        Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases | Endpoint::Sales => &[],
+        Endpoint::Me
+        | Endpoint::Accounts
+        | Endpoint::Products
+        | Endpoint::Purchases
+        | Endpoint::Sales
+        | Endpoint::LookUp => &[],
         Endpoint::Account | Endpoint::Statement => &[&[ErrorCode::ResourceNotFound]],
+        // The purchase is open, so nothing is sold yet.
+        Endpoint::Receipt => {
+            &[&[ErrorCode::ResourceNotFound, ErrorCode::TransactionPending, ErrorCode::ProviderTimeout]]
+        }
+        Endpoint::Message => &[
+            WITH_BODY,
+            &[
+                ErrorCode::InvalidMsisdn,
+                ErrorCode::ResourceNotFound,
+                ErrorCode::TransactionPending,
+                ErrorCode::ProviderTimeout,
+            ],
+        ],
         // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],

@@ -17,6 +17,7 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Refresh => Some("RefreshRequest"),
         Endpoint::Validate | Endpoint::Confirm => Some("PurchaseRequest"),
         Endpoint::Retry => Some("RetryRequest"),
+        Endpoint::Message => Some("MessageRequest"),
         Endpoint::Me
         | Endpoint::Accounts
         | Endpoint::Account
@@ -24,7 +25,9 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => None,
+        | Endpoint::Sales
+        | Endpoint::Receipt
+        | Endpoint::LookUp => None,
     }
 }
 
@@ -35,6 +38,7 @@ pub(super) fn all() -> Vec<(String, RefOr<Schema>)> {
         ("RefreshRequest", refresh().examples([examples::refresh()])),
         ("PurchaseRequest", purchase().examples([examples::purchase()])),
         ("RetryRequest", retry().examples([examples::retry()])),
+        ("MessageRequest", message().examples([examples::message()])),
     ]
     .map(|(name, body)| (name.to_owned(), body.into()))
     .into()
@@ -111,6 +115,23 @@ fn retry() -> ObjectBuilder {
         "external_reference",
         texts::required_name(limits::EXTERNAL_REFERENCE_MAX, "As in the confirm that is asked about."),
     )
+}
+
+fn message() -> ObjectBuilder {
+    let number = phone_number().description(Some(
+        "The corrected number: digits with the country code first (E.164). Without it, the number of the purchase.",
+    ));
+    let language = texts::language()
+        .description(Some("The region by which a number without country code is read, as in confirm."));
+    ObjectBuilder::new()
+        .description(Some("To whom the message with the token is sent again."))
+        .property("phone_number", or_absent(number))
+        .property("language", or_absent(language))
+}
+
+/// The same, or null, which is the same as absent.
+fn or_absent(text: ObjectBuilder) -> ObjectBuilder {
+    text.schema_type(or_null(Type::String))
 }
 
 const PROVIDER_CODE: &str = "`code` of one of the product's `providers`.";

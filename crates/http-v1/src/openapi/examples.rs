@@ -44,6 +44,11 @@ pub(super) fn retry() -> Value {
     })
 }
 
+/// A message that is sent again.
+pub(super) fn message() -> Value {
+    json!({ "phone_number": "26771234568" })
+}
+
 /// The name of the example of a successful answer.
 pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
     match endpoint {
@@ -54,7 +59,10 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some("purchase"),
         Endpoint::Statement => Some("statement"),
         Endpoint::Sales => Some("sales"),
-        Endpoint::Me | Endpoint::Products | Endpoint::Purchases => None,
+        Endpoint::Message => Some("message"),
+        Endpoint::Me | Endpoint::Products | Endpoint::Purchases | Endpoint::Receipt | Endpoint::LookUp => {
+            None
+        }
     }
 }
 
@@ -68,6 +76,7 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("purchase", "Electricity was bought", made()),
         ("statement", "The statement of a day with one sale", statement()),
         ("sales", "The sales of a day", sales()),
+        ("message", "The message will be sent again", queued()),
     ];
     let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
     successes
@@ -137,6 +146,13 @@ fn sales() -> Value {
             "total": "BWP 102.00", "total_minor": 10_200, "net": "BWP 100.00", "net_minor": 10_000,
             "charge": "BWP 2.00", "charge_minor": 200, "commission": "BWP 1.00", "commission_minor": 100,
         }],
+    })
+}
+
+fn queued() -> Value {
+    json!({
+        "purchase_id": 4217, "phone_number": "26771234568",
+        "requested_at": "2026-11-20T13:05:00.000000+02:00", "remaining_today": 2,
     })
 }
 

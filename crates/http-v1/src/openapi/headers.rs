@@ -76,7 +76,10 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => answer,
+        | Endpoint::Sales
+        | Endpoint::Receipt
+        | Endpoint::LookUp
+        | Endpoint::Message => answer,
     }
 }
 

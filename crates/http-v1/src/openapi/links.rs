@@ -15,6 +15,7 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         Endpoint::Validate => vec![("confirm", with_same_body(Endpoint::Confirm))],
         Endpoint::Confirm => vec![
             ("purchase", with_id(Endpoint::Purchase, "$response.body#/id")),
+            ("receipt", with_id(Endpoint::Receipt, "$response.body#/id")),
             ("retry", with_same_body(Endpoint::Retry)),
         ],
         Endpoint::Retry => vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/id"))],
@@ -27,7 +28,10 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         | Endpoint::Products
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => Vec::new(),
+        | Endpoint::Sales
+        | Endpoint::Receipt
+        | Endpoint::LookUp
+        | Endpoint::Message => Vec::new(),
     }
 }
 

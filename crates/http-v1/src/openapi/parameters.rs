@@ -7,21 +7,24 @@ use utoipa::openapi::{
 };
 
 use purchase::PurchaseStatus;
+use receipt::{CodePage, Columns};
 
 use super::{bodies, headers, texts};
 use crate::{
     Endpoint,
-    requests::{Format, limits},
+    requests::{Format, ReceiptFormat, limits},
 };
 
 /// The parameters of an endpoint.
 pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
     let mut parameters = match endpoint {
         Endpoint::Account => vec![id("The account.")],
-        Endpoint::Purchase => vec![id("The purchase.")],
+        Endpoint::Purchase | Endpoint::Message => vec![id("The purchase.")],
         Endpoint::Confirm => vec![headers::idempotency_key()],
         Endpoint::Purchases => filters(),
         Endpoint::Statement => statement(),
+        Endpoint::Receipt => receipt(),
+        Endpoint::LookUp => look_up(),
         Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
         Endpoint::Login
         | Endpoint::Refresh
@@ -77,6 +80,43 @@ fn statement() -> Vec<Parameter> {
     parameters
 }
 
+/// The parameters of a receipt.
+fn receipt() -> Vec<Parameter> {
+    let format = one_of(&ReceiptFormat::ALL.map(ReceiptFormat::as_str), RECEIPT_FORMAT);
+    let columns = one_of(&Columns::ALL.map(Columns::as_str), COLUMNS);
+    let code_page = one_of(&CodePage::ALL.map(CodePage::as_str), CODE_PAGE);
+    let language = texts::language().description(Some(RECEIPT_LANGUAGE));
+    let optional = |name, value| parameter(name, ParameterIn::Query, Required::False, value);
+    vec![
+        id("The purchase."),
+        optional("format", format),
+        optional("language", language),
+        optional("columns", columns),
+        optional("code_page", code_page),
+    ]
+}
+
+/// The parameters of a look at a subscriber.
+fn look_up() -> Vec<Parameter> {
+    let limit = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(limits::LOOK_UP_MAX))
+        .default(Some(limits::LOOK_UP_DEFAULT.into()))
+        .description(Some("At most so many purchases."));
+    vec![
+        parameter("id", ParameterIn::Path, Required::True, bodies::subscriber()),
+        parameter("limit", ParameterIn::Query, Required::False, limit),
+    ]
+}
+
+fn one_of(names: &[&'static str], description: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(names.iter().copied()))
+        .description(Some(description))
+}
+
 /// The days of a statement or a report.
 fn days() -> Vec<Parameter> {
     [
@@ -92,11 +132,21 @@ fn days() -> Vec<Parameter> {
 
 fn format(formats: &[Format]) -> Parameter {
     let names = formats.iter().map(|format| format.as_str()).collect::<Vec<_>>();
-    let value = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).description(Some(
+    let value = one_of(
+        &names,
         "The format of the answer. Without it, the first known type of `Accept` counts, or else JSON.",
-    ));
+    );
     parameter("format", ParameterIn::Query, Required::False, value)
 }
+
+const RECEIPT_FORMAT: &str =
+    "The format of the receipt. Without it, the first known type of `Accept` counts, or else text.";
+const RECEIPT_LANGUAGE: &str = "The language of the receipt: English, French or Portuguese, and English for any other. Without it, \
+    the language of the purchase.";
+const COLUMNS: &str =
+    "The width of a text or printer line: `32` for paper of 58 mm, which is the default, or `42` for 80 mm.";
+const CODE_PAGE: &str = "How a receipt printer gets its accents: `windows-1252`, which is the default, or `pc850`, or `ascii`, \
+    which leaves them out.";
 
 const STATEMENT_CURSOR: &str = "`next_cursor` or `X-Next-Cursor` of the page before. It carries the days; they may be \
     repeated, but not changed.";

@@ -151,5 +151,37 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 provider and currency. It agrees with the statements of the same days: for each day, `total` is \
                 what the lines of kind `PURCHASE` took from all accounts. At most 31 days.",
         },
+        Endpoint::Receipt => Texts {
+            operation_id: "getReceipt",
+            tag: PURCHASES,
+            summary: "The customer's receipt",
+            description: "The receipt of a successful purchase, ready to be printed: as text in UTF-8, as bytes for a \
+                receipt printer (ESC/POS), as HTML that loads nothing, or as PDF. It has the tokens in groups of four, \
+                numbered if there are several, the units, the tax and levies as the provider stated them, the name of \
+                your organisation and the footer that the operator set for it. No line of text is wider than \
+                `columns`. The same request always gets the same receipt, until the purchase is erased. A purchase \
+                that has failed has no receipt: 404. One that is still open has none yet: 409, with `recovery`.",
+        },
+        Endpoint::LookUp => Texts {
+            operation_id: "lookUpSubscriber",
+            tag: PURCHASES,
+            summary: "The last tokens of a meter",
+            description: "For a customer who has lost the slip: the last successful purchases of electricity and water \
+                for this meter, the newest first, of the last 90 days, if your organisation sold them. \
+                `getReceipt` prints one of them again. It has a permission of its own, and each request has a line in \
+                the operator's audit log, with the user, the meter and the purchases that were shown. An organisation \
+                may look up 1,000 meters in an hour; then it is 429 `rate_limited`.",
+        },
+        Endpoint::Message => Texts {
+            operation_id: "sendMessageAgain",
+            tag: PURCHASES,
+            summary: "Send the token again",
+            description: "Sends the text message with the token of a successful purchase once more, to the number of the \
+                purchase or to the one in `phone_number`, in the language of the purchase. The answer says that it will \
+                be sent, not that it has arrived. Each request sends a message: do not repeat it because its answer was \
+                lost, unless the customer waits in vain. A few may be sent in a day for one purchase; `remaining_today` \
+                counts down, and then it is 429 `rate_limited`. A purchase that has failed, or whose token was erased, has \
+                no message: 404. One that is still open has none yet: 409, with `recovery`.",
+        },
     }
 }

@@ -5,13 +5,18 @@ use utoipa::{
     openapi::{
         ArrayBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Response, ResponseBuilder, Responses,
         ResponsesBuilder, Schema, Type,
+        schema::{KnownFormat, SchemaFormat},
     },
 };
 
 use error_codes::{Decision, ErrorCode, ErrorType};
 
 use super::{error, examples, headers, links};
-use crate::{Endpoint, requests::Format, wire};
+use crate::{
+    Endpoint,
+    requests::{Format, ReceiptFormat},
+    wire,
+};
 
 /// Every answer of an endpoint.
 pub(super) fn of(endpoint: Endpoint) -> Responses {
@@ -25,6 +30,29 @@ pub(super) fn of(endpoint: Endpoint) -> Responses {
 }
 
 fn success(endpoint: Endpoint) -> Response {
+    let answer = ResponseBuilder::new().description("Done.");
+    let answer = match schema(endpoint) {
+        Some(schema) => {
+            let content = ContentBuilder::new().schema(Some(schema));
+            let examples = examples::success(endpoint).map(examples::reference);
+            answer.content("application/json", content.examples_from_iter(examples).build())
+        }
+        None => answer,
+    };
+    let answer = other_formats(endpoint).into_iter().fold(answer, |answer, (media_type, schema)| {
+        answer.content(media_type, ContentBuilder::new().schema(Some(schema)).build())
+    });
+    let answer = if endpoint == Endpoint::Statement {
+        headers::carrying(answer, headers::NEXT_CURSOR, "NextCursor")
+    } else {
+        answer
+    };
+    let answer = headers::carrying_limits(headers::carrying_the_usual(answer, endpoint));
+    links::from(endpoint).into_iter().fold(answer, |answer, (name, link)| answer.link(name, link)).build()
+}
+
+/// The answer in JSON, if the endpoint has one.
+fn schema(endpoint: Endpoint) -> Option<RefOr<Schema>> {
     let schema: RefOr<Schema> = match endpoint {
         Endpoint::Login | Endpoint::Refresh => one::<wire::Session>(),
         Endpoint::Me => one::<wire::Me<'_>>(),
@@ -36,28 +64,20 @@ fn success(endpoint: Endpoint) -> Response {
         Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
+        Endpoint::LookUp => one::<wire::SubscriberPurchases<'_>>(),
+        Endpoint::Message => one::<wire::QueuedMessage<'_>>(),
+        Endpoint::Receipt => return None,
     };
-    let content = ContentBuilder::new().schema(Some(schema));
-    let content = content.examples_from_iter(examples::success(endpoint).map(examples::reference));
-    let answer = ResponseBuilder::new().description("Done.").content("application/json", content.build());
-    let answer = other_formats(endpoint).iter().fold(answer, |answer, format| {
-        let text = ObjectBuilder::new().schema_type(Type::String);
-        answer.content(format.media_type(), ContentBuilder::new().schema(Some(text)).build())
-    });
-    let answer = if endpoint == Endpoint::Statement {
-        headers::carrying(answer, headers::NEXT_CURSOR, "NextCursor")
-    } else {
-        answer
-    };
-    let answer = headers::carrying_limits(headers::carrying_the_usual(answer, endpoint));
-    links::from(endpoint).into_iter().fold(answer, |answer, (name, link)| answer.link(name, link)).build()
+    Some(schema)
 }
 
-/// The formats beside JSON in which an endpoint can answer.
-fn other_formats(endpoint: Endpoint) -> &'static [Format] {
+/// The formats beside JSON in which an endpoint can answer: media type and schema.
+fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
+    let text = |format: &Format| (format.media_type(), text().into());
     match endpoint {
-        Endpoint::Statement => &[Format::Csv, Format::Camt053],
-        Endpoint::Sales => &[Format::Csv],
+        Endpoint::Statement => [Format::Csv, Format::Camt053].iter().map(text).collect(),
+        Endpoint::Sales => [Format::Csv].iter().map(text).collect(),
+        Endpoint::Receipt => ReceiptFormat::ALL.map(receipt).into(),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -68,8 +88,24 @@ fn other_formats(endpoint: Endpoint) -> &'static [Format] {
         | Endpoint::Confirm
         | Endpoint::Retry
         | Endpoint::Purchases
-        | Endpoint::Purchase => &[],
+        | Endpoint::Purchase
+        | Endpoint::LookUp
+        | Endpoint::Message => Vec::new(),
     }
+}
+
+fn receipt(format: ReceiptFormat) -> (&'static str, Schema) {
+    let schema = match format {
+        ReceiptFormat::Text | ReceiptFormat::Html => text(),
+        ReceiptFormat::EscPos | ReceiptFormat::Pdf => {
+            text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
+        }
+    };
+    (format.media_type(), schema.into())
+}
+
+fn text() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
 }
 
 /// One answer for all codes with the same status.

@@ -43,15 +43,20 @@ impl Format {
         if let Some(format) = fields.optional_one_of("format", formats, Self::as_str)? {
             return Ok(format);
         }
-        let accepted = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
-        let mut types = accepted.flat_map(|value| value.split(',')).map(media_type_of);
-        let named = types.find_map(|name| formats.iter().copied().find(|format| format.is_named(&name)));
+        let named = accepted_types(request)
+            .find_map(|name| formats.iter().copied().find(|format| format.is_named(&name)));
         Ok(named.unwrap_or(Self::Json))
     }
 
     fn is_named(self, name: &str) -> bool {
         name == self.media_type() || (self == Self::Camt053 && name == "text/xml")
     }
+}
+
+/// The media types that `Accept` names, in its order.
+pub(super) fn accepted_types(request: &HttpRequest) -> impl Iterator<Item = String> {
+    let accepted = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).map(media_type_of)
 }
 
 /// The type without its parameters, in lower case.

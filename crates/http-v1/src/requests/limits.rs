@@ -30,6 +30,12 @@ pub const CURSOR_MAX: usize = 2_000;
 pub const LINES_MAX: u16 = 5_000;
 /// The number of lines in a page of a statement, if the request does not state it.
 pub const LINES_DEFAULT: u16 = 500;
+/// The maximum number of purchases in a look at a subscriber.
+pub const LOOK_UP_MAX: u16 = 10;
+/// Their number, if the request does not state it.
+pub const LOOK_UP_DEFAULT: u16 = 3;
+/// How many days a look at a subscriber reaches back.
+pub const LOOK_UP_DAYS: u16 = 90;
 /// The maximum number of days of a statement. Its pages bound the cost, so this is only a leap year.
 pub const STATEMENT_DAYS_MAX: u16 = 366;
 /// The maximum number of days of a report, which has no pages.

@@ -39,6 +39,12 @@ pub struct PurchasePage<'a> {
     next_cursor: Option<String>,
 }
 
+/// The last purchases of a subscriber, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SubscriberPurchases<'a> {
+    data: Vec<ListedPurchase<'a>>,
+}
+
 /// The fields of an error, inside another answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = PurchaseFailure)]
@@ -76,6 +82,13 @@ impl<'a> PurchasePage<'a> {
     /// A page with these purchases. `next_cursor` leads to more.
     pub const fn new(data: Vec<ListedPurchase<'a>>, next_cursor: Option<String>) -> Self {
         Self { data, next_cursor }
+    }
+}
+
+impl<'a> SubscriberPurchases<'a> {
+    /// These purchases.
+    pub const fn new(data: Vec<ListedPurchase<'a>>) -> Self {
+        Self { data }
     }
 }
 

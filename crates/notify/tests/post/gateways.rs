@@ -51,7 +51,7 @@ fn use_ring() {
 fn letter(channel: Channel, to: &str, text: &str) -> Letter {
     let notice = Notice { kind: NoticeKind::Issued, recipient: Recipient::Requester, channel };
     Letter {
-        id: MessageId { purchase: PurchaseId(42), notice },
+        id: MessageId { purchase: PurchaseId(42), notice, repeat: 0 },
         to: to.into(),
         subject: "Reçu : Électricité".into(),
         text: text.into(),

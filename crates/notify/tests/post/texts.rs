@@ -25,7 +25,7 @@ fn at() -> DateTime<Utc> {
 
 fn letter_about(contents: &Contents, notice: Notice) -> Option<Letter> {
     let message = ClaimedMessage {
-        id: MessageId { purchase: contents.record.id, notice },
+        id: MessageId { purchase: contents.record.id, notice, repeat: 0 },
         attempt: 1,
         written_at: at(),
         at: at(),

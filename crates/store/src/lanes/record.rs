@@ -153,7 +153,7 @@ impl<'a> Records<'a> {
         for notice in
             purchase::notices(&locked.lifecycle, &lifecycle, locked.at, timing, &locked.notifications)
         {
-            self.owed.push(Owed { id: MessageId { purchase: locked.id, notice }, at: locked.at });
+            self.owed.push(Owed { id: MessageId { purchase: locked.id, notice, repeat: 0 }, at: locked.at });
         }
         locked.lifecycle = lifecycle;
         locked.failure = failure_after(&submitted.event, locked);

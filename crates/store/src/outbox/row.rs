@@ -106,7 +106,7 @@ impl ClaimRow {
             channel: Channel::parse(&self.channel).ok_or_else(|| corrupt("channel"))?,
         };
         Ok(ClaimedMessage {
-            id: MessageId { purchase: PurchaseId(self.purchase_id), notice },
+            id: MessageId { purchase: PurchaseId(self.purchase_id), notice, repeat: 0 },
             attempt: u16::try_from(self.attempts).map_err(|_negative| corrupt("attempts"))?,
             written_at: self.written_at,
             at: self.at,

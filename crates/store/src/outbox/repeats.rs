@@ -1,0 +1,175 @@
+//! Messages that an integrator has sent again. They are claimed, sent and recorded together with those of the outbox.
+
+use std::{collections::HashMap, time::Duration};
+
+use chrono::{DateTime, Utc};
+use database::{Connection, DatabaseError, Run, Statement, column, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{Array, BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz},
+};
+use purchase::{Channel, Notice, NoticeKind, OrganisationId, PurchaseId, Recipient, UserId};
+
+use super::{ClaimedMessage, Contents, Delivery, GivenUp, MessageId, milliseconds};
+use crate::Store;
+
+/// A request to send the message with the token of a sold purchase once more.
+#[derive(Clone)]
+pub struct RepeatRequest {
+    /// The organisation that sold it.
+    pub organisation: OrganisationId,
+    /// The purchase.
+    pub purchase: PurchaseId,
+    /// The corrected number, in E.164 digits. `None` is the number of the purchase.
+    pub phone_number: Option<String>,
+    /// The user who asks.
+    pub user: UserId,
+    /// How many may be asked for within a day.
+    pub per_day: u8,
+}
+
+/// A message that will be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// When it was asked for, by the database's clock.
+    pub at: DateTime<Utc>,
+    /// How many more may be asked for within the day.
+    pub remaining: u8,
+}
+
+/// One request for a purchase at a time, so that each counts those before it.
+struct LockRepeatedMessages;
+
+impl Statement for LockRepeatedMessages {
+    const SQL: &str = "-- lock_repeated_messages
+SELECT pg_advisory_xact_lock(hashtextextended('vendgate.repeated_messages.' || $1, 0))";
+}
+
+struct InsertRepeatedMessage;
+
+impl Statement for InsertRepeatedMessage {
+    const SQL: &str = include_str!("../sql/insert_repeated_message.sql");
+}
+
+struct ClaimRepeatedMessages;
+
+impl Statement for ClaimRepeatedMessages {
+    const SQL: &str = include_str!("../sql/claim_repeated_messages.sql");
+}
+
+struct RecordRepeatedDeliveries;
+
+impl Statement for RecordRepeatedDeliveries {
+    const SQL: &str = include_str!("../sql/record_repeated_deliveries.sql");
+}
+
+#[derive(QueryableByName)]
+struct RepeatedRow {
+    #[diesel(sql_type = Timestamptz)]
+    written_at: DateTime<Utc>,
+    #[diesel(sql_type = BigInt)]
+    remaining: i64,
+}
+
+#[derive(QueryableByName)]
+pub(super) struct ClaimRow {
+    #[diesel(sql_type = BigInt)]
+    pub(super) purchase_id: i64,
+    #[diesel(sql_type = SmallInt)]
+    number: i16,
+    #[diesel(sql_type = Nullable<Text>)]
+    phone_number: Option<String>,
+    #[diesel(sql_type = SmallInt)]
+    attempts: i16,
+    #[diesel(sql_type = Timestamptz)]
+    written_at: DateTime<Utc>,
+    #[diesel(sql_type = Timestamptz)]
+    at: DateTime<Utc>,
+}
+
+/// The only message that is repeated: the token, to its beneficiary.
+const TOKEN: Notice =
+    Notice { kind: NoticeKind::Issued, recipient: Recipient::Beneficiary, channel: Channel::Sms };
+
+impl Store {
+    /// Writes a message that is to be sent again. `None` if as many as the request allows were asked for within a day.
+    ///
+    /// # Errors
+    /// The database refuses it if the purchase is not sold.
+    pub async fn repeat_message(&self, request: RepeatRequest) -> Result<Option<Repeated>, DatabaseError> {
+        let written = self.database.operate(move |transaction| {
+            Box::pin(async move {
+                prepared::<LockRepeatedMessages>()
+                    .bind::<BigInt, _>(request.purchase.0)
+                    .execute(transaction)
+                    .await?;
+                let insert = prepared::<InsertRepeatedMessage>()
+                    .bind::<BigInt, _>(request.purchase.0)
+                    .bind::<BigInt, _>(request.organisation.0)
+                    .bind::<Nullable<Text>, _>(request.phone_number.as_deref())
+                    .bind::<BigInt, _>(request.user.0)
+                    .bind::<Integer, _>(i32::from(request.per_day));
+                insert.optional::<RepeatedRow>(transaction).await
+            })
+        });
+        Ok(written.await?.map(|row| Repeated {
+            at: row.written_at,
+            remaining: u8::try_from(row.remaining).unwrap_or_default(),
+        }))
+    }
+}
+
+/// Claims up to `limit` repeats.
+pub(super) async fn claim(
+    connection: &Connection,
+    due_for: Duration,
+    limit: u16,
+    lease: Duration,
+) -> Result<Vec<ClaimRow>, DatabaseError> {
+    prepared::<ClaimRepeatedMessages>()
+        .bind::<BigInt, _>(i64::from(limit))
+        .bind::<BigInt, _>(milliseconds(lease))
+        .bind::<BigInt, _>(milliseconds(due_for))
+        .load(connection)
+        .await
+}
+
+/// Records the outcomes of claimed repeats.
+pub(super) async fn record(connection: &Connection, d: &[Delivery]) -> Result<(), DatabaseError> {
+    if d.is_empty() {
+        return Ok(());
+    }
+    let small = |number: u16| i16::try_from(number).unwrap_or(i16::MAX);
+    prepared::<RecordRepeatedDeliveries>()
+        .bind::<Array<BigInt>, _>(column(d, |d| d.id.purchase.0))
+        .bind::<Array<SmallInt>, _>(column(d, |d| small(d.id.repeat)))
+        .bind::<Array<SmallInt>, _>(column(d, |d| small(d.attempt)))
+        .bind::<Array<Bool>, _>(column(d, |d| d.outcome.is_sent()))
+        .bind::<Array<Nullable<BigInt>>, _>(column(d, |d| d.outcome.pause().map(milliseconds)))
+        .bind::<Array<Nullable<Text>>, _>(column(d, |d| d.outcome.given_up().map(GivenUp::as_str)))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+impl ClaimRow {
+    /// The message as the senders take it. The corrected number takes the place of the one in the purchase.
+    pub(super) fn claimed(&self, contents: &HashMap<i64, Contents>) -> Result<ClaimedMessage, DatabaseError> {
+        let corrupt = |column| DatabaseError::corrupt("repeated_messages", column, self.purchase_id);
+        let mut contents = contents.get(&self.purchase_id).cloned();
+        if let (Some(contents), Some(corrected)) = (&mut contents, &self.phone_number) {
+            contents.record.beneficiary_phone_number.clone_from(corrected);
+        }
+        Ok(ClaimedMessage {
+            id: MessageId {
+                purchase: PurchaseId(self.purchase_id),
+                notice: TOKEN,
+                repeat: u16::try_from(self.number).map_err(|_negative| corrupt("number"))?,
+            },
+            attempt: u16::try_from(self.attempts).map_err(|_negative| corrupt("attempts"))?,
+            written_at: self.written_at,
+            at: self.at,
+            contents,
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! Sends the message of a purchase again.
+
+use chrono::{DateTime, Utc};
+use purchase::{OrganisationId, PurchaseId, UserId};
+use store::RepeatRequest;
+
+use crate::{ReadError, Vending, refusals::internal};
+
+/// A message that will be sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepeatedMessage {
+    /// When it was asked for.
+    pub at: DateTime<Utc>,
+    /// How many more may be asked for within the day.
+    pub remaining: u8,
+}
+
+/// How often the database lets the message of one purchase be sent again within a day.
+const MESSAGES_PER_DAY_MAX: u8 = 10;
+
+impl Vending {
+    /// Has the message with the token of a sold purchase sent again, to the corrected number if there is one. `None` if
+    /// that was asked for too often within a day.
+    pub async fn repeat_message(
+        &self,
+        organisation: OrganisationId,
+        purchase: PurchaseId,
+        user: UserId,
+        phone_number: Option<String>,
+    ) -> Result<Option<RepeatedMessage>, ReadError> {
+        let per_day = self.messages_per_day();
+        let request = RepeatRequest { organisation, purchase, phone_number, user, per_day };
+        let written = self.0.store.repeat_message(request).await;
+        let written = written.map_err(|error| internal("a message could not be repeated", &error))?;
+        Ok(written.map(|repeated| RepeatedMessage { at: repeated.at, remaining: repeated.remaining }))
+    }
+
+    /// How often the message of one purchase may be sent again within a day.
+    pub fn messages_per_day(&self) -> u8 {
+        let set = u8::try_from(self.0.settings.messages_per_day).unwrap_or(MESSAGES_PER_DAY_MAX);
+        set.min(MESSAGES_PER_DAY_MAX)
+    }
+}

@@ -1,0 +1,1 @@
+DROP FUNCTION look_up_purchases;
