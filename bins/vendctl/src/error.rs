@@ -7,6 +7,7 @@ use back_office::{
 };
 use boot::SettingsError;
 use catalogue::AllowError;
+use chrono_tz::Tz;
 use database::DatabaseError;
 use directory::AuditFault;
 use identity::{EntropyError, OnboardingError};
@@ -15,7 +16,10 @@ use purchase::{PatternError, StateName};
 use store::{DecisionError, SealError};
 use vend::Product;
 
-use crate::{archive::ArchiveFault, purchases::TokenFault, recover::StatementFileError, report::one_line};
+use crate::{
+    archive::ArchiveFault, purchases::TokenFault, recover::StatementFileError, report::one_line,
+    settings::UnknownTimeZone,
+};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VendctlError {
@@ -114,6 +118,18 @@ pub(crate) enum VendctlError {
     NoProduct(Product),
     #[error("there is no provider {0}; enter it with `vendctl provider declare`")]
     NoProvider(String),
+    #[error(
+        "the sales of provider {0} are not paused; `vendctl provider show {0}` shows what is still to come"
+    )]
+    NotPaused(String),
+    #[error(
+        "provider {provider} has no pause {pause} that could be ended; `vendctl provider show {provider}` shows those it has"
+    )]
+    NoPause { provider: String, pause: i64 },
+    #[error(transparent)]
+    TimeZone(#[from] UnknownTimeZone),
+    #[error("a moment does not occur in {0}, because clocks are set forward over it; give it with an offset")]
+    NoSuchTime(Tz),
     #[error("provider {0} is new; give it a --name")]
     NamelessProvider(String),
     #[error(
@@ -332,6 +348,8 @@ const fn about(rule: Rule) -> &'static str {
         Rule::OfferNeedsProduct | Rule::TextNeedsProduct => {
             "the PRODUCT is not entered yet; do so with `vendctl product set`"
         }
+        Rule::PauseEndsLater => "a pause ends after it begins; give a later --until, or none",
+        Rule::PauseNeedsProduct => "the --product is not entered yet; do so with `vendctl product set`",
         Rule::DefaultNeedsOffer => {
             "a default PROVIDER needs its offer; set the offer first, and remove it last, with `vendctl offer`"
         }

@@ -13,6 +13,7 @@ mod client;
 mod default_provider;
 mod error;
 mod incidents;
+mod moment;
 mod offer;
 mod organisation;
 mod outbox;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use back_office::AccountRecord;
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use clock::SystemClock;
 use database::{Database, DatabaseSettings, Purpose};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
@@ -11,7 +13,7 @@ use purchase::{OrganisationId, Timing};
 use store::{SealingKey, SealingKeys, SealingSettings, Store};
 use tokio::runtime::Handle;
 
-use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettings};
+use crate::{arguments::Why, error::VendctlError, moment::Moment, parse, settings::OperatorSettings};
 
 /// What every command needs.
 pub(crate) struct Session {
@@ -20,6 +22,7 @@ pub(crate) struct Session {
     /// Whether the settings have the servers' sealing key, so that the servers can open a token that is entered here.
     pub(crate) can_seal: bool,
     actor: String,
+    zone: Tz,
 }
 
 impl Session {
@@ -41,12 +44,18 @@ impl Session {
         store.database().refuse_powerful_role().await?;
         let onboarding =
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor })
+        let zone = settings.zone()?;
+        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor, zone })
     }
 
     /// The database, for commands that need no lanes.
     pub(crate) fn database(&self) -> &Database {
         self.store.database()
+    }
+
+    /// A moment that the operator has written.
+    pub(crate) fn moment(&self, moment: Moment) -> Result<DateTime<Utc>, VendctlError> {
+        moment.in_zone(&self.zone).ok_or(VendctlError::NoSuchTime(self.zone))
     }
 
     /// The actor and the reason, for the audit log.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use boot::SettingsError;
+use chrono_tz::Tz;
 use database::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -25,7 +26,25 @@ pub(crate) struct OperatorSettings {
     /// The actor, unless `--actor` names another one. Without either it is the user of this machine.
     #[serde(default)]
     pub(crate) actor: Option<String>,
+    /// The zone of the moments that are written without an offset, by its IANA name. Set it to the zone of the servers.
+    #[serde(default = "usual_time_zone")]
+    pub(crate) time_zone: String,
 }
+
+fn usual_time_zone() -> String {
+    "Africa/Gaborone".to_owned()
+}
+
+impl OperatorSettings {
+    pub(crate) fn zone(&self) -> Result<Tz, UnknownTimeZone> {
+        self.time_zone.parse().map_err(|_unknown| UnknownTimeZone(self.time_zone.clone()))
+    }
+}
+
+/// The name of a time zone that there is not.
+#[derive(Debug, thiserror::Error)]
+#[error("time_zone `{0}` is not the IANA name of a time zone")]
+pub(crate) struct UnknownTimeZone(String);
 
 impl Settings {
     /// Reads the settings from `file`, if there is one, and from the environment, which takes precedence.
@@ -33,6 +52,7 @@ impl Settings {
         boot::load_checked(file, |settings: &Self, review| {
             let database_url = settings.operator.database_url.clone();
             review.section("operator", || DatabaseSettings::for_database(database_url).checked());
+            review.section("operator", || settings.operator.zone().map(drop));
             if let Some(sealing) = &settings.sealing {
                 review.section("sealing", || sealing.keys().map(drop));
             }

@@ -15,6 +15,8 @@ pub enum Detail {
     AccountNotDebitable,
     /// The organisation must have a default provider and has none.
     NoDefaultProvider,
+    /// The organisation could buy from the provider, and cannot any more. `provider`.
+    OfferRemoved,
     /// Not a JSON string. `field`.
     ExpectedText,
     /// Not a JSON integer. `field`.
@@ -131,18 +133,23 @@ pub enum Detail {
     CallerGone,
     /// The request of a purchase never reached its provider.
     NeverReached,
+    /// An operator has paused the provider's sales, until an operator resumes them. `provider`.
+    ProviderPaused,
+    /// An operator has paused the provider's sales until a moment. `provider`, `until`.
+    ProviderPausedUntil,
     /// A purchase has succeeded, but its token cannot be decrypted here.
     TokenUnreadable,
 }
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 64] = [
+    pub const ALL: [Self; 67] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
         Self::AccountNotDebitable,
         Self::NoDefaultProvider,
+        Self::OfferRemoved,
         Self::ExpectedText,
         Self::ExpectedInteger,
         Self::ExpectedFlag,
@@ -201,6 +208,8 @@ impl Detail {
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,
+        Self::ProviderPaused,
+        Self::ProviderPausedUntil,
         Self::TokenUnreadable,
     ];
 
@@ -208,9 +217,10 @@ impl Detail {
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::Login | Self::Refresh => ErrorCode::InvalidCredentials,
-            Self::OrganisationSuspended | Self::AccountNotDebitable | Self::NoDefaultProvider => {
-                ErrorCode::Forbidden
-            }
+            Self::OrganisationSuspended
+            | Self::AccountNotDebitable
+            | Self::NoDefaultProvider
+            | Self::OfferRemoved => ErrorCode::Forbidden,
             Self::ExpectedText
             | Self::ExpectedInteger
             | Self::ExpectedFlag
@@ -263,7 +273,9 @@ impl Detail {
             Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
             Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
             Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone => ErrorCode::TransactionPending,
-            Self::NeverReached => ErrorCode::ProviderUnavailable,
+            Self::NeverReached | Self::ProviderPaused | Self::ProviderPausedUntil => {
+                ErrorCode::ProviderUnavailable
+            }
         }
     }
 
@@ -275,6 +287,7 @@ impl Detail {
             Self::OrganisationSuspended => "organisation_suspended",
             Self::AccountNotDebitable => "account_not_debitable",
             Self::NoDefaultProvider => "no_default_provider",
+            Self::OfferRemoved => "offer_removed",
             Self::ExpectedText => "expected_text",
             Self::ExpectedInteger => "expected_integer",
             Self::ExpectedFlag => "expected_flag",
@@ -334,6 +347,8 @@ impl Detail {
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",
             Self::NeverReached => "never_reached",
+            Self::ProviderPaused => "provider_paused",
+            Self::ProviderPausedUntil => "provider_paused_until",
         }
     }
 }
