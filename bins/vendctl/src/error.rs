@@ -126,6 +126,8 @@ pub(crate) enum VendctlError {
         "provider {provider} has no pause {pause} that could be ended; `vendctl provider show {provider}` shows those it has"
     )]
     NoPause { provider: String, pause: i64 },
+    #[error("the lines could not be written as CSV")]
+    Csv(#[from] csv::Error),
     #[error(transparent)]
     TimeZone(#[from] UnknownTimeZone),
     #[error("a moment does not occur in {0}, because clocks are set forward over it; give it with an offset")]

@@ -53,6 +53,11 @@ impl Session {
         self.store.database()
     }
 
+    /// The zone of moments without an offset.
+    pub(crate) const fn zone(&self) -> Tz {
+        self.zone
+    }
+
     /// A moment that the operator has written.
     pub(crate) fn moment(&self, moment: Moment) -> Result<DateTime<Utc>, VendctlError> {
         moment.in_zone(&self.zone).ok_or(VendctlError::NoSuchTime(self.zone))

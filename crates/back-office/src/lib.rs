@@ -30,9 +30,10 @@ pub use gauges::{Backlog, OpenWork, count_open};
 pub use housekeeping::{Erased, Purged, RetentionSettings, apply_retention, purge_expired};
 pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
-    IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates, OversightQuery,
-    Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
-    close_incident, find_incident, list_incidents, oversee_messages, oversee_purchase, oversee_purchases,
+    FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
+    OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,
+    StoryPurchase, StoryReply, close_incident, find_incident, list_incidents, oversee_messages,
+    oversee_purchase, oversee_purchases, search_purchases,
 };
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use rule::Rule;
