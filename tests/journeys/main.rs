@@ -35,6 +35,7 @@ mod observed;
 mod operator;
 mod other_products;
 mod oversight;
+mod paused_provider;
 mod pulled_plug;
 mod python_client;
 mod readme;

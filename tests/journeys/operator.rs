@@ -34,7 +34,7 @@ impl Operator {
     }
 
     /// Runs a changing command with a reason and returns its result.
-    fn does(&self, words: &str) -> Value {
+    pub fn does(&self, words: &str) -> Value {
         self.types(&[words.split(' ').collect::<Vec<_>>(), vec!["--reason", "contract 17"]].concat())
     }
 
@@ -43,7 +43,7 @@ impl Operator {
         self.types(&words.split(' ').collect::<Vec<_>>())
     }
 
-    fn types(&self, words: &[&str]) -> Value {
+    pub fn types(&self, words: &[&str]) -> Value {
         let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
             .env_clear()
             .env("VENDGATE__OPERATOR__DATABASE_URL", &self.database_url)
