@@ -3,7 +3,8 @@
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, ArchiveError, EraseError, IncidentError, PaymentError, Rule, UnmatchedVendError,
+    AccountRefusal, ArchiveError, EraseError, IncidentError, PaymentError, ReverseError, Rule,
+    UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
@@ -17,8 +18,11 @@ use store::{DecisionError, SealError};
 use vend::Product;
 
 use crate::{
-    archive::ArchiveFault, purchases::TokenFault, recover::StatementFileError, report::one_line,
-    settings::UnknownTimeZone,
+    archive::ArchiveFault,
+    purchases::TokenFault,
+    recover::StatementFileError,
+    report::one_line,
+    settings::{BadCeiling, UnknownTimeZone},
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -128,6 +132,19 @@ pub(crate) enum VendctlError {
     NoPause { provider: String, pause: i64 },
     #[error("the lines could not be written as CSV")]
     Csv(#[from] csv::Error),
+    #[error("nothing was done, because the answer was not yes")]
+    NotAgreed,
+    #[error("the answer cannot be read; give --yes")]
+    NoAnswer(#[source] io::Error),
+    #[error(
+        "{amount} is above {ceiling}, the greatest amount of one act; nothing was posted. If it is right, raise \
+         operator.amount_max or set VENDGATE__OPERATOR__AMOUNT_MAX for this act"
+    )]
+    AboveCeiling { amount: Money, ceiling: Money },
+    #[error(transparent)]
+    Reverse(#[from] ReverseError),
+    #[error(transparent)]
+    Ceiling(#[from] BadCeiling),
     #[error(transparent)]
     TimeZone(#[from] UnknownTimeZone),
     #[error("a moment does not occur in {0}, because clocks are set forward over it; give it with an offset")]
@@ -200,7 +217,10 @@ impl VendctlError {
         if matches!(self, Self::Unprinted(_)) {
             return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");
         }
-        if matches!(self, Self::Payment(PaymentError::Refused(_))) {
+        if let Self::Reverse(ReverseError::NoPayment(_) | ReverseError::Reversed { .. }) = self {
+            return Some("nothing was posted; `vendctl wallet statement ACCOUNT` shows the entries");
+        }
+        if matches!(self, Self::Payment(PaymentError::Refused(_)) | Self::Reverse(ReverseError::Refused(_))) {
             return Some("nothing was posted");
         }
         if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
@@ -233,6 +253,7 @@ impl VendctlError {
         if let Self::Database(error)
         | Self::Onboarding(OnboardingError::Database(error))
         | Self::Payment(PaymentError::Database(error))
+        | Self::Reverse(ReverseError::Database(error))
         | Self::Allow(AllowError::Database(error))
         | Self::Decision(DecisionError::Database(error))
         | Self::Incident(IncidentError::Database(error))

@@ -9,6 +9,7 @@ mod allow_list;
 mod archive;
 mod arguments;
 mod audit;
+mod care;
 mod client;
 mod default_provider;
 mod error;

@@ -9,6 +9,8 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use store::SealingSettings;
 
+use crate::parse::{self, Amount};
+
 /// The tool's part of a settings file. The file may also contain the settings of other programs.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Settings {
@@ -29,6 +31,13 @@ pub(crate) struct OperatorSettings {
     /// The zone of the moments that are written without an offset, by its IANA name. Set it to the zone of the servers.
     #[serde(default = "usual_time_zone")]
     pub(crate) time_zone: String,
+    /// The greatest amount of one payment, correction or reversal, in any currency, such as `"10000000.00"`.
+    #[serde(default = "usual_amount_max")]
+    pub(crate) amount_max: String,
+}
+
+fn usual_amount_max() -> String {
+    "10000000.00".to_owned()
 }
 
 fn usual_time_zone() -> String {
@@ -36,10 +45,19 @@ fn usual_time_zone() -> String {
 }
 
 impl OperatorSettings {
+    pub(crate) fn amount_max(&self) -> Result<Amount, BadCeiling> {
+        parse::amount(&self.amount_max).map_err(|_unreadable| BadCeiling(self.amount_max.clone()))
+    }
+
     pub(crate) fn zone(&self) -> Result<Tz, UnknownTimeZone> {
         self.time_zone.parse().map_err(|_unknown| UnknownTimeZone(self.time_zone.clone()))
     }
 }
+
+/// A ceiling that is no amount.
+#[derive(Debug, thiserror::Error)]
+#[error("amount_max `{0}` is not an amount; write it like \"10000000.00\"")]
+pub(crate) struct BadCeiling(String);
 
 /// The name of a time zone that there is not.
 #[derive(Debug, thiserror::Error)]
@@ -53,6 +71,7 @@ impl Settings {
             let database_url = settings.operator.database_url.clone();
             review.section("operator", || DatabaseSettings::for_database(database_url).checked());
             review.section("operator", || settings.operator.zone().map(drop));
+            review.section("operator", || settings.operator.amount_max().map(drop));
             if let Some(sealing) = &settings.sealing {
                 review.section("sealing", || sealing.keys().map(drop));
             }

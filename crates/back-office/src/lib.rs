@@ -16,10 +16,11 @@ mod system_account;
 mod unmatched_vends;
 
 pub use accounts::{
-    AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
-    Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery, account_statement, accounts_of,
-    change_account, find_account, open_account, open_account_for_staging, pay, set_account_status,
-    staging_load, top_up,
+    AccountChange, AccountRecord, AccountRefusal, AccountStatus, Foreseen, Movement, NewAccount,
+    OpenedAccount, Paid, Payment, PaymentError, PaymentRefusal, Reversal, ReverseError, StatementLine,
+    StatementQuery, account_statement, accounts_of, change_account, find_account, open_account,
+    open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status, staging_load,
+    top_up,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
