@@ -12,7 +12,7 @@ use chrono_tz::Tz;
 use database::DatabaseError;
 use directory::AuditFault;
 use identity::{EntropyError, OnboardingError};
-use money::Money;
+use money::{Money, MoneyError};
 use purchase::{PatternError, StateName};
 use store::{DecisionError, SealError};
 use vend::Product;
@@ -141,6 +141,12 @@ pub(crate) enum VendctlError {
          operator.amount_max or set VENDGATE__OPERATOR__AMOUNT_MAX for this act"
     )]
     AboveCeiling { amount: Money, ceiling: Money },
+    #[error(
+        "a report has 1 to {days_max} days; give a --to that is not before --date, and the rest in further reports"
+    )]
+    NoPeriod { days_max: usize },
+    #[error("the amounts are too large to be added up")]
+    Sum(#[from] MoneyError),
     #[error(transparent)]
     Reverse(#[from] ReverseError),
     #[error(transparent)]

@@ -1,6 +1,6 @@
 //! A moment as an operator writes it: with an offset, or in the time zone of the settings.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc};
 
 /// A moment whose time zone may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +12,11 @@ pub(crate) enum Moment {
 }
 
 impl Moment {
+    /// The midnight with which a local day begins.
+    pub(crate) fn beginning_of(day: NaiveDate) -> Self {
+        Self::Local(day.and_time(NaiveTime::MIN))
+    }
+
     /// Reads RFC 3339, `2026-11-20 14:00`, `2026-11-20 14:00:30`, or a day, which is its beginning.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if let Ok(exact) = DateTime::parse_from_rfc3339(text) {
@@ -19,8 +24,8 @@ impl Moment {
         }
         let forms = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"];
         let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-        let midnight = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);
-        local.or_else(midnight).map(Self::Local).ok_or_else(|| {
+        let midnight = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Self::beginning_of);
+        local.map(Self::Local).or_else(midnight).ok_or_else(|| {
             "write it like \"2026-11-20 14:00\" or 2026-11-20T14:00:00+02:00 (RFC 3339)".to_owned()
         })
     }

@@ -82,6 +82,8 @@ fn a_query_writes_no_audit_line() {
         "purchases list --open",
         "incidents list",
         "outbox list",
+        "report sales --date 2026-11-20",
+        "purchases search --since 2026-11-20",
     ] {
         env.shows(&query.split(' ').collect::<Vec<_>>());
     }
