@@ -37,6 +37,7 @@ mod observed;
 mod operator;
 mod other_products;
 mod oversight;
+mod paused_provider;
 mod pulled_plug;
 mod python_client;
 mod readme;

@@ -34,7 +34,7 @@ impl Operator {
     }
 
     /// Runs a changing command with a reason and returns its result.
-    fn does(&self, words: &str) -> Value {
+    pub fn does(&self, words: &str) -> Value {
         self.types(&[words.split(' ').collect::<Vec<_>>(), vec!["--reason", "contract 17"]].concat())
     }
 
@@ -43,7 +43,7 @@ impl Operator {
         self.types(&words.split(' ').collect::<Vec<_>>())
     }
 
-    fn types(&self, words: &[&str]) -> Value {
+    pub fn types(&self, words: &[&str]) -> Value {
         let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
             .env_clear()
             .env("VENDGATE__OPERATOR__DATABASE_URL", &self.database_url)
@@ -279,4 +279,44 @@ async fn nothing_is_sold_to_a_suspended_organisation_or_out_of_a_suspended_walle
 async fn merchant_is_out(merchant: &Merchant) {
     eventually("the session has ended", async || merchant.get("/public/v1/auth/me").await.status == 401)
         .await;
+}
+
+#[tokio::test]
+async fn the_operators_report_is_what_the_purchases_of_the_days_add_up_to() {
+    let (operator, merchant) = (Operator::at_the_prompt(), env().open_merchant().await);
+    for amount in ["100.00", "20.00"] {
+        merchant.confirm(&merchant.order(&env().meter()).amount(amount)).await.expect(200);
+    }
+    let water = merchant.order(env().info().subscribers.water["no_token"]);
+    let water = water.with("product_type", "\"WATER\"").with("provider_code", "\"WUC\"");
+    merchant.confirm(&water.amount("50.00")).await.expect(200);
+
+    // Midnight may pass meanwhile.
+    let days = env().asks_the_database(
+        "SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date - 1, (now() AT TIME ZONE 'Africa/Gaborone')::date + 1",
+    );
+    let (first, last) = days.split_once('|').unwrap();
+    let counted = env().asks_the_database(&format!(
+        "SELECT json_agg(line) FROM (
+             SELECT (e.posted_at AT TIME ZONE 'Africa/Gaborone')::date AS day, '{code}' AS organisation,
+                 p.provider_code AS provider, p.product, p.currency, count(*) AS count,
+                 sum(p.total) AS total_hundredths, sum(p.net) AS net_hundredths, sum(p.charge) AS charge_hundredths,
+                 sum(p.commission) AS commission_hundredths
+             FROM purchases p JOIN journal_entries e ON e.purchase_id = p.id AND e.kind = 'SETTLE'
+             WHERE p.organisation_id = {id} AND p.state = 'SUCCESSFUL'
+             GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5) line",
+        code = merchant.code,
+        id = merchant.organisation
+    ));
+    let report = format!("report sales --date {first} --to {last} --by day,organisation,provider,product");
+    let reported = operator.shows(&format!("{report} -o {}", merchant.code));
+    assert_eq!(reported, serde_json::from_str::<Value>(&counted).unwrap());
+
+    let all = operator.shows(&format!("report sales --date {first} --to {last} --by organisation"));
+    let own =
+        all.as_array().unwrap().iter().find(|line| line["organisation"] == merchant.code.as_str()).unwrap();
+    assert_eq!(
+        (&own["count"], &own["net_hundredths"], &own["day"]),
+        (&3.into(), &17_000.into(), &Value::Null)
+    );
 }

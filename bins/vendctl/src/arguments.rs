@@ -7,8 +7,8 @@ use clap_complete::Shell;
 
 use crate::{
     account, allow_list, archive, audit, client, default_provider, error::VendctlError, incidents, offer,
-    organisation, outbox, parse, privacy, product, provider, purchases, recover, refusals, role, secret,
-    user, wallet,
+    organisation, outbox, parse, privacy, product, provider, purchases, recover, refusals, role, sales,
+    secret, user, wallet,
 };
 
 const EXAMPLES: &str = "\
@@ -155,6 +155,11 @@ pub(crate) enum DatabaseCommand {
         #[command(subcommand)]
         verb: refusals::Verb,
     },
+    /// What was bought, added up for the operator's books
+    Report {
+        #[command(subcommand)]
+        verb: sales::Verb,
+    },
     /// Vends that were found after their purchase had ended
     #[command(visible_alias = "incident")]
     Incidents {
@@ -245,7 +250,18 @@ mod tests {
 
     #[test]
     fn every_change_requires_a_reason_and_no_query_does() {
-        let queries = ["list", "show", "statement", "compare", "verify", "head", "completions", "man-pages"];
+        let queries = [
+            "list",
+            "report",
+            "search",
+            "show",
+            "statement",
+            "compare",
+            "verify",
+            "head",
+            "completions",
+            "man-pages",
+        ];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));

@@ -3,19 +3,27 @@
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, ArchiveError, EraseError, IncidentError, PaymentError, Rule, UnmatchedVendError,
+    AccountRefusal, ArchiveError, EraseError, IncidentError, PaymentError, ReverseError, Rule,
+    UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
+use chrono_tz::Tz;
 use database::DatabaseError;
 use directory::AuditFault;
 use identity::{EntropyError, OnboardingError};
-use money::Money;
+use money::{Money, MoneyError};
 use purchase::{PatternError, StateName};
 use store::{DecisionError, SealError};
 use vend::Product;
 
-use crate::{archive::ArchiveFault, purchases::TokenFault, recover::StatementFileError, report::one_line};
+use crate::{
+    archive::ArchiveFault,
+    purchases::TokenFault,
+    recover::StatementFileError,
+    report::one_line,
+    settings::{BadCeiling, UnknownTimeZone},
+};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VendctlError {
@@ -116,6 +124,39 @@ pub(crate) enum VendctlError {
     NoProduct(Product),
     #[error("there is no provider {0}; enter it with `vendctl provider declare`")]
     NoProvider(String),
+    #[error(
+        "the sales of provider {0} are not paused; `vendctl provider show {0}` shows what is still to come"
+    )]
+    NotPaused(String),
+    #[error(
+        "provider {provider} has no pause {pause} that could be ended; `vendctl provider show {provider}` shows those it has"
+    )]
+    NoPause { provider: String, pause: i64 },
+    #[error("the lines could not be written as CSV")]
+    Csv(#[from] csv::Error),
+    #[error("nothing was done, because the answer was not yes")]
+    NotAgreed,
+    #[error("the answer cannot be read; give --yes")]
+    NoAnswer(#[source] io::Error),
+    #[error(
+        "{amount} is above {ceiling}, the greatest amount of one act; nothing was posted. If it is right, raise \
+         operator.amount_max or set VENDGATE__OPERATOR__AMOUNT_MAX for this act"
+    )]
+    AboveCeiling { amount: Money, ceiling: Money },
+    #[error(
+        "a report has 1 to {days_max} days; give a --to that is not before --date, and the rest in further reports"
+    )]
+    NoPeriod { days_max: usize },
+    #[error("the amounts are too large to be added up")]
+    Sum(#[from] MoneyError),
+    #[error(transparent)]
+    Reverse(#[from] ReverseError),
+    #[error(transparent)]
+    Ceiling(#[from] BadCeiling),
+    #[error(transparent)]
+    TimeZone(#[from] UnknownTimeZone),
+    #[error("a moment does not occur in {0}, because clocks are set forward over it; give it with an offset")]
+    NoSuchTime(Tz),
     #[error("provider {0} is new; give it a --name")]
     NamelessProvider(String),
     #[error(
@@ -184,7 +225,10 @@ impl VendctlError {
         if matches!(self, Self::Unprinted(_)) {
             return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");
         }
-        if matches!(self, Self::Payment(PaymentError::Refused(_))) {
+        if let Self::Reverse(ReverseError::NoPayment(_) | ReverseError::Reversed { .. }) = self {
+            return Some("nothing was posted; `vendctl wallet statement ACCOUNT` shows the entries");
+        }
+        if matches!(self, Self::Payment(PaymentError::Refused(_)) | Self::Reverse(ReverseError::Refused(_))) {
             return Some("nothing was posted");
         }
         if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
@@ -217,6 +261,7 @@ impl VendctlError {
         if let Self::Database(error)
         | Self::Onboarding(OnboardingError::Database(error))
         | Self::Payment(PaymentError::Database(error))
+        | Self::Reverse(ReverseError::Database(error))
         | Self::Allow(AllowError::Database(error))
         | Self::Decision(DecisionError::Database(error))
         | Self::Incident(IncidentError::Database(error))
@@ -334,6 +379,8 @@ const fn about(rule: Rule) -> &'static str {
         Rule::OfferNeedsProduct | Rule::TextNeedsProduct => {
             "the PRODUCT is not entered yet; do so with `vendctl product set`"
         }
+        Rule::PauseEndsLater => "a pause ends after it begins; give a later --until, or none",
+        Rule::PauseNeedsProduct => "the --product is not entered yet; do so with `vendctl product set`",
         Rule::DefaultNeedsOffer => {
             "a default PROVIDER needs its offer; set the offer first, and remove it last, with `vendctl offer`"
         }

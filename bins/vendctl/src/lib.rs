@@ -9,10 +9,12 @@ mod allow_list;
 mod archive;
 mod arguments;
 mod audit;
+mod care;
 mod client;
 mod default_provider;
 mod error;
 mod incidents;
+mod moment;
 mod offer;
 mod organisation;
 mod outbox;
@@ -25,6 +27,7 @@ mod recover;
 mod refusals;
 mod report;
 mod role;
+mod sales;
 mod secret;
 mod session;
 mod settings;
@@ -103,6 +106,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::AllowList { verb } => allow_list::run(session, verb).await,
         DatabaseCommand::Purchases { verb } => purchases::run(session, verb).await,
         DatabaseCommand::Refusals { verb } => refusals::run(session, verb).await,
+        DatabaseCommand::Report { verb } => sales::run(session, verb).await,
         DatabaseCommand::Incidents { verb } => incidents::run(session, verb).await,
         DatabaseCommand::Recover { verb } => recover::run(session, verb).await,
         DatabaseCommand::Outbox { verb } => outbox::run(session, verb).await,

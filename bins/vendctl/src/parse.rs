@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use money::{AmountError, Currency, Money, Rate};
 use purchase::PurchaseId;
 use rust_decimal::Decimal;
@@ -169,6 +169,10 @@ pub(crate) fn subscriber(text: &str) -> Result<SubscriberIdentifier, String> {
 pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
     let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
     read.map_err(|error| format!("{error}; write it like 2026-11-20T08:00:00Z (RFC 3339)"))
+}
+
+pub(crate) fn day(text: &str) -> Result<NaiveDate, String> {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_malformed| "write it like 2026-11-20".to_owned())
 }
 
 pub(crate) fn purchase(text: &str) -> Result<PurchaseName, String> {

@@ -1,8 +1,8 @@
-//! `vendctl provider`: the providers, and the declarations that decide how doubt about their vends may end.
+//! `vendctl provider`: the providers, the declarations that decide how doubt about their vends may end, and their pauses.
 
 use std::time::Duration;
 
-use catalogue::{Declaration, ListedProvider};
+use catalogue::{Declaration, ListedPause, ListedProvider};
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
 
@@ -15,11 +15,36 @@ use crate::{
     words,
 };
 
+mod pause;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the providers and the declarations about their connections
+    /// List the providers, the declarations about their connections, and their pauses
     #[command(after_help = "Example:\n  vendctl provider list")]
     List,
+    /// Show one provider
+    #[command(after_help = "Example:\n  vendctl provider show BPC")]
+    Show {
+        /// Its code
+        #[arg(value_parser = parse::provider_code)]
+        code: String,
+    },
+    /// Stop the sales of a provider, at once or later; what is open already is settled as always
+    #[command(
+        after_help = "No server reserves a purchase of the provider once this command has ended. A confirm that was reserved \
+                      before may still be sent for a few seconds. Moments are in the time zone of the settings, unless they \
+                      have an offset.\n\nExamples:\n  vendctl provider pause BPC --until \"2026-11-20 14:00\" --notice \"Maintenance at \
+                      BPC\" --reason \"their mail of Monday\"\n  vendctl provider pause RELOADLY --product airtime --from \
+                      \"2026-11-21 01:00\" --until \"2026-11-21 03:00\" --reason \"their mail of Monday\""
+    )]
+    Pause(pause::Pause),
+    /// Let the sales of a provider go on
+    #[command(
+        after_help = "Without --pause every pause in force ends, and those that are still to come stay.\n\nExamples:\n  \
+                      vendctl provider resume BPC --reason \"they are back\"\n  vendctl provider resume BPC --pause 3 --reason \
+                      \"their maintenance is put off\""
+    )]
+    Resume(pause::Resume),
     /// Enter a provider, or change its name and declarations; settings that are not named stay unchanged
     #[command(
         after_help = "Money depends on these declarations. Switch one on only if the vendor has confirmed it, and name \
@@ -82,14 +107,20 @@ struct View {
     not_found_counts: bool,
     settles_within_s: u64,
     worker_slots: u16,
+    pauses: Vec<pause::View>,
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List => {
             let providers = catalogue::list_providers(session.database()).await?;
-            Ok(Report::list(&providers.into_iter().map(View::from).collect::<Vec<_>>()))
+            let pauses = catalogue::list_pauses(session.database()).await?;
+            let views = providers.into_iter().map(|provider| View::of(provider, &pauses));
+            Ok(Report::list(&views.collect::<Vec<_>>()))
         }
+        Verb::Show { code } => show(session, code).await,
+        Verb::Pause(pause) => pause.run(session).await,
+        Verb::Resume(resume) => resume.run(session).await,
         Verb::Declare(declare) => declare.run(session).await,
         Verb::Retries { code, switch, why } => {
             let set =
@@ -119,12 +150,15 @@ impl Declare {
         )
         .await;
         let nameless = |error| VendctlError::NamelessProvider(self.code.clone()).if_absent(error);
-        Ok(Report::one(&View::from(declared.map_err(nameless)?)))
+        declared.map_err(nameless)?;
+        show(session, &self.code).await
     }
 }
 
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
-    Ok(Report::one(&View::from(find(session, code).await?)))
+    let provider = find(session, code).await?;
+    let pauses = catalogue::list_pauses(session.database()).await?;
+    Ok(Report::one(&View::of(provider, &pauses)))
 }
 
 /// The provider of this code, or [`VendctlError::NoProvider`].
@@ -134,9 +168,10 @@ pub(crate) async fn find(session: &Session, code: &str) -> Result<ListedProvider
     found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))
 }
 
-impl From<ListedProvider> for View {
-    fn from(listed: ListedProvider) -> Self {
+impl View {
+    fn of(listed: ListedProvider, pauses: &[ListedPause]) -> Self {
         Self {
+            pauses: pause::of(pauses, &listed.code),
             code: listed.code,
             name: listed.name,
             retries: listed.retries_enabled,
@@ -159,6 +194,7 @@ impl Row for View {
         "not found counts",
         "settles within",
         "worker slots",
+        "paused",
     ];
 
     fn cells(&self) -> Vec<String> {
@@ -171,6 +207,7 @@ impl Row for View {
             yes(self.not_found_counts),
             humantime::format_duration(Duration::from_secs(self.settles_within_s)).to_string(),
             self.worker_slots.to_string(),
+            pause::cell(&self.pauses),
         ]
     }
 }

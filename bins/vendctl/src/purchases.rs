@@ -2,6 +2,7 @@
 
 mod list;
 mod resolve;
+mod search;
 mod story;
 mod telling;
 mod token;
@@ -22,6 +23,7 @@ pub(crate) use token::{TokenFault, parse_token};
 
 use list::Filter;
 use resolve::Resolve;
+use search::Search;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -32,6 +34,14 @@ pub(crate) enum Verb {
                       7b1c… --limit 5"
     )]
     List(Filter),
+    /// Find what a caller can name: purchases and refused confirms, the newest first
+    #[command(
+        after_help = "Moments are in the time zone of the settings, unless they have an offset. `purchases show` tells the history of \
+                      what is found.\n\nExamples:\n  vendctl purchases search 04257670465\n  vendctl purchases search 9911 \
+                      --provider BPC\n  vendctl purchases search --phone 26771234567 --amount 100.00 --since 2026-11-20\n  \
+                      vendctl purchases search -o KGALE --since 2026-11-20 --until 2026-11-21 --all --csv"
+    )]
+    Search(Search),
     /// Show the complete history of a purchase; never its token
     #[command(
         after_help = "Examples:\n  vendctl purchases show 4217\n  vendctl purchases show TOP/2026/11/0000004217 --json"
@@ -57,6 +67,7 @@ pub(crate) enum Verb {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List(filter) => filter.run(session).await,
+        Verb::Search(search) => search.run(session).await,
         Verb::Show { purchase } => {
             let story = find(session, purchase).await?;
             Ok(story::report(&story))

@@ -71,6 +71,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 request_id: request_id.clone(),
                 before: *before,
                 limit: *limit,
+                ..RefusedQuery::default()
             };
             let found = session.store.list_refused_confirms(query).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))

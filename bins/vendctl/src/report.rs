@@ -5,6 +5,8 @@ use comfy_table::{Table, presets::NOTHING};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::error::VendctlError;
+
 /// The outcome of a command.
 pub(crate) struct Report {
     value: Value,
@@ -28,6 +30,17 @@ impl Report {
         }
         size(&mut table);
         Self { value: json(&rows), text: table.trim_fmt() + "\n" }
+    }
+
+    /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
+    pub(crate) fn csv<R: Row>(rows: &[R]) -> Result<Self, VendctlError> {
+        let mut lines = csv::Writer::from_writer(Vec::new());
+        lines.write_record(R::COLUMNS)?;
+        for row in rows {
+            lines.write_record(row.cells().iter().map(|cell| no_formula(cell)))?;
+        }
+        let text = lines.into_inner().map_err(|error| VendctlError::Unprinted(error.into_error()))?;
+        Ok(Self { value: json(&rows), text: String::from_utf8_lossy(&text).into_owned() })
     }
 
     /// One object, one line for each of its fields.
@@ -99,6 +112,13 @@ pub(crate) fn size(table: &mut Table) {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
+}
+
+/// An integrator's text may begin like a formula. The apostrophe makes it a text; a dash alone is our sign for nothing.
+fn no_formula(cell: &str) -> String {
+    let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell != "-";
+    let cell = one_line(cell);
+    if is_formula { format!("'{cell}") } else { cell }
 }
 
 fn json(rows: &(impl Serialize + ?Sized)) -> Value {

@@ -3,15 +3,24 @@
 use std::sync::Arc;
 
 use back_office::AccountRecord;
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use clock::SystemClock;
 use database::{Database, DatabaseSettings, Purpose};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
+use money::Money;
 use purchase::{OrganisationId, Timing};
 use store::{SealingKey, SealingKeys, SealingSettings, Store};
 use tokio::runtime::Handle;
 
-use crate::{arguments::Why, error::VendctlError, parse, settings::OperatorSettings};
+use crate::{
+    arguments::Why,
+    error::VendctlError,
+    moment::Moment,
+    parse::{self, Amount},
+    settings::OperatorSettings,
+};
 
 /// What every command needs.
 pub(crate) struct Session {
@@ -20,6 +29,8 @@ pub(crate) struct Session {
     /// Whether the settings have the servers' sealing key, so that the servers can open a token that is entered here.
     pub(crate) can_seal: bool,
     actor: String,
+    zone: Tz,
+    amount_max: Amount,
 }
 
 impl Session {
@@ -41,12 +52,33 @@ impl Session {
         store.database().refuse_powerful_role().await?;
         let onboarding =
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor })
+        let zone = settings.zone()?;
+        let amount_max = settings.amount_max()?;
+        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor, zone, amount_max })
     }
 
     /// The database, for commands that need no lanes.
     pub(crate) fn database(&self) -> &Database {
         self.store.database()
+    }
+
+    /// The zone of moments without an offset.
+    pub(crate) const fn zone(&self) -> Tz {
+        self.zone
+    }
+
+    /// A moment that the operator has written.
+    pub(crate) fn moment(&self, moment: Moment) -> Result<DateTime<Utc>, VendctlError> {
+        moment.in_zone(&self.zone).ok_or(VendctlError::NoSuchTime(self.zone))
+    }
+
+    /// Refuses an amount of either sign that is above the ceiling of one act.
+    pub(crate) fn check_ceiling(&self, amount: Money) -> Result<(), VendctlError> {
+        let ceiling = self.amount_max.of(amount.currency());
+        if amount.minor().unsigned_abs() > ceiling.minor().unsigned_abs() {
+            return Err(VendctlError::AboveCeiling { amount, ceiling });
+        }
+        Ok(())
     }
 
     /// The actor and the reason, for the audit log.

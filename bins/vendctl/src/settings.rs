@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use boot::SettingsError;
+use chrono_tz::Tz;
 use database::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
 use store::SealingSettings;
+
+use crate::parse::{self, Amount};
 
 /// The tool's part of a settings file. The file may also contain the settings of other programs.
 #[derive(Debug, Deserialize)]
@@ -25,7 +28,41 @@ pub(crate) struct OperatorSettings {
     /// The actor, unless `--actor` names another one. Without either it is the user of this machine.
     #[serde(default)]
     pub(crate) actor: Option<String>,
+    /// The zone of the moments that are written without an offset, by its IANA name. Set it to the zone of the servers.
+    #[serde(default = "usual_time_zone")]
+    pub(crate) time_zone: String,
+    /// The greatest amount of one payment, correction or reversal, in any currency, such as `"10000000.00"`.
+    #[serde(default = "usual_amount_max")]
+    pub(crate) amount_max: String,
 }
+
+fn usual_amount_max() -> String {
+    "10000000.00".to_owned()
+}
+
+fn usual_time_zone() -> String {
+    "Africa/Gaborone".to_owned()
+}
+
+impl OperatorSettings {
+    pub(crate) fn amount_max(&self) -> Result<Amount, BadCeiling> {
+        parse::amount(&self.amount_max).map_err(|_unreadable| BadCeiling(self.amount_max.clone()))
+    }
+
+    pub(crate) fn zone(&self) -> Result<Tz, UnknownTimeZone> {
+        self.time_zone.parse().map_err(|_unknown| UnknownTimeZone(self.time_zone.clone()))
+    }
+}
+
+/// A ceiling that is no amount.
+#[derive(Debug, thiserror::Error)]
+#[error("amount_max `{0}` is not an amount; write it like \"10000000.00\"")]
+pub(crate) struct BadCeiling(String);
+
+/// The name of a time zone that there is not.
+#[derive(Debug, thiserror::Error)]
+#[error("time_zone `{0}` is not the IANA name of a time zone")]
+pub(crate) struct UnknownTimeZone(String);
 
 impl Settings {
     /// Reads the settings from `file`, if there is one, and from the environment, which takes precedence.
@@ -33,6 +70,8 @@ impl Settings {
         boot::load_checked(file, |settings: &Self, review| {
             let database_url = settings.operator.database_url.clone();
             review.section("operator", || DatabaseSettings::for_database(database_url).checked());
+            review.section("operator", || settings.operator.zone().map(drop));
+            review.section("operator", || settings.operator.amount_max().map(drop));
             if let Some(sealing) = &settings.sealing {
                 review.section("sealing", || sealing.keys().map(drop));
             }

@@ -1,13 +1,15 @@
-//! `vendctl wallet`: payments into a wallet and corrections, posted in the ledger, and the statement of postings.
+//! `vendctl wallet`: payments into a wallet, corrections and reversals, posted in the ledger, and the statement of postings.
 
-use back_office::{Movement, Paid, Payment, StatementLine, StatementQuery};
+use back_office::{Movement, Payment, Reversal, StatementLine, StatementQuery};
+use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use ledger::{AccountId, SystemAccount};
-use money::Currency;
+use money::{Currency, Money};
 use serde::Serialize;
 
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse::{self, Amount},
     report::{Report, Row, instant, or_dash},
@@ -49,6 +51,21 @@ pub(crate) enum Verb {
         #[command(flatten)]
         named: Named,
     },
+    /// Undo one payment or correction, once, by the number of its journal entry
+    #[command(
+        after_help = "The same amount goes back between the same accounts, as a correction of its own. What is held for open \
+                      purchases cannot be taken back. A reversal is not reversed: enter the payment again.\n\nExamples:\n  \
+                      vendctl wallet reverse 4711 --dry-run --reason \"a zero too many\"\n  vendctl wallet reverse 4711 \
+                      --reason \"a zero too many\""
+    )]
+    Reverse {
+        /// The number of the entry, as the statement shows it
+        entry: i64,
+        #[command(flatten)]
+        care: Care,
+        #[command(flatten)]
+        why: Why,
+    },
     /// Show the postings of a wallet, the newest first
     #[command(
         after_help = "Examples:\n  vendctl wallet statement 17\n  vendctl wallet statement 17 --before 4711 --limit 200"
@@ -77,19 +94,34 @@ pub(crate) struct Named {
     #[arg(long, value_name = "REFERENCE", value_parser = parse::reference)]
     id: String,
     #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
     why: Why,
 }
 
 #[derive(Serialize)]
 struct PaidView {
-    entry: i64,
+    entry: Option<i64>,
     account: i64,
     reference: String,
     amount: String,
-    posted_at: String,
+    posted_at: Option<String>,
     posted_before: bool,
     available: String,
 }
+
+#[derive(Serialize)]
+struct ReversalView {
+    entry: Option<i64>,
+    reverses: i64,
+    account: i64,
+    amount: String,
+    posted_at: Option<String>,
+    available: String,
+}
+
+const POSTED_BEFORE: &str = "This payment had already been posted. Nothing was posted now.";
+const REHEARSED: &str = "This was a rehearsal. Nothing was posted.";
 
 #[derive(Serialize)]
 struct LineView {
@@ -115,6 +147,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             };
             named.pay(session, *account, movement, *amount).await
         }
+        Verb::Reverse { entry, care, why } => reverse(session, *entry, *care, why).await,
         Verb::Statement { account, limit, before } => {
             let account = session.account(*account).await?.id;
             let query = StatementQuery { account, before: *before, limit: *limit };
@@ -133,27 +166,94 @@ impl Named {
         amount: Amount,
     ) -> Result<Report, VendctlError> {
         let amount = amount.of(self.currency);
+        session.check_ceiling(amount)?;
         let (wallet, reference) = (AccountId(account), Some(self.id.clone()));
         let payment = Payment { wallet, movement, amount, reference };
+        let foreseen = back_office::rehearse_payment(session.database(), payment.clone()).await?;
+        if self.care.dry_run || foreseen.posted_before.is_some() {
+            let note = if foreseen.posted_before.is_some() { POSTED_BEFORE } else { REHEARSED };
+            let (entry, posted_at) = foreseen.posted_before.unzip();
+            return Ok(
+                Report::one(&self.view(account, amount, entry, posted_at, foreseen.available)).noting(note)
+            );
+        }
+        let (verb, left) = (if takes(movement) { "taken out of" } else { "put into" }, foreseen.available);
+        self.care.ask(&format!("{amount} is {verb} wallet {account}; {left} can be spent afterwards."))?;
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
-        let report = Report::one(&self.view(account, amount.to_string(), &paid));
-        Ok(if paid.was_there {
-            report.noting("This payment had already been posted. Nothing was posted now.")
-        } else {
-            report
-        })
+        let view = self.view(account, amount, Some(paid.entry), Some(paid.posted_at), paid.available);
+        let report = Report::one(&PaidView { posted_before: paid.was_there, ..view });
+        Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
     }
 
-    fn view(&self, account: i64, amount: String, paid: &Paid) -> PaidView {
+    fn view(
+        &self,
+        account: i64,
+        amount: Money,
+        entry: Option<i64>,
+        posted_at: Option<DateTime<Utc>>,
+        available: Money,
+    ) -> PaidView {
         PaidView {
-            entry: paid.entry,
+            entry,
             account,
             reference: self.id.clone(),
-            amount,
-            posted_at: instant(paid.posted_at),
-            posted_before: paid.was_there,
-            available: paid.available.to_string(),
+            amount: amount.to_string(),
+            posted_at: posted_at.map(instant),
+            posted_before: entry.is_some(),
+            available: available.to_string(),
         }
+    }
+}
+
+const fn takes(movement: Movement) -> bool {
+    match movement {
+        Movement::TopUp | Movement::AdjustUp(_) => false,
+        Movement::AdjustDown(_) => true,
+    }
+}
+
+/// Rehearses it first, so that a person is asked about what will happen.
+async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result<Report, VendctlError> {
+    let undo = |is_rehearsal| {
+        back_office::reverse_payment(session.database(), entry, is_rehearsal, session.act(why))
+    };
+    let foreseen = undo(true).await?;
+    session.check_ceiling(foreseen.amount)?;
+    if care.dry_run {
+        return Ok(Report::one(&ReversalView::of(entry, &foreseen)).noting(REHEARSED));
+    }
+    let (wallet, amount, left) = (foreseen.wallet.0, foreseen.amount, foreseen.available);
+    care.ask(&format!("{amount} is posted to wallet {wallet}; {left} can be spent afterwards."))?;
+    Ok(Report::one(&ReversalView::of(entry, &undo(false).await?)))
+}
+
+impl ReversalView {
+    fn of(reverses: i64, reversal: &Reversal) -> Self {
+        let (entry, posted_at) = reversal.posted.unzip();
+        Self {
+            entry,
+            reverses,
+            account: reversal.wallet.0,
+            amount: reversal.amount.to_string(),
+            posted_at: posted_at.map(instant),
+            available: reversal.available.to_string(),
+        }
+    }
+}
+
+impl Row for ReversalView {
+    const COLUMNS: &'static [&'static str] =
+        &["entry", "reverses", "account", "amount", "posted at", "available"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            or_dash(self.entry.map(|entry| entry.to_string()).as_deref()),
+            self.reverses.to_string(),
+            self.account.to_string(),
+            self.amount.clone(),
+            or_dash(self.posted_at.as_deref()),
+            self.available.clone(),
+        ]
     }
 }
 
@@ -178,11 +278,11 @@ impl Row for PaidView {
 
     fn cells(&self) -> Vec<String> {
         vec![
-            self.entry.to_string(),
+            or_dash(self.entry.map(|entry| entry.to_string()).as_deref()),
             self.account.to_string(),
             self.reference.clone(),
             self.amount.clone(),
-            self.posted_at.clone(),
+            or_dash(self.posted_at.as_deref()),
             self.available.clone(),
         ]
     }

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use identity::{Environment, Role};
 use ledger::{Category, SystemAccount};
-use purchase::Handling;
+use purchase::{Handling, StateName};
 use vend::Product;
 
 pub(crate) fn environment() -> impl TypedValueParser<Value = Environment> {
@@ -55,6 +55,39 @@ pub(crate) enum Finding {
 
 pub(crate) fn finding() -> impl TypedValueParser<Value = Finding> {
     one_of(&[("vended", Finding::Vended), ("not-vended", Finding::NotVended)])
+}
+
+/// A state that `purchases search` filters by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SearchedState {
+    One(StateName),
+    Open,
+    /// Not a state of a purchase: a confirm that made none.
+    Refused,
+}
+
+impl SearchedState {
+    /// The states of purchases that are meant.
+    pub(crate) fn states(self) -> Vec<StateName> {
+        match self {
+            Self::One(state) => vec![state],
+            Self::Open => StateName::ALL.into_iter().filter(|state| state.is_open()).collect(),
+            Self::Refused => Vec::new(),
+        }
+    }
+}
+
+pub(crate) fn searched_state() -> impl TypedValueParser<Value = SearchedState> {
+    one_of(&[
+        ("open", SearchedState::Open),
+        ("in-flight", SearchedState::One(StateName::InFlight)),
+        ("in-doubt", SearchedState::One(StateName::InDoubt)),
+        ("retry-due", SearchedState::One(StateName::RetryDue)),
+        ("review", SearchedState::One(StateName::Review)),
+        ("successful", SearchedState::One(StateName::Successful)),
+        ("failed", SearchedState::One(StateName::Failed)),
+        ("refused", SearchedState::Refused),
+    ])
 }
 
 pub(crate) fn switch() -> impl TypedValueParser<Value = bool> {

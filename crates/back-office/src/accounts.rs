@@ -5,6 +5,7 @@ mod movement;
 mod open;
 mod payment;
 mod record;
+mod reverse;
 mod statement;
 mod status;
 
@@ -18,8 +19,9 @@ pub use change::{AccountChange, change_account};
 pub use movement::Movement;
 pub use open::{NewAccount, OpenedAccount, open_account, open_account_for_staging, staging_load};
 pub(crate) use payment::post;
-pub use payment::{Paid, Payment, PaymentError, PaymentRefusal, pay, top_up};
+pub use payment::{Foreseen, Paid, Payment, PaymentError, PaymentRefusal, pay, rehearse_payment, top_up};
 pub use record::{AccountRecord, accounts_of, find_account};
+pub use reverse::{Reversal, ReverseError, reverse_payment};
 pub use statement::{StatementLine, StatementQuery, account_statement};
 pub use status::{AccountRefusal, AccountStatus, set_account_status};
 

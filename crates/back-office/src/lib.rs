@@ -16,10 +16,11 @@ mod system_account;
 mod unmatched_vends;
 
 pub use accounts::{
-    AccountChange, AccountRecord, AccountRefusal, AccountStatus, Movement, NewAccount, OpenedAccount, Paid,
-    Payment, PaymentError, PaymentRefusal, StatementLine, StatementQuery, account_statement, accounts_of,
-    change_account, find_account, open_account, open_account_for_staging, pay, set_account_status,
-    staging_load, top_up,
+    AccountChange, AccountRecord, AccountRefusal, AccountStatus, Foreseen, Movement, NewAccount,
+    OpenedAccount, Paid, Payment, PaymentError, PaymentRefusal, Reversal, ReverseError, StatementLine,
+    StatementQuery, account_statement, accounts_of, change_account, find_account, open_account,
+    open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status, staging_load,
+    top_up,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
@@ -30,9 +31,10 @@ pub use gauges::{Backlog, OpenWork, count_open};
 pub use housekeeping::{Erased, Purged, RetentionSettings, apply_retention, purge_expired};
 pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
-    IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates, OversightQuery,
-    Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
-    close_incident, find_incident, list_incidents, oversee_messages, oversee_purchase, oversee_purchases,
+    FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
+    OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,
+    StoryPurchase, StoryReply, close_incident, find_incident, list_incidents, oversee_messages,
+    oversee_purchase, oversee_purchases, search_purchases,
 };
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use rule::Rule;

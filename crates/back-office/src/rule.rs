@@ -21,11 +21,15 @@ pub enum Rule {
     TextNeedsProduct,
     /// A default provider must offer its product for as long as it is the default.
     DefaultNeedsOffer,
+    /// A pause of a provider's sales ends after it begins.
+    PauseEndsLater,
+    /// A product must exist before its sales are paused.
+    PauseNeedsProduct,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -34,6 +38,8 @@ impl Rule {
         Self::OfferNeedsProvider,
         Self::TextNeedsProduct,
         Self::DefaultNeedsOffer,
+        Self::PauseEndsLater,
+        Self::PauseNeedsProduct,
     ];
 
     /// The rule that was violated, if it is one of these.
@@ -55,6 +61,8 @@ impl Rule {
             Self::OfferNeedsProvider => "offers_provider_code_fkey",
             Self::TextNeedsProduct => "product_texts_product_fkey",
             Self::DefaultNeedsOffer => "default_provider_needs_its_offer",
+            Self::PauseEndsLater => "provider_pauses_end_later",
+            Self::PauseNeedsProduct => "provider_pauses_product_fkey",
         }
     }
 }

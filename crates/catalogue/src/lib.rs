@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use chrono::{DateTime, Utc};
 use database::{Connection, Database, DatabaseError, Run, Statement, prepared};
 use diesel::{
     ExpressionMethods, QueryDsl, SelectableHelper,
@@ -16,6 +17,7 @@ mod allow_list;
 mod change;
 mod defaults;
 mod offers;
+mod pauses;
 mod products;
 mod providers;
 mod row;
@@ -26,6 +28,7 @@ mod texts;
 pub use allow_list::{AllowError, allow, disallow, list_allowed};
 pub use defaults::{find_default_provider, put_default_provider, remove_default_provider};
 pub use offers::{ListedOffer, list_offers, put_offer, remove_offer};
+pub use pauses::{ListedPause, NewPause, Pause, Resumed, list_pauses, pause_provider, resume_provider};
 pub use products::{ListedProduct, list_products, put_product};
 pub use providers::{
     Declaration, ListedProvider, NewProvider, declare_provider, list_providers, put_provider,
@@ -35,7 +38,7 @@ pub use stored::{DeclaredRow, read_currency};
 pub use texts::{put_product_text, remove_product_text};
 
 use row::{AccountRow, LockRow, OfferRow, TextRow};
-use schema::{accounts, product_texts};
+use schema::{accounts, product_texts, removed_offers as removed};
 
 /// Everything that is needed to price a purchase of one organisation.
 #[derive(Clone, Debug)]
@@ -46,6 +49,23 @@ pub struct Catalogue {
     pub accounts: Vec<CatalogueAccount>,
     /// The subscribers that it may buy for.
     pub allowed: AllowList,
+    /// The pauses of providers that were in force when it was read.
+    pub pauses: Vec<Pause>,
+    /// The offers that it had: the product and the code of the provider.
+    pub removed_offers: Vec<(Product, String)>,
+}
+
+impl Catalogue {
+    /// The pause that forbids a sale of the product by the provider at this moment. Of several, the one that lasts longest.
+    pub fn pause(&self, product: Product, provider_code: &str, at: DateTime<Utc>) -> Option<&Pause> {
+        let covering = self.pauses.iter().filter(|pause| pause.covers(product, provider_code, at));
+        covering.max_by_key(|pause| (pause.until.is_none(), pause.until))
+    }
+
+    /// Whether the organisation could buy the product from the provider and cannot any more.
+    pub fn had_offer(&self, product: Product, provider_code: &str) -> bool {
+        self.removed_offers.iter().any(|(removed, provider)| *removed == product && provider == provider_code)
+    }
 }
 
 /// An account, as far as it matters for a purchase.
@@ -124,6 +144,8 @@ pub async fn read_catalogue(
                         .map(CatalogueAccount::try_from)
                         .collect::<Result<_, _>>()?,
                     allowed: lock(connection, organisation).await?,
+                    pauses: pauses::in_force(connection).await?,
+                    removed_offers: removed_offers(connection, organisation).await?,
                 })
             })
         })
@@ -135,6 +157,21 @@ async fn offers(
     organisation: OrganisationId,
 ) -> Result<Vec<OfferRow>, DatabaseError> {
     prepared::<ListOffers>().bind::<BigInt, _>(organisation.0).load(connection).await
+}
+
+async fn removed_offers(
+    connection: &Connection,
+    organisation: OrganisationId,
+) -> Result<Vec<(Product, String)>, DatabaseError> {
+    let rows = removed::table
+        .filter(removed::organisation_id.eq(organisation.0))
+        .select((removed::product, removed::provider_code));
+    let rows: Vec<(String, String)> = rows.load(connection).await?;
+    let read = |(product, provider): (String, String)| match Product::parse(&product) {
+        Some(product) => Ok((product, provider)),
+        None => Err(DatabaseError::corrupt("removed_offers", "product", provider)),
+    };
+    rows.into_iter().map(read).collect()
 }
 
 async fn texts(connection: &Connection) -> Result<Vec<TextRow>, DatabaseError> {

@@ -80,7 +80,8 @@ pub async fn list_offers(
         .await
 }
 
-/// Ends an offer to an organisation. Servers notice within seconds. Open purchases continue.
+/// Ends an offer to an organisation. No purchase of it is reserved from the commit on. Open purchases continue. The database
+/// remembers that there was the offer, so that a request for it is not called wrong.
 ///
 /// # Errors
 /// [`DatabaseError::Absent`] if there is no such offer, and [`DatabaseError::Rejected`] while the provider is the

@@ -57,6 +57,14 @@ diesel::table! {
 }
 
 diesel::table! {
+    removed_offers (organisation_id, product, provider_code) {
+        organisation_id -> BigInt,
+        product -> Text,
+        provider_code -> Text,
+    }
+}
+
+diesel::table! {
     default_providers (organisation_id, product) {
         organisation_id -> BigInt,
         product -> Text,

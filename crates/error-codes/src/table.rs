@@ -64,9 +64,9 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             confirm: Some(says(NotCharged, FixRequest)),
             retry: Some(says(Unsaid, CallOperator)),
             meaning: "The caller is known, but this operation is not allowed in the present state: the \
-                 organisation is suspended, or the account cannot be debited.",
-            remedy: "Choose an account of category CURRENT or TOPUP. If the organisation is \
-                 suspended, contact the operator.",
+                 organisation is suspended, the account cannot be debited, or the operator has ended the offer.",
+            remedy: "Choose an account of category CURRENT or TOPUP, and a provider of the list of products. If the \
+                 organisation is suspended, contact the operator.",
         },
         ErrorCode::MeterNotAllowed => Row {
             name: "meter_not_allowed",
@@ -339,9 +339,10 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             param: None,
             confirm: Some(says(NotCharged, SendAgain)),
             retry: Some(says(NotCharged, BuyAnew)),
-            meaning: "The provider cannot be reached, or the order did not reach it. Nothing was vended and nothing \
-                 was charged.",
-            remedy: "Try again after a pause; double the pause each time.",
+            meaning: "The provider cannot be reached, the order did not reach it, or the operator has paused the provider's \
+                 sales. Nothing was vended and nothing was charged.",
+            remedy: "Try again after the seconds in the Retry-After header, if there is one. Otherwise try again after a \
+                 pause; double the pause each time.",
         },
         ErrorCode::UpstreamError => Row {
             name: "upstream_error",

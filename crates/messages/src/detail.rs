@@ -15,6 +15,8 @@ pub enum Detail {
     AccountNotDebitable,
     /// The organisation must have a default provider and has none.
     NoDefaultProvider,
+    /// The organisation could buy from the provider, and cannot any more. `provider`.
+    OfferRemoved,
     /// Not a JSON string. `field`.
     ExpectedText,
     /// Not a JSON integer. `field`.
@@ -131,6 +133,10 @@ pub enum Detail {
     CallerGone,
     /// The request of a purchase never reached its provider.
     NeverReached,
+    /// An operator has paused the provider's sales, until an operator resumes them. `provider`.
+    ProviderPaused,
+    /// An operator has paused the provider's sales until a moment. `provider`, `until`.
+    ProviderPausedUntil,
     /// A purchase has succeeded, but its token cannot be decrypted here.
     TokenUnreadable,
     /// A purchase has failed, so it has no receipt.
@@ -147,12 +153,13 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 69] = [
+    pub const ALL: [Self; 71] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
         Self::AccountNotDebitable,
         Self::NoDefaultProvider,
+        Self::OfferRemoved,
         Self::ExpectedText,
         Self::ExpectedInteger,
         Self::ExpectedFlag,
@@ -211,6 +218,8 @@ impl Detail {
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,
+        Self::ProviderPaused,
+        Self::ProviderPausedUntil,
         Self::TokenUnreadable,
         Self::NotSold,
         Self::NotSoldYet,
@@ -223,9 +232,10 @@ impl Detail {
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::Login | Self::Refresh => ErrorCode::InvalidCredentials,
-            Self::OrganisationSuspended | Self::AccountNotDebitable | Self::NoDefaultProvider => {
-                ErrorCode::Forbidden
-            }
+            Self::OrganisationSuspended
+            | Self::AccountNotDebitable
+            | Self::NoDefaultProvider
+            | Self::OfferRemoved => ErrorCode::Forbidden,
             Self::ExpectedText
             | Self::ExpectedInteger
             | Self::ExpectedFlag
@@ -282,7 +292,9 @@ impl Detail {
             }
             Self::NumberErased => ErrorCode::MissingField,
             Self::MessagesOfTheDay => ErrorCode::RateLimited,
-            Self::NeverReached => ErrorCode::ProviderUnavailable,
+            Self::NeverReached | Self::ProviderPaused | Self::ProviderPausedUntil => {
+                ErrorCode::ProviderUnavailable
+            }
         }
     }
 
@@ -294,6 +306,7 @@ impl Detail {
             Self::OrganisationSuspended => "organisation_suspended",
             Self::AccountNotDebitable => "account_not_debitable",
             Self::NoDefaultProvider => "no_default_provider",
+            Self::OfferRemoved => "offer_removed",
             Self::ExpectedText => "expected_text",
             Self::ExpectedInteger => "expected_integer",
             Self::ExpectedFlag => "expected_flag",
@@ -356,6 +369,8 @@ impl Detail {
             Self::ReferenceRests => "reference_rests",
             Self::CallerGone => "caller_gone",
             Self::NeverReached => "never_reached",
+            Self::ProviderPaused => "provider_paused",
+            Self::ProviderPausedUntil => "provider_paused_until",
         }
     }
 }

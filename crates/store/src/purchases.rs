@@ -154,6 +154,12 @@ pub enum ReserveRefusal {
     /// This provider no longer offers the product to the organisation.
     #[error("the provider does not offer the product to the organisation")]
     NotOffered,
+    /// An operator has paused the provider's sales of the product.
+    #[error("the sales of the provider are paused")]
+    Paused {
+        /// When the pause ends by itself. `None` if an operator ends it.
+        until: Option<DateTime<Utc>>,
+    },
     /// The organisation is locked to its allow-list, and the subscriber is no longer on it.
     #[error("the subscriber is not on the organisation's allow-list")]
     SubscriberNotAllowed,

@@ -24,6 +24,16 @@ pub struct RefusedQuery {
     pub external_reference: Option<String>,
     /// The `X-Request-Id` of the confirm.
     pub request_id: Option<String>,
+    /// The subscriber identifier, the integrator's reference or the `X-Request-Id`.
+    pub any_name: Option<String>,
+    /// The code of the provider.
+    pub provider_code: Option<String>,
+    /// The amount, in hundredths of any currency.
+    pub amount: Option<i64>,
+    /// From this moment on.
+    pub since: Option<DateTime<Utc>>,
+    /// Before this moment.
+    pub until: Option<DateTime<Utc>>,
     /// Only lines with smaller numbers than this one.
     pub before: Option<i64>,
     /// The maximum number of lines.
@@ -82,7 +92,12 @@ LEFT JOIN oauth_clients c ON c.id = r.client_id
 LEFT JOIN users u ON u.id = r.user_id
 WHERE ($1::bigint IS NULL OR r.organisation_id = $1) AND ($2::text IS NULL OR r.subscriber_identifier = $2)
     AND ($3::text IS NULL OR r.external_reference = $3) AND ($4::text IS NULL OR r.request_id = $4)
-    AND ($5::bigint IS NULL OR r.id < $5)
+    AND ($5::bigint IS NULL OR r.id < $5) AND ($7::text IS NULL OR r.id IN (
+        SELECT s.id FROM refused_confirms s WHERE s.subscriber_identifier = $7
+        UNION SELECT s.id FROM refused_confirms s WHERE s.external_reference = $7
+        UNION SELECT s.id FROM refused_confirms s WHERE s.request_id = $7))
+    AND ($8::text IS NULL OR r.provider_code = $8) AND ($9::bigint IS NULL OR r.amount = $9)
+    AND ($10::timestamptz IS NULL OR r.refused_at >= $10) AND ($11::timestamptz IS NULL OR r.refused_at < $11)
 ORDER BY r.id DESC LIMIT $6";
 }
 
@@ -162,6 +177,11 @@ impl Store {
                     .bind::<Nullable<Text>, _>(query.request_id)
                     .bind::<Nullable<BigInt>, _>(query.before)
                     .bind::<BigInt, _>(i64::from(query.limit))
+                    .bind::<Nullable<Text>, _>(query.any_name)
+                    .bind::<Nullable<Text>, _>(query.provider_code)
+                    .bind::<Nullable<BigInt>, _>(query.amount)
+                    .bind::<Nullable<Timestamptz>, _>(query.since)
+                    .bind::<Nullable<Timestamptz>, _>(query.until)
                     .load(connection)
                     .await?;
                 Ok(rows)

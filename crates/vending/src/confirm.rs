@@ -168,7 +168,7 @@ impl Service {
                 }
             }
             Err(ReserveError::Refused(refusal)) => {
-                ConfirmInput::ReserveRefused(self.rejection_of(refusal).await)
+                ConfirmInput::ReserveRefused(self.rejection_of(refusal, &context.reservation).await)
             }
             Err(ReserveError::Overloaded) => {
                 context.backoff.pause().await;
@@ -286,7 +286,7 @@ impl Service {
     ///
     /// Many concurrent confirms for one subscriber are refused at once. Only a few of them read the blocking purchase
     /// at a time, so that other callers find a free connection to the database. The others are answered to ask soon.
-    async fn rejection_of(&self, refusal: ReserveRefusal) -> Rejection {
+    async fn rejection_of(&self, refusal: ReserveRefusal, reservation: &Reservation) -> Rejection {
         let found = match (&refusal, self.looks.try_acquire()) {
             (ReserveRefusal::Pending { open: Some(id) }, Ok(_looking)) => {
                 self.store.get_record(*id).await.ok()
@@ -294,7 +294,8 @@ impl Service {
             _any => None,
         };
         let recovery = found.and_then(|record| record.recovery);
-        Rejection::of(refusal, recovery.unwrap_or_else(|| self.nothing_is_known()))
+        let open = recovery.unwrap_or_else(|| self.nothing_is_known());
+        Rejection::of(refusal, &reservation.request.provider_code, open, self.local_time())
     }
 
     pub(crate) fn since(&self, instant: Monotonic) -> Duration {

@@ -32,6 +32,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use chrono::DateTime;
 use chrono_tz::Tz;
 use clock::SharedClock;
 use provider::Provider;
@@ -43,8 +44,8 @@ pub use arrival::{Arrival, CallerConnection};
 pub use engine::{Engine, EngineRuntime};
 pub use measures::describe_metrics;
 pub use quote::Quote;
-pub use reads::{ProductListing, ProviderListing};
-pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
+pub use reads::{PauseListing, ProductListing, ProviderListing};
+pub use refusals::{ConfirmError, PauseEnd, ReadError, Rejection, RetryError};
 pub use repeats::RepeatedMessage;
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
@@ -119,6 +120,11 @@ impl Vending {
 }
 
 impl Service {
+    /// Now, in the service's time zone.
+    fn local_time(&self) -> DateTime<Tz> {
+        self.clock.now().with_timezone(&self.zone)
+    }
+
     /// The connection to the provider of this code.
     fn provider(&self, code: &str) -> Option<&Arc<dyn Provider>> {
         let provider = self.providers.get(code);

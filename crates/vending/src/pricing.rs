@@ -3,7 +3,7 @@
 use catalogue::{Catalogue, CatalogueAccount};
 use purchase::{OrganisationId, Price, PurchaseRequest};
 
-use crate::{Rejection, Service};
+use crate::{PauseEnd, Rejection, Service};
 
 impl Service {
     /// Checks that the organisation can buy this, and returns the price.
@@ -14,9 +14,13 @@ impl Service {
     ) -> Result<Price, Rejection> {
         let catalogue = self.catalogue(organisation).await?;
         let account = debitable(&catalogue, request)?;
+        let provider_code = request.provider_code.as_str();
+        if catalogue.had_offer(request.product, provider_code) {
+            return Err(Rejection::OfferRemoved { provider_code: provider_code.to_owned() });
+        }
         let product = catalogue.products.iter().find(|product| product.product == request.product);
         let product = product.ok_or(Rejection::UnknownProduct)?;
-        let offer = product.offers.iter().find(|offer| offer.provider_code == request.provider_code);
+        let offer = product.offers.iter().find(|offer| offer.provider_code == provider_code);
         let offer = offer.ok_or(Rejection::UnknownProvider)?;
         if account.currency != request.amount.currency() {
             return Err(Rejection::OtherCurrency { account: account.currency });
@@ -25,7 +29,14 @@ impl Service {
         if !catalogue.allowed.admits(&request.subscriber) {
             return Err(Rejection::SubscriberNotAllowed);
         }
-        Price::of(request.amount, request.charges_on_top, &offer.terms).map_err(Rejection::Price)
+        let price = Price::of(request.amount, request.charges_on_top, &offer.terms);
+        let price = price.map_err(Rejection::Price)?;
+        let now = self.local_time();
+        if let Some(pause) = catalogue.pause(request.product, provider_code, now.to_utc()) {
+            let until = pause.until.map(|until| PauseEnd::seen_at(now, until));
+            return Err(Rejection::Paused { provider_code: provider_code.to_owned(), until });
+        }
+        Ok(price)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What an integrator may read: what it can buy, its accounts and its purchases. No provider is asked here.
 
+use chrono::{DateTime, Utc};
 use database::DatabaseError;
 use ledger::{Account, AccountId};
 use purchase::{
-    AfterLine, Extent, LookUp, OrganisationId, Page, Period, Position, PrintedPurchase, ProductText,
+    AfterLine, Extent, LookUp, Offer, OrganisationId, Page, Period, Position, PrintedPurchase, ProductText,
     PurchaseId, PurchaseWithBuyer, ReportedDay, SalesReport, Selection, Statement, StatementPage,
     SubscriberFormat,
 };
@@ -33,6 +34,17 @@ pub struct ProviderListing {
     pub code: String,
     /// The name for display.
     pub name: String,
+    /// The pause of its sales of the product, if there is one.
+    pub pause: Option<PauseListing>,
+}
+
+/// A pause of a provider's sales.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PauseListing {
+    /// When it ends by itself. `None` if that is not known.
+    pub until: Option<DateTime<Utc>>,
+    /// What the operator tells about it.
+    pub notice: Option<String>,
 }
 
 impl Vending {
@@ -52,22 +64,24 @@ impl Vending {
         Ok(accounts.into_iter().find(|account| account.id == id))
     }
 
-    /// The products that an organisation can buy.
+    /// The products that an organisation can buy, with what is paused at present.
     pub async fn products(&self, organisation: OrganisationId) -> Result<Vec<ProductListing>, ReadError> {
         let catalogue = self.0.catalogue(organisation).await?;
+        let now = self.0.clock.now();
+        let provider = |offer: &Offer| {
+            let pause = catalogue.pause(offer.product, &offer.provider_code, now);
+            ProviderListing {
+                code: offer.provider_code.clone(),
+                name: offer.provider_name.clone(),
+                pause: pause.map(|pause| PauseListing { until: pause.until, notice: pause.notice.clone() }),
+            }
+        };
         let listing = |product: &catalogue::CatalogueProduct| ProductListing {
             product: product.product,
             format: product.format.clone(),
             hint: product.hint.clone(),
             texts: product.texts.clone(),
-            providers: product
-                .offers
-                .iter()
-                .map(|offer| ProviderListing {
-                    code: offer.provider_code.clone(),
-                    name: offer.provider_name.clone(),
-                })
-                .collect(),
+            providers: product.offers.iter().map(provider).collect(),
         };
         Ok(catalogue.products.iter().map(listing).collect())
     }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use database::DatabaseError;
 use money::{Currency, Money};
 use purchase::{FormatError, PriceError, Record, Recovery};
@@ -36,6 +38,20 @@ pub enum Rejection {
     /// The organisation cannot buy this product from this provider.
     #[error("the provider does not offer the product to the organisation")]
     UnknownProvider,
+    /// The organisation could buy this product from this provider, and cannot any more.
+    #[error("the provider's offer to the organisation was removed")]
+    OfferRemoved {
+        /// The provider.
+        provider_code: String,
+    },
+    /// An operator has paused the provider's sales of the product.
+    #[error("the sales of {provider_code} are paused")]
+    Paused {
+        /// The provider.
+        provider_code: String,
+        /// When the pause ends. `None` if that is not known.
+        until: Option<PauseEnd>,
+    },
     /// The organisation has no default provider of the product, and the request names none.
     #[error("the organisation has no default provider of the product")]
     NoDefaultProvider,
@@ -97,6 +113,23 @@ pub enum Rejection {
     /// A fault of this service. It is logged where it happened.
     #[error("the service failed")]
     Internal,
+}
+
+/// When a pause of a provider's sales ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseEnd {
+    /// The moment, in the service's time zone.
+    pub at: DateTime<Tz>,
+    /// How long it is until then.
+    pub wait: Duration,
+}
+
+impl PauseEnd {
+    /// The end as it is seen at the local time `now`.
+    pub(crate) fn seen_at(now: DateTime<Tz>, until: DateTime<Utc>) -> Self {
+        let wait = until.signed_duration_since(now).to_std().unwrap_or_default();
+        Self { at: until.with_timezone(&now.timezone()), wait }
+    }
 }
 
 /// How a confirm ends without success.
@@ -181,8 +214,15 @@ impl Rejection {
         move |unanswered| Self::Check { provider_code: provider_code.to_owned(), unanswered }
     }
 
-    /// Why a reserve was refused. `open` is the recovery of the purchase that blocks it, if there is one.
-    pub(crate) fn of(refusal: ReserveRefusal, open: Recovery) -> Self {
+    /// Why a reserve of this provider's order was refused. `open` is the recovery of the purchase that blocks it, if there is
+    /// one, and `now` the local time.
+    pub(crate) fn of(
+        refusal: ReserveRefusal,
+        provider_code: &str,
+        open: Recovery,
+        now: DateTime<Tz>,
+    ) -> Self {
+        let provider_code = || provider_code.to_owned();
         match refusal {
             ReserveRefusal::Revoked => Self::Revoked,
             ReserveRefusal::Suspended => Self::Suspended,
@@ -194,7 +234,12 @@ impl Rejection {
             ReserveRefusal::KeyClosed => Self::KeyClosed,
             ReserveRefusal::ReferenceRests { wait } => Self::ReferenceRests { wait },
             ReserveRefusal::Abandoned => Self::CallerGone,
-            ReserveRefusal::NotOffered => Self::UnknownProvider,
+            // The offer was there when the purchase was priced.
+            ReserveRefusal::NotOffered => Self::OfferRemoved { provider_code: provider_code() },
+            ReserveRefusal::Paused { until } => Self::Paused {
+                provider_code: provider_code(),
+                until: until.map(|until| PauseEnd::seen_at(now, until)),
+            },
             ReserveRefusal::SubscriberNotAllowed => Self::SubscriberNotAllowed,
             ReserveRefusal::TooLate => Self::TooLate,
             ReserveRefusal::NoCommissionAccount => {

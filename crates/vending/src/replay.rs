@@ -156,6 +156,8 @@ impl Ending {
                 | Rejection::OtherCurrency { .. }
                 | Rejection::UnknownProduct
                 | Rejection::UnknownProvider
+                | Rejection::OfferRemoved { .. }
+                | Rejection::Paused { .. }
                 | Rejection::NoDefaultProvider
                 | Rejection::SubscriberFormat(_)
                 | Rejection::SubscriberNotAllowed

@@ -7,7 +7,7 @@ use messages::Detail;
 use money::MoneyError;
 use purchase::{PriceError, Record, Recovery};
 use vend::{Product, RefusalReason};
-use vending::{ConfirmError, ReadError, Rejection, RetryError, RetryScope};
+use vending::{ConfirmError, PauseEnd, ReadError, Rejection, RetryError, RetryScope};
 
 use crate::{
     ApiError, Asked, OVERLOAD_PAUSE, Requested, failed, failed_before, idempotency_key,
@@ -16,6 +16,9 @@ use crate::{
 
 /// How long a caller should wait while a confirm that was under way is refused.
 const CLOSED_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a caller should wait at least until a pause ends.
+const PAUSE_LEFT_MIN: Duration = Duration::from_secs(1);
 
 /// The error for a rejection: nothing was reserved and nothing moved.
 pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiError {
@@ -31,6 +34,10 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
         }
         Rejection::UnknownProduct => ApiError::new(ErrorCode::InvalidArgument).about("product_type"),
         Rejection::UnknownProvider => ApiError::new(Detail::UnknownProvider).about("provider_code"),
+        Rejection::OfferRemoved { provider_code } => {
+            ApiError::new(Detail::OfferRemoved).with("provider", provider_code)
+        }
+        Rejection::Paused { provider_code, until } => paused(provider_code, until.as_ref()),
         Rejection::NoDefaultProvider => ApiError::new(Detail::NoDefaultProvider),
         Rejection::SubscriberFormat(why) => impossible_subscriber(product).because(*why),
         Rejection::SubscriberNotAllowed => match product {
@@ -54,6 +61,17 @@ pub fn rejected(rejection: &Rejection, product: Product, asked: Asked) -> ApiErr
         Rejection::Overloaded => ApiError::new(ErrorCode::RateLimited).after(OVERLOAD_PAUSE),
         Rejection::Internal => ApiError::new(ErrorCode::InternalError),
     }
+}
+
+/// The caller comes back when the pause has ended, if that is known.
+fn paused(provider_code: &str, until: Option<&PauseEnd>) -> ApiError {
+    let Some(PauseEnd { at, wait }) = until else {
+        return ApiError::new(Detail::ProviderPaused).with("provider", provider_code);
+    };
+    ApiError::new(Detail::ProviderPausedUntil)
+        .with("provider", provider_code)
+        .with("until", at.format("%Y-%m-%d %H:%M:%S"))
+        .after((*wait).max(PAUSE_LEFT_MIN))
 }
 
 /// The error where the purchase was not made, or where its outcome is unknown.

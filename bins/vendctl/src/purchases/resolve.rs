@@ -2,12 +2,14 @@
 
 use back_office::StoryPurchase;
 use clap::Args;
-use store::Decision;
+use purchase::StateName;
+use store::{Decision, DecisionError};
 use vend::{Product, RawReply, Units, Vend};
 
 use super::{find, story, token::TokenFrom};
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse::{self, Amount, PurchaseName},
     report::Report,
@@ -38,6 +40,8 @@ pub(crate) struct Resolve {
     #[command(flatten)]
     token: TokenFrom,
     #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
     why: Why,
 }
 
@@ -51,8 +55,27 @@ impl Resolve {
             }
             Finding::NotVended => Decision::NotVended,
         };
+        let (id, state) = (purchase.id, purchase.state);
+        if state != StateName::Review {
+            return Err(DecisionError::NotInReview { id, state }.into());
+        }
+        if self.care.dry_run {
+            let story = story::report(&find(session, &self.purchase).await?);
+            return Ok(story.noting("This was a rehearsal. Nothing was decided."));
+        }
+        self.care.ask(&self.consequence(&purchase))?;
         session.store.decide(purchase.id, decision, session.act(&self.why)).await?;
         Ok(story::report(&find(session, &self.purchase).await?))
+    }
+
+    /// What will have happened, for the person who is asked.
+    fn consequence(&self, of: &StoryPurchase) -> String {
+        let (total, organisation, subscriber) = (of.amounts.total, &of.organisation.0, &of.subscriber);
+        let what = match self.finding {
+            Finding::Vended => "is paid as vended",
+            Finding::NotVended => "is released as not vended",
+        };
+        format!("{total} of {organisation} for {subscriber} {what}. This cannot be undone.")
     }
 
     const fn has_details_of_a_vend(&self) -> bool {

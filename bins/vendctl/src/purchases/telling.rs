@@ -85,7 +85,9 @@ fn state_advice(story: &Story) -> String {
         ),
         StateName::InDoubt => format!(
             "The outcome is not known, so {total} stays held: promise neither a token nor the money. The worker asks \
-             {provider} again {due_at}; a retry by the integrator asks at once."
+             {provider} again {due_at}; a retry by the integrator asks at once. Nothing is sent any more after {}. If there is \
+             no proof by then, an operator may decide.",
+            instant(p.window_closes_at)
         ),
         StateName::RetryDue => format!(
             "It is proven that nothing was vended so far. The service makes another attempt {due_at}. No attempt is made \

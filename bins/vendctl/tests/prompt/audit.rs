@@ -33,6 +33,8 @@ const CHANGES: &[(&str, &str)] = &[
     ("product remove-text electricity fr", "product_text.removed"),
     ("provider declare BPC --name BPC", "provider.declared"),
     ("provider retries BPC off", "provider.retries_set"),
+    ("provider pause BPC --until 2099-01-01", "provider.paused"),
+    ("provider resume BPC", "provider.resumed"),
     ("offer set -o KGALE electricity BPC --currency BWP", "offer.changed"),
     ("default-provider set -o KGALE electricity BPC", "default_provider.changed"),
     ("default-provider remove -o KGALE electricity", "default_provider.removed"),
@@ -81,6 +83,8 @@ fn a_query_writes_no_audit_line() {
         "purchases list --open",
         "incidents list",
         "outbox list",
+        "report sales --date 2026-11-20",
+        "purchases search --since 2026-11-20",
     ] {
         env.shows(&query.split(' ').collect::<Vec<_>>());
     }

@@ -78,7 +78,7 @@ fn a_declaration_changes_only_what_it_names() {
     let expected = json!({
         "code": "BPC", "name": "Botswana Power", "retries": true,
         "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false, "settles_within_s": 600,
-        "worker_slots": 64,
+        "worker_slots": 64, "pauses": [],
     });
     assert_eq!(declared, expected);
     env.does(&["provider", "declare", "BPC", "--repeat-is-safe", "on"]);
@@ -176,4 +176,43 @@ fn an_allow_list_grows_and_shrinks() {
     assert_eq!(removed, json!({ "named": 2, "effective": 1, "on_the_list": 1 }));
     let left = env.shows(&["allow-list", "list", "-o", "KGALE"]);
     assert_eq!(left, json!([{ "subscriber": "04257670473" }]));
+}
+
+#[test]
+fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
+    let env = TestEnv::open();
+    env.does(&["provider", "declare", "BPC", "--name", "Botswana Power"]);
+    env.does(&["product", "set", "water"]);
+    let pause = ["provider", "pause", "BPC", "--until", "2099-01-01 14:00", "--notice", "Works"];
+    let paused = env.does(&pause);
+    let expected = json!([{
+        "id": 1, "product": null, "starts_at": paused["pauses"][0]["starts_at"], "ends_at": "2099-01-01T12:00:00Z",
+        "is_in_force": true, "notice": "Works",
+    }]);
+    assert_eq!(paused["pauses"], expected);
+    let in_utc = [("VENDGATE__OPERATOR__TIME_ZONE", "UTC")];
+    let scheduled =
+        ["provider", "pause", "BPC", "--product", "water", "--from", "2099-06-01 01:00", "--reason", "x"];
+    assert_eq!(env.types_with(&in_utc, &scheduled, "").code, 0);
+    let table = env.types(&["provider", "list"], "").stdout;
+    let cells = "everything now until 2099-01-01T12:00:00Z (pause 1); WATER from 2099-06-01T01:00:00Z until resumed (pause 2)";
+    assert!(table.contains(cells), "{table}");
+
+    let left = env.does(&["provider", "resume", "BPC"]);
+    assert_eq!((&left["pauses"][0]["id"], &left["pauses"][1]), (&2.into(), &json!(null)));
+    assert_eq!(env.does(&["provider", "resume", "BPC", "--pause", "2"])["pauses"], json!([]));
+    for (command, said) in [
+        (&["resume", "BPC"][..], "the sales of provider BPC are not paused"),
+        (&["resume", "BPC", "--pause", "2"], "provider BPC has no pause 2"),
+        (&["resume", "WUC"], "there is no provider WUC"),
+        (&["pause", "WUC"], "there is no provider WUC"),
+        (&["pause", "BPC", "--until", "2020-01-01"], "a pause ends after it begins"),
+        (&["pause", "BPC", "--product", "airtime"], "the --product is not entered yet"),
+    ] {
+        let refused = env.is_refused(&[&["provider"], command].concat());
+        assert!(refused.starts_with(said), "{command:?}: {refused}");
+    }
+    let nowhere = [("VENDGATE__OPERATOR__TIME_ZONE", "Gaborone")];
+    let refused = env.types_with(&nowhere, &["provider", "list"], "");
+    assert!(refused.stderr.contains("`Gaborone` is not the IANA name of a time zone"), "{}", refused.stderr);
 }

@@ -10,6 +10,7 @@ mod office;
 mod people;
 mod purchases;
 mod refusals;
+mod search;
 mod shapes;
 mod shelf;
 mod unmatched_vends;

@@ -166,3 +166,84 @@ fn a_settings_change_touches_what_it_names_and_only_an_empty_wallet_is_closed() 
     let commission = env.sql("SELECT id FROM accounts WHERE category = 'COMMISSION'");
     assert!(env.is_refused(&["account", "close", &commission]).contains("collects commission"));
 }
+
+#[test]
+fn one_payment_is_undone_once_and_nothing_else_is() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let paid = env.tops_up(&wallet, "5000.00", "FNB-3")["entry"].to_string();
+    env.tops_up(&wallet, "500.00", "FNB-4");
+    let rehearsed = env.does(&["wallet", "reverse", &paid, "--dry-run"]);
+    assert_eq!((&rehearsed["entry"], &rehearsed["available"]), (&json!(null), &json!("BWP 1000500.00")));
+    assert_eq!(env.balances(&wallet), "100550000|0");
+
+    let reversal = env.does(&["wallet", "reverse", &paid]);
+    assert_eq!(
+        (&reversal["amount"], &reversal["available"]),
+        (&json!("BWP -5000.00"), &json!("BWP 1000500.00"))
+    );
+    assert_eq!(env.balances(&wallet), "100050000|0");
+    let undo = reversal["entry"].to_string();
+    let again = env.is_refused(&["wallet", "reverse", &paid]);
+    assert!(again.starts_with(&format!("entry {paid} was reversed before, by entry {undo}; ")), "{again}");
+    for entry in [undo.as_str(), "4711"] {
+        let refused = env.is_refused(&["wallet", "reverse", entry]);
+        assert!(refused.starts_with(&format!("entry {entry} is no payment or correction")), "{refused}");
+    }
+    for entry in [&paid, &undo] {
+        let by_hand = format!("SELECT reverse_payment({entry}, 'naledi', 'again')");
+        assert!(env.database.run_sql(&by_hand).is_err(), "the database refuses {entry} by itself");
+    }
+    let down = [
+        "wallet",
+        "adjust",
+        &wallet,
+        "down",
+        "100.00",
+        "--currency",
+        "BWP",
+        "--against",
+        "suspense",
+        "--id",
+        "T-1",
+    ];
+    let taken = env.does(&down)["entry"].to_string();
+    assert_eq!(env.does(&["wallet", "reverse", &taken])["amount"], "BWP 100.00");
+    assert_eq!(env.balances(&wallet), "100050000|0");
+    let newest = "SELECT action || ' ' || (details ->> 'against') FROM audit_log ORDER BY id DESC LIMIT 1";
+    assert_eq!(env.sql(newest), "account.adjusted SUSPENSE");
+    env.balances_add_up();
+}
+
+#[test]
+fn a_payment_that_was_spent_is_not_taken_back() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let loaded = env.sql("SELECT id FROM journal_entries");
+    env.does(&["wallet", "adjust", &wallet, "down", "0.01", "--currency", "BWP", "--id", "T-2"]);
+    let refused = env.is_refused(&["wallet", "reverse", &loaded]);
+    assert!(refused.starts_with("only BWP 999999.99 can be taken out of wallet"), "{refused}");
+    assert_eq!(env.sql("SELECT count(*) FROM reversals"), "0");
+}
+
+#[test]
+fn a_rehearsal_posts_nothing_and_an_amount_above_the_ceiling_is_refused() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let pay = ["wallet", "top-up", &wallet, "500.00", "--currency", "BWP", "--id", "FNB-5"];
+    let rehearsed = env.does(&[&pay[..], &["--dry-run"]].concat());
+    assert_eq!((&rehearsed["entry"], &rehearsed["available"]), (&json!(null), &json!("BWP 1000500.00")));
+    let broke =
+        ["wallet", "adjust", &wallet, "down", "1000000.01", "--currency", "BWP", "--id", "T-3", "--dry-run"];
+    assert!(env.is_refused(&broke).starts_with("only BWP 1000000.00 can be taken"));
+    assert_eq!(env.balances(&wallet), "100000000|0");
+
+    let ceiling = [("VENDGATE__OPERATOR__AMOUNT_MAX", "499.99")];
+    let refused = env.types_with(&ceiling, &[&pay[..], &["--reason", "x"]].concat(), "");
+    let said = "BWP 500.00 is above BWP 499.99, the greatest amount of one act; nothing was posted.";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    let entry = env.sql("SELECT id FROM journal_entries");
+    let reverse = ["wallet", "reverse", &entry, "--reason", "x"];
+    assert_eq!(env.types_with(&ceiling, &reverse, "").code, 1);
+    let unreadable = [("VENDGATE__OPERATOR__AMOUNT_MAX", "a lot")];
+    let refused = env.types_with(&unreadable, &["organisation", "list"], "");
+    assert!(refused.stderr.contains("`a lot` is not an amount"), "{}", refused.stderr);
+    assert_eq!(env.sql("SELECT count(*) FROM journal_entries"), "1");
+}

@@ -49,6 +49,7 @@ fn the_database_takes_the_widest_value_that_an_argument_takes() {
         format!("{offer} --fee-floor 0 --fee-cap 0 --min 0.01 --max 0.01"),
         format!("{offer} --fee-floor 0 --fee-cap 999999999999.99 --max 999999999999.99"),
         format!("default-provider set -o KGALE water {provider}"),
+        format!("provider pause {provider} --product water --notice {sentence}"),
         format!("allow-list add -o KGALE {meter} {meter}"),
         format!("account open -o KGALE --name {name} --currency XXX --rank -2147483648"),
         format!(

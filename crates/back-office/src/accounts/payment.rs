@@ -43,6 +43,15 @@ pub struct Paid {
     pub was_there: bool,
 }
 
+/// What a payment would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreseen {
+    /// The amount that can be spent from the wallet afterwards.
+    pub available: Money,
+    /// The entry under this reference that posted the same payment before, and its time. If there is one, nothing is posted.
+    pub posted_before: Option<(i64, DateTime<Utc>)>,
+}
+
 /// Why nothing was posted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PaymentRefusal {
@@ -84,6 +93,13 @@ pub async fn pay(database: &Database, payment: Payment, act: AuditContext) -> Re
     Ok(work.await??)
 }
 
+/// Checks a payment as [`pay`] does, and posts nothing.
+pub async fn rehearse_payment(database: &Database, payment: Payment) -> Result<Foreseen, PaymentError> {
+    let work =
+        database.operate(move |transaction| Box::pin(async move { judge(transaction, &payment).await }));
+    Ok(work.await??)
+}
+
 /// Pays `amount` into an active wallet, without a reference. For callers that cannot repeat the request.
 pub async fn top_up(
     database: &Database,
@@ -107,6 +123,22 @@ pub(crate) async fn post(
     payment: &Payment,
     act: &AuditContext,
 ) -> Result<Result<Paid, PaymentRefusal>, DatabaseError> {
+    let Foreseen { available, posted_before } = match judge(transaction, payment).await? {
+        Ok(foreseen) => foreseen,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    if let Some((entry, posted_at)) = posted_before {
+        return Ok(Ok(Paid { entry, posted_at, available, was_there: true }));
+    }
+    let written = write(transaction, payment, act).await?;
+    Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
+}
+
+/// Locks the wallet, and decides whether the payment may be posted.
+pub(super) async fn judge(
+    transaction: &Transaction,
+    payment: &Payment,
+) -> Result<Result<Foreseen, PaymentRefusal>, DatabaseError> {
     let Some(row) = lock(transaction, payment.wallet).await? else {
         return Ok(Err(PaymentRefusal::Absent(payment.wallet)));
     };
@@ -137,8 +169,7 @@ pub(crate) async fn post(
         Err(refusal) => return Ok(Err(PaymentRefusal::Ledger(refusal))),
     };
     let available = rest.available().map_err(|_overflow| corrupt())?;
-    let written = write(transaction, payment, act).await?;
-    Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
+    Ok(Ok(Foreseen { available, posted_before: None }))
 }
 
 #[derive(diesel::Queryable, diesel::Selectable)]
@@ -198,7 +229,7 @@ impl PaymentRow {
         payment: &Payment,
         system_account: AccountId,
         available: Money,
-    ) -> Result<Paid, PaymentRefusal> {
+    ) -> Result<Foreseen, PaymentRefusal> {
         let (debit, credit) = if payment.movement.takes() {
             (payment.wallet, system_account)
         } else {
@@ -209,7 +240,7 @@ impl PaymentRow {
             && self.currency == payment.amount.currency().as_str()
             && self.amount == payment.amount.minor();
         if is_the_same {
-            return Ok(Paid { entry: self.id, posted_at: self.posted_at, available, was_there: true });
+            return Ok(Foreseen { available, posted_before: Some((self.id, self.posted_at)) });
         }
         let reference = payment.reference.clone().unwrap_or_default();
         Err(PaymentRefusal::ReferenceTaken { reference, entry: self.id })

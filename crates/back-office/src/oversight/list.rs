@@ -329,7 +329,7 @@ impl OversightQuery {
 const FIRST: Position = Position { at: DateTime::UNIX_EPOCH, id: PurchaseId(i64::MIN) };
 
 /// After every purchase.
-const LAST: Position = Position {
+pub(super) const LAST: Position = Position {
     at: match DateTime::from_timestamp(253_402_300_799, 0) {
         Some(end_of_9999) => end_of_9999,
         None => DateTime::UNIX_EPOCH,

@@ -109,7 +109,10 @@ async fn default_provider(caller: &Caller, vending: &Vending) -> Result<String, 
 
 /// The caller cannot choose a provider, so one that is no longer offered is reported as a missing default provider.
 fn refused(rejection: &Rejection, asked: Asked) -> ApiError {
-    let is_choice = matches!(rejection, Rejection::UnknownProduct | Rejection::UnknownProvider);
+    let is_choice = matches!(
+        rejection,
+        Rejection::UnknownProduct | Rejection::UnknownProvider | Rejection::OfferRemoved { .. }
+    );
     let reported = if is_choice { &Rejection::NoDefaultProvider } else { rejection };
     rejected(reported, Product::Electricity, asked)
 }

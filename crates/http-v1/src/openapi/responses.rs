@@ -116,13 +116,17 @@ fn refusal(endpoint: Endpoint, status: u16, codes: &[ErrorCode]) -> Response {
     let answer =
         ResponseBuilder::new().description(explained(endpoint, codes)).content("application/json", content);
     let answer = headers::carrying_limits(headers::carrying_the_usual(answer, endpoint));
-    codes.iter().copied().fold(answer, with_headers_of).build()
+    codes.iter().fold(answer, |answer, code| with_headers_of(answer, endpoint, *code)).build()
 }
 
-fn with_headers_of(answer: ResponseBuilder, code: ErrorCode) -> ResponseBuilder {
+fn with_headers_of(answer: ResponseBuilder, endpoint: Endpoint, code: ErrorCode) -> ResponseBuilder {
     match code.error_type() {
         ErrorType::Authentication => headers::carrying(answer, "WWW-Authenticate", "WwwAuthenticate"),
         ErrorType::Conflict | ErrorType::ProviderTimeout | ErrorType::RateLimit => {
+            headers::carrying(answer, "Retry-After", "RetryAfter")
+        }
+        // Of a pause whose end is known. A retry never meets one.
+        ErrorType::ProviderUnavailable if endpoint != Endpoint::Retry => {
             headers::carrying(answer, "Retry-After", "RetryAfter")
         }
         ErrorType::Validation if code == ErrorCode::MethodNotAllowed => {

@@ -84,6 +84,12 @@ closed_list!(
 );
 closed_list!(ProductType, "What is bought.", vend::Product::ALL.map(vend::Product::as_str));
 closed_list!(
+    AvailabilityStatus,
+    "`AVAILABLE`: it can be bought. `PAUSED`: the operator has paused the sales, and validate and confirm answer \
+     `provider_unavailable`. What was bought before is settled as always.",
+    ["AVAILABLE", "PAUSED"]
+);
+closed_list!(
     PurchaseStatus,
     "`ON_GOING`: a quote; nothing has moved. `SUCCESSFUL`: paid, and the token, where there is one, is in the \
      answer. `PENDING`: the money is set aside and the outcome is not known yet. `FAILED`: nothing was bought \

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use vending::{ProductListing, ProviderListing};
+use vending::{PauseListing, ProductListing, ProviderListing};
 use web::{Language, SharedState};
 
-use crate::openapi::values::ProductType;
+use super::moment::rfc_3339;
+use crate::openapi::values::{AvailabilityStatus, ProductType};
 
 /// A product with the form of its subscriber identifiers. What is null is not checked.
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,6 +44,21 @@ struct Provider {
     /// What a purchase calls `provider_code`.
     code: String,
     name: String,
+    #[schema(inline)]
+    availability: Availability,
+}
+
+/// Whether the provider sells the product at present. At most a few seconds old.
+#[derive(Debug, Serialize, ToSchema)]
+struct Availability {
+    #[schema(value_type = AvailabilityStatus)]
+    status: &'static str,
+    /// When its sales go on. Null if it is available, or if that is not known.
+    #[schema(required, format = DateTime)]
+    resumes_at: Option<String>,
+    /// What the operator tells about the pause, in the operator's own words.
+    #[schema(required)]
+    notice: Option<String>,
 }
 
 impl Product {
@@ -62,13 +78,25 @@ impl Product {
             subscriber_id_max_length: most,
             subscriber_id_pattern: listing.format.pattern().map(ToOwned::to_owned),
             subscriber_id_hint: listing.hint.or_else(|| messages.length_hint(language, least, most)),
-            providers: listing.providers.into_iter().map(Provider::from).collect(),
+            providers: listing
+                .providers
+                .into_iter()
+                .map(|provider| Provider::listed(provider, shared))
+                .collect(),
         }
     }
 }
 
-impl From<ProviderListing> for Provider {
-    fn from(listing: ProviderListing) -> Self {
-        Self { code: listing.code, name: listing.name }
+impl Provider {
+    fn listed(listing: ProviderListing, shared: &SharedState) -> Self {
+        let availability = match listing.pause {
+            None => Availability { status: "AVAILABLE", resumes_at: None, notice: None },
+            Some(PauseListing { until, notice }) => Availability {
+                status: "PAUSED",
+                resumes_at: until.map(|until| rfc_3339(until, &shared.zone())),
+                notice,
+            },
+        };
+        Self { code: listing.code, name: listing.name, availability }
     }
 }

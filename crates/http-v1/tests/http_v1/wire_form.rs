@@ -14,7 +14,7 @@ use test_kit::wire_form::{
     assert_json, breakdown, bwp, caller, lifecycle, noon, price, record, request, units,
 };
 use vend::{Product, Refusal, RefusalReason};
-use vending::{ConfirmError, ProductListing, ProviderListing, Quote};
+use vending::{ConfirmError, PauseListing, ProductListing, ProviderListing, Quote};
 use web::{Language, SharedState, WebSettings, not_confirmed};
 
 fn shared() -> SharedState {
@@ -120,18 +120,26 @@ fn an_account_is_an_active_wallet() {
 
 #[test]
 fn a_product_speaks_the_callers_language() {
+    let until = Some("2026-11-20T12:00:00Z".parse().unwrap());
+    let pause = PauseListing { until, notice: Some("Works".to_owned()) };
     let listing = ProductListing {
         product: Product::Electricity,
         format: SubscriberFormat::new(Some(11), Some(13), Some("^[0-9]+$")).unwrap(),
         hint: None,
         texts: Vec::new(),
-        providers: vec![ProviderListing { code: "BPC".to_owned(), name: "Power Corporation".to_owned() }],
+        providers: vec![
+            ProviderListing { code: "BPC".to_owned(), name: "Power Corporation".to_owned(), pause: None },
+            ProviderListing { code: "CEC".to_owned(), name: "Copperbelt".to_owned(), pause: Some(pause) },
+        ],
     };
     assert_json(
         &wire::Product::listed(listing, Language::French, &shared()),
         r#"{"product_type":"ELECTRICITY","display_name":"Électricité","subscriber_id_label":"Numéro de compteur",
         "subscriber_id_min_length":11,"subscriber_id_max_length":13,"subscriber_id_pattern":"^[0-9]+$",
-        "subscriber_id_hint":"11 à 13 caractères","providers":[{"code":"BPC","name":"Power Corporation"}]}"#,
+        "subscriber_id_hint":"11 à 13 caractères","providers":[
+        {"code":"BPC","name":"Power Corporation","availability":{"status":"AVAILABLE","resumes_at":null,"notice":null}},
+        {"code":"CEC","name":"Copperbelt","availability":{"status":"PAUSED","resumes_at":"2026-11-20T14:00:00+02:00",
+        "notice":"Works"}}]}"#,
     );
 }
 

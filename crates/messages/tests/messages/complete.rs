@@ -6,7 +6,7 @@ use error_codes::ErrorCode;
 use messages::{Detail, Language, Messages, Sentence};
 
 /// Every value that any message may need.
-const VALUES: [(&str, &str); 11] = [
+const VALUES: [(&str, &str); 13] = [
     ("allowed", "WEB, POS"),
     ("charge", "BWP 2.00"),
     ("column", "7"),
@@ -17,6 +17,8 @@ const VALUES: [(&str, &str); 11] = [
     ("line", "3"),
     ("method", "PUT"),
     ("permission", "purchases.confirm"),
+    ("provider", "BPC"),
+    ("until", "2026-11-20 14:00:00"),
     ("wording", "Meter blocked by supplier"),
 ];
 

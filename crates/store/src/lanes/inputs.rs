@@ -57,8 +57,16 @@ pub(super) struct ReserveInputs {
     pub(super) key_is_closed: bool,
     pub(super) is_offered: bool,
     pub(super) is_on_allow_list: bool,
+    pub(super) pause: Option<PauseNow>,
     /// What is stored about its idempotency key. The default if it has none.
     pub(super) key: KeyStanding,
+}
+
+/// The provider's sales of the product are paused.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PauseNow {
+    /// `None` if an operator ends it.
+    pub(super) until: Option<DateTime<Utc>>,
 }
 
 /// What must be known about the caller.
@@ -99,6 +107,10 @@ struct Row {
     is_offered: bool,
     #[diesel(sql_type = Bool)]
     is_on_allow_list: bool,
+    #[diesel(sql_type = Bool)]
+    is_paused: bool,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    paused_until: Option<DateTime<Utc>>,
 }
 
 /// Organisation, client, user and access token, and the currency of the purchase.
@@ -140,6 +152,7 @@ pub(super) async fn read(
             key_is_closed: key.closed_at.is_some_and(|closed_at| arrived <= closed_at),
             is_offered: row.is_offered,
             is_on_allow_list: row.is_on_allow_list,
+            pause: row.is_paused.then_some(PauseNow { until: row.paused_until }),
             key,
         })
     });

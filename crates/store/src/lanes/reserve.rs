@@ -8,7 +8,7 @@ use purchase::{ClientId, IdempotencyKey, Lifecycle, OrganisationId, PurchaseId, 
 use vend::{Product, SubscriberIdentifier};
 
 use super::{
-    inputs::ReserveInputs,
+    inputs::{PauseNow, ReserveInputs},
     locked_purchase::LockedPurchase,
     wallets::{ApplyError, LockedWallet, Wallets},
 };
@@ -137,6 +137,9 @@ fn admit(
     }
     if inputs.caller.is_locked_to_allow_list && !inputs.is_on_allow_list {
         return Err(ReserveRefusal::SubscriberNotAllowed);
+    }
+    if let Some(PauseNow { until }) = inputs.pause {
+        return Err(ReserveRefusal::Paused { until });
     }
     let owner = reservation.authority.organisation;
     let wallet = wallets

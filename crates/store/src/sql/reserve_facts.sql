@@ -22,7 +22,15 @@ SELECT clock_timestamp() AS at,
     (
         SELECT true FROM allowed_subscribers l
         WHERE l.organisation_id = r.organisation_id AND l.subscriber_identifier = r.subscriber
-    ) IS NOT NULL AS is_on_allow_list
+    ) IS NOT NULL AS is_on_allow_list,
+    pause.is_in_force AS is_paused, pause.until AS paused_until
 FROM unnest($1, $2, $3, $4, $5, $6)
     WITH ORDINALITY AS r (id, organisation_id, product, subscriber, external_reference, provider_code, ordinal)
+-- `until` is null if an operator ends one of the pauses.
+CROSS JOIN LATERAL (
+    SELECT count(*) > 0 AS is_in_force, CASE WHEN count(*) = count(s.ends_at) THEN max(s.ends_at) END AS until
+    FROM provider_pauses s
+    WHERE s.provider_code = r.provider_code AND (s.product IS NULL OR s.product = r.product)
+        AND s.starts_at <= clock_timestamp() AND (s.ends_at IS NULL OR s.ends_at > clock_timestamp())
+) pause
 ORDER BY r.ordinal

@@ -26,6 +26,7 @@ mod moves;
 mod outbox;
 mod oversight;
 mod overtaken;
+mod pauses;
 mod proxy;
 mod reading;
 mod recording;

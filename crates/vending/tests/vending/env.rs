@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use catalogue::NewProvider;
+use catalogue::{NewPause, NewProvider};
 use clock::{Clock, ManualClock, Monotonic};
 use database::Database;
 use identity::{Environment, Identity, Onboarding, SystemEntropy};
@@ -287,6 +287,11 @@ impl TestEnv {
         catalogue::put_offer(self.operator.database(), to, product, PROVIDER.into(), terms, act())
             .await
             .unwrap();
+    }
+
+    /// Pauses the sales of the provider.
+    pub async fn pauses(&self, pause: NewPause) {
+        catalogue::pause_provider(self.operator.database(), PROVIDER.into(), pause, act()).await.unwrap();
     }
 
     /// Offers electricity of the other provider to an organisation. That provider gets the declaration of the

@@ -13,6 +13,7 @@ mod keys;
 mod lost_database;
 mod managed;
 mod memory;
+mod pauses;
 mod refused_confirms;
 mod rejections;
 mod repeats;

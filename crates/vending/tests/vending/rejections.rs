@@ -35,7 +35,7 @@ async fn what_the_catalogue_does_not_have_is_rejected_without_asking_the_provide
     let pounds = Currency::parse("GBP").unwrap();
     let commission = env.sql("SELECT id FROM accounts WHERE category = 'COMMISSION'");
     let commission = AccountId(commission.parse().unwrap());
-    env.sql("DELETE FROM offers WHERE product = 'AIRTIME'");
+    env.sql("DELETE FROM offers WHERE product = 'AIRTIME'; DELETE FROM removed_offers");
 
     let rejected = [
         (PurchaseRequest { debited_account: AccountId(999_999), ..asked.clone() }, Rejection::UnknownAccount),

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Africa::Gaborone;
 use error_codes::ErrorCode;
 use messages::{Language, Messages};
 use money::{Currency, Money};
 use purchase::{FormatError, PriceError, Recovery};
 use vend::{Doubt, Product, Refusal, RefusalReason, Unanswered};
-use vending::{ConfirmError, Rejection, RetryError, RetryScope};
+use vending::{ConfirmError, PauseEnd, Rejection, RetryError, RetryScope};
 use web::{ApiError, Asked, not_confirmed, not_resolved, rejected};
 
 fn bwp(amount: &str) -> Money {
@@ -50,6 +51,7 @@ fn every_rejection_has_its_code_and_names_its_field() {
         (Rejection::UnknownProduct, ErrorCode::InvalidArgument, Some("product_type")),
         (Rejection::UnknownProvider, ErrorCode::InvalidArgument, Some("provider_code")),
         (Rejection::NoDefaultProvider, ErrorCode::Forbidden, None),
+        (Rejection::OfferRemoved { provider_code: "BPC".to_owned() }, ErrorCode::Forbidden, None),
         (
             Rejection::SubscriberFormat(FormatError::OtherForm),
             ErrorCode::InvalidMeterNumber,
@@ -72,10 +74,33 @@ fn what_passes_by_itself_is_retryable() {
         (Rejection::CallerGone, "transaction_pending"),
         (Rejection::Overloaded, "rate_limited"),
         (Rejection::TooLate, "provider_unavailable"),
+        (Rejection::Paused { provider_code: "BPC".to_owned(), until: None }, "provider_unavailable"),
         (of_check(Unanswered::Unreachable), "provider_unavailable"),
     ] {
         assert_eq!(told(&on_quote(&rejection)), (code, None, true));
     }
+}
+
+#[test]
+fn a_pause_is_told_with_its_end_in_every_language_if_it_is_known() {
+    let at = "2026-11-20T12:00:00Z".parse::<DateTime<Utc>>().unwrap().with_timezone(&Gaborone);
+    let told = |wait, language: Language| {
+        let until = Some(PauseEnd { at, wait });
+        let error = on_quote(&Rejection::Paused { provider_code: "BPC".to_owned(), until });
+        (error.message(&Messages::new(), language), error.retry_after())
+    };
+    let hour = Duration::from_hours(1);
+    let in_english = "Sales of BPC are paused until 2026-11-20 14:00:00 local time. Nothing was charged. Send the request again \
+                after that.";
+    assert_eq!(told(hour, Language::English), (in_english.to_owned(), Some(hour)));
+    for language in Language::ALL {
+        let (text, _) = told(hour, language);
+        assert!(text.contains("2026-11-20 14:00:00") && text.contains("BPC"), "{text}");
+    }
+    assert_eq!(told(Duration::ZERO, Language::English).1, Some(Duration::from_secs(1)));
+    let endless = on_quote(&Rejection::Paused { provider_code: "BPC".to_owned(), until: None });
+    assert_eq!(endless.retry_after(), None);
+    assert!(said(&endless).contains("until further notice"), "{}", said(&endless));
 }
 
 #[test]

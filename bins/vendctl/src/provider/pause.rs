@@ -1,0 +1,132 @@
+//! `vendctl provider pause` and `resume`: the sales of a provider stop and go on, and open purchases are settled meanwhile.
+
+use catalogue::{ListedPause, NewPause, Resumed};
+use clap::Args;
+use database::DatabaseError;
+use serde::Serialize;
+use vend::Product;
+
+use crate::{
+    arguments::Why,
+    error::VendctlError,
+    moment::Moment,
+    parse,
+    report::{Report, instant},
+    session::Session,
+    words,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct Pause {
+    /// Its code
+    #[arg(value_parser = parse::provider_code)]
+    code: String,
+    /// Only this product; without it every product of the provider
+    #[arg(long, value_parser = words::product())]
+    product: Option<Product>,
+    /// When the pause begins; without it at once
+    #[arg(long, value_name = "MOMENT", value_parser = Moment::parse)]
+    from: Option<Moment>,
+    /// When the pause ends by itself; without it the sales stay paused until `provider resume`
+    #[arg(long, value_name = "MOMENT", value_parser = Moment::parse)]
+    until: Option<Moment>,
+    /// A sentence for integrators, shown in their list of products; --reason is shown to operators only
+    #[arg(long, value_name = "TEXT", value_parser = parse::sentence)]
+    notice: Option<String>,
+    #[command(flatten)]
+    why: Why,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// Its code
+    #[arg(value_parser = parse::provider_code)]
+    code: String,
+    /// Only the pause of this number, which may still be to come; without it every pause in force
+    #[arg(long, value_name = "NUMBER")]
+    pause: Option<i64>,
+    #[command(flatten)]
+    why: Why,
+}
+
+/// A pause that is in force or still to come.
+#[derive(Serialize)]
+pub(super) struct View {
+    id: i64,
+    product: Option<&'static str>,
+    starts_at: String,
+    ends_at: Option<String>,
+    is_in_force: bool,
+    notice: Option<String>,
+}
+
+impl Pause {
+    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let pause = NewPause {
+            product: self.product,
+            starts_at: self.from.map(|from| session.moment(from)).transpose()?,
+            ends_at: self.until.map(|until| session.moment(until)).transpose()?,
+            notice: self.notice.clone(),
+        };
+        let act = session.act(&self.why);
+        let paused = catalogue::pause_provider(session.database(), self.code.clone(), pause, act).await;
+        paused.map_err(|error| VendctlError::NoProvider(self.code.clone()).if_absent(error))?;
+        super::show(session, &self.code).await
+    }
+}
+
+impl Resume {
+    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        super::find(session, &self.code).await?;
+        let resumed = self.pause.map_or(Resumed::InForce, Resumed::One);
+        let act = session.act(&self.why);
+        let ended = catalogue::resume_provider(session.database(), self.code.clone(), resumed, act).await;
+        ended.map_err(|error| self.refused(error))?;
+        super::show(session, &self.code).await
+    }
+
+    fn refused(&self, error: DatabaseError) -> VendctlError {
+        let provider = self.code.clone();
+        match self.pause {
+            Some(pause) => VendctlError::NoPause { provider, pause },
+            None => VendctlError::NotPaused(provider),
+        }
+        .if_absent(error)
+    }
+}
+
+/// The pauses of a provider.
+pub(super) fn of(pauses: &[ListedPause], code: &str) -> Vec<View> {
+    pauses.iter().filter(|pause| pause.provider_code == code).map(View::from).collect()
+}
+
+/// The pauses in one cell of a table.
+pub(super) fn cell(pauses: &[View]) -> String {
+    if pauses.is_empty() {
+        return "no".to_owned();
+    }
+    pauses.iter().map(View::phrase).collect::<Vec<_>>().join("; ")
+}
+
+impl View {
+    fn phrase(&self) -> String {
+        let what = self.product.unwrap_or("everything");
+        let from = if self.is_in_force { "now".to_owned() } else { format!("from {}", self.starts_at) };
+        let until =
+            self.ends_at.as_ref().map_or_else(|| "until resumed".to_owned(), |at| format!("until {at}"));
+        format!("{what} {from} {until} (pause {})", self.id)
+    }
+}
+
+impl From<&ListedPause> for View {
+    fn from(listed: &ListedPause) -> Self {
+        Self {
+            id: listed.id,
+            product: listed.product.map(Product::as_str),
+            starts_at: instant(listed.starts_at),
+            ends_at: listed.ends_at.map(instant),
+            is_in_force: listed.is_in_force,
+            notice: listed.notice.clone(),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `vendctl report`: what all organisations bought, by day, organisation, product and provider.
+//!
+//! Each line is the sum of the reports that the organisations read over the API, so the operator's day and theirs agree.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use clap::{Args, Subcommand, ValueEnum};
+use money::{Currency, Money, MoneyError};
+use purchase::{DaySales, OrganisationId, Period, ReportedDay};
+use serde::Serialize;
+
+use crate::{
+    error::VendctlError,
+    moment::Moment,
+    parse,
+    report::{Report, Row, or_dash},
+    session::Session,
+};
+
+/// The greatest number of days of one report.
+const DAYS_MAX: usize = 92;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Add up what was bought: what is owed to providers, fees and commission
+    #[command(
+        after_help = "A day is one of the time zone of the settings, and a purchase belongs to the day on which it was paid. The \
+                      report of days that have ended never changes. TOTAL left the wallets; NET of it is owed to the provider, \
+                      CHARGE is the fee of the service; COMMISSION was credited to organisations. Vends without a purchase \
+                      (`incidents list`, `recover list`) are not in it.\n\nExamples:\n  vendctl report sales --date 2026-11-20\n  \
+                      vendctl report sales --date 2026-11-01 --to 2026-11-30 --by provider,day --csv"
+    )]
+    Sales(Sales),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sales {
+    /// The day, such as 2026-11-20, or the first of several
+    #[arg(long, value_name = "DAY", value_parser = parse::day)]
+    date: NaiveDate,
+    /// The last day; without it the report is of one day
+    #[arg(long, value_name = "DAY", value_parser = parse::day)]
+    to: Option<NaiveDate>,
+    /// What each line is of, in any combination
+    #[arg(long, value_delimiter = ',', default_value = "provider,product")]
+    by: Vec<By>,
+    /// Only of this organisation
+    #[arg(short, long, value_name = "CODE", value_parser = parse::organisation_code)]
+    organisation: Option<String>,
+    /// Print CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    Day,
+    Organisation,
+    Provider,
+    Product,
+}
+
+/// What a line is of. An absent part is added up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    day: Option<NaiveDate>,
+    organisation: Option<String>,
+    provider: Option<String>,
+    product: Option<&'static str>,
+    currency: String,
+}
+
+/// Amounts are texts with two decimals and without the currency, and in hundredths for programs.
+#[derive(Serialize)]
+struct View {
+    day: Option<String>,
+    organisation: Option<String>,
+    provider: Option<String>,
+    product: Option<&'static str>,
+    currency: String,
+    count: i64,
+    total_hundredths: i64,
+    net_hundredths: i64,
+    charge_hundredths: i64,
+    commission_hundredths: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    count: i64,
+    total: Money,
+    net: Money,
+    charge: Money,
+    commission: Money,
+}
+
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::Sales(sales) => sales.run(session).await,
+    }
+}
+
+impl Sales {
+    async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let days = self.days(session)?;
+        let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
+        let mut open_until: Option<DateTime<Utc>> = None;
+        for (code, organisation) in self.organisations(session).await? {
+            let report = session.store.sales(organisation, days.clone()).await?;
+            if !report.is_complete {
+                open_until = open_until.max(Some(report.as_of));
+            }
+            for sold in &report.rows {
+                self.add(&mut sums, &code, sold)?;
+            }
+        }
+        let lines: Vec<View> = sums.into_iter().map(View::from).collect();
+        let report = if self.csv { Report::csv(&lines)? } else { Report::list(&lines) };
+        let is_open = open_until.is_some() && !self.csv;
+        Ok(if is_open { report.noting("A day has not ended, so its lines still grow.") } else { report })
+    }
+
+    fn days(&self, session: &Session) -> Result<Vec<ReportedDay>, VendctlError> {
+        let last = self.to.unwrap_or(self.date);
+        let dates: Vec<NaiveDate> =
+            self.date.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
+        if dates.is_empty() || dates.len() > DAYS_MAX {
+            return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
+        }
+        let beginning = |date: NaiveDate| session.moment(Moment::beginning_of(date));
+        let day = |date: NaiveDate| {
+            let (from, to) = (beginning(date)?, beginning(date.succ_opt().unwrap_or(date))?);
+            Ok(ReportedDay { date, period: Period { from, to } })
+        };
+        dates.into_iter().map(day).collect()
+    }
+
+    async fn organisations(&self, session: &Session) -> Result<Vec<(String, OrganisationId)>, VendctlError> {
+        let all = match &self.organisation {
+            Some(code) => vec![session.organisation(code).await?],
+            None => session.onboarding.organisations().await?,
+        };
+        Ok(all.into_iter().map(|organisation| (organisation.code, OrganisationId(organisation.id))).collect())
+    }
+
+    fn add(
+        &self,
+        sums: &mut BTreeMap<Key, Sums>,
+        organisation: &str,
+        sold: &DaySales,
+    ) -> Result<(), MoneyError> {
+        let by = |part| self.by.contains(&part);
+        let key = Key {
+            day: by(By::Day).then_some(sold.date),
+            organisation: by(By::Organisation).then(|| organisation.to_owned()),
+            provider: by(By::Provider).then(|| sold.provider_code.clone()),
+            product: by(By::Product).then(|| sold.product.as_str()),
+            currency: sold.total.currency().to_string(),
+        };
+        let line = sums.entry(key).or_insert_with(|| Sums::none(sold.total.currency()));
+        line.count += sold.count;
+        line.total = line.total.plus(sold.total)?;
+        line.net = line.net.plus(sold.net)?;
+        line.charge = line.charge.plus(sold.charge)?;
+        line.commission = line.commission.plus(sold.commission)?;
+        Ok(())
+    }
+}
+
+impl Sums {
+    const fn none(currency: Currency) -> Self {
+        let zero = Money::from_minor(0, currency);
+        Self { count: 0, total: zero, net: zero, charge: zero, commission: zero }
+    }
+}
+
+impl From<(Key, Sums)> for View {
+    fn from((key, sums): (Key, Sums)) -> Self {
+        Self {
+            day: key.day.map(|day| day.to_string()),
+            organisation: key.organisation,
+            provider: key.provider,
+            product: key.product,
+            currency: key.currency,
+            count: sums.count,
+            total_hundredths: sums.total.minor(),
+            net_hundredths: sums.net.minor(),
+            charge_hundredths: sums.charge.minor(),
+            commission_hundredths: sums.commission.minor(),
+        }
+    }
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] = &[
+        "day",
+        "organisation",
+        "provider",
+        "product",
+        "currency",
+        "count",
+        "total",
+        "net",
+        "charge",
+        "commission",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            or_dash(self.day.as_deref()),
+            or_dash(self.organisation.as_deref()),
+            or_dash(self.provider.as_deref()),
+            or_dash(self.product),
+            self.currency.clone(),
+            self.count.to_string(),
+            plain(self.total_hundredths),
+            plain(self.net_hundredths),
+            plain(self.charge_hundredths),
+            plain(self.commission_hundredths),
+        ]
+    }
+}
+
+/// An amount that a spreadsheet takes for a number. No sum of sales is negative.
+fn plain(hundredths: i64) -> String {
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}

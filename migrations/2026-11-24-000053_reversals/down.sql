@@ -1,0 +1,2 @@
+DROP FUNCTION reverse_payment;
+DROP TABLE reversals;
