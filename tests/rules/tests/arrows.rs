@@ -41,6 +41,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/transcript", "transcript", &["purchase", "vend", "money", "meter-token"]),
     ("crates/message-sim", "message-sim", &["clock"]),
     ("crates/utility-sim", "utility-sim", &["message-sim", "money", "meter-token", "sts", "clock"]),
+    ("crates/webhook", "webhook", &[]),
     ("crates/database", "database", &[]),
     ("crates/directory", "directory", &["database"]),
     ("crates/catalogue", "catalogue", &["directory", "database", "purchase", "vend", "ledger", "money"]),
@@ -99,6 +100,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "notify",
         &["store", "database", "purchase", "messages", "meter-token", "failpoint", "clock"],
     ),
+    ("crates/webhook-delivery", "webhook-delivery", &["webhook"]),
     (
         "crates/web",
         "web",
@@ -107,7 +109,18 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/http-v1",
         "http-v1",
-        &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
+        &[
+            "web",
+            "vending",
+            "identity",
+            "webhook",
+            "purchase",
+            "vend",
+            "ledger",
+            "error-codes",
+            "money",
+            "meter-token",
+        ],
     ),
     (
         "crates/http-legacy",
@@ -312,7 +325,8 @@ const TEST_KIT: (&str, &[&str]) = ("test-kit", &["bench"]);
 
 /// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format. A feature that the
 /// workspace does not switch on may add one for other teams.
-const PURE: &[&str] = &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase"];
+const PURE: &[&str] =
+    &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase", "webhook"];
 
 /// Prefixes of libraries that a pure crate must not use.
 const IMPURE: &[&str] = &[
