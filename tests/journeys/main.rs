@@ -51,5 +51,6 @@ mod statements;
 mod stopping;
 mod surfaces;
 mod texts;
+mod webhooks;
 mod wire;
 mod wrong_inputs;

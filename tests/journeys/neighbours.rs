@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use http_v1::Endpoint;
-use serde_json::Value;
+use http_v1::{Endpoint, WebhookCall};
+use serde_json::{Value, json};
 
-use crate::{env::env, merchant::Merchant, request_body::RequestBody, statements::today};
+use crate::{env::env, merchant::Merchant, request_body::RequestBody, statements::today, webhooks};
 
 /// Names in requests that do not refer to data of an organisation.
-const UNOWNED: [&str; 34] = [
+const UNOWNED: [&str; 39] = [
     "Idempotency-Key",
     "X-Request-Id",
     "Accept-Language",
@@ -44,6 +44,11 @@ const UNOWNED: [&str; 34] = [
     "source_tag",
     "date",
     "format",
+    "url",
+    "description",
+    "event_types",
+    "include_tokens",
+    "overlap_hours",
 ];
 
 /// Data of the other organisation, by the endpoint and the name of the parameter or field.
@@ -53,6 +58,7 @@ struct Things {
     meter: String,
     cursor: String,
     statement_cursor: String,
+    webhook_endpoint: i64,
 }
 
 #[tokio::test]
@@ -70,7 +76,7 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
             walked += 1;
         }
     }
-    assert_eq!(walked, 15, "a name was added or removed: does it refer to data of an organisation?");
+    assert_eq!(walked, 19, "a name was added or removed: does it refer to data of an organisation?");
     assert_eq!(mine.rows(), "0|0|0|0|1", "retry closed its own reference and did nothing else");
 }
 
@@ -78,9 +84,14 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
 async fn lists_show_an_organisation_its_own_things_only() {
     let (mine, theirs) = (env().open_merchant().await, env().open_merchant().await);
     let things = Things::of(&theirs).await;
-    for path in ["/public/v1/accounts", "/public/v1/purchases", "/public/v1/vas-products"] {
+    for path in [
+        "/public/v1/accounts",
+        "/public/v1/purchases",
+        "/public/v1/vas-products",
+        "/public/v1/webhook-endpoints",
+    ] {
         let listed = mine.get(path).await.expect(200);
-        for thing in [&things.account, &things.purchase] {
+        for thing in [&things.account, &things.purchase, &things.webhook_endpoint.to_string()] {
             assert!(!listed.text.contains(&format!("\"id\":{thing},")), "{path}: {}", listed.text);
         }
     }
@@ -118,7 +129,10 @@ impl Things {
         let statement =
             format!("/public/v1/accounts/{}/statement?limit=1&from={}", merchant.account, today());
         let statement = merchant.get(&statement).await.expect(200);
+        let webhook_endpoint =
+            webhooks::create(merchant, &json!({"url": "https://theirs.example/"})).await.expect(200);
         Self {
+            webhook_endpoint: webhook_endpoint.id(),
             account: merchant.account.to_string(),
             purchase: bought.id().to_string(),
             meter,
@@ -140,6 +154,14 @@ impl Things {
                 for rest in ["", "?format=csv", "?format=camt.053"] {
                     self.finds_nothing(merchant, &format!("accounts/{}/statement{rest}", self.account)).await;
                 }
+            }
+            (Endpoint::Webhooks(WebhookCall::One), "id") => {
+                self.finds_nothing(merchant, &format!("webhook-endpoints/{}", self.webhook_endpoint)).await;
+            }
+            (Endpoint::Webhooks(_), "id") => {
+                let path = endpoint.path().replace("{id}", &self.webhook_endpoint.to_string());
+                let refused = merchant.post(&path, r#"{"status":"PAUSED"}"#).await;
+                assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
             }
             // A cursor belongs to one account. That account is refused by its path, and another one by the cursor.
             (Endpoint::Statement, "cursor") => {

@@ -10,7 +10,7 @@ use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{Engine, Vending};
+use vending::{Engine, Vending, WebhookSettings};
 use web::{HeadLimits, SharedState, WebSettingsError};
 
 use crate::{facts::facts, listener, settings::Settings};
@@ -69,6 +69,7 @@ struct Shared {
     web: Data<SharedState>,
     identity: Data<Identity>,
     vending: Data<Vending>,
+    webhooks: Data<WebhookSettings>,
 }
 
 impl ApiServer {
@@ -105,8 +106,12 @@ impl ApiServer {
             settings.vending.clone(),
             shared.zone(),
         )?;
-        let shared =
-            Shared { web: Data::new(shared), identity: Data::new(identity), vending: Data::new(vending) };
+        let shared = Shared {
+            web: Data::new(shared),
+            identity: Data::new(identity),
+            vending: Data::new(vending),
+            webhooks: Data::new(settings.webhooks.clone()),
+        };
         let (server, address) = listen(settings, clock, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
         let drain = Duration::from_secs(settings.http.drain_s);
@@ -167,6 +172,7 @@ fn listen(
             .app_data(shared.web.clone())
             .app_data(shared.identity.clone())
             .app_data(shared.vending.clone())
+            .app_data(shared.webhooks.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
             .configure(http_legacy::routes)

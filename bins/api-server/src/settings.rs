@@ -9,7 +9,7 @@ use identity::IdentitySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
-use vending::VendingSettings;
+use vending::{VendingSettings, WebhookSettings};
 use web::WebSettings;
 
 /// All settings of a server.
@@ -31,6 +31,9 @@ pub struct Settings {
     /// The time limits of a purchase.
     #[serde(default)]
     pub vending: VendingSettings,
+    /// Where the webhook endpoints of integrators may be.
+    #[serde(default)]
+    pub webhooks: WebhookSettings,
     /// The connections to providers, by their code.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,

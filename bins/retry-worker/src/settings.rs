@@ -10,7 +10,7 @@ use notify::NotifySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
-use vending::{VendingSettings, WorkerSettings};
+use vending::{VendingSettings, WebhookSettings, WorkerSettings};
 
 use crate::RoundSettings;
 
@@ -37,6 +37,9 @@ pub struct Settings {
     /// The time limits of a purchase: the same as the server's.
     #[serde(default)]
     pub vending: VendingSettings,
+    /// Where the webhook endpoints of integrators may be: the same as the server's.
+    #[serde(default)]
+    pub webhooks: WebhookSettings,
     /// The connections to providers, by their code: the same as the server's.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,

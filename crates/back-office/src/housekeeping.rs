@@ -2,12 +2,13 @@
 //!
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
 //! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
-//! messages that were sent or given up. What the operator's retention settings name is erased from ended purchases.
+//! messages that were sent or given up; and deleted webhook endpoints and ended keys of them. What the operator's retention settings name is erased from ended purchases.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
 
 mod retention;
+mod webhooks;
 
 pub use retention::{Erased, RetentionSettings, apply_retention};
 
@@ -31,6 +32,10 @@ pub struct Purged {
     pub refused_confirms: u64,
     /// Messages that were sent or given up more than 30 days ago.
     pub messages: u64,
+    /// Keys of webhook endpoints that ended more than a day ago.
+    pub webhook_keys: u64,
+    /// Webhook endpoints that were deleted more than 30 days ago.
+    pub webhook_endpoints: u64,
 }
 
 /// The maximum number of rows that one transaction deletes.
@@ -148,6 +153,8 @@ pub async fn purge_expired(database: &Database) -> Result<Purged, DatabaseError>
         closed_keys: purge::<PurgeClosedKeys>(database).await?,
         refused_confirms: purge::<PurgeRefusedConfirms>(database).await?,
         messages: purge::<PurgeMessages>(database).await?,
+        webhook_keys: purge::<webhooks::PurgeKeys>(database).await?,
+        webhook_endpoints: purge::<webhooks::PurgeEndpoints>(database).await?,
     })
 }
 

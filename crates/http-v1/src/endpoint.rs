@@ -1,8 +1,10 @@
 //! Every endpoint of this surface, once. The routes, the documentation and the tests are all made from this list.
 
 mod codes;
+mod webhooks;
 
 pub(crate) use codes::failures;
+pub use webhooks::WebhookCall;
 
 use actix_web::http::Method;
 
@@ -38,6 +40,8 @@ pub enum Endpoint {
     Statement,
     /// What the caller bought, by day.
     Sales,
+    /// The caller's webhook endpoints.
+    Webhooks(WebhookCall),
 }
 
 /// What a caller needs to be admitted.
@@ -53,7 +57,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 19] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -67,6 +71,12 @@ impl Endpoint {
         Self::Purchase,
         Self::Statement,
         Self::Sales,
+        Self::Webhooks(WebhookCall::List),
+        Self::Webhooks(WebhookCall::Create),
+        Self::Webhooks(WebhookCall::One),
+        Self::Webhooks(WebhookCall::Update),
+        Self::Webhooks(WebhookCall::RotateSecret),
+        Self::Webhooks(WebhookCall::Delete),
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -85,6 +95,7 @@ impl Endpoint {
             Self::Purchase => "/public/v1/purchases/{id}",
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
+            Self::Webhooks(call) => call.path(),
         }
     }
 
@@ -100,6 +111,7 @@ impl Endpoint {
             | Self::Purchase
             | Self::Statement
             | Self::Sales => Method::GET,
+            Self::Webhooks(call) => call.method(),
         }
     }
 
@@ -120,7 +132,8 @@ impl Endpoint {
             | Self::Validate
             | Self::Confirm
             | Self::Retry
-            | Self::Purchase => &[],
+            | Self::Purchase
+            | Self::Webhooks(_) => &[],
         }
     }
 
@@ -136,6 +149,7 @@ impl Endpoint {
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
             Self::Purchases | Self::Purchase | Self::Sales => Access::Permitted(Permission::PurchasesRead),
+            Self::Webhooks(call) => Access::Permitted(call.permission()),
         }
     }
 

@@ -13,6 +13,7 @@ pub(crate) mod purchased;
 mod responses;
 mod texts;
 pub(crate) mod values;
+mod webhooks;
 
 pub(crate) use headers::NEXT_CURSOR;
 
@@ -102,6 +103,9 @@ fn components() -> Components {
     add::<wire::PurchasePage<'_>>(&mut schemas);
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
+    add::<wire::WebhookEndpoint>(&mut schemas);
+    add::<wire::WebhookEndpointWithSecret>(&mut schemas);
+    add::<wire::DeletedWebhookEndpoint>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

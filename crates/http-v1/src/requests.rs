@@ -12,6 +12,7 @@ mod sales;
 mod selection;
 mod session;
 mod statement;
+mod webhooks;
 
 pub use days::Days;
 pub use format::Format;
@@ -22,3 +23,6 @@ pub use query::known_parameters;
 pub use sales::{SalesQuery, sales_query};
 pub use session::{login_request, refresh_request};
 pub use statement::{StatementQuery, statement_query};
+pub use webhooks::{
+    EVENT_TYPES, key_overlap, new_webhook_endpoint, webhook_endpoint_change, webhook_endpoint_in_path,
+};

@@ -9,6 +9,7 @@ mod purchases;
 mod sales;
 mod statement;
 mod strict;
+mod webhooks;
 
 use actix_web::{
     FromRequest, Handler, Resource, Responder,
@@ -17,11 +18,12 @@ use actix_web::{
 
 use web::get;
 
-use crate::Endpoint;
+use crate::{Endpoint, WebhookCall};
 use document::DocumentOnce;
 
 /// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
-/// a [`web::SharedState`], an [`identity::Identity`] and a [`vending::Vending`] as its data.
+/// a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`] and the [`vending::WebhookSettings`] as its
+/// data.
 pub fn routes(config: &mut ServiceConfig) {
     config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
     for endpoint in Endpoint::ALL {
@@ -44,6 +46,14 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Purchase => at(endpoint, purchase_reads::one),
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
+        Endpoint::Webhooks(call) => match call {
+            WebhookCall::List => at(endpoint, webhooks::list),
+            WebhookCall::Create => at(endpoint, webhooks::create),
+            WebhookCall::One => at(endpoint, webhooks::one),
+            WebhookCall::Update => at(endpoint, webhooks::update),
+            WebhookCall::RotateSecret => at(endpoint, webhooks::rotate_secret),
+            WebhookCall::Delete => at(endpoint, webhooks::delete),
+        },
     }
 }
 

@@ -13,6 +13,7 @@ mod recovery;
 mod sales;
 mod session;
 mod statement;
+mod webhooks;
 
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
@@ -24,3 +25,4 @@ pub use recovery::Recovery;
 pub use sales::{Sales, SalesRow};
 pub use session::{Me, Session};
 pub use statement::{Line, Statement};
+pub use webhooks::{DeletedWebhookEndpoint, WebhookEndpoint, WebhookEndpointWithSecret};

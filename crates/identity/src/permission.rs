@@ -11,17 +11,21 @@ pub enum Permission {
     PurchasesConfirm,
     PurchasesRetry,
     PurchasesRead,
+    WebhooksRead,
+    WebhooksManage,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::AccountsRead,
         Self::ProductsRead,
         Self::PurchasesValidate,
         Self::PurchasesConfirm,
         Self::PurchasesRetry,
         Self::PurchasesRead,
+        Self::WebhooksRead,
+        Self::WebhooksManage,
     ];
 
     /// Its name on the wire.
@@ -33,6 +37,8 @@ impl Permission {
             Self::PurchasesConfirm => "purchases.confirm",
             Self::PurchasesRetry => "purchases.retry",
             Self::PurchasesRead => "purchases.read",
+            Self::WebhooksRead => "webhooks.read",
+            Self::WebhooksManage => "webhooks.manage",
         }
     }
 
@@ -40,9 +46,13 @@ impl Permission {
     pub const fn of(role: Role) -> &'static [Self] {
         match role {
             Role::Integrator => &Self::ALL,
-            Role::Viewer => {
-                &[Self::AccountsRead, Self::ProductsRead, Self::PurchasesValidate, Self::PurchasesRead]
-            }
+            Role::Viewer => &[
+                Self::AccountsRead,
+                Self::ProductsRead,
+                Self::PurchasesValidate,
+                Self::PurchasesRead,
+                Self::WebhooksRead,
+            ],
         }
     }
 }
@@ -63,7 +73,10 @@ mod tests {
     fn an_integrator_may_do_everything_and_a_viewer_nothing_that_moves_money() {
         assert_eq!(Permission::of(Role::Integrator), Permission::ALL);
         let viewer: Vec<_> = Permission::of(Role::Viewer).iter().map(|one| one.code()).collect();
-        assert_eq!(viewer, ["accounts.read", "products.read", "purchases.validate", "purchases.read"]);
+        assert_eq!(
+            viewer,
+            ["accounts.read", "products.read", "purchases.validate", "purchases.read", "webhooks.read"]
+        );
         assert_eq!([Role::Integrator, Role::Viewer].map(scope), ["read write", "read"]);
     }
 }

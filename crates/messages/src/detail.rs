@@ -21,6 +21,8 @@ pub enum Detail {
     ExpectedInteger,
     /// Neither `true` nor `false`. `field`.
     ExpectedFlag,
+    /// Not a JSON list of texts. `field`.
+    ExpectedList,
     /// A text without characters. `field`.
     Empty,
     /// More characters than allowed. `field`, `limit`.
@@ -103,6 +105,14 @@ pub enum Detail {
     BadCursor,
     /// A cursor together with filters with which it was not given out. `field`.
     CursorOfOtherFilters,
+    /// Not a URL that events can be sent to. `field`.
+    BadUrl,
+    /// A URL without TLS. `field`.
+    UrlNotHttps,
+    /// A URL that leads to no public address. `field`.
+    UrlNotPublic,
+    /// The organisation has as many webhook endpoints as it may have. `limit`.
+    TooManyEndpoints,
     /// An account named in a field. `field`.
     Account,
     /// No purchase of electricity is known. There may be purchases of other products.
@@ -137,7 +147,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 64] = [
+    pub const ALL: [Self; 69] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -146,6 +156,7 @@ impl Detail {
         Self::ExpectedText,
         Self::ExpectedInteger,
         Self::ExpectedFlag,
+        Self::ExpectedList,
         Self::Empty,
         Self::TooLong,
         Self::ForbiddenCharacter,
@@ -187,6 +198,10 @@ impl Detail {
         Self::PeriodNotBegun,
         Self::BadCursor,
         Self::CursorOfOtherFilters,
+        Self::BadUrl,
+        Self::UrlNotHttps,
+        Self::UrlNotPublic,
+        Self::TooManyEndpoints,
         Self::Account,
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
@@ -247,6 +262,11 @@ impl Detail {
             | Self::PeriodNotBegun
             | Self::BadCursor
             | Self::CursorOfOtherFilters
+            | Self::ExpectedList
+            | Self::BadUrl
+            | Self::UrlNotHttps
+            | Self::UrlNotPublic
+            | Self::TooManyEndpoints
             | Self::BadIdempotencyKey
             | Self::IdempotencyKeyReused => ErrorCode::InvalidArgument,
             Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
@@ -278,6 +298,7 @@ impl Detail {
             Self::ExpectedText => "expected_text",
             Self::ExpectedInteger => "expected_integer",
             Self::ExpectedFlag => "expected_flag",
+            Self::ExpectedList => "expected_list",
             Self::Empty => "empty",
             Self::TooLong => "too_long",
             Self::ForbiddenCharacter => "forbidden_character",
@@ -319,6 +340,10 @@ impl Detail {
             Self::PeriodNotBegun => "period_not_begun",
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
+            Self::BadUrl => "bad_url",
+            Self::UrlNotHttps => "url_not_https",
+            Self::UrlNotPublic => "url_not_public",
+            Self::TooManyEndpoints => "too_many_endpoints",
             Self::Account => "account",
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",

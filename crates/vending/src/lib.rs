@@ -25,6 +25,7 @@ mod resolve;
 mod retry;
 mod settings;
 mod slots;
+mod webhooks;
 mod work;
 
 use std::collections::HashMap;
@@ -46,7 +47,8 @@ pub use reads::{ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{VendingSettings, WorkerSettings};
+pub use settings::{VendingSettings, WebhookSettings, WorkerSettings};
+pub use webhooks::WebhookError;
 pub use work::WorkDone;
 
 use calls::CallIds;

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use ipnet::IpNet;
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
+use webhook::DestinationRules;
 
 /// The defaults were proven safe. Scale all lengths together or none. All programs of one database have the same ones.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,6 +43,24 @@ pub struct VendingSettings {
     pub check_reuse_ms: u64,
     /// How long a catalogue may be used again.
     pub catalogue_reuse_ms: u64,
+}
+
+/// Where the webhook endpoints of integrators may be. The server and the worker have the same ones.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebhookSettings {
+    /// Whether an endpoint may be `http://`. Only for tests: events would be readable on the network.
+    pub allow_http: bool,
+    /// Networks in which endpoints may be although they are not public, such as `["10.20.0.0/16"]`. Every integrator can then have
+    /// requests sent there.
+    pub allow_networks: Vec<IpNet>,
+}
+
+impl WebhookSettings {
+    /// The rules for the addresses of endpoints.
+    pub fn rules(&self) -> DestinationRules {
+        DestinationRules { allow_http: self.allow_http, allow_networks: self.allow_networks.clone() }
+    }
 }
 
 /// How much work a worker takes on at a time.

@@ -4,12 +4,12 @@ use error_codes::ErrorCode::{
     AmountBelowCharges, Forbidden, InsufficientBalance, InvalidAmount, InvalidArgument, InvalidMsisdn,
     MeterNotAllowed, MissingField, ProviderTimeout, ResourceNotFound, RetriesDisabled, TransactionNotFound,
 };
-use http_v1::Endpoint;
+use http_v1::{Endpoint, WebhookCall};
 use purchase::Handling;
 use sandbox::WalletPlan;
 use serde_json::json;
 
-use super::seen::Seen;
+use super::seen::{Seen, call_endpoint};
 use crate::{
     env::env, merchant::Merchant, request_body::RequestBody, sealed_tokens::seal_under,
     simulator::SimulatorClient,
@@ -25,6 +25,8 @@ pub async fn that_are_wrong(seen: &Seen) {
         seen.expect(MissingField, endpoint, &merchant.post(endpoint.path(), "{}").await);
         seen.expect(InvalidArgument, endpoint, &merchant.post(endpoint.path(), "[").await);
     }
+    let create = Endpoint::Webhooks(WebhookCall::Create);
+    seen.expect(MissingField, create, &merchant.post(create.path(), "{}").await);
     let right = merchant.order(&env().meter());
     let wrong = [
         (InvalidMsisdn, right.clone().with("beneficiary_phone_number", "\"2677\"")),
@@ -58,6 +60,10 @@ pub async fn about_purchases(seen: &Seen) {
         (Endpoint::Statement, "/public/v1/accounts/999999999/statement"),
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
+    }
+    for call in [WebhookCall::One, WebhookCall::Update, WebhookCall::RotateSecret, WebhookCall::Delete] {
+        let endpoint = Endpoint::Webhooks(call);
+        seen.expect(ResourceNotFound, endpoint, &call_endpoint(&merchant, endpoint).await);
     }
     let unknown = merchant.retry(&env().meter(), "nobody-1").await;
     seen.expect(TransactionNotFound, Endpoint::Retry, &unknown);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Mutex};
 
 use error_codes::{Action, Decision, ErrorCode, Money};
-use http_v1::Endpoint;
+use http_v1::{Endpoint, WebhookCall};
 
 use crate::{
     env::env,
@@ -79,7 +79,10 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         Endpoint::Refresh => Some(merchant.refresh_body()),
         Endpoint::Validate | Endpoint::Confirm => Some(merchant.order(&env().meter()).body()),
         Endpoint::Retry => Some(RequestBody::retry("09000000000", "nobody-1").body()),
-        Endpoint::Me
+        Endpoint::Webhooks(WebhookCall::Create) => Some(r#"{"url":"https://till.example/"}"#.to_owned()),
+        Endpoint::Webhooks(WebhookCall::Update | WebhookCall::RotateSecret) => Some("{}".to_owned()),
+        Endpoint::Webhooks(WebhookCall::List | WebhookCall::One | WebhookCall::Delete)
+        | Endpoint::Me
         | Endpoint::Accounts
         | Endpoint::Account
         | Endpoint::Products

@@ -60,6 +60,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "failpoint",
         ],
     ),
+    ("crates/webhook-store", "webhook-store", &["store", "database", "webhook", "purchase"]),
     (
         "crates/back-office",
         "back-office",
@@ -84,6 +85,8 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "database",
             "provider",
             "transcript",
+            "webhook-store",
+            "webhook",
             "purchase",
             "vend",
             "ledger",
@@ -292,7 +295,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("diesel", &["database", "directory", "catalogue", "store", "back-office"]),
+    ("diesel", &["database", "directory", "catalogue", "store", "webhook-store", "back-office"]),
     ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",

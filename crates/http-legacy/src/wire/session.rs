@@ -2,9 +2,19 @@
 
 use serde::Serialize;
 
-use identity::{Caller, IssuedTokens, Role};
+use identity::{Caller, IssuedTokens, Permission, Role};
 
 use super::{Account, Actor};
+
+/// The permissions that this surface shows: those that existed when it was frozen.
+const SHOWN: [Permission; 6] = [
+    Permission::AccountsRead,
+    Permission::ProductsRead,
+    Permission::PurchasesValidate,
+    Permission::PurchasesConfirm,
+    Permission::PurchasesRetry,
+    Permission::PurchasesRead,
+];
 
 /// The answer to login and refresh. No `Debug`, because it holds the tokens that give access to the wallet.
 #[derive(Serialize)]
@@ -60,7 +70,7 @@ impl Me {
             role: WireRole {
                 code: caller.role.code(),
                 name: name_of(caller.role),
-                permissions: caller.permissions().iter().map(|permission| permission.code()).collect(),
+                permissions: shown(caller),
             },
             organisation: Organisation {
                 id: caller.organisation.id,
@@ -71,6 +81,11 @@ impl Me {
             accounts: accounts.into_iter().map(Account::from).collect(),
         }
     }
+}
+
+fn shown(caller: &Caller) -> Vec<&'static str> {
+    let permissions = caller.permissions().iter().filter(|permission| SHOWN.contains(permission));
+    permissions.map(|permission| permission.code()).collect()
 }
 
 const fn name_of(role: Role) -> &'static str {

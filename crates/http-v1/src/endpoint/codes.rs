@@ -62,6 +62,7 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
         Endpoint::Login | Endpoint::Refresh => &[WITH_BODY],
         Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases | Endpoint::Sales => &[],
         Endpoint::Account | Endpoint::Statement => &[&[ErrorCode::ResourceNotFound]],
+        Endpoint::Webhooks(call) => call.codes(),
         // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],

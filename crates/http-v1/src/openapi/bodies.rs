@@ -7,7 +7,7 @@ use utoipa::openapi::{
 
 use vend::SubscriberIdentifier;
 
-use super::{examples, texts};
+use super::{examples, texts, webhooks};
 use crate::{Endpoint, requests::limits};
 
 /// The name of the body's schema, if the endpoint has one.
@@ -25,6 +25,7 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Purchase
         | Endpoint::Statement
         | Endpoint::Sales => None,
+        Endpoint::Webhooks(call) => webhooks::body_name(call),
     }
 }
 
@@ -36,8 +37,10 @@ pub(super) fn all() -> Vec<(String, RefOr<Schema>)> {
         ("PurchaseRequest", purchase().examples([examples::purchase()])),
         ("RetryRequest", retry().examples([examples::retry()])),
     ]
+    .into_iter()
+    .chain(webhooks::bodies())
     .map(|(name, body)| (name.to_owned(), body.into()))
-    .into()
+    .collect()
 }
 
 fn login() -> ObjectBuilder {
@@ -182,7 +185,7 @@ fn constant(value: &'static str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some([value]))
 }
 
-fn with(body: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
+pub(super) fn with(body: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
     body.property(name, field).required(name)
 }
 
@@ -190,6 +193,6 @@ fn with_ref(body: ObjectBuilder, name: &'static str, schema: &'static str) -> Ob
     body.property(name, Ref::from_schema_name(schema)).required(name)
 }
 
-fn or_null(of: Type) -> SchemaType {
+pub(super) fn or_null(of: Type) -> SchemaType {
     [of, Type::Null].into_iter().collect()
 }

@@ -8,6 +8,7 @@ use utoipa::openapi::{
 
 use error_codes::{ErrorCode, Retryable};
 
+use super::webhooks;
 use crate::Endpoint;
 
 /// A login.
@@ -54,6 +55,7 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some("purchase"),
         Endpoint::Statement => Some("statement"),
         Endpoint::Sales => Some("sales"),
+        Endpoint::Webhooks(call) => webhooks::example_name(call),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases => None,
     }
 }
@@ -69,9 +71,9 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("statement", "The statement of a day with one sale", statement()),
         ("sales", "The sales of a day", sales()),
     ];
+    let successes = successes.into_iter().chain(webhooks::examples());
     let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
     successes
-        .into_iter()
         .chain(errors)
         .map(|(name, summary, value)| {
             (name, ExampleBuilder::new().summary(summary).value(Some(value)).build())

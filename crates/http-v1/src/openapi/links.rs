@@ -2,6 +2,7 @@
 
 use utoipa::openapi::link::Link;
 
+use super::webhooks;
 use crate::Endpoint;
 
 /// The links of an endpoint's answer, with their names.
@@ -21,6 +22,7 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         Endpoint::Purchases => {
             vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/data/0/id"))]
         }
+        Endpoint::Webhooks(call) => webhooks::links(call),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -31,7 +33,7 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
     }
 }
 
-fn with_id(to: Endpoint, id: &str) -> Link {
+pub(super) fn with_id(to: Endpoint, id: &str) -> Link {
     Link::builder().operation_id(to.operation_id()).parameter("id", id).build()
 }
 

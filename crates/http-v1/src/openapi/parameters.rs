@@ -8,7 +8,7 @@ use utoipa::openapi::{
 
 use purchase::PurchaseStatus;
 
-use super::{bodies, headers, texts};
+use super::{bodies, headers, texts, webhooks};
 use crate::{
     Endpoint,
     requests::{Format, limits},
@@ -23,6 +23,7 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
         Endpoint::Purchases => filters(),
         Endpoint::Statement => statement(),
         Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
+        Endpoint::Webhooks(call) => webhooks::parameters(call),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -115,7 +116,7 @@ fn moment(what: &str) -> ObjectBuilder {
     )
 }
 
-fn id(description: &str) -> Parameter {
+pub(super) fn id(description: &str) -> Parameter {
     let number = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))

@@ -1,5 +1,6 @@
 //! The texts of the document.
 
+use super::webhooks;
 use crate::Endpoint;
 
 pub(super) const OVERVIEW: &str = "Prepaid electricity, water and airtime, paid from a prepaid wallet.\n\n\
@@ -16,12 +17,13 @@ pub(super) const BODY: &str = "One JSON object of at most 16 KiB without repeate
     are ignored; null is the same as absent.";
 
 /// The groups in which endpoints are shown.
-pub(super) const TAGS: [(&str, &str); 5] = [
+pub(super) const TAGS: [(&str, &str); 6] = [
     (SESSION, "Coming in, staying in, and who one is."),
     (WALLET, "Accounts and their balances."),
     (CATALOGUE, "What can be bought."),
     (PURCHASES, "Quotes, purchases, and what became of them."),
     (BOOKS, "What a day was: every movement of an account, and what was sold."),
+    (WEBHOOKS, "Addresses to which the service sends your events."),
 ];
 
 const SESSION: &str = "Session";
@@ -29,6 +31,7 @@ const WALLET: &str = "Accounts";
 const CATALOGUE: &str = "Products";
 const PURCHASES: &str = "Purchases";
 const BOOKS: &str = "Books";
+pub(super) const WEBHOOKS: &str = "Webhooks";
 
 /// The names and the description of an endpoint.
 pub(super) struct Texts {
@@ -151,5 +154,6 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 provider and currency. It agrees with the statements of the same days: for each day, `total` is \
                 what the lines of kind `PURCHASE` took from all accounts. At most 31 days.",
         },
+        Endpoint::Webhooks(call) => webhooks::about(call),
     }
 }

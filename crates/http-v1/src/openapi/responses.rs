@@ -10,7 +10,7 @@ use utoipa::{
 
 use error_codes::{Decision, ErrorCode, ErrorType};
 
-use super::{error, examples, headers, links};
+use super::{error, examples, headers, links, webhooks};
 use crate::{Endpoint, requests::Format, wire};
 
 /// Every answer of an endpoint.
@@ -36,6 +36,7 @@ fn success(endpoint: Endpoint) -> Response {
         Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
+        Endpoint::Webhooks(call) => webhooks::success(call),
     };
     let content = ContentBuilder::new().schema(Some(schema));
     let content = content.examples_from_iter(examples::success(endpoint).map(examples::reference));
@@ -68,7 +69,8 @@ fn other_formats(endpoint: Endpoint) -> &'static [Format] {
         | Endpoint::Confirm
         | Endpoint::Retry
         | Endpoint::Purchases
-        | Endpoint::Purchase => &[],
+        | Endpoint::Purchase
+        | Endpoint::Webhooks(_) => &[],
     }
 }
 
@@ -116,10 +118,10 @@ fn explained(endpoint: Endpoint, codes: &[ErrorCode]) -> String {
     lines.join("\n")
 }
 
-fn one<T: ToSchema>() -> RefOr<Schema> {
+pub(super) fn one<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }
 
-fn list_of<T: ToSchema>() -> RefOr<Schema> {
+pub(super) fn list_of<T: ToSchema>() -> RefOr<Schema> {
     ArrayBuilder::new().items(Ref::from_schema_name(T::name())).into()
 }

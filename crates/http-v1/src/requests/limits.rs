@@ -32,5 +32,11 @@ pub const LINES_MAX: u16 = 5_000;
 pub const LINES_DEFAULT: u16 = 500;
 /// The maximum number of days of a statement. Its pages bound the cost, so this is only a leap year.
 pub const STATEMENT_DAYS_MAX: u16 = 366;
+/// Longest description of a webhook endpoint, in characters.
+pub const ENDPOINT_DESCRIPTION_MAX: usize = 200;
+/// How many hours the keys before a rotation may sign, too.
+pub const OVERLAP_HOURS: RangeInclusive<u16> = 0..=168;
+/// The same, if the request does not state it.
+pub const OVERLAP_HOURS_DEFAULT: u16 = 24;
 /// The maximum number of days of a report, which has no pages.
 pub const REPORT_DAYS_MAX: u16 = 31;

@@ -1,0 +1,32 @@
+//! The webhook endpoints of organisations in Postgres, as whole atomic operations.
+#![warn(missing_docs)]
+
+use std::{fmt, sync::Arc};
+
+use database::Database;
+use store::{SealingKeys, Store};
+
+mod endpoints;
+
+pub use endpoints::EndpointError;
+
+/// The endpoints of all organisations. Clones are handles to the same ones.
+#[derive(Clone)]
+pub struct WebhookStore {
+    database: Database,
+    /// Seals the keys that sign messages.
+    sealing: Arc<SealingKeys>,
+}
+
+impl WebhookStore {
+    /// The endpoints in the database of `store`, sealed by its keys.
+    pub fn on(store: &Store) -> Self {
+        Self { database: store.database().clone(), sealing: store.sealing().clone() }
+    }
+}
+
+impl fmt::Debug for WebhookStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebhookStore").field("database", &self.database).finish_non_exhaustive()
+    }
+}
