@@ -51,6 +51,7 @@ mod statements;
 mod stopping;
 mod surfaces;
 mod texts;
+mod till;
 mod webhooks;
 mod wire;
 mod wrong_inputs;

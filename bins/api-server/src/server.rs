@@ -10,8 +10,9 @@ use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{Engine, Vending, WebhookSettings};
+use vending::{BadNetwork, Engine, Vending};
 use web::{HeadLimits, SharedState, WebSettingsError};
+use webhook::DestinationRules;
 
 use crate::{facts::facts, listener, settings::Settings};
 
@@ -46,6 +47,9 @@ pub enum ServeError {
     /// The settings of the surfaces cannot be used.
     #[error("the web settings cannot be used")]
     Web(#[from] WebSettingsError),
+    /// The settings of webhooks cannot be used.
+    #[error("the webhooks settings cannot be used")]
+    Webhooks(#[from] BadNetwork),
     /// The address cannot be listened on.
     #[error("the server cannot listen on {listen}")]
     Listen {
@@ -69,7 +73,7 @@ struct Shared {
     web: Data<SharedState>,
     identity: Data<Identity>,
     vending: Data<Vending>,
-    webhooks: Data<WebhookSettings>,
+    destinations: Data<DestinationRules>,
 }
 
 impl ApiServer {
@@ -110,7 +114,7 @@ impl ApiServer {
             web: Data::new(shared),
             identity: Data::new(identity),
             vending: Data::new(vending),
-            webhooks: Data::new(settings.webhooks.clone()),
+            destinations: Data::new(settings.webhooks.rules()?),
         };
         let (server, address) = listen(settings, clock, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
@@ -172,7 +176,7 @@ fn listen(
             .app_data(shared.web.clone())
             .app_data(shared.identity.clone())
             .app_data(shared.vending.clone())
-            .app_data(shared.webhooks.clone())
+            .app_data(shared.destinations.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
             .configure(http_legacy::routes)

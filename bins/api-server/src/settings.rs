@@ -54,6 +54,9 @@ pub struct Settings {
     pub rounds: Option<IgnoredAny>,
     /// For the worker only.
     #[serde(default)]
+    pub webhook_delivery: Option<IgnoredAny>,
+    /// For the worker only.
+    #[serde(default)]
     pub notify: Option<IgnoredAny>,
     /// For `api-server migrate` only, which may read the same file.
     #[serde(default)]
@@ -74,6 +77,7 @@ impl Settings {
         review.zeros("http", self.http.zeros());
         review.section("web", || self.web.checked());
         review.zeros("web", self.web.zeros());
+        review.section("webhooks", || self.webhooks.rules().map(drop));
         review.section("store", || self.store.checked());
         review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));

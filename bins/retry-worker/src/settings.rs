@@ -11,6 +11,7 @@ use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
 use vending::{VendingSettings, WebhookSettings, WorkerSettings};
+use webhook_delivery::DeliverySettings;
 
 use crate::RoundSettings;
 
@@ -30,6 +31,9 @@ pub struct Settings {
     /// The messages that people receive.
     #[serde(default)]
     pub notify: NotifySettings,
+    /// The delivery of events to webhook endpoints.
+    #[serde(default)]
+    pub webhook_delivery: DeliverySettings,
     /// The database.
     pub store: DatabaseSettings,
     /// The keys that seal tokens at rest.
@@ -77,6 +81,9 @@ impl Settings {
         review.zeros("rounds", self.rounds.zeros());
         review.section("notify", || self.notify.checked());
         review.zeros("notify", self.notify.zeros());
+        review.section("webhooks", || self.webhooks.rules().map(drop));
+        review.section("webhook_delivery", || self.webhook_delivery.checked());
+        review.zeros("webhook_delivery", self.webhook_delivery.zeros());
         review.section("store", || self.store.checked());
         review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));

@@ -2,7 +2,7 @@
 //!
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
 //! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
-//! messages that were sent or given up; and deleted webhook endpoints and ended keys of them. What the operator's retention settings name is erased from ended purchases.
+//! messages that were sent or given up; and, of webhooks, ended keys, attempts after 30 days and deleted endpoints. What the operator's retention settings name is erased from ended purchases.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
@@ -34,6 +34,8 @@ pub struct Purged {
     pub messages: u64,
     /// Keys of webhook endpoints that ended more than a day ago.
     pub webhook_keys: u64,
+    /// Attempts to deliver an event that are older than 30 days.
+    pub webhook_attempts: u64,
     /// Webhook endpoints that were deleted more than 30 days ago.
     pub webhook_endpoints: u64,
 }
@@ -154,6 +156,7 @@ pub async fn purge_expired(database: &Database) -> Result<Purged, DatabaseError>
         refused_confirms: purge::<PurgeRefusedConfirms>(database).await?,
         messages: purge::<PurgeMessages>(database).await?,
         webhook_keys: purge::<webhooks::PurgeKeys>(database).await?,
+        webhook_attempts: purge::<webhooks::PurgeAttempts>(database).await?,
         webhook_endpoints: purge::<webhooks::PurgeEndpoints>(database).await?,
     })
 }

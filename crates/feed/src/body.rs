@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{EventType, FeedEvent, PurchaseFacts, Subject};
 
-/// An event as integrators read it. It holds no token, and it is the same whenever and wherever it is read, except that
+/// An event as integrators read it. It holds no token unless one is given, and it is the same whenever and wherever it is read, except that
 /// personal data may be erased.
 #[derive(Debug, Serialize)]
 pub struct Body<'a> {
@@ -40,21 +40,34 @@ struct Purchase<'a> {
     entry_minor: i64,
     total: String,
     total_minor: i64,
+    /// As confirm gives it. Only for those who asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
 }
 
 impl FeedEvent {
     /// The event as JSON.
     pub fn body(&self) -> Body<'_> {
+        self.body_with_token(None)
+    }
+
+    /// The event as JSON, with the token of its purchase, for a receiver who asked for tokens.
+    pub fn body_with_token<'a>(&'a self, token: Option<&'a str>) -> Body<'a> {
         let data = match &self.subject {
-            Subject::Purchase(facts) => Data::Purchase { purchase: Purchase::of(facts, &self.kind) },
+            Subject::Purchase(facts) => Data::Purchase { purchase: Purchase::of(facts, &self.kind, token) },
             Subject::Other(details) => Data::Other(details),
         };
-        Body { id: self.position.to_string(), r#type: &self.kind, occurred_at: moment(self.occurred_at), data }
+        Body {
+            id: self.position.to_string(),
+            r#type: &self.kind,
+            occurred_at: moment(self.occurred_at),
+            data,
+        }
     }
 }
 
 impl<'a> Purchase<'a> {
-    fn of(facts: &'a PurchaseFacts, kind: &str) -> Self {
+    fn of(facts: &'a PurchaseFacts, kind: &str, token: Option<&'a str>) -> Self {
         Self {
             id: facts.id.0,
             reference: &facts.reference,
@@ -68,6 +81,7 @@ impl<'a> Purchase<'a> {
             entry_minor: facts.entry.minor(),
             total: facts.total.to_string(),
             total_minor: facts.total.minor(),
+            token,
         }
     }
 }

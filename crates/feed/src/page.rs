@@ -23,6 +23,17 @@ pub struct FeedPage {
     pub has_more: bool,
 }
 
+struct GetEvents;
+
+impl Statement for GetEvents {
+    const SQL: &str = "-- get_events
+SELECT e.transaction_no, e.id, e.kind, e.at, e.details, e.purchase_id, p.reference, p.external_reference, p.account_id, p.product,
+    p.provider_code, p.subscriber_identifier, p.currency, p.entry, p.total
+FROM unnest($2, $3) AS w (transaction_no, id)
+JOIN feed_events e ON e.organisation_id = $1 AND e.transaction_no = w.transaction_no AND e.id = w.id
+LEFT JOIN purchases p ON p.id = e.purchase_id";
+}
+
 struct ListEvents;
 
 impl Statement for ListEvents {
@@ -76,6 +87,30 @@ impl Feed {
             return Ok(None);
         }
         page(organisation, from, rows, limit).map(Some)
+    }
+
+    /// The events with these positions, of those that are the organisation's and are still kept. In no order.
+    ///
+    /// # Errors
+    /// Like [`Feed::events_after`].
+    pub async fn events_at(
+        &self,
+        organisation: OrganisationId,
+        positions: &[Position],
+    ) -> Result<Vec<FeedEvent>, DatabaseError> {
+        if positions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let transactions: Vec<i64> = positions.iter().map(|position| position.transaction).collect();
+        let numbers: Vec<i64> = positions.iter().map(|position| position.number).collect();
+        let rows = self.database.read(move |connection| {
+            let events = prepared::<GetEvents>()
+                .bind::<BigInt, _>(organisation.0)
+                .bind::<Array<BigInt>, _>(transactions)
+                .bind::<Array<BigInt>, _>(numbers);
+            Box::pin(async move { events.load::<Row>(connection).await })
+        });
+        rows.await?.into_iter().filter_map(|row| row.read(organisation).transpose()).collect()
     }
 
     /// The event with this position, if it is the organisation's and is still kept.

@@ -23,11 +23,13 @@ pub enum EventType {
     WalletAdjusted,
     /// A client secret ends soon.
     ClientSecretExpiring,
+    /// A webhook endpoint accepted nothing any more, and nothing more is sent to it.
+    WebhookEndpointSwitchedOff,
 }
 
 impl EventType {
     /// Every type.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::PurchaseAccepted,
         Self::PurchaseSucceeded,
         Self::PurchaseFailed,
@@ -37,6 +39,7 @@ impl EventType {
         Self::WalletToppedUp,
         Self::WalletAdjusted,
         Self::ClientSecretExpiring,
+        Self::WebhookEndpointSwitchedOff,
     ];
 
     /// The name on the wire and in the database.
@@ -51,6 +54,7 @@ impl EventType {
             Self::WalletToppedUp => "wallet.topped_up",
             Self::WalletAdjusted => "wallet.adjusted",
             Self::ClientSecretExpiring => "client.secret_expiring",
+            Self::WebhookEndpointSwitchedOff => "webhook_endpoint.switched_off",
         }
     }
 
@@ -67,7 +71,11 @@ impl EventType {
             }
             Self::PurchaseSucceeded => Some(PurchaseStatus::Successful),
             Self::PurchaseFailed => Some(PurchaseStatus::Failed),
-            Self::WalletLow | Self::WalletToppedUp | Self::WalletAdjusted | Self::ClientSecretExpiring => None,
+            Self::WalletLow
+            | Self::WalletToppedUp
+            | Self::WalletAdjusted
+            | Self::ClientSecretExpiring
+            | Self::WebhookEndpointSwitchedOff => None,
         }
     }
 }

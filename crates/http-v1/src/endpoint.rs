@@ -57,7 +57,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -77,6 +77,9 @@ impl Endpoint {
         Self::Webhooks(WebhookCall::Update),
         Self::Webhooks(WebhookCall::RotateSecret),
         Self::Webhooks(WebhookCall::Delete),
+        Self::Webhooks(WebhookCall::Test),
+        Self::Webhooks(WebhookCall::Redeliver),
+        Self::Webhooks(WebhookCall::Attempts),
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -132,8 +135,8 @@ impl Endpoint {
             | Self::Validate
             | Self::Confirm
             | Self::Retry
-            | Self::Purchase
-            | Self::Webhooks(_) => &[],
+            | Self::Purchase => &[],
+            Self::Webhooks(call) => call.query_parameters(),
         }
     }
 

@@ -106,6 +106,9 @@ fn components() -> Components {
     add::<wire::WebhookEndpoint>(&mut schemas);
     add::<wire::WebhookEndpointWithSecret>(&mut schemas);
     add::<wire::DeletedWebhookEndpoint>(&mut schemas);
+    add::<wire::WebhookTest>(&mut schemas);
+    add::<wire::Redelivery>(&mut schemas);
+    add::<wire::WebhookAttemptPage>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

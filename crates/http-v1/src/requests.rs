@@ -2,6 +2,7 @@
 
 mod cursor;
 mod days;
+mod deliveries;
 mod format;
 pub(crate) mod limits;
 mod path_id;
@@ -15,6 +16,7 @@ mod statement;
 mod webhooks;
 
 pub use days::Days;
+pub use deliveries::{attempts_query, events_again};
 pub use format::Format;
 pub use path_id::{account_in_path, purchase_in_path};
 pub use purchase::{SUBSCRIBER, purchase_request, retry_question};
@@ -23,6 +25,4 @@ pub use query::known_parameters;
 pub use sales::{SalesQuery, sales_query};
 pub use session::{login_request, refresh_request};
 pub use statement::{StatementQuery, statement_query};
-pub use webhooks::{
-    EVENT_TYPES, key_overlap, new_webhook_endpoint, webhook_endpoint_change, webhook_endpoint_in_path,
-};
+pub use webhooks::{key_overlap, new_webhook_endpoint, webhook_endpoint_change, webhook_endpoint_in_path};

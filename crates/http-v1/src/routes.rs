@@ -2,6 +2,7 @@
 
 mod accounts;
 mod auth;
+mod deliveries;
 mod document;
 mod products;
 mod purchase_reads;
@@ -22,7 +23,7 @@ use crate::{Endpoint, WebhookCall};
 use document::DocumentOnce;
 
 /// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
-/// a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`] and the [`vending::WebhookSettings`] as its
+/// a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`] and the [`webhook::DestinationRules`] as its
 /// data.
 pub fn routes(config: &mut ServiceConfig) {
     config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
@@ -53,6 +54,9 @@ fn resource(endpoint: Endpoint) -> Resource {
             WebhookCall::Update => at(endpoint, webhooks::update),
             WebhookCall::RotateSecret => at(endpoint, webhooks::rotate_secret),
             WebhookCall::Delete => at(endpoint, webhooks::delete),
+            WebhookCall::Test => at(endpoint, deliveries::test),
+            WebhookCall::Redeliver => at(endpoint, deliveries::redeliver),
+            WebhookCall::Attempts => at(endpoint, deliveries::attempts),
         },
     }
 }

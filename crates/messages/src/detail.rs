@@ -113,6 +113,10 @@ pub enum Detail {
     UrlNotPublic,
     /// The organisation has as many webhook endpoints as it may have. `limit`.
     TooManyEndpoints,
+    /// The webhook endpoint is paused or switched off.
+    EndpointNotActive,
+    /// Not the id of an event. `field`.
+    BadEventId,
     /// An account named in a field. `field`.
     Account,
     /// No purchase of electricity is known. There may be purchases of other products.
@@ -147,7 +151,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 69] = [
+    pub const ALL: [Self; 71] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -202,6 +206,8 @@ impl Detail {
         Self::UrlNotHttps,
         Self::UrlNotPublic,
         Self::TooManyEndpoints,
+        Self::EndpointNotActive,
+        Self::BadEventId,
         Self::Account,
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
@@ -267,6 +273,8 @@ impl Detail {
             | Self::UrlNotHttps
             | Self::UrlNotPublic
             | Self::TooManyEndpoints
+            | Self::EndpointNotActive
+            | Self::BadEventId
             | Self::BadIdempotencyKey
             | Self::IdempotencyKeyReused => ErrorCode::InvalidArgument,
             Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
@@ -344,6 +352,8 @@ impl Detail {
             Self::UrlNotHttps => "url_not_https",
             Self::UrlNotPublic => "url_not_public",
             Self::TooManyEndpoints => "too_many_endpoints",
+            Self::EndpointNotActive => "endpoint_not_active",
+            Self::BadEventId => "bad_event_id",
             Self::Account => "account",
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",

@@ -47,7 +47,8 @@ pub use reads::{ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{VendingSettings, WebhookSettings, WorkerSettings};
+pub use settings::{BadNetwork, VendingSettings, WebhookSettings, WorkerSettings};
+pub use webhook_store::{Again, Asked, AttemptRecord, event_id};
 pub use webhooks::WebhookError;
 pub use work::WorkDone;
 

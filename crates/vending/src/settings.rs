@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use ipnet::IpNet;
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
 use webhook::DestinationRules;
@@ -53,13 +52,20 @@ pub struct WebhookSettings {
     pub allow_http: bool,
     /// Networks in which endpoints may be although they are not public, such as `["10.20.0.0/16"]`. Every integrator can then have
     /// requests sent there.
-    pub allow_networks: Vec<IpNet>,
+    pub allow_networks: Vec<String>,
 }
+
+/// The text is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("webhooks.allow_networks has {0:?}, which is no network such as 10.20.0.0/16")]
+pub struct BadNetwork(String);
 
 impl WebhookSettings {
     /// The rules for the addresses of endpoints.
-    pub fn rules(&self) -> DestinationRules {
-        DestinationRules { allow_http: self.allow_http, allow_networks: self.allow_networks.clone() }
+    pub fn rules(&self) -> Result<DestinationRules, BadNetwork> {
+        let network = |text: &String| text.parse().map_err(|_no_network| BadNetwork(text.clone()));
+        let allow_networks = self.allow_networks.iter().map(network).collect::<Result<_, _>>()?;
+        Ok(DestinationRules { allow_http: self.allow_http, allow_networks })
     }
 }
 

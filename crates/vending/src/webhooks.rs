@@ -5,7 +5,7 @@ use std::time::Duration;
 use database::DatabaseError;
 use purchase::{Authority, OrganisationId};
 use webhook::{Endpoint, EndpointChange, EndpointId, EndpointSettings, SigningKeys};
-use webhook_store::{EndpointError, WebhookStore};
+use webhook_store::{Again, Asked, AttemptRecord, EndpointError, Position, WebhookStore};
 
 use crate::{ReadError, Vending, refusals::internal};
 
@@ -78,6 +78,38 @@ impl Vending {
     ) -> Result<bool, ReadError> {
         let deleted = self.webhooks().delete(authority.organisation, authority.user, id).await;
         deleted.map_err(|error| failed(&error))
+    }
+
+    /// Has a test sent to an endpoint. Returns its event.
+    pub async fn test_webhook(
+        &self,
+        organisation: OrganisationId,
+        id: EndpointId,
+    ) -> Result<Asked<Position>, ReadError> {
+        self.webhooks().ask_for_test(organisation, id).await.map_err(|error| failed(&error))
+    }
+
+    /// Has events sent once more to an endpoint, of those from `first` to `last` that it was sent already.
+    pub async fn send_events_again(
+        &self,
+        organisation: OrganisationId,
+        id: EndpointId,
+        first: Position,
+        last: Position,
+    ) -> Result<Asked<Again>, ReadError> {
+        self.webhooks().ask_again(organisation, id, first, last).await.map_err(|error| failed(&error))
+    }
+
+    /// At most `limit` attempts for an endpoint, the newest first, with smaller numbers than `before`. `None` if the organisation
+    /// has no such endpoint.
+    pub async fn webhook_attempts(
+        &self,
+        organisation: OrganisationId,
+        id: EndpointId,
+        before: Option<i64>,
+        limit: u16,
+    ) -> Result<Option<Vec<AttemptRecord>>, ReadError> {
+        self.webhooks().attempts(organisation, id, before, limit).await.map_err(|error| failed(&error))
     }
 
     fn webhooks(&self) -> WebhookStore {

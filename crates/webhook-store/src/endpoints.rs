@@ -15,7 +15,7 @@ use crate::WebhookStore;
 use row::EndpointRow;
 
 /// The column for which the keys of an endpoint are sealed.
-const KEYS_COLUMN: &str = "webhook_keys";
+pub(crate) const KEYS_COLUMN: &str = "webhook_keys";
 
 /// Why an endpoint was not written.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,5 @@
-//! The webhook endpoints of organisations in Postgres, as whole atomic operations.
+//! The webhook endpoints of organisations in Postgres, how far the feed was delivered to them, and what came of it, as whole atomic
+//! operations.
 #![warn(missing_docs)]
 
 use std::{fmt, sync::Arc};
@@ -6,9 +7,14 @@ use std::{fmt, sync::Arc};
 use database::Database;
 use store::{SealingKeys, Store};
 
+mod asks;
+mod deliveries;
 mod endpoints;
 
+pub use asks::{AGAIN_MAX, Again, Asked, AttemptRecord};
+pub use deliveries::{Attempt, Lane, Retry, Round, Taken, event_id, is_test};
 pub use endpoints::EndpointError;
+pub use feed::Position;
 
 /// The endpoints of all organisations. Clones are handles to the same ones.
 #[derive(Clone)]

@@ -44,7 +44,14 @@ pub async fn closed_to_some(seen: &Seen) {
         );
     }
     let viewer = env().open_merchant_of_a_viewer().await;
-    let manages = [WebhookCall::Create, WebhookCall::Update, WebhookCall::RotateSecret, WebhookCall::Delete];
+    let manages = [
+        WebhookCall::Create,
+        WebhookCall::Update,
+        WebhookCall::RotateSecret,
+        WebhookCall::Delete,
+        WebhookCall::Test,
+        WebhookCall::Redeliver,
+    ];
     for endpoint in [Endpoint::Confirm, Endpoint::Retry].into_iter().chain(manages.map(Endpoint::Webhooks)) {
         seen.expect(ErrorCode::MissingPermission, endpoint, &call_endpoint(&viewer, endpoint).await);
     }

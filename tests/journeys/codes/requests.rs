@@ -27,6 +27,9 @@ pub async fn that_are_wrong(seen: &Seen) {
     }
     let create = Endpoint::Webhooks(WebhookCall::Create);
     seen.expect(MissingField, create, &merchant.post(create.path(), "{}").await);
+    let redeliver = Endpoint::Webhooks(WebhookCall::Redeliver);
+    let path = redeliver.path().replace("{id}", "1");
+    seen.expect(MissingField, redeliver, &merchant.post(&path, "{}").await);
     let right = merchant.order(&env().meter());
     let wrong = [
         (InvalidMsisdn, right.clone().with("beneficiary_phone_number", "\"2677\"")),
@@ -61,7 +64,15 @@ pub async fn about_purchases(seen: &Seen) {
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }
-    for call in [WebhookCall::One, WebhookCall::Update, WebhookCall::RotateSecret, WebhookCall::Delete] {
+    for call in [
+        WebhookCall::One,
+        WebhookCall::Update,
+        WebhookCall::RotateSecret,
+        WebhookCall::Delete,
+        WebhookCall::Test,
+        WebhookCall::Redeliver,
+        WebhookCall::Attempts,
+    ] {
         let endpoint = Endpoint::Webhooks(call);
         seen.expect(ResourceNotFound, endpoint, &call_endpoint(&merchant, endpoint).await);
     }

@@ -81,7 +81,14 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         Endpoint::Retry => Some(RequestBody::retry("09000000000", "nobody-1").body()),
         Endpoint::Webhooks(WebhookCall::Create) => Some(r#"{"url":"https://till.example/"}"#.to_owned()),
         Endpoint::Webhooks(WebhookCall::Update | WebhookCall::RotateSecret) => Some("{}".to_owned()),
-        Endpoint::Webhooks(WebhookCall::List | WebhookCall::One | WebhookCall::Delete)
+        Endpoint::Webhooks(WebhookCall::Redeliver) => Some(r#"{"event_id":"evt_1_1"}"#.to_owned()),
+        Endpoint::Webhooks(
+            WebhookCall::List
+            | WebhookCall::One
+            | WebhookCall::Delete
+            | WebhookCall::Test
+            | WebhookCall::Attempts,
+        )
         | Endpoint::Me
         | Endpoint::Accounts
         | Endpoint::Account

@@ -60,7 +60,8 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "failpoint",
         ],
     ),
-    ("crates/webhook-store", "webhook-store", &["store", "database", "webhook", "purchase"]),
+    ("crates/feed", "feed", &["database", "purchase", "vend", "money"]),
+    ("crates/webhook-store", "webhook-store", &["store", "feed", "database", "webhook", "purchase"]),
     (
         "crates/back-office",
         "back-office",
@@ -103,7 +104,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "notify",
         &["store", "database", "purchase", "messages", "meter-token", "failpoint", "clock"],
     ),
-    ("crates/webhook-delivery", "webhook-delivery", &["webhook"]),
+    (
+        "crates/webhook-delivery",
+        "webhook-delivery",
+        &["webhook-store", "feed", "database", "webhook", "purchase", "clock"],
+    ),
     (
         "crates/web",
         "web",
@@ -168,6 +173,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "provider-registry",
             "store",
             "database",
+            "webhook",
             "purchase",
             "clock",
         ],
@@ -177,7 +183,10 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "retry-worker",
         &[
             "boot",
+            "webhook-delivery",
+            "webhook-store",
             "notify",
+            "feed",
             "messages",
             "vending",
             "provider-registry",
@@ -248,6 +257,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "utility-sim",
             "transcript",
             "test-kit",
+            "webhook",
             "purchase",
             "ledger",
             "vend",
@@ -295,7 +305,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("diesel", &["database", "directory", "catalogue", "store", "webhook-store", "back-office"]),
+    ("diesel", &["database", "directory", "catalogue", "feed", "store", "webhook-store", "back-office"]),
     ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",

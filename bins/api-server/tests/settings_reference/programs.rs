@@ -30,6 +30,7 @@ const FILES: &[&str] = &[
     "crates/vending/src/settings.rs",
     "crates/web/src/limits/settings.rs",
     "crates/web/src/settings.rs",
+    "crates/webhook-delivery/src/settings.rs",
 ];
 
 const KEY: &str = "\"0000000000000000000000000000000000000000000000000000000000000000\"";

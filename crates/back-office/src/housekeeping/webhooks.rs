@@ -11,6 +11,15 @@ DELETE FROM webhook_keys WHERE id IN (
 )";
 }
 
+pub(super) struct PurgeAttempts;
+
+impl Statement for PurgeAttempts {
+    const SQL: &str = "-- purge_webhook_attempts
+DELETE FROM webhook_attempts WHERE (endpoint_id, id) IN (
+    SELECT endpoint_id, id FROM webhook_attempts WHERE at < now() - interval '30 days' ORDER BY at LIMIT $1
+)";
+}
+
 pub(super) struct PurgeEndpoints;
 
 impl Statement for PurgeEndpoints {

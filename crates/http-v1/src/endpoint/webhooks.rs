@@ -19,6 +19,12 @@ pub enum WebhookCall {
     RotateSecret,
     /// Deletes one.
     Delete,
+    /// Has a test sent to one.
+    Test,
+    /// Has events sent once more to one.
+    Redeliver,
+    /// The log of attempts for one.
+    Attempts,
 }
 
 impl WebhookCall {
@@ -30,20 +36,47 @@ impl WebhookCall {
             Self::Update => "/public/v1/webhook-endpoints/{id}/update",
             Self::RotateSecret => "/public/v1/webhook-endpoints/{id}/rotate-secret",
             Self::Delete => "/public/v1/webhook-endpoints/{id}/delete",
+            Self::Test => "/public/v1/webhook-endpoints/{id}/test",
+            Self::Redeliver => "/public/v1/webhook-endpoints/{id}/redeliver",
+            Self::Attempts => "/public/v1/webhook-endpoints/{id}/attempts",
         }
     }
 
     pub(super) const fn method(self) -> Method {
         match self {
-            Self::List | Self::One => Method::GET,
-            Self::Create | Self::Update | Self::RotateSecret | Self::Delete => Method::POST,
+            Self::List | Self::One | Self::Attempts => Method::GET,
+            Self::Create
+            | Self::Update
+            | Self::RotateSecret
+            | Self::Delete
+            | Self::Test
+            | Self::Redeliver => Method::POST,
+        }
+    }
+
+    pub(super) const fn query_parameters(self) -> &'static [&'static str] {
+        match self {
+            Self::Attempts => &["cursor", "limit"],
+            Self::List
+            | Self::Create
+            | Self::One
+            | Self::Update
+            | Self::RotateSecret
+            | Self::Delete
+            | Self::Test
+            | Self::Redeliver => &[],
         }
     }
 
     pub(super) const fn permission(self) -> Permission {
         match self {
-            Self::List | Self::One => Permission::WebhooksRead,
-            Self::Create | Self::Update | Self::RotateSecret | Self::Delete => Permission::WebhooksManage,
+            Self::List | Self::One | Self::Attempts => Permission::WebhooksRead,
+            Self::Create
+            | Self::Update
+            | Self::RotateSecret
+            | Self::Delete
+            | Self::Test
+            | Self::Redeliver => Permission::WebhooksManage,
         }
     }
 
@@ -52,7 +85,10 @@ impl WebhookCall {
         match self {
             Self::List => &[],
             Self::Create => &[&[ErrorCode::MissingField]],
-            Self::One | Self::Update | Self::RotateSecret | Self::Delete => &[&[ErrorCode::ResourceNotFound]],
+            Self::Redeliver => &[&[ErrorCode::MissingField, ErrorCode::ResourceNotFound]],
+            Self::One | Self::Update | Self::RotateSecret | Self::Delete | Self::Test | Self::Attempts => {
+                &[&[ErrorCode::ResourceNotFound]]
+            }
         }
     }
 }

@@ -125,7 +125,12 @@ pub(super) fn id(description: &str) -> Parameter {
     parameter("id", ParameterIn::Path, Required::True, number)
 }
 
-fn parameter(name: &str, place: ParameterIn, required: Required, value: ObjectBuilder) -> Parameter {
+pub(super) fn parameter(
+    name: &str,
+    place: ParameterIn,
+    required: Required,
+    value: ObjectBuilder,
+) -> Parameter {
     let value = value.build();
     ParameterBuilder::new()
         .name(name)

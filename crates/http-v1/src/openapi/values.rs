@@ -140,4 +140,14 @@ closed_list!(
     "`FAILING`: it accepted nothing for days. `GONE`: it answered 410.",
     webhook::SwitchedOff::ALL.map(webhook::SwitchedOff::as_str)
 );
-closed_list!(EventTypeName, "What happened. Ignore one that you do not know.", crate::requests::EVENT_TYPES);
+closed_list!(
+    AttemptOutcome,
+    "`ACCEPTED`: the endpoint answered 2xx. `RETRY`: it did not, and is asked again at `next_attempt_at`. `GIVEN_UP`: it did \
+     not, and is not asked again.",
+    ["ACCEPTED", "RETRY", "GIVEN_UP"]
+);
+closed_list!(
+    EventTypeName,
+    "What happened. Ignore one that you do not know.",
+    feed::EventType::ALL.map(feed::EventType::as_str)
+);

@@ -2,21 +2,27 @@
 
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, link::Link, path::Parameter, schema::SchemaFormat,
+    ArrayBuilder, ObjectBuilder, Ref, RefOr, Required, Schema, Type,
+    link::Link,
+    path::{Parameter, ParameterIn},
+    schema::SchemaFormat,
 };
 use webhook::DESTINATION_LENGTH_MAX;
 
 use super::{
     bodies::{or_null, with},
     links::with_id,
-    parameters::id,
+    parameters::{id, parameter},
     prose::{Texts, WEBHOOKS},
     responses::{list_of, one},
     texts,
 };
 use crate::{
     Endpoint, WebhookCall,
-    requests::limits::{ENDPOINT_DESCRIPTION_MAX, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT},
+    requests::limits::{
+        ATTEMPTS_DEFAULT, ATTEMPTS_MAX, ENDPOINT_DESCRIPTION_MAX, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT,
+        SHORT_TEXT_MAX,
+    },
     wire,
 };
 
@@ -51,6 +57,24 @@ pub(super) const fn about(call: WebhookCall) -> Texts {
             "Delete a webhook endpoint",
             "Nothing more is sent to it, except what is already on its way. This is final. The request needs no body.",
         ),
+        WebhookCall::Test => (
+            "testWebhookEndpoint",
+            "Send a test",
+            "Sends an event of the type `webhook.test`, once, to an endpoint with the status `ACTIVE`. The log of attempts \
+             shows what came of it. The request needs no body.",
+        ),
+        WebhookCall::Redeliver => (
+            "redeliverEvents",
+            "Send events once more",
+            "Sends the event `event_id`, or all events from `from_event_id` to `to_event_id`, once more, with the same \
+             `webhook-id`. Only events of the endpoint's types that it was sent already, and that are still kept. At most \
+             1000 for one request; `continue_from_event_id` says where to go on.",
+        ),
+        WebhookCall::Attempts => (
+            "listWebhookAttempts",
+            "The log of attempts",
+            "What came of each attempt to deliver an event, the newest first. Attempts are kept for 30 days.",
+        ),
     };
     Texts { operation_id, tag: WEBHOOKS, summary, description }
 }
@@ -66,15 +90,20 @@ pub(super) const fn body_name(call: WebhookCall) -> Option<&'static str> {
         WebhookCall::Create => Some("WebhookEndpointRequest"),
         WebhookCall::Update => Some("WebhookEndpointChange"),
         WebhookCall::RotateSecret => Some("RotateSecretRequest"),
-        WebhookCall::List | WebhookCall::One | WebhookCall::Delete => None,
+        WebhookCall::Redeliver => Some("RedeliverRequest"),
+        WebhookCall::List
+        | WebhookCall::One
+        | WebhookCall::Delete
+        | WebhookCall::Test
+        | WebhookCall::Attempts => None,
     }
 }
 
 /// The schemas of the bodies, by name.
-pub(super) fn bodies() -> [(&'static str, ObjectBuilder); 3] {
+pub(super) fn bodies() -> [(&'static str, ObjectBuilder); 4] {
     let description = ObjectBuilder::new().description(Some("The endpoint that is wanted."));
     let create = with(description, "url", url()).property("description", note("Your own note."));
-    let change = ObjectBuilder::new().description(Some("What changes.")).property("url", url());
+    let change = ObjectBuilder::new().description(Some("What changes.")).property("url", other_url());
     let change = change.property("description", note("Another note; an empty text removes it."));
     let status = ObjectBuilder::new()
         .schema_type(or_null(Type::String))
@@ -96,16 +125,31 @@ pub(super) fn bodies() -> [(&'static str, ObjectBuilder); 3] {
             chosen(change).property("status", status).examples([json!({"status": "PAUSED"})]),
         ),
         ("RotateSecretRequest", rotate.examples([json!({"overlap_hours": 24})])),
+        ("RedeliverRequest", redeliver().examples([json!({"event_id": EVENT})])),
     ]
 }
 
-fn url() -> ObjectBuilder {
-    texts::required(
-        DESTINATION_LENGTH_MAX,
-        "Where events are posted: `https://`, a public address, no user name, no password and no fragment.",
-    )
-    .format(Some(SchemaFormat::Custom("uri".to_owned())))
+const EVENT: &str = "evt_1795564568432326_42";
+
+fn redeliver() -> ObjectBuilder {
+    let event = |description| texts::optional(SHORT_TEXT_MAX, description);
+    ObjectBuilder::new()
+        .description(Some("One event, or the first and the last of a range."))
+        .property("event_id", event("The only event."))
+        .property("from_event_id", event("The first event, without `event_id`."))
+        .property("to_event_id", event("The last event, without `event_id`."))
 }
+
+fn url() -> ObjectBuilder {
+    texts::required(DESTINATION_LENGTH_MAX, URL).format(Some(SchemaFormat::Custom("uri".to_owned())))
+}
+
+fn other_url() -> ObjectBuilder {
+    texts::optional(DESTINATION_LENGTH_MAX, URL)
+}
+
+const URL: &str =
+    "Where events are posted: `https://`, a public address, no user name, no password and no fragment.";
 
 fn note(description: &str) -> ObjectBuilder {
     texts::optional(ENDPOINT_DESCRIPTION_MAX, description)
@@ -114,6 +158,7 @@ fn note(description: &str) -> ObjectBuilder {
 /// What a new endpoint and a change have in common.
 fn chosen(body: ObjectBuilder) -> ObjectBuilder {
     let types = ArrayBuilder::new()
+        .schema_type(or_null(Type::Array))
         .items(Ref::from_schema_name("EventTypeName"))
         .description(Some("The types of events that are sent. All types, also future ones, if it is empty."));
     let tokens = ObjectBuilder::new().schema_type(or_null(Type::Boolean)).description(Some(
@@ -129,6 +174,9 @@ pub(super) fn success(call: WebhookCall) -> RefOr<Schema> {
         WebhookCall::Create | WebhookCall::RotateSecret => one::<wire::WebhookEndpointWithSecret>(),
         WebhookCall::One | WebhookCall::Update => one::<wire::WebhookEndpoint>(),
         WebhookCall::Delete => one::<wire::DeletedWebhookEndpoint>(),
+        WebhookCall::Test => one::<wire::WebhookTest>(),
+        WebhookCall::Redeliver => one::<wire::Redelivery>(),
+        WebhookCall::Attempts => one::<wire::WebhookAttemptPage>(),
     }
 }
 
@@ -136,9 +184,13 @@ pub(super) fn success(call: WebhookCall) -> RefOr<Schema> {
 pub(super) fn parameters(call: WebhookCall) -> Vec<Parameter> {
     match call {
         WebhookCall::List | WebhookCall::Create => Vec::new(),
-        WebhookCall::One | WebhookCall::Update | WebhookCall::RotateSecret | WebhookCall::Delete => {
-            vec![id("The endpoint.")]
-        }
+        WebhookCall::One
+        | WebhookCall::Update
+        | WebhookCall::RotateSecret
+        | WebhookCall::Delete
+        | WebhookCall::Test
+        | WebhookCall::Redeliver => vec![id("The endpoint.")],
+        WebhookCall::Attempts => [vec![id("The endpoint.")], page()].concat(),
     }
 }
 
@@ -151,9 +203,13 @@ pub(super) fn links(call: WebhookCall) -> Vec<(&'static str, Link)> {
         WebhookCall::Create => {
             vec![("endpoint", with_id(Endpoint::Webhooks(WebhookCall::One), "$response.body#/id"))]
         }
-        WebhookCall::One | WebhookCall::Update | WebhookCall::RotateSecret | WebhookCall::Delete => {
-            Vec::new()
-        }
+        WebhookCall::One
+        | WebhookCall::Update
+        | WebhookCall::RotateSecret
+        | WebhookCall::Delete
+        | WebhookCall::Test
+        | WebhookCall::Redeliver
+        | WebhookCall::Attempts => Vec::new(),
     }
 }
 
@@ -164,11 +220,14 @@ pub(super) const fn example_name(call: WebhookCall) -> Option<&'static str> {
         WebhookCall::Create | WebhookCall::RotateSecret => Some("new_webhook_endpoint"),
         WebhookCall::One | WebhookCall::Update => Some("webhook_endpoint"),
         WebhookCall::Delete => Some("deleted_webhook_endpoint"),
+        WebhookCall::Test => Some("webhook_test"),
+        WebhookCall::Redeliver => Some("redelivery"),
+        WebhookCall::Attempts => Some("webhook_attempts"),
     }
 }
 
 /// The examples of successful answers: name, summary, value.
-pub(super) fn examples() -> [(&'static str, &'static str, Value); 4] {
+pub(super) fn examples() -> [(&'static str, &'static str, Value); 7] {
     let mut with_secret = endpoint();
     if let Some(fields) = with_secret.as_object_mut() {
         fields.insert("secret".to_owned(), json!("whsec_AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA="));
@@ -178,7 +237,35 @@ pub(super) fn examples() -> [(&'static str, &'static str, Value); 4] {
         ("webhook_endpoint", "An endpoint", endpoint()),
         ("new_webhook_endpoint", "An endpoint with its new secret", with_secret),
         ("deleted_webhook_endpoint", "An endpoint was deleted", json!({"id": 12, "status": "DELETED"})),
+        ("webhook_test", "A test is on its way", json!({"event_id": "evt_test_3"})),
+        ("redelivery", "An event is sent again", json!({"events": 1, "continue_from_event_id": null})),
+        ("webhook_attempts", "An attempt that failed", attempts()),
     ]
+}
+
+fn attempts() -> Value {
+    json!({
+        "data": [{
+            "id": 881, "event_id": EVENT, "event_type": "purchase.succeeded", "attempt": 1,
+            "at": "2026-11-20T13:00:01.250000+02:00", "duration_ms": 15_000, "outcome": "RETRY", "http_status": null,
+            "no_answer": "TIMED_OUT", "next_attempt_at": "2026-11-20T13:00:22.250000+02:00",
+        }],
+        "next_cursor": null,
+    })
+}
+
+/// The parameters of a page of attempts.
+fn page() -> Vec<Parameter> {
+    let limit = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .minimum(Some(1))
+        .maximum(Some(ATTEMPTS_MAX))
+        .default(Some(ATTEMPTS_DEFAULT.into()))
+        .description(Some("At most so many on a page."));
+    let cursor = texts::required(SHORT_TEXT_MAX, "`next_cursor` of the page before.");
+    [("cursor", cursor), ("limit", limit)]
+        .map(|(name, value)| parameter(name, ParameterIn::Query, Required::False, value))
+        .into()
 }
 
 fn wanted() -> Value {

@@ -32,6 +32,10 @@ pub const LINES_MAX: u16 = 5_000;
 pub const LINES_DEFAULT: u16 = 500;
 /// The maximum number of days of a statement. Its pages bound the cost, so this is only a leap year.
 pub const STATEMENT_DAYS_MAX: u16 = 366;
+/// The maximum number of attempts in a page of the log.
+pub const ATTEMPTS_MAX: u16 = 200;
+/// The same, if the request does not state it.
+pub const ATTEMPTS_DEFAULT: u16 = 50;
 /// Longest description of a webhook endpoint, in characters.
 pub const ENDPOINT_DESCRIPTION_MAX: usize = 200;
 /// How many hours the keys before a rotation may sign, too.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use feed::EventType;
 use web::{ApiError, Detail, Fields};
 use webhook::{
     DESTINATION_LENGTH_MAX, Destination, DestinationError, DestinationRules, EndpointChange, EndpointId,
@@ -10,19 +11,6 @@ use webhook::{
 
 use super::limits::{ENDPOINT_DESCRIPTION_MAX, OVERLAP_HOURS, OVERLAP_HOURS_DEFAULT};
 use super::path_id::number;
-
-/// The types of events that an endpoint can choose.
-pub const EVENT_TYPES: [&str; 9] = [
-    "purchase.accepted",
-    "purchase.succeeded",
-    "purchase.failed",
-    "purchase.pending",
-    "purchase.in_review",
-    "wallet.low",
-    "wallet.topped_up",
-    "wallet.adjusted",
-    "client.secret_expiring",
-];
 
 /// The endpoint named in a path. The answer is 404 if the segment is not spelled as an id.
 pub fn webhook_endpoint_in_path(segment: &str) -> Result<EndpointId, ApiError> {
@@ -75,8 +63,8 @@ pub fn key_overlap(fields: &Fields) -> Result<Duration, ApiError> {
 }
 
 fn event_types(fields: &Fields) -> Result<Option<Vec<String>>, ApiError> {
-    let types = fields.optional_list_of("event_types", &EVENT_TYPES, |name| name)?;
-    Ok(types.map(|types| types.into_iter().map(ToOwned::to_owned).collect()))
+    let types = fields.optional_list_of("event_types", &EventType::ALL, EventType::as_str)?;
+    Ok(types.map(|types| types.into_iter().map(|one| one.as_str().to_owned()).collect()))
 }
 
 fn checked(url: String, rules: &DestinationRules) -> Result<String, ApiError> {

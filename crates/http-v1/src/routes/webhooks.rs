@@ -7,9 +7,9 @@ use actix_web::{
 
 use error_codes::ErrorCode;
 use identity::{Identity, Permission};
-use vending::{Vending, WebhookError, WebhookSettings};
+use vending::{Vending, WebhookError};
 use web::{ApiError, Detail, SharedState, authorised, authority, not_read, read_fields};
-use webhook::ENDPOINTS_MAX;
+use webhook::{DestinationRules, ENDPOINTS_MAX};
 
 use crate::{requests, wire};
 
@@ -46,11 +46,11 @@ pub async fn create(
     payload: Payload,
     identity: Data<Identity>,
     vending: Data<Vending>,
-    settings: Data<WebhookSettings>,
+    rules: Data<DestinationRules>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::WebhooksManage).await?;
     let fields = read_fields(&request, payload).await?;
-    let wanted = requests::new_webhook_endpoint(&fields, &settings.rules())?;
+    let wanted = requests::new_webhook_endpoint(&fields, &rules)?;
     let added = vending.add_webhook_endpoint(&authority(&caller), wanted).await.map_err(not_written)?;
     Ok(HttpResponse::Ok().json(wire::WebhookEndpointWithSecret::new(added, &SharedState::of(&request))))
 }
@@ -62,12 +62,12 @@ pub async fn update(
     payload: Payload,
     identity: Data<Identity>,
     vending: Data<Vending>,
-    settings: Data<WebhookSettings>,
+    rules: Data<DestinationRules>,
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::WebhooksManage).await?;
     let id = requests::webhook_endpoint_in_path(&id)?;
     let fields = read_fields(&request, payload).await?;
-    let change = requests::webhook_endpoint_change(&fields, &settings.rules())?;
+    let change = requests::webhook_endpoint_change(&fields, &rules)?;
     let changed = vending.change_webhook_endpoint(&authority(&caller), id, change).await.map_err(not_read)?;
     let endpoint = changed.ok_or_else(absent)?;
     Ok(HttpResponse::Ok().json(wire::WebhookEndpoint::new(endpoint, &SharedState::of(&request))))

@@ -1,5 +1,4 @@
 //! One attempt against real sockets: what an endpoint may do, and that it cannot make the sender wait, follow or remember.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::time::{Duration, Instant};
 
