@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use back_office::RetentionSettings;
+use back_office::{FeedSettings, RetentionSettings};
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
@@ -27,6 +27,7 @@ pub struct Worker {
     store: Store,
     rounds: RoundSettings,
     retention: RetentionSettings,
+    feed: FeedSettings,
     clock: SharedClock,
 }
 
@@ -80,9 +81,9 @@ impl Worker {
         let zone = Tz::UTC;
         let vending =
             Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
-        let (rounds, retention) = (settings.rounds.clone(), settings.retention);
+        let (rounds, retention, feed) = (settings.rounds.clone(), settings.retention, settings.feed);
         let settings = settings.worker.clone();
-        Ok(Self { vending, notifier, observatory, settings, store, rounds, retention, clock })
+        Ok(Self { vending, notifier, observatory, settings, store, rounds, retention, feed, clock })
     }
 
     /// The address of the monitoring listener.
@@ -102,7 +103,7 @@ impl Worker {
         };
         tokio::select! {
             () = work => {}
-            () = Box::pin(rounds::make(self.rounds, self.retention, self.store, self.clock)) => {}
+            () = Box::pin(rounds::make(self.rounds, (self.retention, self.feed), self.store, self.clock)) => {}
         }
     }
 }

@@ -49,7 +49,12 @@ impl FeedEvent {
             Subject::Purchase(facts) => Data::Purchase { purchase: Purchase::of(facts, &self.kind) },
             Subject::Other(details) => Data::Other(details),
         };
-        Body { id: self.position.to_string(), r#type: &self.kind, occurred_at: moment(self.occurred_at), data }
+        Body {
+            id: self.position.to_string(),
+            r#type: &self.kind,
+            occurred_at: moment(self.occurred_at),
+            data,
+        }
     }
 }
 

@@ -67,7 +67,9 @@ impl EventType {
             }
             Self::PurchaseSucceeded => Some(PurchaseStatus::Successful),
             Self::PurchaseFailed => Some(PurchaseStatus::Failed),
-            Self::WalletLow | Self::WalletToppedUp | Self::WalletAdjusted | Self::ClientSecretExpiring => None,
+            Self::WalletLow | Self::WalletToppedUp | Self::WalletAdjusted | Self::ClientSecretExpiring => {
+                None
+            }
         }
     }
 }

@@ -22,7 +22,8 @@ impl Endpoint {
             | Self::Purchases
             | Self::Purchase
             | Self::Statement
-            | Self::Sales => None,
+            | Self::Sales
+            | Self::Events => None,
         }
     }
 

@@ -38,6 +38,8 @@ pub enum Endpoint {
     Statement,
     /// What the caller bought, by day.
     Sales,
+    /// What happened to the caller's things.
+    Events,
 }
 
 /// What a caller needs to be admitted.
@@ -53,7 +55,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -67,6 +69,7 @@ impl Endpoint {
         Self::Purchase,
         Self::Statement,
         Self::Sales,
+        Self::Events,
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -85,6 +88,7 @@ impl Endpoint {
             Self::Purchase => "/public/v1/purchases/{id}",
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
+            Self::Events => "/public/v1/events",
         }
     }
 
@@ -99,7 +103,8 @@ impl Endpoint {
             | Self::Purchases
             | Self::Purchase
             | Self::Statement
-            | Self::Sales => Method::GET,
+            | Self::Sales
+            | Self::Events => Method::GET,
         }
     }
 
@@ -111,6 +116,7 @@ impl Endpoint {
             }
             Self::Statement => &["from", "to", "cursor", "limit", "format"],
             Self::Sales => &["from", "to", "format"],
+            Self::Events => &["types", "cursor", "limit", "wait"],
             Self::Login
             | Self::Refresh
             | Self::Me
@@ -135,7 +141,10 @@ impl Endpoint {
             Self::Validate => Access::Permitted(Permission::PurchasesValidate),
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
-            Self::Purchases | Self::Purchase | Self::Sales => Access::Permitted(Permission::PurchasesRead),
+            // Most events are about purchases. Every role that reads purchases may read everything else that an event shows.
+            Self::Purchases | Self::Purchase | Self::Sales | Self::Events => {
+                Access::Permitted(Permission::PurchasesRead)
+            }
         }
     }
 

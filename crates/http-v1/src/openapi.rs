@@ -3,6 +3,7 @@
 
 mod bodies;
 mod error;
+pub(crate) mod events;
 mod examples;
 mod headers;
 mod links;
@@ -102,6 +103,7 @@ fn components() -> Components {
     add::<wire::PurchasePage<'_>>(&mut schemas);
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
+    add::<wire::EventPage<'_>>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

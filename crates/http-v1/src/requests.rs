@@ -2,6 +2,7 @@
 
 mod cursor;
 mod days;
+mod event_list;
 mod format;
 pub(crate) mod limits;
 mod path_id;
@@ -14,6 +15,7 @@ mod session;
 mod statement;
 
 pub use days::Days;
+pub use event_list::{EventList, event_list};
 pub use format::Format;
 pub use path_id::{account_in_path, purchase_in_path};
 pub use purchase::{SUBSCRIBER, purchase_request, retry_question};

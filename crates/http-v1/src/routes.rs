@@ -3,6 +3,7 @@
 mod accounts;
 mod auth;
 mod document;
+mod events;
 mod products;
 mod purchase_reads;
 mod purchases;
@@ -44,6 +45,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Purchase => at(endpoint, purchase_reads::one),
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
+        Endpoint::Events => at(endpoint, events::list),
     }
 }
 

@@ -103,6 +103,8 @@ pub enum Detail {
     BadCursor,
     /// A cursor together with filters with which it was not given out. `field`.
     CursorOfOtherFilters,
+    /// Events after a cursor are no longer kept. `field`.
+    EventsDeleted,
     /// An account named in a field. `field`.
     Account,
     /// No purchase of electricity is known. There may be purchases of other products.
@@ -137,7 +139,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 64] = [
+    pub const ALL: [Self; 65] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -187,6 +189,7 @@ impl Detail {
         Self::PeriodNotBegun,
         Self::BadCursor,
         Self::CursorOfOtherFilters,
+        Self::EventsDeleted,
         Self::Account,
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
@@ -247,6 +250,7 @@ impl Detail {
             | Self::PeriodNotBegun
             | Self::BadCursor
             | Self::CursorOfOtherFilters
+            | Self::EventsDeleted
             | Self::BadIdempotencyKey
             | Self::IdempotencyKeyReused => ErrorCode::InvalidArgument,
             Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
@@ -319,6 +323,7 @@ impl Detail {
             Self::PeriodNotBegun => "period_not_begun",
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
+            Self::EventsDeleted => "events_deleted",
             Self::Account => "account",
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",

@@ -43,6 +43,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/utility-sim", "utility-sim", &["message-sim", "money", "meter-token", "sts", "clock"]),
     ("crates/database", "database", &[]),
     ("crates/directory", "directory", &["database"]),
+    ("crates/feed", "feed", &["database", "purchase", "vend", "money"]),
     ("crates/catalogue", "catalogue", &["directory", "database", "purchase", "vend", "ledger", "money"]),
     (
         "crates/store",
@@ -79,6 +80,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "vending",
         &[
             "store",
+            "feed",
             "catalogue",
             "database",
             "provider",
@@ -107,7 +109,18 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/http-v1",
         "http-v1",
-        &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
+        &[
+            "web",
+            "vending",
+            "feed",
+            "identity",
+            "purchase",
+            "vend",
+            "ledger",
+            "error-codes",
+            "money",
+            "meter-token",
+        ],
     ),
     (
         "crates/http-legacy",

@@ -76,7 +76,8 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => answer,
+        | Endpoint::Sales
+        | Endpoint::Events => answer,
     }
 }
 

@@ -36,6 +36,7 @@ fn success(endpoint: Endpoint) -> Response {
         Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
+        Endpoint::Events => one::<wire::EventPage<'_>>(),
     };
     let content = ContentBuilder::new().schema(Some(schema));
     let content = content.examples_from_iter(examples::success(endpoint).map(examples::reference));
@@ -68,7 +69,8 @@ fn other_formats(endpoint: Endpoint) -> &'static [Format] {
         | Endpoint::Confirm
         | Endpoint::Retry
         | Endpoint::Purchases
-        | Endpoint::Purchase => &[],
+        | Endpoint::Purchase
+        | Endpoint::Events => &[],
     }
 }
 

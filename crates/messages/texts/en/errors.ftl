@@ -53,6 +53,7 @@ invalid_argument = The value of { $field } is not acceptable. Correct it and sen
     .period_not_begun = The period begins in the future. Send a day in { $field } that has begun.
     .bad_cursor = The value of { $field } is not a cursor that was given to you. Begin again with the first page.
     .cursor_of_other_filters = The { $field } was given to you with other filters. Send it alone, or begin again with the first page.
+    .events_deleted = Events after this { $field } are no longer kept, so you have missed some. Begin without it, and compare your purchases with the list of purchases.
     .bad_idempotency_key = The header Idempotency-Key must have 1 to { $limit } visible ASCII characters and appear once. Correct it, or leave it out.
     .idempotency_key_reused = The Idempotency-Key was used before for another request. Send a new key with a new purchase, and the same body with the same key.
 invalid_msisdn = The value of { $field } is not a valid phone number. Send the country code and the number as digits, for example 26771234567.

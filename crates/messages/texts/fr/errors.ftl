@@ -52,6 +52,7 @@ invalid_argument = La valeur de { $field } n'est pas acceptable. Corrigez-la et 
     .period_not_begun = La période commence dans le futur. Envoyez dans { $field } un jour qui a commencé.
     .bad_cursor = La valeur de { $field } n’est pas un curseur qui vous a été remis. Recommencez à la première page.
     .cursor_of_other_filters = Le { $field } vous a été remis avec d’autres filtres. Envoyez-le seul, ou recommencez à la première page.
+    .events_deleted = Des événements qui suivent ce { $field } ne sont plus conservés : il vous en manque. Recommencez sans lui, et comparez vos achats avec la liste des achats.
     .bad_idempotency_key = L'en-tête Idempotency-Key doit compter de 1 à { $limit } caractères ASCII visibles et n'apparaître qu'une fois. Corrigez-le ou retirez-le.
     .idempotency_key_reused = La clé Idempotency-Key a déjà servi pour une autre requête. Envoyez une nouvelle clé pour un nouvel achat, et le même corps avec la même clé.
 invalid_msisdn = La valeur de { $field } n'est pas un numéro de téléphone valide. Envoyez l'indicatif du pays et le numéro en chiffres, par exemple 26771234567.

@@ -52,6 +52,7 @@ invalid_argument = O valor de { $field } não é aceitável. Corrija-o e envie o
     .period_not_begun = O período começa no futuro. Envie em { $field } um dia que já tenha começado.
     .bad_cursor = O valor de { $field } não é um cursor que lhe tenha sido dado. Recomece pela primeira página.
     .cursor_of_other_filters = O { $field } foi-lhe dado com outros filtros. Envie-o sozinho ou recomece pela primeira página.
+    .events_deleted = Eventos posteriores a este { $field } já não são guardados: faltam-lhe alguns. Recomece sem ele e compare as suas compras com a lista de compras.
     .bad_idempotency_key = O cabeçalho Idempotency-Key deve ter de 1 a { $limit } caracteres ASCII visíveis e aparecer uma só vez. Corrija-o ou retire-o.
     .idempotency_key_reused = A chave Idempotency-Key já foi usada para outro pedido. Envie uma chave nova para uma compra nova, e o mesmo corpo com a mesma chave.
 invalid_msisdn = O valor de { $field } não é um número de telefone válido. Envie o indicativo do país e o número em algarismos, por exemplo 26771234567.
