@@ -113,6 +113,7 @@ BEGIN
 END
 $$;
 
+REVOKE SELECT (id) ON organisations FROM vendgate_worker;
 DROP FUNCTION delete_old_events, tell_feed_of_expiring_secrets, tell_feed_of_low_wallet, tell_feed_of_doubt, money_text, tell_feed,
     number_feed_here;
 ALTER TABLE client_secrets DROP COLUMN expiry_told;

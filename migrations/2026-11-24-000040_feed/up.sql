@@ -15,13 +15,8 @@ CREATE TABLE feed_numbering (
     numbered_by text NOT NULL,
     base        bigint NOT NULL,
     -- Purchases that ended before have no events.
-    began_at    timestamptz NOT NULL DEFAULT clock_timestamp()
+    began_at    timestamptz NOT NULL
 );
--- The number of the transaction that sets a base is the time in microseconds. No cluster begins a million transactions in a second,
--- so this is above every number before it, also above those that a restore has taken back.
-INSERT INTO feed_numbering (numbered_by, base)
-SELECT cluster_and_timeline(), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - pg_current_xact_id()::text::bigint;
-
 -- Without foreign keys, like the tables of purchases: each sale writes two rows of it.
 CREATE TABLE feed_events (
     organisation_id bigint NOT NULL,
@@ -226,26 +221,8 @@ BEGIN
 END
 $$;
 
--- Doubt is rare, so these events have a trigger of their own. A purchase is reported pending once: when the outcome of its first
--- order is not known, or a further order is due.
-CREATE FUNCTION tell_feed_of_doubt() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, public, pg_temp AS $$
-BEGIN
-    INSERT INTO feed_events (organisation_id, transaction_no, kind, at, purchase_id)
-    SELECT NEW.organisation_id, n.base + pg_current_xact_id()::text::bigint,
-        CASE NEW.state WHEN 'REVIEW' THEN 'purchase.in_review' ELSE 'purchase.pending' END, clock_timestamp(), NEW.id
-    FROM feed_numbering n;
-    RETURN NULL;
-END
-$$;
-
-CREATE TRIGGER purchases_tell_feed_of_doubt AFTER UPDATE OF state ON purchases
-    FOR EACH ROW WHEN (
-        OLD.state = 'IN_FLIGHT' AND OLD.requests = 0 AND NEW.state IN ('IN_DOUBT', 'RETRY_DUE')
-        OR OLD.state <> 'REVIEW' AND NEW.state = 'REVIEW'
-    )
-    EXECUTE FUNCTION tell_feed_of_doubt();
-
+-- The wallets come before the purchases here, as in every sale, so that no sale and this migration wait for each other.
+--
 -- A wallet is low when its balance falls below the amount that the operator has set for it. What is held still counts, because a
 -- hold may be released: a wallet is not low again for each purchase that fails.
 ALTER TABLE accounts
@@ -268,6 +245,26 @@ $$;
 CREATE TRIGGER accounts_tell_feed_when_low AFTER UPDATE OF posted ON accounts
     FOR EACH ROW WHEN (OLD.posted >= NEW.low_balance AND NEW.posted < NEW.low_balance)
     EXECUTE FUNCTION tell_feed_of_low_wallet();
+
+-- Doubt is rare, so these events have a trigger of their own. A purchase is reported pending once: when the outcome of its first
+-- order is not known, or a further order is due.
+CREATE FUNCTION tell_feed_of_doubt() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    INSERT INTO feed_events (organisation_id, transaction_no, kind, at, purchase_id)
+    SELECT NEW.organisation_id, n.base + pg_current_xact_id()::text::bigint,
+        CASE NEW.state WHEN 'REVIEW' THEN 'purchase.in_review' ELSE 'purchase.pending' END, clock_timestamp(), NEW.id
+    FROM feed_numbering n;
+    RETURN NULL;
+END
+$$;
+
+CREATE TRIGGER purchases_tell_feed_of_doubt AFTER UPDATE OF state ON purchases
+    FOR EACH ROW WHEN (
+        OLD.state = 'IN_FLIGHT' AND OLD.requests = 0 AND NEW.state IN ('IN_DOUBT', 'RETRY_DUE')
+        OR OLD.state <> 'REVIEW' AND NEW.state = 'REVIEW'
+    )
+    EXECUTE FUNCTION tell_feed_of_doubt();
 
 -- For which end of a secret an event was written: a secret whose end is moved is reported again.
 ALTER TABLE client_secrets ADD COLUMN expiry_told timestamptz;
@@ -336,6 +333,15 @@ BEGIN
 END
 $$;
 
+-- The number of the transaction that sets a base is the time in microseconds. No cluster begins a million transactions in a second,
+-- so this is above every number before it, also above those that a restore has taken back.
+--
+-- The triggers above have taken the lock of `purchases`: what ends from here on has its events.
+INSERT INTO feed_numbering (numbered_by, base, began_at)
+SELECT cluster_and_timeline(), (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - pg_current_xact_id()::text::bigint,
+    clock_timestamp();
+
+GRANT SELECT (id) ON organisations TO vendgate_worker;
 GRANT SELECT ON feed_numbering, feed_events, feed_deletions TO vendgate_api, vendgate_worker;
 GRANT EXECUTE ON FUNCTION number_feed_here TO vendgate_api, vendgate_worker;
 GRANT EXECUTE ON FUNCTION tell_feed_of_expiring_secrets, delete_old_events TO vendgate_worker;

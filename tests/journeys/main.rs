@@ -17,6 +17,7 @@ mod current;
 mod delayed;
 mod entry;
 mod env;
+mod events;
 mod full_queues;
 mod guide;
 mod hang_ups;

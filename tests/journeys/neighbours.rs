@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{env::env, merchant::Merchant, request_body::RequestBody, statements::today, webhooks};
 
 /// Names in requests that do not refer to data of an organisation.
-const UNOWNED: [&str; 39] = [
+const UNOWNED: [&str; 41] = [
     "Idempotency-Key",
     "X-Request-Id",
     "Accept-Language",
@@ -44,6 +44,8 @@ const UNOWNED: [&str; 39] = [
     "source_tag",
     "date",
     "format",
+    "types",
+    "wait",
     "url",
     "description",
     "event_types",
@@ -58,6 +60,7 @@ struct Things {
     meter: String,
     cursor: String,
     statement_cursor: String,
+    event_cursor: String,
     webhook_endpoint: i64,
 }
 
@@ -76,7 +79,7 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
             walked += 1;
         }
     }
-    assert_eq!(walked, 26, "a name was added or removed: does it refer to data of an organisation?");
+    assert_eq!(walked, 27, "a name was added or removed: does it refer to data of an organisation?");
     assert_eq!(mine.rows(), "0|0|0|0|1", "retry closed its own reference and did nothing else");
 }
 
@@ -88,6 +91,7 @@ async fn lists_show_an_organisation_its_own_things_only() {
         "/public/v1/accounts",
         "/public/v1/purchases",
         "/public/v1/vas-products",
+        "/public/v1/events",
         "/public/v1/webhook-endpoints",
     ] {
         let listed = mine.get(path).await.expect(200);
@@ -138,6 +142,7 @@ impl Things {
             meter,
             cursor: page.str("/next_cursor").to_owned(),
             statement_cursor: statement.str("/next_cursor").to_owned(),
+            event_cursor: merchant.get("/public/v1/events").await.expect(200).str("/next_cursor").to_owned(),
         }
     }
 
@@ -195,6 +200,14 @@ impl Things {
             }
             (Endpoint::Purchases, "cursor") => {
                 self.is_empty(merchant, &format!("cursor={}", self.cursor)).await;
+            }
+            // A cursor is a position among the events of all organisations, and shows only one's own.
+            (Endpoint::Events, "cursor") => {
+                let read = merchant
+                    .get(&format!("/public/v1/events?cursor={}", self.event_cursor))
+                    .await
+                    .expect(200);
+                assert!(!read.text.contains(&self.meter), "{}", read.text);
             }
             (endpoint, name) => panic!("which data does {name} refer to at {}?", endpoint.path()),
         }

@@ -22,6 +22,7 @@ pub struct ApiServer {
     address: SocketAddr,
     observatory: Observatory,
     engine: Engine,
+    vending: Data<Vending>,
     stop_notice: Duration,
     drain: Duration,
 }
@@ -116,10 +117,11 @@ impl ApiServer {
             vending: Data::new(vending),
             destinations: Data::new(settings.webhooks.rules()?),
         };
+        let vending = shared.vending.clone();
         let (server, address) = listen(settings, clock, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
         let drain = Duration::from_secs(settings.http.drain_s);
-        Ok(Self { server, address, observatory, engine, stop_notice, drain })
+        Ok(Self { server, address, observatory, engine, vending, stop_notice, drain })
     }
 
     /// The address of the monitoring listener.
@@ -141,6 +143,7 @@ impl ApiServer {
             stop.await;
             self.observatory.stopping();
             tokio::time::sleep(self.stop_notice).await;
+            self.vending.end_waits();
         };
         let served = tokio::select! {
             served = &mut serving => served,

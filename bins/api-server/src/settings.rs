@@ -64,6 +64,9 @@ pub struct Settings {
     /// For the worker only.
     #[serde(default)]
     pub retention: Option<IgnoredAny>,
+    /// For the worker only.
+    #[serde(default)]
+    pub feed: Option<IgnoredAny>,
     /// For `vendctl` only, which may read the same file.
     #[serde(default)]
     pub operator: Option<IgnoredAny>,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use back_office::RetentionSettings;
+use back_office::{FeedSettings, RetentionSettings};
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
 use database::DatabaseSettings;
@@ -28,6 +28,9 @@ pub struct Settings {
     /// How long data of purchases that have ended is kept.
     #[serde(default)]
     pub retention: RetentionSettings,
+    /// The feed of what happened, which integrators read.
+    #[serde(default)]
+    pub feed: FeedSettings,
     /// The messages that people receive.
     #[serde(default)]
     pub notify: NotifySettings,
@@ -79,6 +82,7 @@ impl Settings {
         review.zeros("", (self.engine_threads == 0).then_some("engine_threads"));
         review.zeros("worker", self.worker.zeros());
         review.zeros("rounds", self.rounds.zeros());
+        review.section("feed", || self.feed.checked());
         review.section("notify", || self.notify.checked());
         review.zeros("notify", self.notify.zeros());
         review.section("webhooks", || self.webhooks.rules().map(drop));

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use back_office::RetentionSettings;
+use back_office::{FeedSettings, RetentionSettings};
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
@@ -31,6 +31,7 @@ pub struct Worker {
     store: Store,
     rounds: RoundSettings,
     retention: RetentionSettings,
+    feed: FeedSettings,
     clock: SharedClock,
 }
 
@@ -94,9 +95,20 @@ impl Worker {
         let zone = Tz::UTC;
         let vending =
             Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
-        let (rounds, retention) = (settings.rounds.clone(), settings.retention);
+        let (rounds, retention, feed) = (settings.rounds.clone(), settings.retention, settings.feed);
         let settings = settings.worker.clone();
-        Ok(Self { vending, notifier, deliverer, observatory, settings, store, rounds, retention, clock })
+        Ok(Self {
+            vending,
+            notifier,
+            deliverer,
+            observatory,
+            settings,
+            store,
+            rounds,
+            retention,
+            feed,
+            clock,
+        })
     }
 
     /// The address of the monitoring listener.
@@ -120,7 +132,7 @@ impl Worker {
         };
         tokio::select! {
             () = work => {}
-            () = Box::pin(rounds::make(self.rounds, self.retention, self.store, self.clock)) => {}
+            () = Box::pin(rounds::make(self.rounds, (self.retention, self.feed), self.store, self.clock)) => {}
         }
     }
 }

@@ -2,14 +2,17 @@
 //!
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
 //! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
-//! messages that were sent or given up; and, of webhooks, ended keys, attempts after 30 days and deleted endpoints. What the operator's retention settings name is erased from ended purchases.
+//! messages that were sent or given up; events of the feed after a setting; and, of webhooks, ended keys, attempts after 30 days and
+//! deleted endpoints. What the operator's retention settings name is erased from ended purchases.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
 
+mod feed;
 mod retention;
 mod webhooks;
 
+pub use feed::{FeedKept, FeedSettings, FeedSettingsError, keep_feed};
 pub use retention::{Erased, RetentionSettings, apply_retention};
 
 /// How many rows were deleted.

@@ -40,8 +40,10 @@ mod tests {
         let position = Position { transaction: 1_795_564_568_432_326, number: 42 };
         assert_eq!(position.to_string(), "evt_1795564568432326_42");
         assert_eq!(Position::of_id("evt_1795564568432326_42"), Some(position));
-        for other in ["", "evt_1_", "evt__1", "evt_0_1", "evt_1_0", "evt_01_1", "evt_+1_1", "evt_1_-1", "1_1", "evt_1_1 "]
-        {
+        for other in [
+            "", "evt_1_", "evt__1", "evt_0_1", "evt_1_0", "evt_01_1", "evt_+1_1", "evt_1_-1", "1_1",
+            "evt_1_1 ",
+        ] {
             assert_eq!(Position::of_id(other), None, "{other}");
         }
     }

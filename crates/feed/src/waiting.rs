@@ -173,7 +173,12 @@ async fn look(database: &Database, readers: &[Reader]) -> Result<Vec<SeenRow>, D
 
 impl Waiters {
     /// Takes a place, if one is free and the process does not stop.
-    fn enter(waiters: &Arc<Self>, organisation: OrganisationId, after: Position, kinds: String) -> Option<Place> {
+    fn enter(
+        waiters: &Arc<Self>,
+        organisation: OrganisationId,
+        after: Position,
+        kinds: String,
+    ) -> Option<Place> {
         if *waiters.stopped.borrow() {
             return None;
         }

@@ -23,6 +23,7 @@ impl Endpoint {
             | Self::Purchase
             | Self::Statement
             | Self::Sales
+            | Self::Events
             | Self::Webhooks(_) => None,
         }
     }

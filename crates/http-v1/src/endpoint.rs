@@ -40,6 +40,8 @@ pub enum Endpoint {
     Statement,
     /// What the caller bought, by day.
     Sales,
+    /// What happened to the caller's things.
+    Events,
     /// The caller's webhook endpoints.
     Webhooks(WebhookCall),
 }
@@ -57,7 +59,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -71,6 +73,7 @@ impl Endpoint {
         Self::Purchase,
         Self::Statement,
         Self::Sales,
+        Self::Events,
         Self::Webhooks(WebhookCall::List),
         Self::Webhooks(WebhookCall::Create),
         Self::Webhooks(WebhookCall::One),
@@ -98,6 +101,7 @@ impl Endpoint {
             Self::Purchase => "/public/v1/purchases/{id}",
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
+            Self::Events => "/public/v1/events",
             Self::Webhooks(call) => call.path(),
         }
     }
@@ -113,7 +117,8 @@ impl Endpoint {
             | Self::Purchases
             | Self::Purchase
             | Self::Statement
-            | Self::Sales => Method::GET,
+            | Self::Sales
+            | Self::Events => Method::GET,
             Self::Webhooks(call) => call.method(),
         }
     }
@@ -126,6 +131,7 @@ impl Endpoint {
             }
             Self::Statement => &["from", "to", "cursor", "limit", "format"],
             Self::Sales => &["from", "to", "format"],
+            Self::Events => &["types", "cursor", "limit", "wait"],
             Self::Login
             | Self::Refresh
             | Self::Me
@@ -151,7 +157,10 @@ impl Endpoint {
             Self::Validate => Access::Permitted(Permission::PurchasesValidate),
             Self::Confirm => Access::Permitted(Permission::PurchasesConfirm),
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
-            Self::Purchases | Self::Purchase | Self::Sales => Access::Permitted(Permission::PurchasesRead),
+            // Most events are about purchases. Every role that reads purchases may read everything else that an event shows.
+            Self::Purchases | Self::Purchase | Self::Sales | Self::Events => {
+                Access::Permitted(Permission::PurchasesRead)
+            }
             Self::Webhooks(call) => Access::Permitted(call.permission()),
         }
     }

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod error;
+pub(crate) mod events;
 mod examples;
 mod headers;
 mod links;
@@ -103,6 +104,7 @@ fn components() -> Components {
     add::<wire::PurchasePage<'_>>(&mut schemas);
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
+    add::<wire::EventPage<'_>>(&mut schemas);
     add::<wire::WebhookEndpoint>(&mut schemas);
     add::<wire::WebhookEndpointWithSecret>(&mut schemas);
     add::<wire::DeletedWebhookEndpoint>(&mut schemas);

@@ -3,6 +3,7 @@
 mod cursor;
 mod days;
 mod deliveries;
+mod event_list;
 mod format;
 pub(crate) mod limits;
 mod path_id;
@@ -17,6 +18,7 @@ mod webhooks;
 
 pub use days::Days;
 pub use deliveries::{attempts_query, events_again};
+pub use event_list::{EventList, event_list};
 pub use format::Format;
 pub use path_id::{account_in_path, purchase_in_path};
 pub use purchase::{SUBSCRIBER, purchase_request, retry_question};

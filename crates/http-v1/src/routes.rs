@@ -4,6 +4,7 @@ mod accounts;
 mod auth;
 mod deliveries;
 mod document;
+mod events;
 mod products;
 mod purchase_reads;
 mod purchases;
@@ -47,6 +48,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Purchase => at(endpoint, purchase_reads::one),
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
+        Endpoint::Events => at(endpoint, events::list),
         Endpoint::Webhooks(call) => match call {
             WebhookCall::List => at(endpoint, webhooks::list),
             WebhookCall::Create => at(endpoint, webhooks::create),

@@ -105,6 +105,8 @@ pub enum Detail {
     BadCursor,
     /// A cursor together with filters with which it was not given out. `field`.
     CursorOfOtherFilters,
+    /// Events after a cursor are no longer kept. `field`.
+    EventsDeleted,
     /// Not a URL that events can be sent to. `field`.
     BadUrl,
     /// A URL without TLS. `field`.
@@ -151,7 +153,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 71] = [
+    pub const ALL: [Self; 72] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -202,6 +204,7 @@ impl Detail {
         Self::PeriodNotBegun,
         Self::BadCursor,
         Self::CursorOfOtherFilters,
+        Self::EventsDeleted,
         Self::BadUrl,
         Self::UrlNotHttps,
         Self::UrlNotPublic,
@@ -268,6 +271,7 @@ impl Detail {
             | Self::PeriodNotBegun
             | Self::BadCursor
             | Self::CursorOfOtherFilters
+            | Self::EventsDeleted
             | Self::ExpectedList
             | Self::BadUrl
             | Self::UrlNotHttps
@@ -348,6 +352,7 @@ impl Detail {
             Self::PeriodNotBegun => "period_not_begun",
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
+            Self::EventsDeleted => "events_deleted",
             Self::BadUrl => "bad_url",
             Self::UrlNotHttps => "url_not_https",
             Self::UrlNotPublic => "url_not_public",

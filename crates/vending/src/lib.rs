@@ -11,6 +11,7 @@ mod catalogue;
 mod confirm;
 mod customer;
 mod engine;
+mod events;
 mod leases;
 mod measured;
 mod measures;
@@ -34,6 +35,7 @@ use std::sync::Arc;
 
 use chrono_tz::Tz;
 use clock::SharedClock;
+use feed::Feed;
 use provider::Provider;
 use purchase::TimingError;
 use store::Store;
@@ -67,6 +69,7 @@ pub struct Vending(Arc<Service>);
 
 struct Service {
     store: Store,
+    feed: Feed,
     providers: Providers,
     clock: SharedClock,
     engine: Engine,
@@ -109,6 +112,7 @@ impl Vending {
             refused_confirms: RefusedConfirms::default(),
             leases,
             looks: Semaphore::new(LOOKS_MAX),
+            feed: Feed::on(store.database().clone()),
             store,
             providers: measured::measured(providers, &clock),
             clock,

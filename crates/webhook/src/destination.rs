@@ -75,7 +75,7 @@ impl Destination {
             Host::Ipv6(address) => rules.allow(address.into()),
             Host::Domain(name) => !rules.allow_networks.is_empty() || is_public_name(name),
         };
-        allowed.then(|| Self(url)).ok_or(DestinationError::NotPublic)
+        allowed.then_some(Self(url)).ok_or(DestinationError::NotPublic)
     }
 
     /// The URL.

@@ -10,7 +10,7 @@ use ring::signature::{ED25519, UnparsedPublicKey};
 use crate::{SigningKeys, VerifyingKey};
 
 /// How far the time of a message may be from the receiver's clock, in either direction. That of the specification's libraries.
-pub const TOLERANCE: Duration = Duration::from_secs(300);
+pub const TOLERANCE: Duration = Duration::from_mins(5);
 
 const SHARED: &str = "v1";
 const PUBLIC: &str = "v1a";

@@ -96,7 +96,8 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => None,
+        | Endpoint::Sales
+        | Endpoint::Events => None,
     };
     merchant.send(method(endpoint), &path(merchant, endpoint), body.as_deref(), &[]).await
 }

@@ -44,6 +44,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/webhook", "webhook", &[]),
     ("crates/database", "database", &[]),
     ("crates/directory", "directory", &["database"]),
+    ("crates/feed", "feed", &["database", "purchase", "vend", "money"]),
     ("crates/catalogue", "catalogue", &["directory", "database", "purchase", "vend", "ledger", "money"]),
     (
         "crates/store",
@@ -60,7 +61,6 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "failpoint",
         ],
     ),
-    ("crates/feed", "feed", &["database", "purchase", "vend", "money"]),
     ("crates/webhook-store", "webhook-store", &["store", "feed", "database", "webhook", "purchase"]),
     (
         "crates/back-office",
@@ -82,6 +82,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "vending",
         &[
             "store",
+            "feed",
             "catalogue",
             "database",
             "provider",
@@ -120,6 +121,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &[
             "web",
             "vending",
+            "feed",
             "identity",
             "webhook",
             "purchase",

@@ -60,7 +60,12 @@ const OPEN: &[ErrorCode] = &[ErrorCode::TransactionPending, ErrorCode::ProviderT
 const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
     match endpoint {
         Endpoint::Login | Endpoint::Refresh => &[WITH_BODY],
-        Endpoint::Me | Endpoint::Accounts | Endpoint::Products | Endpoint::Purchases | Endpoint::Sales => &[],
+        Endpoint::Me
+        | Endpoint::Accounts
+        | Endpoint::Products
+        | Endpoint::Purchases
+        | Endpoint::Sales
+        | Endpoint::Events => &[],
         Endpoint::Account | Endpoint::Statement => &[&[ErrorCode::ResourceNotFound]],
         Endpoint::Webhooks(call) => call.codes(),
         // A stored token that cannot be decrypted.

@@ -24,7 +24,8 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::Statement
-        | Endpoint::Sales => None,
+        | Endpoint::Sales
+        | Endpoint::Events => None,
         Endpoint::Webhooks(call) => webhooks::body_name(call),
     }
 }

@@ -55,6 +55,7 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Confirm | Endpoint::Retry | Endpoint::Purchase => Some("purchase"),
         Endpoint::Statement => Some("statement"),
         Endpoint::Sales => Some("sales"),
+        Endpoint::Events => Some("events"),
         Endpoint::Webhooks(call) => webhooks::example_name(call),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases => None,
     }
@@ -70,6 +71,7 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("purchase", "Electricity was bought", made()),
         ("statement", "The statement of a day with one sale", statement()),
         ("sales", "The sales of a day", sales()),
+        ("events", "What happened in one sale", events()),
     ];
     let successes = successes.into_iter().chain(webhooks::examples());
     let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
@@ -139,6 +141,27 @@ fn sales() -> Value {
             "total": "BWP 102.00", "total_minor": 10_200, "net": "BWP 100.00", "net_minor": 10_000,
             "charge": "BWP 2.00", "charge_minor": 200, "commission": "BWP 1.00", "commission_minor": 100,
         }],
+    })
+}
+
+fn events() -> Value {
+    let event = |id, kind, status, at| {
+        json!({
+            "id": id, "type": kind, "occurred_at": at,
+            "data": {"purchase": {
+                "id": 4217, "reference": "TOP/2026/11/0000004217", "external_reference": "SALE-2026-000187", "status": status,
+                "account_id": 1, "product_type": "ELECTRICITY", "provider_code": "BPC", "subscriber_identifier": "07000010012",
+                "entry": "BWP 100.00", "entry_minor": 10_000, "total": "BWP 101.50", "total_minor": 10_150,
+            }},
+        })
+    };
+    json!({
+        "data": [
+            event("evt_1795172400000120_8121", "purchase.accepted", "PENDING", "2026-11-20T11:00:00.000000Z"),
+            event("evt_1795172400000124_8122", "purchase.succeeded", "SUCCESSFUL", "2026-11-20T11:00:01.250000Z"),
+        ],
+        "next_cursor": "bhVfXq3C3Yd7InRyYW5zYWN0aW9uIjoxLCJudW1iZXIiOjF9",
+        "has_more": false,
     })
 }
 

@@ -77,6 +77,7 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Purchase
         | Endpoint::Statement
         | Endpoint::Sales
+        | Endpoint::Events
         | Endpoint::Webhooks(_) => answer,
     }
 }

@@ -22,6 +22,9 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         Endpoint::Purchases => {
             vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/data/0/id"))]
         }
+        Endpoint::Events => {
+            vec![("next", next_page("$response.body#/next_cursor"))]
+        }
         Endpoint::Webhooks(call) => webhooks::links(call),
         Endpoint::Login
         | Endpoint::Refresh
@@ -35,6 +38,10 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
 
 pub(super) fn with_id(to: Endpoint, id: &str) -> Link {
     Link::builder().operation_id(to.operation_id()).parameter("id", id).build()
+}
+
+fn next_page(cursor: &str) -> Link {
+    Link::builder().operation_id(Endpoint::Events.operation_id()).parameter("cursor", cursor).build()
 }
 
 /// The target's fields are among those of this request. The other fields are ignored.

@@ -23,6 +23,7 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
         Endpoint::Purchases => filters(),
         Endpoint::Statement => statement(),
         Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
+        Endpoint::Events => events(),
         Endpoint::Webhooks(call) => webhooks::parameters(call),
         Endpoint::Login
         | Endpoint::Refresh
@@ -78,6 +79,26 @@ fn statement() -> Vec<Parameter> {
     parameters
 }
 
+/// The parameters of the feed.
+fn events() -> Vec<Parameter> {
+    let whole = |max: u16, description: &str| {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(max))
+            .description(Some(description))
+    };
+    let limit = whole(limits::EVENTS_MAX, "At most so many events on a page.");
+    [
+        ("types", texts::required(limits::CURSOR_MAX, EVENT_TYPES)),
+        ("cursor", texts::required(limits::CURSOR_MAX, EVENT_CURSOR)),
+        ("limit", limit.default(Some(limits::EVENTS_DEFAULT.into()))),
+        ("wait", whole(limits::EVENT_WAIT_MAX_S, EVENT_WAIT)),
+    ]
+    .map(|(name, value)| parameter(name, ParameterIn::Query, Required::False, value))
+    .into()
+}
+
 /// The days of a statement or a report.
 fn days() -> Vec<Parameter> {
     [
@@ -98,6 +119,13 @@ fn format(formats: &[Format]) -> Parameter {
     ));
     parameter("format", ParameterIn::Query, Required::False, value)
 }
+
+const EVENT_TYPES: &str =
+    "Only events of these types: names, with commas between them. Without it, all types.";
+const EVENT_CURSOR: &str =
+    "`next_cursor` of the page before. Without it, the oldest events that are kept. It carries no filters.";
+const EVENT_WAIT: &str = "If there is no event, wait for one, at most so many seconds. Without it, the answer comes at once. It may \
+    also come early and empty, when very many callers wait.";
 
 const STATEMENT_CURSOR: &str = "`next_cursor` or `X-Next-Cursor` of the page before. It carries the days; they may be \
     repeated, but not changed.";

@@ -36,6 +36,7 @@ fn success(endpoint: Endpoint) -> Response {
         Endpoint::Purchase => one::<wire::ListedPurchase<'_>>(),
         Endpoint::Statement => one::<wire::Statement>(),
         Endpoint::Sales => one::<wire::Sales>(),
+        Endpoint::Events => one::<wire::EventPage<'_>>(),
         Endpoint::Webhooks(call) => webhooks::success(call),
     };
     let content = ContentBuilder::new().schema(Some(schema));
@@ -70,6 +71,7 @@ fn other_formats(endpoint: Endpoint) -> &'static [Format] {
         | Endpoint::Retry
         | Endpoint::Purchases
         | Endpoint::Purchase
+        | Endpoint::Events
         | Endpoint::Webhooks(_) => &[],
     }
 }

@@ -32,6 +32,12 @@ pub const LINES_MAX: u16 = 5_000;
 pub const LINES_DEFAULT: u16 = 500;
 /// The maximum number of days of a statement. Its pages bound the cost, so this is only a leap year.
 pub const STATEMENT_DAYS_MAX: u16 = 366;
+/// The maximum number of events in a page.
+pub const EVENTS_MAX: u16 = 1_000;
+/// The number of events in a page, if the request does not state it.
+pub const EVENTS_DEFAULT: u16 = 100;
+/// How long a request may wait for an event, in seconds at most.
+pub const EVENT_WAIT_MAX_S: u16 = 30;
 /// The maximum number of attempts in a page of the log.
 pub const ATTEMPTS_MAX: u16 = 200;
 /// The same, if the request does not state it.

@@ -53,6 +53,7 @@ invalid_argument = The value of { $field } is not acceptable. Correct it and sen
     .period_not_begun = The period begins in the future. Send a day in { $field } that has begun.
     .bad_cursor = The value of { $field } is not a cursor that was given to you. Begin again with the first page.
     .cursor_of_other_filters = The { $field } was given to you with other filters. Send it alone, or begin again with the first page.
+    .events_deleted = Events after this { $field } are no longer kept, so you have missed some. Begin without it, and compare your purchases with the list of purchases.
     .expected_list = The value of { $field } must be a list of texts. Correct it and send the request again.
     .bad_url = The value of { $field } is not a URL that events can be sent to. Send one such as https://till.example/webhooks, without user name, password and fragment.
     .url_not_https = The value of { $field } does not begin with https://. Events are only sent over TLS.

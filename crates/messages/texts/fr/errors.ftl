@@ -52,6 +52,7 @@ invalid_argument = La valeur de { $field } n'est pas acceptable. Corrigez-la et 
     .period_not_begun = La période commence dans le futur. Envoyez dans { $field } un jour qui a commencé.
     .bad_cursor = La valeur de { $field } n’est pas un curseur qui vous a été remis. Recommencez à la première page.
     .cursor_of_other_filters = Le { $field } vous a été remis avec d’autres filtres. Envoyez-le seul, ou recommencez à la première page.
+    .events_deleted = Des événements qui suivent ce { $field } ne sont plus conservés : il vous en manque. Recommencez sans lui, et comparez vos achats avec la liste des achats.
     .expected_list = La valeur de { $field } doit être une liste de textes. Corrigez-la et renvoyez la requête.
     .bad_url = La valeur de { $field } n’est pas une URL à laquelle des événements peuvent être envoyés. Envoyez par exemple https://till.example/webhooks, sans nom d’utilisateur, mot de passe ni fragment.
     .url_not_https = La valeur de { $field } ne commence pas par https://. Les événements ne sont envoyés que par TLS.

@@ -52,6 +52,7 @@ invalid_argument = O valor de { $field } não é aceitável. Corrija-o e envie o
     .period_not_begun = O período começa no futuro. Envie em { $field } um dia que já tenha começado.
     .bad_cursor = O valor de { $field } não é um cursor que lhe tenha sido dado. Recomece pela primeira página.
     .cursor_of_other_filters = O { $field } foi-lhe dado com outros filtros. Envie-o sozinho ou recomece pela primeira página.
+    .events_deleted = Eventos posteriores a este { $field } já não são guardados: faltam-lhe alguns. Recomece sem ele e compare as suas compras com a lista de compras.
     .expected_list = O valor de { $field } tem de ser uma lista de textos. Corrija-o e repita o pedido.
     .bad_url = O valor de { $field } não é um URL para o qual se possam enviar eventos. Envie, por exemplo, https://till.example/webhooks, sem nome de utilizador, palavra-passe nem fragmento.
     .url_not_https = O valor de { $field } não começa por https://. Os eventos só são enviados por TLS.
