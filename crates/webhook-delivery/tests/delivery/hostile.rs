@@ -55,7 +55,7 @@ async fn hostile_receivers_do_not_delay_the_events_of_others() {
     println!("{EVENTS} events: {alone:?} alone, {beside:?} and {again:?} beside 36 hostile endpoints");
     for time in [beside, again] {
         assert!(
-            time < alone * 3 + Duration::from_millis(500),
+            time < alone * 3 + Duration::from_secs(1),
             "{time:?} beside hostile endpoints, {alone:?} alone"
         );
     }

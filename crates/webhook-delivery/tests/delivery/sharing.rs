@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use test_kit::waiting::until;
-use webhook_store::Lane;
+use webhook_store::{Lane, Round};
 
 use crate::env::DeliveryEnv;
 use crate::receiver::Receiver;
@@ -44,9 +44,20 @@ async fn an_endpoint_of_a_worker_that_died_is_taken_over_when_its_lease_ends() {
     let worker = env.work();
     until("another worker sends them", || receiver.received().len() >= 3).await;
     worker.stop().await;
-    let fence = format!(
-        "SELECT fence > {} FROM webhook_progress WHERE endpoint_id = {}",
-        taken[0].fence, endpoint.id.0
-    );
-    assert_eq!(env.sql(&fence), "t");
+
+    let late = Round {
+        endpoint: endpoint.id,
+        fence: taken[0].fence,
+        position: taken[0].position,
+        attempts: Vec::new(),
+        failing_since: None,
+        failed_rounds: 0,
+        lane: Lane::Quick,
+        rest: Duration::ZERO,
+        switched_off: None,
+    };
+    let position = "SELECT transaction_no, event_id FROM webhook_progress";
+    let reached = env.sql(position);
+    assert!(!dead.record(late).await.unwrap(), "a worker that was replaced records nothing");
+    assert_eq!(env.sql(position), reached);
 }
