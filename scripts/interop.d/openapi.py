@@ -71,6 +71,8 @@ def settings_for(credentials: dict, account_id: int, subscribers: dict) -> str:
         "amount": [25, 100.5, 1500],
         "currency": ["BWP"],
         "language": ["en-BW", "fr-FR", "pt-MZ"],
+        "url": ["https://till.example/webhooks"],
+        "event_id": ["evt_1_1"],
     }
     login = {**credentials, "grant_type": "password"}
     return "\n".join(

@@ -14,6 +14,7 @@ from docs_pages import check_docs_pages
 from messages import check_messages
 from openapi import check_openapi
 from processes import answers, free_port, process, wait_until
+from webhooks import check_webhooks
 
 
 def main() -> int:
@@ -22,13 +23,14 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "docs", "messages"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "webhooks", "docs", "messages"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
             "openapi": lambda: check_openapi(base_url, facts, arguments.place),
             "contract": lambda: check_contract(base_url, arguments.place),
             "books": lambda: check_books(base_url, facts, arguments.place),
+            "webhooks": lambda: check_webhooks(base_url, facts, arguments.place),
             "docs": lambda: check_docs_pages(base_url, arguments.chromium, arguments.place),
             "messages": lambda: check_messages(arguments.place, arguments.fake_smsc),
         }

@@ -20,8 +20,22 @@ const NEXT: &str = "\n--- the next block ---\n";
 async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_it_says() {
     let merchant = env().open_merchant().await;
     let (answers, printed) = typed(&guide());
-    let [info, login, looks, quotes, buys, enters, loses, asks, others, renewed, looks_back, prints, closes] =
-        &answers[..]
+    let [
+        info,
+        login,
+        looks,
+        quotes,
+        buys,
+        enters,
+        loses,
+        asks,
+        others,
+        renewed,
+        looks_back,
+        prints,
+        closes,
+        hears,
+    ] = &answers[..]
     else {
         panic!("{} blocks:\n{printed}", answers.len())
     };
@@ -62,6 +76,7 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
     );
     let written = fs::read_to_string(directory().join("target/sandbox/statement.xml")).unwrap();
     assert!(written.contains("camt.053.001.08"), "{written}");
+    assert_eq!(hears[0]["data"][0]["type"], "wallet.topped_up", "{printed}");
     drop(merchant);
 }
 

@@ -12,6 +12,7 @@ use crate::{
     receipts::grouped,
     request_body::RequestBody,
     simulator::SimulatorClient,
+    till::Till,
 };
 
 const REQUESTER: &str = "till@shop.example";
@@ -34,7 +35,7 @@ impl MessageEnv {
         let mut caller = Caller::at(&format!("{}/public/v1", sandbox.info().base_url));
         assert_eq!(runtime.block_on(caller.logs_in(&merchant.credentials)).0, 200);
         let simulator = SimulatorClient::at(&sandbox.info().simulator_url);
-        Self { sandbox, simulator, merchant, caller, meters: utility_sim::population(4).collect() }
+        Self { sandbox, simulator, merchant, caller, meters: utility_sim::population(5).collect() }
     }
 
     /// Buys for a meter, and returns the token.
@@ -68,6 +69,38 @@ fn every_message_arrives_in_the_language_of_its_request_and_the_flags_are_obeyed
     runtime.block_on(an_answer_that_is_lost_may_cost_a_repeat(&env));
     runtime.block_on(flags_are_obeyed(&env));
     runtime.block_on(a_message_is_sent_again_to_a_corrected_number(&env));
+    runtime.block_on(the_end_of_a_purchase_reaches_an_endpoint_signed(&env));
+}
+
+/// The same worker sends events. The token is in them only for the endpoint that asked for it.
+async fn the_end_of_a_purchase_reaches_an_endpoint_signed(env: &MessageEnv) {
+    let (with, without) = (Till::open().await, Till::open().await);
+    for (till, include_tokens) in [(&with, true), (&without, false)] {
+        let types = ["purchase.accepted", "purchase.succeeded"];
+        let wanted = json!({ "url": till.url, "event_types": types, "include_tokens": include_tokens });
+        let (status, created) =
+            env.caller.posts("/webhook-endpoints/create", wanted.to_string()).await.unwrap();
+        assert_eq!(status, 200, "{created}");
+        till.verifies_with(&[&created["secret"], &created["public_keys"][0]]);
+    }
+    let token = env.buys(&env.meters[4], |order| order.reference("told-1")).await;
+    for (till, told) in [(&with, Some(token.as_str())), (&without, None)] {
+        eventually("two events arrive", async || till.events().len() >= 2).await;
+        let mut events = till.events();
+        events.sort_by_key(|event| event["type"].as_str().unwrap().to_owned());
+        let [accepted, succeeded] = &events[..] else { panic!("{events:?}") };
+        assert_eq!(
+            (&accepted["type"], &succeeded["type"]),
+            (&json!("purchase.accepted"), &json!("purchase.succeeded"))
+        );
+        let purchase = &succeeded["data"]["purchase"];
+        assert_eq!(
+            (&purchase["external_reference"], &purchase["status"]),
+            (&json!("told-1"), &json!("SUCCESSFUL"))
+        );
+        assert_eq!(purchase["token"].as_str(), told);
+        assert_eq!(accepted["data"]["purchase"]["token"], Value::Null);
+    }
 }
 
 async fn busy_gateways_are_tried_again(env: &MessageEnv) {

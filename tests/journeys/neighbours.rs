@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use http_v1::Endpoint;
-use serde_json::Value;
+use http_v1::{Endpoint, WebhookCall};
+use serde_json::{Value, json};
 
 use crate::{
     env::env, merchant::Merchant, messages_again::send_again, request_body::RequestBody, statements::today,
+    webhooks,
 };
 
 /// Names in requests that do not refer to data of an organisation.
-const UNOWNED: [&str; 37] = [
+const UNOWNED: [&str; 44] = [
     "Idempotency-Key",
     "X-Request-Id",
     "Accept-Language",
@@ -49,6 +50,13 @@ const UNOWNED: [&str; 37] = [
     "columns",
     "code_page",
     "phone_number",
+    "types",
+    "wait",
+    "url",
+    "description",
+    "event_types",
+    "include_tokens",
+    "overlap_hours",
 ];
 
 /// Data of the other organisation, by the endpoint and the name of the parameter or field.
@@ -58,6 +66,8 @@ struct Things {
     meter: String,
     cursor: String,
     statement_cursor: String,
+    event_cursor: String,
+    webhook_endpoint: i64,
 }
 
 #[tokio::test]
@@ -75,7 +85,7 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
             walked += 1;
         }
     }
-    assert_eq!(walked, 18, "a name was added or removed: does it refer to data of an organisation?");
+    assert_eq!(walked, 30, "a name was added or removed: does it refer to data of an organisation?");
     assert_eq!(mine.rows(), "0|0|0|0|1", "retry closed its own reference and did nothing else");
 }
 
@@ -83,9 +93,15 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
 async fn lists_show_an_organisation_its_own_things_only() {
     let (mine, theirs) = (env().open_merchant().await, env().open_merchant().await);
     let things = Things::of(&theirs).await;
-    for path in ["/public/v1/accounts", "/public/v1/purchases", "/public/v1/vas-products"] {
+    for path in [
+        "/public/v1/accounts",
+        "/public/v1/purchases",
+        "/public/v1/vas-products",
+        "/public/v1/events",
+        "/public/v1/webhook-endpoints",
+    ] {
         let listed = mine.get(path).await.expect(200);
-        for thing in [&things.account, &things.purchase] {
+        for thing in [&things.account, &things.purchase, &things.webhook_endpoint.to_string()] {
             assert!(!listed.text.contains(&format!("\"id\":{thing},")), "{path}: {}", listed.text);
         }
     }
@@ -123,12 +139,16 @@ impl Things {
         let statement =
             format!("/public/v1/accounts/{}/statement?limit=1&from={}", merchant.account, today());
         let statement = merchant.get(&statement).await.expect(200);
+        let webhook_endpoint =
+            webhooks::create(merchant, &json!({"url": "https://theirs.example/"})).await.expect(200);
         Self {
+            webhook_endpoint: webhook_endpoint.id(),
             account: merchant.account.to_string(),
             purchase: bought.id().to_string(),
             meter,
             cursor: page.str("/next_cursor").to_owned(),
             statement_cursor: statement.str("/next_cursor").to_owned(),
+            event_cursor: merchant.get("/public/v1/events").await.expect(200).str("/next_cursor").to_owned(),
         }
     }
 
@@ -160,6 +180,19 @@ impl Things {
                     self.finds_nothing(merchant, &format!("accounts/{}/statement{rest}", self.account)).await;
                 }
             }
+            (Endpoint::Webhooks(WebhookCall::One | WebhookCall::Attempts), "id") => {
+                let path = endpoint.path().replace("{id}", &self.webhook_endpoint.to_string());
+                self.finds_nothing(merchant, path.trim_start_matches("/public/v1/")).await;
+            }
+            // The log of attempts is that of the endpoint in the path, and so are the events that are sent again.
+            (Endpoint::Webhooks(WebhookCall::Attempts), "cursor")
+            | (Endpoint::Webhooks(WebhookCall::Redeliver), "event_id" | "from_event_id" | "to_event_id") => {}
+            (Endpoint::Webhooks(_), "id") => {
+                let path = endpoint.path().replace("{id}", &self.webhook_endpoint.to_string());
+                let body = r#"{"status":"PAUSED","event_id":"evt_1_1"}"#;
+                let refused = merchant.post(&path, body).await;
+                assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
+            }
             // A cursor belongs to one account. That account is refused by its path, and another one by the cursor.
             (Endpoint::Statement, "cursor") => {
                 let rest = format!("statement?cursor={}", self.statement_cursor);
@@ -187,6 +220,14 @@ impl Things {
             }
             (Endpoint::Purchases, "cursor") => {
                 self.is_empty(merchant, &format!("cursor={}", self.cursor)).await;
+            }
+            // A cursor is a position among the events of all organisations, and shows only one's own.
+            (Endpoint::Events, "cursor") => {
+                let read = merchant
+                    .get(&format!("/public/v1/events?cursor={}", self.event_cursor))
+                    .await
+                    .expect(200);
+                assert!(!read.text.contains(&self.meter), "{}", read.text);
             }
             (endpoint, name) => panic!("which data does {name} refer to at {}?", endpoint.path()),
         }

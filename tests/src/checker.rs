@@ -13,7 +13,7 @@ mod tests;
 mod vend_log;
 
 pub use books::{
-    Attempt, Books, Event, HoldSample, Incident, Message, Posting, Purchase, SAMPLE_OF_HOLDS, Wallet,
+    Attempt, Books, Event, HoldSample, Incident, Message, Posting, Purchase, SAMPLE_OF_HOLDS, Told, Wallet,
 };
 pub use evidence::{Evidence, Letter, Log, Moment, Secret, gather};
 pub use history::{Call, Claim, Exchange, History, Reply};
@@ -48,7 +48,7 @@ impl std::fmt::Display for Violation {
 }
 
 /// All invariants, ordered by number.
-pub const INVARIANTS: [Invariant; 19] = [
+pub const INVARIANTS: [Invariant; 20] = [
     invariants::vends::I1,
     invariants::vends::I2,
     invariants::vends::I3,
@@ -68,6 +68,7 @@ pub const INVARIANTS: [Invariant; 19] = [
     invariants::envelope::I17,
     invariants::moves::I18,
     invariants::rest::I19,
+    invariants::feed::I20,
 ];
 
 /// Checks the evidence against every invariant.

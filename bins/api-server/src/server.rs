@@ -10,8 +10,9 @@ use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{Engine, Vending};
+use vending::{BadNetwork, Engine, Vending};
 use web::{HeadLimits, SharedState, WebSettingsError};
+use webhook::DestinationRules;
 
 use crate::{facts::facts, listener, settings::Settings};
 
@@ -21,6 +22,7 @@ pub struct ApiServer {
     address: SocketAddr,
     observatory: Observatory,
     engine: Engine,
+    vending: Data<Vending>,
     stop_notice: Duration,
     drain: Duration,
 }
@@ -46,6 +48,9 @@ pub enum ServeError {
     /// The settings of the surfaces cannot be used.
     #[error("the web settings cannot be used")]
     Web(#[from] WebSettingsError),
+    /// The settings of webhooks cannot be used.
+    #[error("the webhooks settings cannot be used")]
+    Webhooks(#[from] BadNetwork),
     /// The address cannot be listened on.
     #[error("the server cannot listen on {listen}")]
     Listen {
@@ -69,6 +74,7 @@ struct Shared {
     web: Data<SharedState>,
     identity: Data<Identity>,
     vending: Data<Vending>,
+    destinations: Data<DestinationRules>,
 }
 
 impl ApiServer {
@@ -105,12 +111,17 @@ impl ApiServer {
             settings.vending.clone(),
             shared.zone(),
         )?;
-        let shared =
-            Shared { web: Data::new(shared), identity: Data::new(identity), vending: Data::new(vending) };
+        let shared = Shared {
+            web: Data::new(shared),
+            identity: Data::new(identity),
+            vending: Data::new(vending),
+            destinations: Data::new(settings.webhooks.rules()?),
+        };
+        let vending = shared.vending.clone();
         let (server, address) = listen(settings, clock, shared)?;
         let stop_notice = Duration::from_millis(settings.http.stop_notice_ms);
         let drain = Duration::from_secs(settings.http.drain_s);
-        Ok(Self { server, address, observatory, engine, stop_notice, drain })
+        Ok(Self { server, address, observatory, engine, vending, stop_notice, drain })
     }
 
     /// The address of the monitoring listener.
@@ -132,6 +143,7 @@ impl ApiServer {
             stop.await;
             self.observatory.stopping();
             tokio::time::sleep(self.stop_notice).await;
+            self.vending.end_waits();
         };
         let served = tokio::select! {
             served = &mut serving => served,
@@ -167,6 +179,7 @@ fn listen(
             .app_data(shared.web.clone())
             .app_data(shared.identity.clone())
             .app_data(shared.vending.clone())
+            .app_data(shared.destinations.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
             .configure(http_legacy::routes)

@@ -9,7 +9,7 @@ use identity::IdentitySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
-use vending::VendingSettings;
+use vending::{VendingSettings, WebhookSettings};
 use web::WebSettings;
 
 /// All settings of a server.
@@ -31,6 +31,9 @@ pub struct Settings {
     /// The time limits of a purchase.
     #[serde(default)]
     pub vending: VendingSettings,
+    /// Where the webhook endpoints of integrators may be.
+    #[serde(default)]
+    pub webhooks: WebhookSettings,
     /// The connections to providers, by their code.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,
@@ -51,6 +54,9 @@ pub struct Settings {
     pub rounds: Option<IgnoredAny>,
     /// For the worker only.
     #[serde(default)]
+    pub webhook_delivery: Option<IgnoredAny>,
+    /// For the worker only.
+    #[serde(default)]
     pub notify: Option<IgnoredAny>,
     /// For `api-server migrate` only, which may read the same file.
     #[serde(default)]
@@ -58,6 +64,9 @@ pub struct Settings {
     /// For the worker only.
     #[serde(default)]
     pub retention: Option<IgnoredAny>,
+    /// For the worker only.
+    #[serde(default)]
+    pub feed: Option<IgnoredAny>,
     /// For `vendctl` only, which may read the same file.
     #[serde(default)]
     pub operator: Option<IgnoredAny>,
@@ -71,6 +80,7 @@ impl Settings {
         review.zeros("http", self.http.zeros());
         review.section("web", || self.web.checked());
         review.zeros("web", self.web.zeros());
+        review.section("webhooks", || self.webhooks.rules().map(drop));
         review.section("store", || self.store.checked());
         review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));

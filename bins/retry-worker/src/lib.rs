@@ -69,6 +69,7 @@ pub fn describe_metrics() {
     back_office::describe_metrics();
     vending::describe_metrics();
     notify::describe_metrics();
+    webhook_delivery::describe_metrics();
     rounds::describe_metrics();
 }
 

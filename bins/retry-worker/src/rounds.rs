@@ -1,10 +1,10 @@
 //! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, carries the cut-offs of
-//! statements forward, and deletes expired data and what is older than its retention. Any number of workers may run them at the
+//! statements forward, reports secrets that end soon, and deletes expired data and what is older than its retention. Any number of workers may run them at the
 //! same time. None of them posts money.
 
 use std::time::Duration;
 
-use back_office::{CheckProgress, RetentionSettings, show_violations};
+use back_office::{CheckProgress, FeedSettings, RetentionSettings, show_violations};
 use clock::SharedClock;
 use database::DatabaseError;
 use metrics::{describe_gauge, gauge};
@@ -62,14 +62,14 @@ pub(crate) fn describe_metrics() {
 /// Runs the periodic tasks. Never returns.
 pub(crate) async fn make(
     settings: RoundSettings,
-    retention: RetentionSettings,
+    (retention, feed): (RetentionSettings, FeedSettings),
     store: Store,
     clock: SharedClock,
 ) {
     tokio::join!(
         count(every(settings.count_every_ms), &store, &clock),
         check(every(settings.check_every_ms), &store, &clock),
-        purge(every(settings.purge_every_ms), retention, &store),
+        purge(every(settings.purge_every_ms), retention, feed, &store),
         carry(every(settings.carry_every_ms), &store),
     );
 }
@@ -101,7 +101,7 @@ async fn check(mut due: Interval, store: &Store, clock: &SharedClock) {
     }
 }
 
-async fn purge(mut due: Interval, retention: RetentionSettings, store: &Store) {
+async fn purge(mut due: Interval, retention: RetentionSettings, feed: FeedSettings, store: &Store) {
     loop {
         due.tick().await;
         match back_office::purge_expired(store.database()).await {
@@ -111,6 +111,10 @@ async fn purge(mut due: Interval, retention: RetentionSettings, store: &Store) {
         match back_office::apply_retention(store.database(), retention).await {
             Ok(erased) => tracing::info!(?erased, "data beyond its retention was erased"),
             Err(error) => log_failure(&error, "not all data beyond its retention could be erased"),
+        }
+        match back_office::keep_feed(store.database(), feed).await {
+            Ok(kept) => tracing::info!(?kept, "the feed was kept in order"),
+            Err(error) => log_failure(&error, "the feed could not be kept in order"),
         }
     }
 }

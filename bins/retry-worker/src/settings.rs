@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use back_office::RetentionSettings;
+use back_office::{FeedSettings, RetentionSettings};
 use boot::{ObserveSettings, Review, TelemetrySettings};
 use clock::SharedClock;
 use database::DatabaseSettings;
@@ -10,7 +10,8 @@ use notify::NotifySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
-use vending::{VendingSettings, WorkerSettings};
+use vending::{VendingSettings, WebhookSettings, WorkerSettings};
+use webhook_delivery::DeliverySettings;
 
 use crate::RoundSettings;
 
@@ -27,9 +28,15 @@ pub struct Settings {
     /// How long data of purchases that have ended is kept.
     #[serde(default)]
     pub retention: RetentionSettings,
+    /// The feed of what happened, which integrators read.
+    #[serde(default)]
+    pub feed: FeedSettings,
     /// The messages that people receive.
     #[serde(default)]
     pub notify: NotifySettings,
+    /// The delivery of events to webhook endpoints.
+    #[serde(default)]
+    pub webhook_delivery: DeliverySettings,
     /// The database.
     pub store: DatabaseSettings,
     /// The keys that seal tokens at rest.
@@ -37,6 +44,9 @@ pub struct Settings {
     /// The time limits of a purchase: the same as the server's.
     #[serde(default)]
     pub vending: VendingSettings,
+    /// Where the webhook endpoints of integrators may be: the same as the server's.
+    #[serde(default)]
+    pub webhooks: WebhookSettings,
     /// The connections to providers, by their code: the same as the server's.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,
@@ -72,8 +82,12 @@ impl Settings {
         review.zeros("", (self.engine_threads == 0).then_some("engine_threads"));
         review.zeros("worker", self.worker.zeros());
         review.zeros("rounds", self.rounds.zeros());
+        review.section("feed", || self.feed.checked());
         review.section("notify", || self.notify.checked());
         review.zeros("notify", self.notify.zeros());
+        review.section("webhooks", || self.webhooks.rules().map(drop));
+        review.section("webhook_delivery", || self.webhook_delivery.checked());
+        review.zeros("webhook_delivery", self.webhook_delivery.zeros());
         review.section("store", || self.store.checked());
         review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));

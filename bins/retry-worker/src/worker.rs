@@ -1,19 +1,22 @@
 //! One worker: built, run, drained.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
-use back_office::RetentionSettings;
+use back_office::{FeedSettings, RetentionSettings};
 use boot::{Metrics, Observatory, ObserveError};
 use chrono_tz::Tz;
 use clock::SharedClock;
 use database::{DatabaseError, Purpose};
+use feed::Feed;
 use futures_util::FutureExt;
 use messages::Messages;
 use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsError};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{Engine, Vending, WorkerSettings};
+use vending::{BadNetwork, Engine, Vending, WorkerSettings};
+use webhook_delivery::{Deliverer, DeliverySettingsError, Sender, SenderError};
+use webhook_store::WebhookStore;
 
 use crate::{RoundSettings, Settings, rounds};
 
@@ -22,11 +25,13 @@ use crate::{RoundSettings, Settings, rounds};
 pub struct Worker {
     vending: Vending,
     notifier: Notifier,
+    deliverer: Deliverer,
     observatory: Observatory,
     settings: WorkerSettings,
     store: Store,
     rounds: RoundSettings,
     retention: RetentionSettings,
+    feed: FeedSettings,
     clock: SharedClock,
 }
 
@@ -51,6 +56,15 @@ pub enum WorkError {
     /// The gateways cannot be built from the settings.
     #[error("a gateway for messages cannot be used")]
     Gateway(#[from] GatewayError),
+    /// The settings of webhooks cannot be used.
+    #[error("the webhooks settings cannot be used")]
+    Webhooks(#[from] BadNetwork),
+    /// The settings of webhook delivery cannot be used together.
+    #[error("the webhook_delivery settings cannot be used")]
+    Delivery(#[from] DeliverySettingsError),
+    /// The client for webhook endpoints cannot be built.
+    #[error("webhooks cannot be sent")]
+    Sender(#[from] SenderError),
     /// The monitoring listener cannot be started.
     #[error("the worker cannot be monitored")]
     Observe(#[from] ObserveError),
@@ -71,6 +85,7 @@ impl Worker {
         store.database().refuse_powerful_role().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let notifier = notifier(store.clone(), &settings.notify)?;
+        let deliverer = deliverer(&store, settings, &clock)?;
         let reached = store.clone();
         let observatory = Observatory::start(&settings.observe, metrics, clock.clone(), move || {
             let store = reached.clone();
@@ -80,9 +95,20 @@ impl Worker {
         let zone = Tz::UTC;
         let vending =
             Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
-        let (rounds, retention) = (settings.rounds.clone(), settings.retention);
+        let (rounds, retention, feed) = (settings.rounds.clone(), settings.retention, settings.feed);
         let settings = settings.worker.clone();
-        Ok(Self { vending, notifier, observatory, settings, store, rounds, retention, clock })
+        Ok(Self {
+            vending,
+            notifier,
+            deliverer,
+            observatory,
+            settings,
+            store,
+            rounds,
+            retention,
+            feed,
+            clock,
+        })
     }
 
     /// The address of the monitoring listener.
@@ -90,7 +116,7 @@ impl Worker {
         self.observatory.address()
     }
 
-    /// Works until `stop` resolves. Then it claims nothing more and finishes the purchases and messages under way.
+    /// Works until `stop` resolves. Then it claims nothing more and finishes the purchases, messages and events under way.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let stop = async {
             stop.await;
@@ -98,11 +124,15 @@ impl Worker {
         };
         let stop = stop.shared();
         let work = async {
-            tokio::join!(self.vending.work(&self.settings, stop.clone()), self.notifier.run(stop.clone()));
+            tokio::join!(
+                self.vending.work(&self.settings, stop.clone()),
+                self.notifier.run(stop.clone()),
+                self.deliverer.run(stop.clone()),
+            );
         };
         tokio::select! {
             () = work => {}
-            () = Box::pin(rounds::make(self.rounds, self.retention, self.store, self.clock)) => {}
+            () = Box::pin(rounds::make(self.rounds, (self.retention, self.feed), self.store, self.clock)) => {}
         }
     }
 }
@@ -111,4 +141,13 @@ fn notifier(store: Store, settings: &NotifySettings) -> Result<Notifier, WorkErr
     settings.checked()?;
     let gateways = Gateways::new(settings)?;
     Ok(Notifier::new(store, Messages::new(), gateways, settings.clone()))
+}
+
+fn deliverer(store: &Store, settings: &Settings, clock: &SharedClock) -> Result<Deliverer, WorkError> {
+    let delivery = settings.webhook_delivery.clone();
+    delivery.checked()?;
+    let [connect, within] = [delivery.connect_timeout_ms, delivery.timeout_ms].map(Duration::from_millis);
+    let sender = Sender::new(settings.webhooks.rules()?, connect, within)?;
+    let feed = Feed::on(store.database().clone());
+    Ok(Deliverer::new(feed, WebhookStore::on(store), sender, delivery, clock.clone()))
 }

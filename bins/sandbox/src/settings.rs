@@ -103,6 +103,10 @@ key = "{sealing_key}"
 
 [vending]
 {vending}
+[webhooks]
+allow_http = true
+allow_networks = ["127.0.0.0/8"]
+
 [providers.{electricity}.xmlvend]
 endpoint = "{simulator_url}/xmlvend"
 currency = "BWP"

@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::{
     arguments::{Whose, Why},
     error::VendctlError,
-    parse,
-    report::{Report, Row, instant, yes},
+    parse::{self, Amount},
+    report::{Report, Row, instant, or_dash, yes},
     session::Session,
     words,
 };
@@ -86,6 +86,9 @@ pub(crate) struct Set {
     /// Its position in the organisation's list
     #[arg(long, allow_negative_numbers = true)]
     rank: Option<i32>,
+    /// The balance below which the integrator is told that the wallet is low, such as 500.00; 0 to tell it no more
+    #[arg(long, value_name = "AMOUNT", value_parser = parse::charge)]
+    low_balance: Option<Amount>,
     #[command(flatten)]
     why: Why,
 }
@@ -111,6 +114,7 @@ struct View {
     handling: &'static str,
     retries: bool,
     rank: i32,
+    low_balance: Option<String>,
     created_at: String,
 }
 
@@ -158,16 +162,17 @@ impl Open {
 
 impl Set {
     async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let currency = session.account(self.account).await?.currency;
         let change = AccountChange {
             name: self.name.clone(),
             handling: self.handling,
             retries_enabled: self.retries,
             rank: self.rank,
+            low_balance: self.low_balance.map(|amount| amount.of(currency).minor()),
         };
         if change.is_empty() {
             return Err(VendctlError::NothingToChange);
         }
-        session.account(self.account).await?;
         back_office::change_account(
             session.database(),
             AccountId(self.account),
@@ -211,6 +216,7 @@ impl From<AccountRecord> for View {
             handling: record.handling.as_str(),
             retries: record.retries_enabled,
             rank: record.rank,
+            low_balance: record.low_balance.map(|amount| amount.to_string()),
             created_at: instant(record.created_at),
         }
     }
@@ -228,6 +234,7 @@ impl Row for View {
         "handling",
         "retries",
         "rank",
+        "low below",
         "created at",
     ];
 
@@ -243,6 +250,7 @@ impl Row for View {
             self.handling.to_owned(),
             yes(self.retries),
             self.rank.to_string(),
+            or_dash(self.low_balance.as_deref()),
             self.created_at.clone(),
         ]
     }

@@ -21,3 +21,15 @@ SELECT 'INCIDENTS', '', count(*),
        NULL
 FROM incidents i
 WHERE NOT EXISTS (SELECT FROM incident_decisions d WHERE d.incident_id = i.id)
+UNION ALL
+-- Events that are committed and that an older open transaction holds back.
+SELECT 'FEED', '', count(*),
+       extract(epoch FROM now() - min(held.at))::bigint,
+       NULL
+FROM organisations o
+CROSS JOIN LATERAL (
+    SELECT e.at FROM feed_events e
+    WHERE e.organisation_id = o.id
+        AND e.transaction_no >= (SELECT n.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM feed_numbering n)
+    ORDER BY e.transaction_no, e.id LIMIT 1
+) held

@@ -22,6 +22,8 @@ pub struct OpenWork {
     pub outbox: Backlog,
     /// Incidents without a decision: vends that came too late.
     pub incidents: Backlog,
+    /// Organisations with events of the feed that cannot be read yet, because an older transaction is open.
+    pub held_back: Backlog,
 }
 
 /// Waiting items of one kind.
@@ -53,7 +55,7 @@ struct Row {
     overdue_s: Option<i64>,
 }
 
-/// Counts the waiting work: open purchases, messages that are owed, and incidents.
+/// Counts the waiting work: open purchases, messages that are owed, incidents, and events that are held back.
 ///
 /// # Errors
 /// If the database does not answer.
@@ -93,6 +95,7 @@ impl OpenWork {
                 self.overdue = self.overdue.max(seconds(row.overdue_s));
             }
             "OUTBOX" => self.outbox = backlog,
+            "FEED" => self.held_back = backlog,
             _incidents => self.incidents = backlog,
         }
         Ok(())

@@ -2,13 +2,17 @@
 //!
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
 //! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
-//! messages that were sent or given up. What the operator's retention settings name is erased from ended purchases.
+//! messages that were sent or given up; events of the feed after a setting; and, of webhooks, ended keys, attempts after 30 days and
+//! deleted endpoints. What the operator's retention settings name is erased from ended purchases.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
 
+mod feed;
 mod retention;
+mod webhooks;
 
+pub use feed::{FeedKept, FeedSettings, FeedSettingsError, keep_feed};
 pub use retention::{Erased, RetentionSettings, apply_retention};
 
 /// How many rows were deleted.
@@ -31,6 +35,12 @@ pub struct Purged {
     pub refused_confirms: u64,
     /// Messages that were sent or given up more than 30 days ago.
     pub messages: u64,
+    /// Keys of webhook endpoints that ended more than a day ago.
+    pub webhook_keys: u64,
+    /// Attempts to deliver an event that are older than 30 days.
+    pub webhook_attempts: u64,
+    /// Webhook endpoints that were deleted more than 30 days ago.
+    pub webhook_endpoints: u64,
 }
 
 /// The maximum number of rows that one transaction deletes.
@@ -160,6 +170,9 @@ pub async fn purge_expired(database: &Database) -> Result<Purged, DatabaseError>
         messages: purge::<PurgeMessages>(database)
             .await?
             .saturating_add(purge::<PurgeRepeatedMessages>(database).await?),
+        webhook_keys: purge::<webhooks::PurgeKeys>(database).await?,
+        webhook_attempts: purge::<webhooks::PurgeAttempts>(database).await?,
+        webhook_endpoints: purge::<webhooks::PurgeEndpoints>(database).await?,
     })
 }
 

@@ -28,7 +28,10 @@ pub use archive::{
 };
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenWork, count_open};
-pub use housekeeping::{Erased, Purged, RetentionSettings, apply_retention, purge_expired};
+pub use housekeeping::{
+    Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
+    purge_expired,
+};
 pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
     FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,

@@ -11,6 +11,7 @@ const OVERDUE: &str = "vendgate_overdue_seconds";
 const OUTBOX_PENDING: &str = "vendgate_outbox_pending";
 const OUTBOX_OLDEST: &str = "vendgate_outbox_oldest_seconds";
 const INCIDENTS_OPEN: &str = "vendgate_incidents_open";
+const FEED_HELD_BACK: &str = "vendgate_feed_held_back_seconds";
 const BROKEN_INVARIANTS: &str = "vendgate_broken_invariants";
 
 /// The maximum number of violations of one look that are logged. All of them are counted.
@@ -27,6 +28,10 @@ pub fn describe_metrics() {
         INCIDENTS_OPEN,
         "Vends that came after the end of their purchase and are not closed yet."
     );
+    describe_gauge!(
+        FEED_HELD_BACK,
+        "How long the oldest event of the feed has been held back by an older open transaction."
+    );
     describe_gauge!(BROKEN_INVARIANTS, "Violations of the invariants of the books, by invariant.");
 }
 
@@ -41,6 +46,7 @@ pub(crate) fn waiting(open: &OpenWork) {
     gauge!(OUTBOX_PENDING).set(open.outbox.waiting);
     gauge!(OUTBOX_OLDEST).set(open.outbox.oldest);
     gauge!(INCIDENTS_OPEN).set(open.incidents.waiting);
+    gauge!(FEED_HELD_BACK).set(open.held_back.oldest);
 }
 
 /// Sets the gauges of this process to what [`check_books`](crate::check_books) has found, and logs the

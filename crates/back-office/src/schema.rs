@@ -21,6 +21,7 @@ diesel::table! {
         rank -> Integer,
         posted -> Nullable<BigInt>,
         held -> Nullable<BigInt>,
+        low_balance -> Nullable<BigInt>,
         created_at -> Timestamptz,
     }
 }

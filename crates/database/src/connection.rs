@@ -179,6 +179,7 @@ impl Connection {
         let timeline = session::set_up(&client, &settings, purpose).await?;
         timelines.see(timeline)?;
         schema::check(&client).await?;
+        schema::arrive(&client).await?;
         let guard = tokio::spawn(leave_former_primary(driver.clone(), timelines.clone(), timeline));
         let connection = Self {
             client,

@@ -25,6 +25,16 @@ pub(crate) fn session_lock() -> i64 {
     PROGRAM | schema_version().parse::<i64>().unwrap_or_default()
 }
 
+/// A database that was restored, or a server that was promoted, gives the ids of transactions out a second time. So whatever is
+/// numbered by them is told where the session is, before the session writes anything.
+const ARRIVE: &str = "SELECT public.number_feed_here()";
+
+/// Tells the database that a session of this program begins on this server, whose schema was [checked](check).
+pub(crate) async fn arrive(client: &Client) -> Result<(), DatabaseError> {
+    client.simple_query(ARRIVE).await?;
+    Ok(())
+}
+
 /// Refuses a database without all migrations of this program, and one that no longer serves it. Returns the versions that the
 /// database has and this program does not know.
 pub(crate) async fn check(client: &Client) -> Result<Vec<String>, DatabaseError> {

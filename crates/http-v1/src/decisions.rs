@@ -25,7 +25,9 @@ impl Endpoint {
             | Self::Sales
             | Self::Receipt
             | Self::LookUp
-            | Self::Message => None,
+            | Self::Message
+            | Self::Events
+            | Self::Webhooks(_) => None,
         }
     }
 

@@ -1,8 +1,10 @@
 //! Every endpoint of this surface, once. The routes, the documentation and the tests are all made from this list.
 
 mod codes;
+mod webhooks;
 
 pub(crate) use codes::failures;
+pub use webhooks::WebhookCall;
 
 use actix_web::http::Method;
 
@@ -44,6 +46,10 @@ pub enum Endpoint {
     LookUp,
     /// The message with the token, once more.
     Message,
+    /// What happened to the caller's things.
+    Events,
+    /// The caller's webhook endpoints.
+    Webhooks(WebhookCall),
 }
 
 /// What a caller needs to be admitted.
@@ -59,7 +65,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 26] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -76,6 +82,16 @@ impl Endpoint {
         Self::Receipt,
         Self::LookUp,
         Self::Message,
+        Self::Events,
+        Self::Webhooks(WebhookCall::List),
+        Self::Webhooks(WebhookCall::Create),
+        Self::Webhooks(WebhookCall::One),
+        Self::Webhooks(WebhookCall::Update),
+        Self::Webhooks(WebhookCall::RotateSecret),
+        Self::Webhooks(WebhookCall::Delete),
+        Self::Webhooks(WebhookCall::Test),
+        Self::Webhooks(WebhookCall::Redeliver),
+        Self::Webhooks(WebhookCall::Attempts),
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -97,6 +113,8 @@ impl Endpoint {
             Self::Receipt => "/public/v1/purchases/{id}/receipt",
             Self::LookUp => "/public/v1/subscribers/{id}/purchases",
             Self::Message => "/public/v1/purchases/{id}/messages",
+            Self::Events => "/public/v1/events",
+            Self::Webhooks(call) => call.path(),
         }
     }
 
@@ -115,7 +133,9 @@ impl Endpoint {
             | Self::Statement
             | Self::Sales
             | Self::Receipt
-            | Self::LookUp => Method::GET,
+            | Self::LookUp
+            | Self::Events => Method::GET,
+            Self::Webhooks(call) => call.method(),
         }
     }
 
@@ -129,6 +149,7 @@ impl Endpoint {
             Self::Sales => &["from", "to", "format"],
             Self::LookUp => &["limit"],
             Self::Receipt => &["format", "language", "columns", "code_page"],
+            Self::Events => &["types", "cursor", "limit", "wait"],
             Self::Login
             | Self::Refresh
             | Self::Me
@@ -140,6 +161,7 @@ impl Endpoint {
             | Self::Retry
             | Self::Purchase
             | Self::Message => &[],
+            Self::Webhooks(call) => call.query_parameters(),
         }
     }
 
@@ -156,9 +178,11 @@ impl Endpoint {
             Self::Retry => Access::Permitted(Permission::PurchasesRetry),
             Self::Message => Access::Permitted(Permission::MessagesSend),
             Self::LookUp => Access::Permitted(Permission::SubscribersRead),
-            Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt => {
+            // Most events are about purchases. Every role that reads purchases may read everything else that an event shows.
+            Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt | Self::Events => {
                 Access::Permitted(Permission::PurchasesRead)
             }
+            Self::Webhooks(call) => Access::Permitted(call.permission()),
         }
     }
 

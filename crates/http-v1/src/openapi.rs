@@ -3,6 +3,7 @@
 
 mod bodies;
 mod error;
+pub(crate) mod events;
 mod examples;
 mod headers;
 mod links;
@@ -13,6 +14,7 @@ pub(crate) mod purchased;
 mod responses;
 mod texts;
 pub(crate) mod values;
+mod webhooks;
 
 pub(crate) use headers::NEXT_CURSOR;
 
@@ -104,6 +106,13 @@ fn components() -> Components {
     add::<wire::QueuedMessage<'_>>(&mut schemas);
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
+    add::<wire::EventPage<'_>>(&mut schemas);
+    add::<wire::WebhookEndpoint>(&mut schemas);
+    add::<wire::WebhookEndpointWithSecret>(&mut schemas);
+    add::<wire::DeletedWebhookEndpoint>(&mut schemas);
+    add::<wire::WebhookTest>(&mut schemas);
+    add::<wire::Redelivery>(&mut schemas);
+    add::<wire::WebhookAttemptPage>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

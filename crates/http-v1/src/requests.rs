@@ -2,6 +2,8 @@
 
 mod cursor;
 mod days;
+mod deliveries;
+mod event_list;
 mod format;
 pub(crate) mod limits;
 mod look_up;
@@ -15,8 +17,11 @@ mod sales;
 mod selection;
 mod session;
 mod statement;
+mod webhooks;
 
 pub use days::Days;
+pub use deliveries::{attempts_query, events_again};
+pub use event_list::{EventList, event_list};
 pub use format::Format;
 pub use look_up::look_up;
 pub use message::{PHONE_NUMBER, corrected_number};
@@ -28,3 +33,4 @@ pub use receipt::{ReceiptFormat, ReceiptQuery, receipt_query};
 pub use sales::{SalesQuery, sales_query};
 pub use session::{login_request, refresh_request};
 pub use statement::{StatementQuery, statement_query};
+pub use webhooks::{key_overlap, new_webhook_endpoint, webhook_endpoint_change, webhook_endpoint_in_path};

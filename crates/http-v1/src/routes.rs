@@ -2,7 +2,9 @@
 
 mod accounts;
 mod auth;
+mod deliveries;
 mod document;
+mod events;
 mod look_up;
 mod message;
 mod products;
@@ -12,6 +14,7 @@ mod receipt;
 mod sales;
 mod statement;
 mod strict;
+mod webhooks;
 
 use actix_web::{
     FromRequest, Handler, Resource, Responder,
@@ -20,11 +23,12 @@ use actix_web::{
 
 use web::get;
 
-use crate::Endpoint;
+use crate::{Endpoint, WebhookCall};
 use document::DocumentOnce;
 
 /// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
-/// a [`web::SharedState`], an [`identity::Identity`] and a [`vending::Vending`] as its data.
+/// a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`] and the [`webhook::DestinationRules`] as its
+/// data.
 pub fn routes(config: &mut ServiceConfig) {
     config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
     for endpoint in Endpoint::ALL {
@@ -50,6 +54,18 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Receipt => at(endpoint, receipt::receipt),
         Endpoint::LookUp => at(endpoint, look_up::look_up),
         Endpoint::Message => at(endpoint, message::again),
+        Endpoint::Events => at(endpoint, events::list),
+        Endpoint::Webhooks(call) => match call {
+            WebhookCall::List => at(endpoint, webhooks::list),
+            WebhookCall::Create => at(endpoint, webhooks::create),
+            WebhookCall::One => at(endpoint, webhooks::one),
+            WebhookCall::Update => at(endpoint, webhooks::update),
+            WebhookCall::RotateSecret => at(endpoint, webhooks::rotate_secret),
+            WebhookCall::Delete => at(endpoint, webhooks::delete),
+            WebhookCall::Test => at(endpoint, deliveries::test),
+            WebhookCall::Redeliver => at(endpoint, deliveries::redeliver),
+            WebhookCall::Attempts => at(endpoint, deliveries::attempts),
+        },
     }
 }
 

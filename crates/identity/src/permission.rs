@@ -15,11 +15,13 @@ pub enum Permission {
     SubscribersRead,
     /// Has the message with a token sent again.
     MessagesSend,
+    WebhooksRead,
+    WebhooksManage,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::AccountsRead,
         Self::ProductsRead,
         Self::PurchasesValidate,
@@ -28,6 +30,8 @@ impl Permission {
         Self::PurchasesRead,
         Self::SubscribersRead,
         Self::MessagesSend,
+        Self::WebhooksRead,
+        Self::WebhooksManage,
     ];
 
     /// Its name on the wire.
@@ -41,6 +45,8 @@ impl Permission {
             Self::PurchasesRead => "purchases.read",
             Self::SubscribersRead => "subscribers.read",
             Self::MessagesSend => "messages.send",
+            Self::WebhooksRead => "webhooks.read",
+            Self::WebhooksManage => "webhooks.manage",
         }
     }
 
@@ -48,9 +54,13 @@ impl Permission {
     pub const fn of(role: Role) -> &'static [Self] {
         match role {
             Role::Integrator => &Self::ALL,
-            Role::Viewer => {
-                &[Self::AccountsRead, Self::ProductsRead, Self::PurchasesValidate, Self::PurchasesRead]
-            }
+            Role::Viewer => &[
+                Self::AccountsRead,
+                Self::ProductsRead,
+                Self::PurchasesValidate,
+                Self::PurchasesRead,
+                Self::WebhooksRead,
+            ],
         }
     }
 }
@@ -71,7 +81,10 @@ mod tests {
     fn an_integrator_may_do_everything_and_a_viewer_nothing_that_moves_money() {
         assert_eq!(Permission::of(Role::Integrator), Permission::ALL);
         let viewer: Vec<_> = Permission::of(Role::Viewer).iter().map(|one| one.code()).collect();
-        assert_eq!(viewer, ["accounts.read", "products.read", "purchases.validate", "purchases.read"]);
+        assert_eq!(
+            viewer,
+            ["accounts.read", "products.read", "purchases.validate", "purchases.read", "webhooks.read"]
+        );
         assert_eq!([Role::Integrator, Role::Viewer].map(scope), ["read write", "read"]);
     }
 }

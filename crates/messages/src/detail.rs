@@ -23,6 +23,8 @@ pub enum Detail {
     ExpectedInteger,
     /// Neither `true` nor `false`. `field`.
     ExpectedFlag,
+    /// Not a JSON list of texts. `field`.
+    ExpectedList,
     /// A text without characters. `field`.
     Empty,
     /// More characters than allowed. `field`, `limit`.
@@ -105,6 +107,20 @@ pub enum Detail {
     BadCursor,
     /// A cursor together with filters with which it was not given out. `field`.
     CursorOfOtherFilters,
+    /// Events after a cursor are no longer kept. `field`.
+    EventsDeleted,
+    /// Not a URL that events can be sent to. `field`.
+    BadUrl,
+    /// A URL without TLS. `field`.
+    UrlNotHttps,
+    /// A URL that leads to no public address. `field`.
+    UrlNotPublic,
+    /// The organisation has as many webhook endpoints as it may have. `limit`.
+    TooManyEndpoints,
+    /// The webhook endpoint is paused or switched off.
+    EndpointNotActive,
+    /// Not the id of an event. `field`.
+    BadEventId,
     /// An account named in a field. `field`.
     Account,
     /// No purchase of electricity is known. There may be purchases of other products.
@@ -153,7 +169,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 71] = [
+    pub const ALL: [Self; 80] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -163,6 +179,7 @@ impl Detail {
         Self::ExpectedText,
         Self::ExpectedInteger,
         Self::ExpectedFlag,
+        Self::ExpectedList,
         Self::Empty,
         Self::TooLong,
         Self::ForbiddenCharacter,
@@ -204,6 +221,13 @@ impl Detail {
         Self::PeriodNotBegun,
         Self::BadCursor,
         Self::CursorOfOtherFilters,
+        Self::EventsDeleted,
+        Self::BadUrl,
+        Self::UrlNotHttps,
+        Self::UrlNotPublic,
+        Self::TooManyEndpoints,
+        Self::EndpointNotActive,
+        Self::BadEventId,
         Self::Account,
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
@@ -272,6 +296,14 @@ impl Detail {
             | Self::PeriodNotBegun
             | Self::BadCursor
             | Self::CursorOfOtherFilters
+            | Self::EventsDeleted
+            | Self::ExpectedList
+            | Self::BadUrl
+            | Self::UrlNotHttps
+            | Self::UrlNotPublic
+            | Self::TooManyEndpoints
+            | Self::EndpointNotActive
+            | Self::BadEventId
             | Self::BadIdempotencyKey
             | Self::IdempotencyKeyReused => ErrorCode::InvalidArgument,
             Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
@@ -310,6 +342,7 @@ impl Detail {
             Self::ExpectedText => "expected_text",
             Self::ExpectedInteger => "expected_integer",
             Self::ExpectedFlag => "expected_flag",
+            Self::ExpectedList => "expected_list",
             Self::Empty => "empty",
             Self::TooLong => "too_long",
             Self::ForbiddenCharacter => "forbidden_character",
@@ -351,6 +384,13 @@ impl Detail {
             Self::PeriodNotBegun => "period_not_begun",
             Self::BadCursor => "bad_cursor",
             Self::CursorOfOtherFilters => "cursor_of_other_filters",
+            Self::EventsDeleted => "events_deleted",
+            Self::BadUrl => "bad_url",
+            Self::UrlNotHttps => "url_not_https",
+            Self::UrlNotPublic => "url_not_public",
+            Self::TooManyEndpoints => "too_many_endpoints",
+            Self::EndpointNotActive => "endpoint_not_active",
+            Self::BadEventId => "bad_event_id",
             Self::Account => "account",
             Self::NoElectricityTransaction => "no_electricity_transaction",
             Self::EarlierAttemptFailed => "earlier_attempt_failed",

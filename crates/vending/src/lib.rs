@@ -11,6 +11,7 @@ mod catalogue;
 mod confirm;
 mod customer;
 mod engine;
+mod events;
 mod leases;
 mod measured;
 mod measures;
@@ -26,6 +27,7 @@ mod resolve;
 mod retry;
 mod settings;
 mod slots;
+mod webhooks;
 mod work;
 
 use std::collections::HashMap;
@@ -35,6 +37,7 @@ use std::sync::Arc;
 use chrono::DateTime;
 use chrono_tz::Tz;
 use clock::SharedClock;
+use feed::Feed;
 use provider::Provider;
 use purchase::TimingError;
 use store::Store;
@@ -49,7 +52,9 @@ pub use refusals::{ConfirmError, PauseEnd, ReadError, Rejection, RetryError};
 pub use repeats::RepeatedMessage;
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{VendingSettings, WorkerSettings};
+pub use settings::{BadNetwork, VendingSettings, WebhookSettings, WorkerSettings};
+pub use webhook_store::{Again, Asked, AttemptRecord, event_id};
+pub use webhooks::WebhookError;
 pub use work::WorkDone;
 
 use calls::CallIds;
@@ -67,6 +72,7 @@ pub struct Vending(Arc<Service>);
 
 struct Service {
     store: Store,
+    feed: Feed,
     providers: Providers,
     clock: SharedClock,
     engine: Engine,
@@ -109,6 +115,7 @@ impl Vending {
             refused_confirms: RefusedConfirms::default(),
             leases,
             looks: Semaphore::new(LOOKS_MAX),
+            feed: Feed::on(store.database().clone()),
             store,
             providers: measured::measured(providers, &clock),
             clock,

@@ -64,6 +64,7 @@ impl Sending {
 
 /// Describes the metrics of this crate to the metrics recorder.
 pub fn describe_metrics() {
+    feed::describe_metrics();
     describe_counter!(
         PURCHASES,
         "Purchases that this process has brought to their end: successful, or why they failed."

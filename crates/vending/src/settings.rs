@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
+use webhook::DestinationRules;
 
 /// The defaults were proven safe. Scale all lengths together or none. All programs of one database have the same ones.
 #[derive(Clone, Debug, Deserialize)]
@@ -44,6 +45,31 @@ pub struct VendingSettings {
     /// How often an integrator may have the message with the token of one purchase sent again within a day. Zero: never. More
     /// than 10 counts as 10, which is the limit of the database.
     pub messages_per_day: u16,
+}
+
+/// Where the webhook endpoints of integrators may be. The server and the worker have the same ones.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WebhookSettings {
+    /// Whether an endpoint may be `http://`. Only for tests: events would be readable on the network.
+    pub allow_http: bool,
+    /// Networks in which endpoints may be although they are not public, such as `["10.20.0.0/16"]`. Every integrator can then have
+    /// requests sent there.
+    pub allow_networks: Vec<String>,
+}
+
+/// The text is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("webhooks.allow_networks has {0:?}, which is no network such as 10.20.0.0/16")]
+pub struct BadNetwork(String);
+
+impl WebhookSettings {
+    /// The rules for the addresses of endpoints.
+    pub fn rules(&self) -> Result<DestinationRules, BadNetwork> {
+        let network = |text: &String| text.parse().map_err(|_no_network| BadNetwork(text.clone()));
+        let allow_networks = self.allow_networks.iter().map(network).collect::<Result<_, _>>()?;
+        Ok(DestinationRules { allow_http: self.allow_http, allow_networks })
+    }
 }
 
 /// How much work a worker takes on at a time.

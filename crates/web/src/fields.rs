@@ -70,6 +70,12 @@ impl Fields {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
+    /// A text of at most `max` characters. An empty one counts: it removes what was there.
+    pub fn text_or_empty(&self, name: &'static str, max: usize) -> Result<Option<String>, ApiError> {
+        let Some(value) = self.find(name) else { return Ok(None) };
+        checked(name, text_of(name, value)?, max, Use::Line).map(Some)
+    }
+
     /// A date and time of day as `YYYY-MM-DD HH:MM:SS`.
     pub fn optional_date_time(&self, name: &'static str) -> Result<Option<NaiveDateTime>, ApiError> {
         let Some(text) = self.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
@@ -108,6 +114,28 @@ impl Fields {
         number.parse().map_err(|_not_whole| ApiError::new(Detail::ExpectedInteger).about(name))
     }
 
+    /// A whole number, if the field is present.
+    pub fn optional_integer(&self, name: &'static str) -> Result<Option<i64>, ApiError> {
+        self.find(name).map(|_present| self.required_integer(name)).transpose()
+    }
+
+    /// A list of the given values, if the field is present. A value that occurs twice counts once.
+    pub fn optional_list_of<T: Copy>(
+        &self,
+        name: &'static str,
+        choices: &[T],
+        name_of: impl Fn(T) -> &'static str,
+    ) -> Result<Option<Vec<T>>, ApiError> {
+        let Some(value) = self.find(name) else { return Ok(None) };
+        let texts: Vec<String> = serde_json::from_str(value)
+            .map_err(|_complaint| ApiError::new(Detail::ExpectedList).about(name))?;
+        if texts.iter().any(|text| !choices.iter().any(|choice| name_of(*choice) == text)) {
+            return Err(unknown_value(name, choices, name_of));
+        }
+        let wanted = |choice: &T| texts.iter().any(|text| name_of(*choice) == text);
+        Ok(Some(choices.iter().copied().filter(wanted).collect()))
+    }
+
     /// One of the given values, by its name on the wire.
     pub fn one_of<T: Copy>(
         &self,
@@ -128,10 +156,8 @@ impl Fields {
     ) -> Result<Option<T>, ApiError> {
         let Some(value) = self.find(name) else { return Ok(None) };
         let text = text_of(name, value)?;
-        choices.iter().copied().find(|choice| name_of(*choice) == text).map(Some).ok_or_else(|| {
-            let allowed: Vec<&str> = choices.iter().map(|choice| name_of(*choice)).collect();
-            ApiError::new(Detail::UnknownValue).about(name).with("allowed", allowed.join(", "))
-        })
+        let chosen = choices.iter().copied().find(|choice| name_of(*choice) == text);
+        chosen.map(Some).ok_or_else(|| unknown_value(name, choices, name_of))
     }
 
     /// A language tag, and the region in it.
@@ -207,6 +233,15 @@ impl fmt::Debug for Fields {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_set().entries(self.members.names()).finish()
     }
+}
+
+fn unknown_value<T: Copy>(
+    name: &'static str,
+    choices: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> ApiError {
+    let allowed: Vec<&str> = choices.iter().map(|choice| name_of(*choice)).collect();
+    ApiError::new(Detail::UnknownValue).about(name).with("allowed", allowed.join(", "))
 }
 
 fn text_of(name: &'static str, value: &str) -> Result<String, ApiError> {

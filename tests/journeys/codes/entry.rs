@@ -3,7 +3,7 @@
 use std::thread;
 
 use error_codes::ErrorCode;
-use http_v1::Endpoint;
+use http_v1::{Endpoint, WebhookCall};
 use reqwest::Method;
 
 use super::seen::{Seen, call_endpoint, path};
@@ -44,7 +44,16 @@ pub async fn closed_to_some(seen: &Seen) {
         );
     }
     let viewer = env().open_merchant_of_a_viewer().await;
-    for endpoint in [Endpoint::Confirm, Endpoint::Retry, Endpoint::LookUp, Endpoint::Message] {
+    let manages = [
+        WebhookCall::Create,
+        WebhookCall::Update,
+        WebhookCall::RotateSecret,
+        WebhookCall::Delete,
+        WebhookCall::Test,
+        WebhookCall::Redeliver,
+    ];
+    let others = [Endpoint::Confirm, Endpoint::Retry, Endpoint::LookUp, Endpoint::Message];
+    for endpoint in others.into_iter().chain(manages.map(Endpoint::Webhooks)) {
         seen.expect(ErrorCode::MissingPermission, endpoint, &call_endpoint(&viewer, endpoint).await);
     }
     suspended(seen).await;

@@ -5,12 +5,12 @@ use error_codes::ErrorCode::{
     MeterNotAllowed, MissingField, ProviderTimeout, ResourceNotFound, RetriesDisabled, TransactionNotFound,
     TransactionPending,
 };
-use http_v1::Endpoint;
+use http_v1::{Endpoint, WebhookCall};
 use purchase::Handling;
 use sandbox::WalletPlan;
 use serde_json::json;
 
-use super::seen::Seen;
+use super::seen::{Seen, call_endpoint};
 use crate::{
     env::env,
     merchant::Merchant,
@@ -31,6 +31,11 @@ pub async fn that_are_wrong(seen: &Seen) {
         seen.expect(MissingField, endpoint, &merchant.post(endpoint.path(), "{}").await);
         seen.expect(InvalidArgument, endpoint, &merchant.post(endpoint.path(), "[").await);
     }
+    let create = Endpoint::Webhooks(WebhookCall::Create);
+    seen.expect(MissingField, create, &merchant.post(create.path(), "{}").await);
+    let redeliver = Endpoint::Webhooks(WebhookCall::Redeliver);
+    let path = redeliver.path().replace("{id}", "1");
+    seen.expect(MissingField, redeliver, &merchant.post(&path, "{}").await);
     let right = merchant.order(&env().meter());
     let wrong = [
         (InvalidMsisdn, right.clone().with("beneficiary_phone_number", "\"2677\"")),
@@ -67,6 +72,18 @@ pub async fn about_purchases(seen: &Seen) {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }
     sent_again(seen, &merchant).await;
+    for call in [
+        WebhookCall::One,
+        WebhookCall::Update,
+        WebhookCall::RotateSecret,
+        WebhookCall::Delete,
+        WebhookCall::Test,
+        WebhookCall::Redeliver,
+        WebhookCall::Attempts,
+    ] {
+        let endpoint = Endpoint::Webhooks(call);
+        seen.expect(ResourceNotFound, endpoint, &call_endpoint(&merchant, endpoint).await);
+    }
     let unknown = merchant.retry(&env().meter(), "nobody-1").await;
     seen.expect(TransactionNotFound, Endpoint::Retry, &unknown);
     retries_switched_off(seen, &merchant).await;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Mutex};
 
 use error_codes::{Action, Decision, ErrorCode, Money};
-use http_v1::Endpoint;
+use http_v1::{Endpoint, WebhookCall};
 
 use crate::{
     env::env,
@@ -80,7 +80,17 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         Endpoint::Validate | Endpoint::Confirm => Some(merchant.order(&env().meter()).body()),
         Endpoint::Retry => Some(RequestBody::retry("09000000000", "nobody-1").body()),
         Endpoint::Message => Some("{}".to_owned()),
-        Endpoint::Me
+        Endpoint::Webhooks(WebhookCall::Create) => Some(r#"{"url":"https://till.example/"}"#.to_owned()),
+        Endpoint::Webhooks(WebhookCall::Update | WebhookCall::RotateSecret) => Some("{}".to_owned()),
+        Endpoint::Webhooks(WebhookCall::Redeliver) => Some(r#"{"event_id":"evt_1_1"}"#.to_owned()),
+        Endpoint::Webhooks(
+            WebhookCall::List
+            | WebhookCall::One
+            | WebhookCall::Delete
+            | WebhookCall::Test
+            | WebhookCall::Attempts,
+        )
+        | Endpoint::Me
         | Endpoint::Accounts
         | Endpoint::Account
         | Endpoint::Products
@@ -89,7 +99,8 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
-        | Endpoint::LookUp => None,
+        | Endpoint::LookUp
+        | Endpoint::Events => None,
     };
     merchant.send(method(endpoint), &path(merchant, endpoint), body.as_deref(), &[]).await
 }

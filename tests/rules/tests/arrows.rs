@@ -41,8 +41,10 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/transcript", "transcript", &["purchase", "vend", "money", "meter-token"]),
     ("crates/message-sim", "message-sim", &["clock"]),
     ("crates/utility-sim", "utility-sim", &["message-sim", "money", "meter-token", "sts", "clock"]),
+    ("crates/webhook", "webhook", &[]),
     ("crates/database", "database", &[]),
     ("crates/directory", "directory", &["database"]),
+    ("crates/feed", "feed", &["database", "purchase", "vend", "money"]),
     ("crates/catalogue", "catalogue", &["directory", "database", "purchase", "vend", "ledger", "money"]),
     (
         "crates/store",
@@ -59,6 +61,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "failpoint",
         ],
     ),
+    ("crates/webhook-store", "webhook-store", &["store", "feed", "database", "webhook", "purchase"]),
     (
         "crates/back-office",
         "back-office",
@@ -79,10 +82,13 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "vending",
         &[
             "store",
+            "feed",
             "catalogue",
             "database",
             "provider",
             "transcript",
+            "webhook-store",
+            "webhook",
             "purchase",
             "vend",
             "ledger",
@@ -101,6 +107,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &["store", "database", "purchase", "messages", "meter-token", "failpoint", "clock"],
     ),
     (
+        "crates/webhook-delivery",
+        "webhook-delivery",
+        &["webhook-store", "feed", "database", "webhook", "purchase", "clock"],
+    ),
+    (
         "crates/web",
         "web",
         &["vending", "purchase", "vend", "ledger", "identity", "messages", "error-codes", "money", "clock"],
@@ -112,7 +123,9 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "web",
             "receipt",
             "vending",
+            "feed",
             "identity",
+            "webhook",
             "purchase",
             "vend",
             "ledger",
@@ -164,6 +177,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "provider-registry",
             "store",
             "database",
+            "webhook",
             "purchase",
             "clock",
         ],
@@ -173,7 +187,10 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "retry-worker",
         &[
             "boot",
+            "webhook-delivery",
+            "webhook-store",
             "notify",
+            "feed",
             "messages",
             "vending",
             "provider-registry",
@@ -244,6 +261,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "utility-sim",
             "transcript",
             "test-kit",
+            "webhook",
             "purchase",
             "ledger",
             "vend",
@@ -291,7 +309,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("diesel", &["database", "directory", "catalogue", "store", "back-office"]),
+    ("diesel", &["database", "directory", "catalogue", "feed", "store", "webhook-store", "back-office"]),
     ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",
@@ -324,7 +342,8 @@ const TEST_KIT: (&str, &[&str]) = ("test-kit", &["bench"]);
 
 /// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format. A feature that the
 /// workspace does not switch on may add one for other teams.
-const PURE: &[&str] = &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase"];
+const PURE: &[&str] =
+    &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase", "webhook"];
 
 /// Prefixes of libraries that a pure crate must not use.
 const IMPURE: &[&str] = &[

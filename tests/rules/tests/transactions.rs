@@ -5,8 +5,15 @@
 use crate::source::{assert_none, rust_files};
 
 /// The crates that hold statements.
-const WITH_STATEMENTS: &[&str] =
-    &["crates/database/", "crates/directory/", "crates/catalogue/", "crates/store/", "crates/back-office/"];
+const WITH_STATEMENTS: &[&str] = &[
+    "crates/database/",
+    "crates/directory/",
+    "crates/feed/",
+    "crates/catalogue/",
+    "crates/store/",
+    "crates/webhook-store/",
+    "crates/back-office/",
+];
 
 /// What opens a connection or a transaction, or takes one.
 const OPENS: &[&str] = &[

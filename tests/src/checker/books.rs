@@ -19,6 +19,9 @@ pub struct Books {
     /// Messages that are owed, sent or given up. Empty if the database has no outbox.
     #[serde(default)]
     pub outbox: Vec<Message>,
+    /// What the feed tells of each purchase that was made since there is a feed. Empty if the database has none.
+    #[serde(default)]
+    pub told: Vec<Told>,
 }
 
 /// A row of the purchases.
@@ -109,6 +112,15 @@ pub struct Incident {
     pub kind: String,
 }
 
+/// How many events of the feed a purchase has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Told {
+    pub purchase: i64,
+    pub accepted: i64,
+    pub succeeded: i64,
+    pub failed: i64,
+}
+
 /// A row of the outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Message {
@@ -140,9 +152,13 @@ impl Purchase {
 impl Books {
     /// Reads the whole snapshot.
     pub fn read(database: &LocalDatabase) -> Self {
-        let has_outbox = database.run_sql("SELECT to_regclass('outbox') IS NOT NULL").unwrap() == "t";
-        let outbox = if has_outbox { OUTBOX } else { "SELECT 1 WHERE false" };
-        let parts = PARTS.iter().copied().chain([("outbox", outbox)]);
+        let later =
+            [("outbox", "outbox", OUTBOX), ("told", "feed_events", TOLD)].map(|(part, table, rows)| {
+                let is_there =
+                    database.run_sql(&format!("SELECT to_regclass('{table}') IS NOT NULL")).unwrap() == "t";
+                (part, if is_there { rows } else { "SELECT 1 WHERE false" })
+            });
+        let parts = PARTS.iter().copied().chain(later);
         let members = parts
             .map(|(name, rows)| format!("'{name}', (SELECT coalesce(json_agg(r), '[]') FROM ({rows}) r)"));
         let members: Vec<String> = members.collect();
@@ -247,3 +263,8 @@ const PARTS: [(&str, &str); 6] = [
 
 const OUTBOX: &str = "SELECT purchase_id AS purchase, kind, recipient, channel, attempts,
     sent_at IS NOT NULL AS is_sent, given_up_at IS NOT NULL AS is_given_up FROM outbox";
+
+const TOLD: &str = "SELECT p.id AS purchase, count(*) FILTER (WHERE e.kind = 'purchase.accepted') AS accepted,
+        count(*) FILTER (WHERE e.kind = 'purchase.succeeded') AS succeeded, count(*) FILTER (WHERE e.kind = 'purchase.failed') AS failed
+    FROM purchases p CROSS JOIN feed_numbering n LEFT JOIN feed_events e ON e.purchase_id = p.id
+    WHERE p.created_at > n.began_at GROUP BY p.id";

@@ -101,6 +101,7 @@ impl Evidence {
             "incidents",
             "provider_replies",
             "outbox",
+            "feed_events",
         ] {
             let text = database.run_sql(&format!("SELECT t::text FROM {table} t")).unwrap();
             self.logs.push(Log { name: format!("table {table}"), text });

@@ -2,6 +2,7 @@
 
 pub(super) mod answers;
 pub(super) mod envelope;
+pub(super) mod feed;
 pub(super) mod messages;
 pub(super) mod money;
 pub(super) mod moves;

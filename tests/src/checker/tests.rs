@@ -31,9 +31,9 @@ fn an_account_with_the_number_of_a_purchase_is_not_taken_for_the_purchase() {
 }
 
 #[test]
-fn invariants_are_numbered_from_one_to_nineteen() {
+fn invariants_are_numbered_from_one_to_twenty() {
     let ids: Vec<String> = INVARIANTS.iter().map(|invariant| invariant.id.to_owned()).collect();
-    let expected: Vec<String> = (1..=19).map(|number| format!("I{number}")).collect();
+    let expected: Vec<String> = (1..=20).map(|number| format!("I{number}")).collect();
     assert_eq!(ids, expected);
 }
 
@@ -361,6 +361,15 @@ fn violations(evidence: &Evidence) -> BTreeSet<&'static str> {
     check(evidence).into_iter().map(|violation| violation.invariant).collect()
 }
 
+#[test]
+fn i20_an_end_that_is_not_told_told_twice_or_told_otherwise() {
+    breaks("I20", |evidence| evidence.books.told[0].succeeded = 0);
+    breaks("I20", |evidence| evidence.books.told[0].accepted = 2);
+    breaks("I20", |evidence| {
+        evidence.books.told[1] = Told { purchase: FAILED, accepted: 1, succeeded: 1, failed: 0 }
+    });
+}
+
 /// BWP 1000.00 paid in. One purchase succeeded, one failed.
 fn sound() -> Evidence {
     let books = Books {
@@ -391,6 +400,10 @@ fn sound() -> Evidence {
             is_sent: true,
             is_given_up: false,
         }],
+        told: vec![
+            Told { purchase: BOUGHT, accepted: 1, succeeded: 1, failed: 0 },
+            Told { purchase: FAILED, accepted: 1, succeeded: 0, failed: 1 },
+        ],
     };
     let vend = VendLine {
         product_type: "ELECTRICITY".to_owned(),

@@ -14,6 +14,7 @@ use crate::{
 /// The files that declare the settings of several programs. A program adds the file of its root, `Settings`.
 const FILES: &[&str] = &[
     "bins/retry-worker/src/rounds.rs",
+    "crates/back-office/src/housekeeping/feed.rs",
     "crates/back-office/src/housekeeping/retention.rs",
     "crates/boot/src/observe.rs",
     "crates/boot/src/telemetry.rs",
@@ -30,6 +31,7 @@ const FILES: &[&str] = &[
     "crates/vending/src/settings.rs",
     "crates/web/src/limits/settings.rs",
     "crates/web/src/settings.rs",
+    "crates/webhook-delivery/src/settings.rs",
 ];
 
 const KEY: &str = "\"0000000000000000000000000000000000000000000000000000000000000000\"";

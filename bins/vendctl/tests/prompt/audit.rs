@@ -23,6 +23,7 @@ const CHANGES: &[(&str, &str)] = &[
     ("user readmit till -o KGALE", "user.status_set"),
     ("account open -o KGALE --name Wallet --currency BWP", "account.topped_up"),
     ("account set $WALLET --rank 2", "account.changed"),
+    ("account set $WALLET --low-balance 500.00", "account.changed"),
     ("account suspend $WALLET", "account.status_set"),
     ("account readmit $WALLET", "account.status_set"),
     ("wallet top-up $WALLET 5.00 --currency BWP --id A", "account.topped_up"),

@@ -44,7 +44,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
         (&shows("role list"), "role scope permissions"),
         (
             &shows("account list -o KGALE"),
-            "id name category currency status posted held available handling retries rank created_at",
+            "id name category currency status posted held available handling retries rank low_balance created_at",
         ),
         (&paid, "entry account reference amount posted_at posted_before available"),
         (

@@ -20,6 +20,8 @@ pub struct AccountChange {
     pub retries_enabled: Option<bool>,
     /// Its position in a list.
     pub rank: Option<i32>,
+    /// The amount in minor units below which its balance is low: the feed then tells its organisation. Zero: it is never low.
+    pub low_balance: Option<i64>,
 }
 
 /// Applies the changes to a wallet.
@@ -37,6 +39,7 @@ pub async fn change_account(
                 .bind::<Nullable<Text>, _>(change.handling.map(Handling::as_str))
                 .bind::<Nullable<Bool>, _>(change.retries_enabled)
                 .bind::<Nullable<Integer>, _>(change.rank)
+                .bind::<Nullable<BigInt>, _>(change.low_balance)
                 .load::<OwnerRow>(transaction);
             let owner = written.await?.into_iter().next().ok_or_else(|| absent(account))?;
             let organisation = OrganisationId(owner.organisation_id);
@@ -51,7 +54,8 @@ struct ChangeAccount;
 impl Statement for ChangeAccount {
     const SQL: &str = "-- change_account
 UPDATE accounts SET name = coalesce($2, name), handling = coalesce($3, handling),
-    retries_enabled = coalesce($4, retries_enabled), rank = coalesce($5, rank)
+    retries_enabled = coalesce($4, retries_enabled), rank = coalesce($5, rank),
+    low_balance = nullif(coalesce($6, low_balance), 0)
 WHERE id = $1 AND organisation_id IS NOT NULL
 RETURNING organisation_id";
 }
@@ -69,6 +73,7 @@ impl AccountChange {
             && self.handling.is_none()
             && self.retries_enabled.is_none()
             && self.rank.is_none()
+            && self.low_balance.is_none()
     }
 
     /// The details for the audit log.
@@ -83,6 +88,7 @@ impl AccountChange {
         add("handling", self.handling.map(|handling| handling.as_str().into()));
         add("retries_enabled", self.retries_enabled.map(Value::from));
         add("rank", self.rank.map(Value::from));
+        add("low_balance_minor", self.low_balance.map(Value::from));
         Value::Object(details)
     }
 }

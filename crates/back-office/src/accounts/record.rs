@@ -38,6 +38,8 @@ pub struct AccountRecord {
     pub held: Money,
     /// The amount that can be spent.
     pub available: Money,
+    /// The balance below which the feed tells its organisation, if there is one.
+    pub low_balance: Option<Money>,
     /// When it was opened.
     pub created_at: DateTime<Utc>,
 }
@@ -78,7 +80,8 @@ struct ShowAccounts;
 
 impl Statement for ShowAccounts {
     const SQL: &str = "-- show_accounts
-SELECT id, organisation_id, name, currency, category, status, handling, retries_enabled, rank, posted, held, created_at
+SELECT id, organisation_id, name, currency, category, status, handling, retries_enabled, rank, posted, held,
+    low_balance, created_at
 FROM accounts
 WHERE organisation_id IS NOT NULL AND (organisation_id = $1 OR $1 IS NULL) AND (id = $2 OR $2 IS NULL)
 ORDER BY rank, id";
@@ -98,6 +101,7 @@ pub(super) struct AccountRow {
     rank: i32,
     posted: Option<i64>,
     held: Option<i64>,
+    low_balance: Option<i64>,
     created_at: DateTime<Utc>,
 }
 
@@ -121,6 +125,7 @@ impl TryFrom<AccountRow> for AccountRecord {
             name: row.name,
             retries_enabled: row.retries_enabled,
             rank: row.rank,
+            low_balance: row.low_balance.map(|minor| Money::from_minor(minor, currency)),
             created_at: row.created_at,
             currency,
             posted,

@@ -26,6 +26,12 @@ impl Statement for ReadSettlements {
     const SQL: &str = include_str!("read_settlements.sql");
 }
 
+struct ReadUntold;
+
+impl Statement for ReadUntold {
+    const SQL: &str = include_str!("read_untold.sql");
+}
+
 struct ReadEvidence;
 
 impl Statement for ReadEvidence {
@@ -100,6 +106,15 @@ struct EvidenceRow {
     has_deed: bool,
 }
 
+/// A purchase whose end the feed does not tell as it is.
+#[derive(QueryableByName)]
+struct UntoldRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    finding: String,
+}
+
 /// Checks the purchases of these stretches.
 pub(super) async fn look(
     transaction: &Transaction,
@@ -115,6 +130,10 @@ pub(super) async fn look(
     let shown = |row: &EvidenceRow| Ok(row.fault(sealing).map(str::to_owned));
     let unproven = walk::<ReadEvidence, _>(transaction, stretches, suspects, shown).await?;
     broken.replace(Invariant::EndsHaveEvidence, violations(Invariant::EndsHaveEvidence, unproven));
+    let suspects = broken.suspects(Invariant::EndsAreTold);
+    let told = |row: &UntoldRow| Ok(Some(row.finding.clone()));
+    let untold = walk::<ReadUntold, _>(transaction, stretches, suspects, told).await?;
+    broken.replace(Invariant::EndsAreTold, violations(Invariant::EndsAreTold, untold));
     Ok(())
 }
 
@@ -166,6 +185,12 @@ impl Examined for SettlementRow {
 }
 
 impl Examined for EvidenceRow {
+    fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+impl Examined for UntoldRow {
     fn id(&self) -> i64 {
         self.id
     }

@@ -29,6 +29,8 @@ pub enum Invariant {
     PaymentsAreAudited,
     /// No purchase ends without evidence.
     EndsHaveEvidence,
+    /// The feed tells of each end once.
+    EndsAreTold,
     /// No line of the audit log was changed or removed.
     AuditLogIsWhole,
 }
@@ -46,7 +48,7 @@ pub struct Violation {
 
 impl Invariant {
     /// Every invariant.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::HoldsEqualOpenPurchases,
         Self::OpenPurchasesAreDue,
         Self::DuePurchasesAreTakenUp,
@@ -59,6 +61,7 @@ impl Invariant {
         Self::UnmatchedVendsAreOwed,
         Self::PaymentsAreAudited,
         Self::EndsHaveEvidence,
+        Self::EndsAreTold,
         Self::AuditLogIsWhole,
     ];
 
@@ -77,6 +80,7 @@ impl Invariant {
             Self::UnmatchedVendsAreOwed => "unmatched_vends_are_owed",
             Self::PaymentsAreAudited => "payments_are_audited",
             Self::EndsHaveEvidence => "ends_have_evidence",
+            Self::EndsAreTold => "ends_are_told",
             Self::AuditLogIsWhole => "audit_log_is_whole",
         }
     }
@@ -113,6 +117,9 @@ impl Invariant {
             Self::EndsHaveEvidence => {
                 "a success has its attempt, and a token or a reply that our keys have sealed; what a person decided has its \
                  line in the audit log"
+            }
+            Self::EndsAreTold => {
+                "a purchase that has ended has one event of the feed that says so, as it ended"
             }
             Self::AuditLogIsWhole => {
                 "each line of the audit log has the hash of its content and of the line before it"

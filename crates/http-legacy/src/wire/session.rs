@@ -89,7 +89,10 @@ fn permissions_of(caller: &Caller) -> Vec<&'static str> {
         | Permission::PurchasesConfirm
         | Permission::PurchasesRetry
         | Permission::PurchasesRead => true,
-        Permission::SubscribersRead | Permission::MessagesSend => false,
+        Permission::SubscribersRead
+        | Permission::MessagesSend
+        | Permission::WebhooksRead
+        | Permission::WebhooksManage => false,
     };
     caller.permissions().iter().copied().filter(is_known).map(Permission::code).collect()
 }

@@ -65,7 +65,8 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
         | Endpoint::Products
         | Endpoint::Purchases
         | Endpoint::Sales
-        | Endpoint::LookUp => &[],
+        | Endpoint::LookUp
+        | Endpoint::Events => &[],
         Endpoint::Account | Endpoint::Statement => &[&[ErrorCode::ResourceNotFound]],
         // The purchase is open, so nothing is sold yet.
         Endpoint::Receipt => {
@@ -80,6 +81,7 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
                 ErrorCode::ProviderTimeout,
             ],
         ],
+        Endpoint::Webhooks(call) => call.codes(),
         // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],

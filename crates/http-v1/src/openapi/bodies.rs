@@ -7,7 +7,7 @@ use utoipa::openapi::{
 
 use vend::SubscriberIdentifier;
 
-use super::{examples, texts};
+use super::{examples, texts, webhooks};
 use crate::{Endpoint, requests::limits};
 
 /// The name of the body's schema, if the endpoint has one.
@@ -27,7 +27,9 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
-        | Endpoint::LookUp => None,
+        | Endpoint::LookUp
+        | Endpoint::Events => None,
+        Endpoint::Webhooks(call) => webhooks::body_name(call),
     }
 }
 
@@ -40,8 +42,10 @@ pub(super) fn all() -> Vec<(String, RefOr<Schema>)> {
         ("RetryRequest", retry().examples([examples::retry()])),
         ("MessageRequest", message().examples([examples::message()])),
     ]
+    .into_iter()
+    .chain(webhooks::bodies())
     .map(|(name, body)| (name.to_owned(), body.into()))
-    .into()
+    .collect()
 }
 
 fn login() -> ObjectBuilder {
@@ -203,7 +207,7 @@ fn constant(value: &'static str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some([value]))
 }
 
-fn with(body: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
+pub(super) fn with(body: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
     body.property(name, field).required(name)
 }
 
@@ -211,6 +215,6 @@ fn with_ref(body: ObjectBuilder, name: &'static str, schema: &'static str) -> Ob
     body.property(name, Ref::from_schema_name(schema)).required(name)
 }
 
-fn or_null(of: Type) -> SchemaType {
+pub(super) fn or_null(of: Type) -> SchemaType {
     [of, Type::Null].into_iter().collect()
 }

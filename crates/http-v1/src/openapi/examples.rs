@@ -8,6 +8,7 @@ use utoipa::openapi::{
 
 use error_codes::{ErrorCode, Retryable};
 
+use super::webhooks;
 use crate::Endpoint;
 
 /// A login.
@@ -60,6 +61,8 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Statement => Some("statement"),
         Endpoint::Sales => Some("sales"),
         Endpoint::Message => Some("message"),
+        Endpoint::Events => Some("events"),
+        Endpoint::Webhooks(call) => webhooks::example_name(call),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases | Endpoint::Receipt | Endpoint::LookUp => {
             None
         }
@@ -77,10 +80,11 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("statement", "The statement of a day with one sale", statement()),
         ("sales", "The sales of a day", sales()),
         ("message", "The message will be sent again", queued()),
+        ("events", "What happened in one sale", events()),
     ];
+    let successes = successes.into_iter().chain(webhooks::examples());
     let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
     successes
-        .into_iter()
         .chain(errors)
         .map(|(name, summary, value)| {
             (name, ExampleBuilder::new().summary(summary).value(Some(value)).build())
@@ -153,6 +157,27 @@ fn queued() -> Value {
     json!({
         "purchase_id": 4217, "phone_number": "26771234568",
         "requested_at": "2026-11-20T13:05:00.000000+02:00", "remaining_today": 2,
+    })
+}
+
+fn events() -> Value {
+    let event = |id, kind, status, at| {
+        json!({
+            "id": id, "type": kind, "occurred_at": at,
+            "data": {"purchase": {
+                "id": 4217, "reference": "TOP/2026/11/0000004217", "external_reference": "SALE-2026-000187", "status": status,
+                "account_id": 1, "product_type": "ELECTRICITY", "provider_code": "BPC", "subscriber_identifier": "07000010012",
+                "entry": "BWP 100.00", "entry_minor": 10_000, "total": "BWP 101.50", "total_minor": 10_150,
+            }},
+        })
+    };
+    json!({
+        "data": [
+            event("evt_1795172400000120_8121", "purchase.accepted", "PENDING", "2026-11-20T11:00:00.000000Z"),
+            event("evt_1795172400000124_8122", "purchase.succeeded", "SUCCESSFUL", "2026-11-20T11:00:01.250000Z"),
+        ],
+        "next_cursor": "bhVfXq3C3Yd7InRyYW5zYWN0aW9uIjoxLCJudW1iZXIiOjF9",
+        "has_more": false,
     })
 }
 

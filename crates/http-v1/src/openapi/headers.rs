@@ -79,7 +79,9 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Sales
         | Endpoint::Receipt
         | Endpoint::LookUp
-        | Endpoint::Message => answer,
+        | Endpoint::Message
+        | Endpoint::Events
+        | Endpoint::Webhooks(_) => answer,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use utoipa::openapi::link::Link;
 
+use super::webhooks;
 use crate::Endpoint;
 
 /// The links of an endpoint's answer, with their names.
@@ -22,6 +23,10 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         Endpoint::Purchases => {
             vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/data/0/id"))]
         }
+        Endpoint::Events => {
+            vec![("next", next_page("$response.body#/next_cursor"))]
+        }
+        Endpoint::Webhooks(call) => webhooks::links(call),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -35,8 +40,12 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
     }
 }
 
-fn with_id(to: Endpoint, id: &str) -> Link {
+pub(super) fn with_id(to: Endpoint, id: &str) -> Link {
     Link::builder().operation_id(to.operation_id()).parameter("id", id).build()
+}
+
+fn next_page(cursor: &str) -> Link {
+    Link::builder().operation_id(Endpoint::Events.operation_id()).parameter("cursor", cursor).build()
 }
 
 /// The target's fields are among those of this request. The other fields are ignored.

@@ -9,7 +9,7 @@ use utoipa::openapi::{
 use purchase::PurchaseStatus;
 use receipt::{CodePage, Columns};
 
-use super::{bodies, headers, texts};
+use super::{bodies, headers, texts, webhooks};
 use crate::{
     Endpoint,
     requests::{Format, ReceiptFormat, limits},
@@ -26,6 +26,8 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
         Endpoint::Receipt => receipt(),
         Endpoint::LookUp => look_up(),
         Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
+        Endpoint::Events => events(),
+        Endpoint::Webhooks(call) => webhooks::parameters(call),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -117,6 +119,26 @@ fn one_of(names: &[&'static str], description: &str) -> ObjectBuilder {
         .description(Some(description))
 }
 
+/// The parameters of the feed.
+fn events() -> Vec<Parameter> {
+    let whole = |max: u16, description: &str| {
+        ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .minimum(Some(1))
+            .maximum(Some(max))
+            .description(Some(description))
+    };
+    let limit = whole(limits::EVENTS_MAX, "At most so many events on a page.");
+    [
+        ("types", texts::required(limits::CURSOR_MAX, EVENT_TYPES)),
+        ("cursor", texts::required(limits::CURSOR_MAX, EVENT_CURSOR)),
+        ("limit", limit.default(Some(limits::EVENTS_DEFAULT.into()))),
+        ("wait", whole(limits::EVENT_WAIT_MAX_S, EVENT_WAIT)),
+    ]
+    .map(|(name, value)| parameter(name, ParameterIn::Query, Required::False, value))
+    .into()
+}
+
 /// The days of a statement or a report.
 fn days() -> Vec<Parameter> {
     [
@@ -148,6 +170,13 @@ const COLUMNS: &str =
 const CODE_PAGE: &str = "How a receipt printer gets its accents: `windows-1252`, which is the default, or `pc850`, or `ascii`, \
     which leaves them out.";
 
+const EVENT_TYPES: &str =
+    "Only events of these types: names, with commas between them. Without it, all types.";
+const EVENT_CURSOR: &str =
+    "`next_cursor` of the page before. Without it, the oldest events that are kept. It carries no filters.";
+const EVENT_WAIT: &str = "If there is no event, wait for one, at most so many seconds. Without it, the answer comes at once. It may \
+    also come early and empty, when very many callers wait.";
+
 const STATEMENT_CURSOR: &str = "`next_cursor` or `X-Next-Cursor` of the page before. It carries the days; they may be \
     repeated, but not changed.";
 
@@ -165,7 +194,7 @@ fn moment(what: &str) -> ObjectBuilder {
     )
 }
 
-fn id(description: &str) -> Parameter {
+pub(super) fn id(description: &str) -> Parameter {
     let number = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
@@ -174,7 +203,12 @@ fn id(description: &str) -> Parameter {
     parameter("id", ParameterIn::Path, Required::True, number)
 }
 
-fn parameter(name: &str, place: ParameterIn, required: Required, value: ObjectBuilder) -> Parameter {
+pub(super) fn parameter(
+    name: &str,
+    place: ParameterIn,
+    required: Required,
+    value: ObjectBuilder,
+) -> Parameter {
     let value = value.build();
     ParameterBuilder::new()
         .name(name)

@@ -1,5 +1,6 @@
 //! The texts of the document.
 
+use super::webhooks;
 use crate::Endpoint;
 
 pub(super) const OVERVIEW: &str = "Prepaid electricity, water and airtime, paid from a prepaid wallet.\n\n\
@@ -16,12 +17,14 @@ pub(super) const BODY: &str = "One JSON object of at most 16 KiB without repeate
     are ignored; null is the same as absent.";
 
 /// The groups in which endpoints are shown.
-pub(super) const TAGS: [(&str, &str); 5] = [
+pub(super) const TAGS: [(&str, &str); 7] = [
     (SESSION, "Coming in, staying in, and who one is."),
     (WALLET, "Accounts and their balances."),
     (CATALOGUE, "What can be bought."),
     (PURCHASES, "Quotes, purchases, and what became of them."),
     (BOOKS, "What a day was: every movement of an account, and what was sold."),
+    (EVENTS, "What happened, in an order that never changes."),
+    (WEBHOOKS, "Addresses to which the service sends your events."),
 ];
 
 const SESSION: &str = "Session";
@@ -29,6 +32,8 @@ const WALLET: &str = "Accounts";
 const CATALOGUE: &str = "Products";
 const PURCHASES: &str = "Purchases";
 const BOOKS: &str = "Books";
+const EVENTS: &str = "Events";
+pub(super) const WEBHOOKS: &str = "Webhooks";
 
 /// The names and the description of an endpoint.
 pub(super) struct Texts {
@@ -183,5 +188,19 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 counts down, and then it is 429 `rate_limited`. A purchase that has failed, or whose token was erased, has \
                 no message: 404. One that is still open has none yet: 409, with `recovery`.",
         },
+        Endpoint::Events => Texts {
+            operation_id: "listEvents",
+            tag: EVENTS,
+            summary: "What happened",
+            description: "Everything that happened to the organisation's things, the oldest first. The order never changes, \
+                and nothing is ever added before an event that was read: keep `next_cursor` when you have worked off a page, \
+                and send it as `cursor` to go on. With `wait`, the request stays open until there is an event, so a loop \
+                without a pause of its own hears of an event within a second.\n\n\
+                A purchase has one `purchase.accepted` and, at its end, either one `purchase.succeeded` or one \
+                `purchase.failed`. `purchase.pending` and `purchase.in_review` may come between them. An event has no token: \
+                read the purchase for it. Events are kept for some weeks. A cursor that is older is refused, because it \
+                would leave some out.",
+        },
+        Endpoint::Webhooks(call) => webhooks::about(call),
     }
 }

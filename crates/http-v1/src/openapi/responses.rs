@@ -11,7 +11,7 @@ use utoipa::{
 
 use error_codes::{Decision, ErrorCode, ErrorType};
 
-use super::{error, examples, headers, links};
+use super::{error, examples, headers, links, webhooks};
 use crate::{
     Endpoint,
     requests::{Format, ReceiptFormat},
@@ -67,6 +67,8 @@ fn schema(endpoint: Endpoint) -> Option<RefOr<Schema>> {
         Endpoint::LookUp => one::<wire::SubscriberPurchases<'_>>(),
         Endpoint::Message => one::<wire::QueuedMessage<'_>>(),
         Endpoint::Receipt => return None,
+        Endpoint::Events => one::<wire::EventPage<'_>>(),
+        Endpoint::Webhooks(call) => webhooks::success(call),
     };
     Some(schema)
 }
@@ -90,7 +92,9 @@ fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
         | Endpoint::Purchases
         | Endpoint::Purchase
         | Endpoint::LookUp
-        | Endpoint::Message => Vec::new(),
+        | Endpoint::Message
+        | Endpoint::Events
+        | Endpoint::Webhooks(_) => Vec::new(),
     }
 }
 
@@ -156,10 +160,10 @@ fn explained(endpoint: Endpoint, codes: &[ErrorCode]) -> String {
     lines.join("\n")
 }
 
-fn one<T: ToSchema>() -> RefOr<Schema> {
+pub(super) fn one<T: ToSchema>() -> RefOr<Schema> {
     Ref::from_schema_name(T::name()).into()
 }
 
-fn list_of<T: ToSchema>() -> RefOr<Schema> {
+pub(super) fn list_of<T: ToSchema>() -> RefOr<Schema> {
     ArrayBuilder::new().items(Ref::from_schema_name(T::name())).into()
 }

@@ -135,3 +135,25 @@ closed_list!(
      payment or a correction.",
     purchase::MovementPart::ALL.map(purchase::MovementPart::as_str)
 );
+closed_list!(
+    EndpointStatus,
+    "`ACTIVE`: events are sent. `PAUSED`: you paused it. `SWITCHED_OFF`: the service sends nothing more to it, and says why; \
+     set `ACTIVE` when it works again.",
+    ["ACTIVE", "PAUSED", "SWITCHED_OFF"]
+);
+closed_list!(
+    SwitchedOffBecause,
+    "`FAILING`: it accepted nothing for days. `GONE`: it answered 410.",
+    webhook::SwitchedOff::ALL.map(webhook::SwitchedOff::as_str)
+);
+closed_list!(
+    AttemptOutcome,
+    "`ACCEPTED`: the endpoint answered 2xx. `RETRY`: it did not, and is asked again at `next_attempt_at`. `GIVEN_UP`: it did \
+     not, and is not asked again.",
+    ["ACCEPTED", "RETRY", "GIVEN_UP"]
+);
+closed_list!(
+    EventTypeName,
+    "What happened. Ignore one that you do not know.",
+    feed::EventType::ALL.map(feed::EventType::as_str)
+);

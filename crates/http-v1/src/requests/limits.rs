@@ -38,5 +38,21 @@ pub const LOOK_UP_DEFAULT: u16 = 3;
 pub const LOOK_UP_DAYS: u16 = 90;
 /// The maximum number of days of a statement. Its pages bound the cost, so this is only a leap year.
 pub const STATEMENT_DAYS_MAX: u16 = 366;
+/// The maximum number of events in a page.
+pub const EVENTS_MAX: u16 = 1_000;
+/// The number of events in a page, if the request does not state it.
+pub const EVENTS_DEFAULT: u16 = 100;
+/// How long a request may wait for an event, in seconds at most.
+pub const EVENT_WAIT_MAX_S: u16 = 30;
+/// The maximum number of attempts in a page of the log.
+pub const ATTEMPTS_MAX: u16 = 200;
+/// The same, if the request does not state it.
+pub const ATTEMPTS_DEFAULT: u16 = 50;
+/// Longest description of a webhook endpoint, in characters.
+pub const ENDPOINT_DESCRIPTION_MAX: usize = 200;
+/// How many hours the keys before a rotation may sign, too.
+pub const OVERLAP_HOURS: RangeInclusive<u16> = 0..=168;
+/// The same, if the request does not state it.
+pub const OVERLAP_HOURS_DEFAULT: u16 = 24;
 /// The maximum number of days of a report, which has no pages.
 pub const REPORT_DAYS_MAX: u16 = 31;

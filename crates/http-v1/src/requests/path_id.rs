@@ -16,7 +16,7 @@ pub fn purchase_in_path(segment: &str) -> Result<PurchaseId, ApiError> {
 }
 
 /// Digits only, without a sign and without leading zeros.
-fn number(segment: &str) -> Result<i64, ApiError> {
+pub(super) fn number(segment: &str) -> Result<i64, ApiError> {
     let is_spelled_so = segment.bytes().all(|byte| byte.is_ascii_digit()) && !segment.starts_with('0');
     let number = Some(segment).filter(|_| is_spelled_so).and_then(|digits| digits.parse().ok());
     number.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))

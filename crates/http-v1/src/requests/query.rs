@@ -47,8 +47,13 @@ fn pairs(query: &str) -> Result<Vec<(String, String)>, ApiError> {
 
 /// The parameter `limit`, from 1 to `max`.
 pub(super) fn page_length(fields: &Fields, max: u16) -> Result<Option<u16>, ApiError> {
-    let Some(text) = fields.optional_text("limit", SHORT_TEXT_MAX)? else { return Ok(None) };
+    whole_number(fields, "limit", max)
+}
+
+/// A parameter that is a whole number from 1 to `max`.
+pub(super) fn whole_number(fields: &Fields, name: &'static str, max: u16) -> Result<Option<u16>, ApiError> {
+    let Some(text) = fields.optional_text(name, SHORT_TEXT_MAX)? else { return Ok(None) };
     let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-    let length = digits.and_then(|digits| digits.parse().ok()).filter(|length| (1..=max).contains(length));
-    length.map(Some).ok_or_else(|| ApiError::new(Detail::OutOfRange).about("limit").with("limit", max))
+    let number = digits.and_then(|digits| digits.parse().ok()).filter(|number| (1..=max).contains(number));
+    number.map(Some).ok_or_else(|| ApiError::new(Detail::OutOfRange).about(name).with("limit", max))
 }

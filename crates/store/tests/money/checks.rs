@@ -110,6 +110,22 @@ async fn an_open_purchase_without_a_due_time_or_overdue_is_seen() {
 }
 
 #[tokio::test]
+async fn an_end_that_the_feed_does_not_tell_or_tells_otherwise_is_seen() {
+    let mut books = Books::open().await;
+    let (successful, subject) = (books.successful.0, format!("purchase:{}", books.successful.0));
+    let told = |was: &str, is: &str| {
+        format!("UPDATE feed_events SET kind = '{is}' WHERE purchase_id = {successful} AND kind = '{was}'")
+    };
+    for (is, finding) in [
+        ("purchase.failed", "it is SUCCESSFUL, and the feed tells of purchase.failed"),
+        ("purchase.lost", "it is SUCCESSFUL, and the feed does not tell of its end"),
+    ] {
+        let (broken, mended) = (told("purchase.succeeded", is), told(is, "purchase.succeeded"));
+        books.sees(Invariant::EndsAreTold, &subject, finding, &broken, &mended).await;
+    }
+}
+
+#[tokio::test]
 async fn a_balance_that_was_not_posted_is_seen() {
     let mut books = Books::open().await;
     let wallet = books.merchant.wallet.0;

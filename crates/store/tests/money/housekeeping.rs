@@ -191,3 +191,28 @@ async fn a_message_goes_30_days_after_it_was_sent_or_given_up_and_none_before_it
         assert!(refused.contains("is still to be sent, or was sent within the last 30 days"), "{refused}");
     }
 }
+
+#[tokio::test]
+async fn a_deleted_endpoint_goes_after_30_days_with_its_keys_and_a_living_one_never_does() {
+    let env = TestEnv::open().await;
+    let worker = as_worker(&env).await;
+    let merchant = env.merchant_with(10).await;
+    env.sql(&format!(
+        "INSERT INTO webhook_endpoints (organisation_id, url, event_types, include_tokens, status, status_since, changed_by)
+         SELECT {}, 'https://till.example/', '{{}}', false, status, now() - age::interval, {}
+         FROM (VALUES ('DELETED', '31 days'), ('DELETED', '29 days'), ('ACTIVE', '31 days')) AS e (status, age);
+         INSERT INTO webhook_keys (endpoint_id, sealed, key_id, public_key, valid_until)
+         SELECT e.id, sha512('k') || sha256('k'), 1, 'whpk_', now() - age * interval '1 day'
+         FROM webhook_endpoints e, (VALUES (0), (2)) AS k (age)",
+        merchant.authority.organisation.0, merchant.authority.user.0
+    ));
+    let purged = back_office::purge_expired(worker.database()).await.unwrap();
+    assert_eq!(purged, Purged { webhook_keys: 3, webhook_endpoints: 1, ..Purged::default() });
+    assert_eq!(
+        env.sql("SELECT count(*), min(status), max(status) FROM webhook_endpoints"),
+        "2|ACTIVE|DELETED"
+    );
+    assert_eq!(env.sql("SELECT count(*) FROM webhook_keys"), "2");
+    let refused = env.refusal_of("DELETE FROM webhook_endpoints WHERE status = 'ACTIVE'");
+    assert!(refused.contains("is not deleted long enough"), "{refused}");
+}

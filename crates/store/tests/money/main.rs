@@ -16,6 +16,7 @@ mod closings;
 mod crowd;
 mod due;
 mod env;
+mod feed;
 mod guards;
 mod housekeeping;
 mod keys;

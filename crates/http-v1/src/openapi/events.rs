@@ -1,0 +1,122 @@
+//! The form of events. The feed writes them (`feed::Body`); a test compares the two.
+
+use std::borrow::Cow;
+
+use feed::EventType;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type,
+        schema::{KnownFormat, SchemaFormat},
+    },
+};
+
+/// An event.
+pub(crate) struct Event;
+
+impl PartialSchema for Event {
+    fn schema() -> RefOr<Schema> {
+        let types = EventType::ALL.map(EventType::as_str).map(|name| format!("`{name}`")).join(", ");
+        let event = ObjectBuilder::new().description(Some("Something that happened."));
+        let event = with(
+            event,
+            "id",
+            text("It names the event for ever: use it to recognise an event that you have had."),
+        );
+        let event = with(
+            event,
+            "type",
+            text(&format!("{types}. Ignore a type that you do not know: there will be more.")),
+        );
+        let event = with(
+            event,
+            "occurred_at",
+            moment("When it happened. Events are not in the order of these times."),
+        );
+        event.property("data", data()).required("data").into()
+    }
+}
+
+impl ToSchema for Event {
+    fn name() -> Cow<'static, str> {
+        "Event".into()
+    }
+}
+
+/// What an event is about, by its type.
+fn data() -> OneOfBuilder {
+    let purchase = with(ObjectBuilder::new(), "purchase", purchase());
+    let moved =
+        account("`wallet.topped_up` and `wallet.adjusted`: a payment, or a correction by the operator.");
+    let moved = with(moved, "entry", number("The number of the journal entry, as in the statement."));
+    let moved = moved.property("reference", text("The operator's reference of the payment, if it has one."));
+    let moved = with_amount(with_amount(moved, "amount"), "balance");
+    let low =
+        account("`wallet.low`: the balance fell below the amount that the operator has set for the account.");
+    let low = with_amount(with_amount(low, "balance"), "low_balance");
+    let client = with(ObjectBuilder::new(), "client_id", text("The OAuth client."));
+    let client = with(client, "name", text("Its name for people."));
+    let secret = with(ObjectBuilder::new(), "created_at", moment("When the secret was made."));
+    let secret = with(secret, "expires_at", moment("When it ends."));
+    let expiring = with(ObjectBuilder::new(), "client", client);
+    let expiring = with(expiring, "secret", secret);
+    OneOfBuilder::new()
+        .item(purchase.description(Some("`purchase.*`: a purchase.")))
+        .item(moved)
+        .item(low)
+        .item(expiring.description(Some("`client.secret_expiring`: a secret of a client ends soon.")))
+        .description(Some("What it happened to. It never holds a token."))
+}
+
+fn purchase() -> ObjectBuilder {
+    let purchase = ObjectBuilder::new().description(Some(
+        "What never changes about the purchase, and its status just after the event. Read the purchase for its token, or \
+         for why it failed.",
+    ));
+    let purchase = with(purchase, "id", number("The `id` of the purchase."));
+    let purchase = with(purchase, "reference", text("As in the purchase."));
+    let purchase = purchase.property("external_reference", text("As in the confirm."));
+    let status = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(purchase::PurchaseStatus::ALL.map(purchase::PurchaseStatus::as_str)));
+    let purchase = purchase.property("status", status);
+    let purchase = with(purchase, "account_id", number("The account that pays."));
+    let purchase =
+        purchase.property("product_type", Ref::from_schema_name("ProductType")).required("product_type");
+    let purchase = with(purchase, "provider_code", text("As in the confirm."));
+    let purchase = with(purchase, "subscriber_identifier", text("As in the confirm."));
+    with_amount(with_amount(purchase, "entry"), "total")
+}
+
+fn account(description: &str) -> ObjectBuilder {
+    let account = with(ObjectBuilder::new(), "id", number("The account."));
+    let account = with(account, "name", text("The label for people."));
+    with(ObjectBuilder::new().description(Some(description)), "account", account)
+}
+
+/// An amount as text, and the same in minor units.
+fn with_amount(object: ObjectBuilder, name: &'static str) -> ObjectBuilder {
+    let minor = format!("{name}_minor");
+    let object = object.property(name, Ref::from_schema_name("SignedMoney")).required(name);
+    object.property(minor.clone(), number("The same in minor units.")).required(minor)
+}
+
+fn with(object: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
+    object.property(name, field).required(name)
+}
+
+fn text(description: &str) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).description(Some(description))
+}
+
+fn number(description: &str) -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        .description(Some(description))
+}
+
+fn moment(description: &str) -> ObjectBuilder {
+    text(&format!("{description} RFC 3339, always in UTC."))
+        .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
+}
