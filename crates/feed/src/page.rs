@@ -72,21 +72,24 @@ impl Feed {
         let limit = limit.min(EXAMINED_MAX);
         let kinds: Vec<&'static str> = types.iter().map(|one| one.as_str()).collect();
         let from = after.unwrap_or_default();
+        // One more than the limit, to know whether there is another one.
+        let read_max = limit.saturating_add(1);
+        let examined_max = if types.is_empty() { read_max } else { EXAMINED_MAX };
         let rows = self.database.read(move |connection| {
             let page = prepared::<ListEvents>()
                 .bind::<BigInt, _>(organisation.0)
                 .bind::<BigInt, _>(from.transaction)
                 .bind::<BigInt, _>(from.number)
                 .bind::<Array<Text>, _>(kinds)
-                .bind::<BigInt, _>(i64::from(limit).saturating_add(1))
-                .bind::<BigInt, _>(i64::from(EXAMINED_MAX));
+                .bind::<BigInt, _>(i64::from(read_max))
+                .bind::<BigInt, _>(i64::from(examined_max));
             Box::pin(async move { page.load::<PageRow>(connection).await })
         });
         let rows = rows.await?;
         if after.is_some() && rows.iter().any(|row| row.is_behind) {
             return Ok(None);
         }
-        page(organisation, from, rows, limit).map(Some)
+        page(organisation, from, rows, limit, examined_max).map(Some)
     }
 
     /// The events with these positions, of those that are the organisation's and are still kept. In no order.
@@ -128,15 +131,15 @@ impl Feed {
     }
 }
 
-/// One more event than the limit was requested, to know whether there is another one.
 fn page(
     organisation: OrganisationId,
     from: Position,
     rows: Vec<PageRow>,
     limit: u16,
+    examined_max: u16,
 ) -> Result<FeedPage, DatabaseError> {
     let first = rows.first();
-    let is_full = first.is_some_and(|row| row.examined >= i64::from(EXAMINED_MAX));
+    let is_full = first.is_some_and(|row| row.examined >= i64::from(examined_max));
     let reached = first.and_then(|row| row.reached_transaction_no.zip(row.reached_id));
     let reached = reached.map_or(from, |(transaction, number)| Position { transaction, number });
     let mut events = Vec::with_capacity(rows.len());

@@ -2,10 +2,16 @@
 
 use std::time::Duration;
 
-use feed::{EventType, FeedPage, Position};
+use feed::{EventType, Feed, FeedPage, Position};
 use purchase::OrganisationId;
+use store::Store;
 
 use crate::{ReadError, Vending, refusals::internal};
+
+/// The feed in the store's database.
+pub(crate) fn feed_of(store: &Store) -> Feed {
+    Feed::on(store.database().clone())
+}
 
 impl Vending {
     /// At most `limit` of the organisation's events of these types after a position, or the oldest ones that are kept. If

@@ -115,7 +115,7 @@ impl Vending {
             refused_confirms: RefusedConfirms::default(),
             leases,
             looks: Semaphore::new(LOOKS_MAX),
-            feed: Feed::on(store.database().clone()),
+            feed: events::feed_of(&store),
             store,
             providers: measured::measured(providers, &clock),
             clock,

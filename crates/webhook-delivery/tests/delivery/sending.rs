@@ -94,7 +94,7 @@ async fn a_redirect_is_an_answer_and_is_not_followed() {
 #[tokio::test]
 async fn an_endpoint_that_asks_for_time_is_heard() {
     let asks = endpoint("HTTP/1.1 503 Busy\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n").await;
-    let heard = Outcome::Answered { status: 503, retry_after: Some(Duration::from_secs(120)) };
+    let heard = Outcome::Answered { status: 503, retry_after: Some(Duration::from_mins(2)) };
     assert_eq!(sent_to(&asks).await, heard);
     let date = endpoint("HTTP/1.1 429 No\r\nRetry-After: Fri, 31 Dec 2027 23:59:59 GMT\r\n\r\n").await;
     assert_eq!(sent_to(&date).await, answered(429));
