@@ -73,8 +73,10 @@ fn every_code_has_an_endpoint_and_every_endpoint_has_the_common_codes() {
             assert!(endpoint.codes().contains(&code), "{endpoint:?} {code}");
         }
         // A viewer may do everything else.
-        let moves_money = matches!(endpoint, Endpoint::Confirm | Endpoint::Retry);
-        assert_eq!(endpoint.codes().contains(&ErrorCode::MissingPermission), moves_money, "{endpoint:?}");
+        let is_closed_to_viewers =
+            matches!(endpoint, Endpoint::Confirm | Endpoint::Retry | Endpoint::LookUp | Endpoint::Message);
+        let is_lacking = endpoint.codes().contains(&ErrorCode::MissingPermission);
+        assert_eq!(is_lacking, is_closed_to_viewers, "{endpoint:?}");
     }
 }
 
