@@ -28,29 +28,27 @@ pub(crate) struct OperatorSettings {
     /// The actor, unless `--actor` names another one. Without either it is the user of this machine.
     #[serde(default)]
     pub(crate) actor: Option<String>,
-    /// The zone of the moments that are written without an offset, by its IANA name. Set it to the zone of the servers.
-    #[serde(default = "usual_time_zone")]
-    pub(crate) time_zone: String,
-    /// The greatest amount of one payment, correction or reversal, in any currency, such as `"10000000.00"`.
-    #[serde(default = "usual_amount_max")]
-    pub(crate) amount_max: String,
+    /// The zone of the moments that are written without an offset, by its IANA name: that of the servers. Without it,
+    /// `Africa/Gaborone`.
+    #[serde(default)]
+    pub(crate) time_zone: Option<String>,
+    /// The greatest amount of one payment, correction or reversal, in any currency. Without it, `10000000.00`.
+    #[serde(default)]
+    pub(crate) amount_max: Option<String>,
 }
 
-fn usual_amount_max() -> String {
-    "10000000.00".to_owned()
-}
-
-fn usual_time_zone() -> String {
-    "Africa/Gaborone".to_owned()
-}
+const USUAL_TIME_ZONE: &str = "Africa/Gaborone";
+const USUAL_AMOUNT_MAX: &str = "10000000.00";
 
 impl OperatorSettings {
     pub(crate) fn amount_max(&self) -> Result<Amount, BadCeiling> {
-        parse::amount(&self.amount_max).map_err(|_unreadable| BadCeiling(self.amount_max.clone()))
+        let text = self.amount_max.as_deref().unwrap_or(USUAL_AMOUNT_MAX);
+        parse::amount(text).map_err(|_unreadable| BadCeiling(text.to_owned()))
     }
 
     pub(crate) fn zone(&self) -> Result<Tz, UnknownTimeZone> {
-        self.time_zone.parse().map_err(|_unknown| UnknownTimeZone(self.time_zone.clone()))
+        let name = self.time_zone.as_deref().unwrap_or(USUAL_TIME_ZONE);
+        name.parse().map_err(|_unknown| UnknownTimeZone(name.to_owned()))
     }
 }
 
