@@ -113,6 +113,13 @@ impl DatabaseError {
         matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
     }
 
+    /// Whether a lock stayed taken until the lock timeout, or until the timeout of the statement that waited for it.
+    pub fn is_lock_timeout(&self) -> bool {
+        let Self::Busy { source } = self else { return false };
+        let refusal = source.downcast_ref::<Refusal>();
+        refusal.is_some_and(|it| matches!(it.code, SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED))
+    }
+
     /// Whether the database denied our login the permission.
     pub fn is_forbidden(&self) -> bool {
         let Self::Query { source } = self else { return false };
