@@ -11,7 +11,7 @@ use purchase::{
     Record, Reference, Success,
 };
 use serde_json::Value;
-use vend::{ProviderReference, Vend};
+use vend::{Breakdown, ProviderReference, Vend};
 use zeroize::Zeroizing;
 
 use crate::{Aad, SealError, Sealed, Store};
@@ -59,6 +59,7 @@ pub trait PendingRequest: fmt::Debug + Send + Sync {
 impl Reservation {
     /// The record that results from this reservation and its vend, without reading it back.
     pub fn record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
+        let breakdown = breakdown_of(&vend, self.price.net).copied();
         let request = self.request;
         Record {
             id: self.id,
@@ -87,13 +88,21 @@ impl Reservation {
                 tokens: vend.tokens,
                 units: vend.units,
                 provider_transaction: vend.provider_transaction,
-                breakdown: vend.breakdown,
+                breakdown,
                 subscriber_details: vend.subscriber_details,
             }),
             failure: None,
             recovery: None,
         }
     }
+}
+
+/// The split of a vend, if it adds up to the net amount. A split that does not must not prevent the vend from being stored,
+/// so it is left out. No answer shows it: neither the one from memory, nor any that is read from the row.
+pub(crate) fn breakdown_of(vend: &Vend, net: Money) -> Option<&Breakdown> {
+    let split = vend.breakdown.as_ref()?;
+    let sum = split.parts().into_iter().try_fold(Money::zero(net.currency()), Money::plus);
+    (sum == Ok(net)).then_some(split)
 }
 
 /// The money is held and the first send is recorded.
