@@ -119,4 +119,13 @@ mod tests {
         assert_eq!(block.take(now), Some(CallId::new(8, at)));
         assert_eq!(block.take(now), None);
     }
+
+    #[test]
+    fn a_database_that_is_being_upgraded_asks_to_come_again_and_is_no_internal_error() {
+        let behind = DatabaseError::Schema { found: "1".into(), expected: "2".into() };
+        let ahead = DatabaseError::ProgramTooOld { program: "1".into(), oldest: "2".into() };
+        for error in [behind, ahead] {
+            assert_eq!(Rejection::from(NumberError::from(error)), Rejection::Overloaded);
+        }
+    }
 }

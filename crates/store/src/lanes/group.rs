@@ -306,23 +306,15 @@ fn cause(error: &DatabaseError) -> &(dyn std::error::Error + 'static) {
 }
 
 fn blame(error: &DatabaseError) -> Blame {
-    match error {
-        DatabaseError::Busy { .. } if error.is_lock_timeout() => Blame::Lock,
-        DatabaseError::Busy { .. }
-        | DatabaseError::Unavailable { .. }
-        | DatabaseError::Setting { .. }
-        | DatabaseError::Schema { .. }
-        | DatabaseError::ProgramTooOld { .. }
-        | DatabaseError::Migration { .. } => Blame::Others,
-        DatabaseError::Duplicate { .. } => Blame::Collision,
-        DatabaseError::Rejected { .. }
-        | DatabaseError::Corrupt { .. }
-        | DatabaseError::TokenUnreadable { .. }
-        | DatabaseError::Query { .. }
-        | DatabaseError::Stale { .. }
-        | DatabaseError::Absent { .. } => Blame::Job,
-        DatabaseError::Unacknowledged { .. } | DatabaseError::Lost { .. } | DatabaseError::Stopped => {
-            Blame::Unknown
-        }
+    if error.is_lock_timeout() {
+        Blame::Lock
+    } else if error.may_pass() {
+        Blame::Others
+    } else if error.may_have_been_kept() {
+        Blame::Unknown
+    } else if matches!(error, DatabaseError::Duplicate { .. }) {
+        Blame::Collision
+    } else {
+        Blame::Job
     }
 }
