@@ -48,8 +48,8 @@ pub struct Reservation {
 /// The request behind a reserve. Its state is read after the reserve's transaction has begun. A process may pause at
 /// any moment before that, and an answer that a retry gives meanwhile must count.
 pub trait PendingRequest: fmt::Debug + Send + Sync {
-    /// The time since its arrival, by a clock that continues while the machine is suspended. The arrival is the earlier
-    /// of two moments: its last byte reached the kernel, or its head was read.
+    /// The time since its arrival, by a clock that continues while the machine is suspended. It arrived when the kernel had
+    /// the whole of it, even if its head was read later; never later than that reading.
     fn age(&self) -> Duration;
 
     /// Whether its caller has closed the connection. If so, nothing is reserved.
@@ -58,7 +58,7 @@ pub trait PendingRequest: fmt::Debug + Send + Sync {
 
 impl Reservation {
     /// The record that results from this reservation and its vend, without reading it back.
-    pub fn record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
+    pub fn into_settled_record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
         let breakdown = breakdown_of(&vend, self.price.net).copied();
         let request = self.request;
         Record {
@@ -180,8 +180,9 @@ pub enum ReserveError {
     /// A rule refused it. Nothing is held.
     #[error("the reserve was refused")]
     Refused(#[source] ReserveRefusal),
-    /// Too many reserves are waiting, or other transactions hold what is needed. Nothing is held.
-    #[error("too many reserves are waiting, or others keep the wallet")]
+    /// Nothing was committed. Too many reserves are waiting, another session keeps the wallet locked, or the database is busy,
+    /// away or not usable. The caller may come again.
+    #[error("nothing was committed, because the database is busy or not usable")]
     Overloaded,
     /// The commit was not acknowledged. Run it again with the same numbers.
     #[error("the reserve was not acknowledged")]

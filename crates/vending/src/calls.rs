@@ -23,7 +23,7 @@ const PURCHASES_PER_BLOCK: u16 = 100;
 /// The blocks that this process has taken. A caller that waits for a provider's next block does not block the callers
 /// of other providers.
 #[derive(Debug, Default)]
-pub(crate) struct CallIds {
+pub(crate) struct Numbers {
     calls: std::sync::Mutex<HashMap<String, Arc<Mutex<Option<Block>>>>>,
     purchases: Mutex<Vec<PurchaseId>>,
 }
@@ -54,7 +54,7 @@ impl From<NumberError> for Rejection {
     }
 }
 
-impl CallIds {
+impl Numbers {
     /// An id that no call to this provider has had.
     pub(crate) async fn call(
         &self,

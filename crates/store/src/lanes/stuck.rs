@@ -150,13 +150,14 @@ async fn find_needs(
 
 /// Whether the wallet can be locked within a short wait. Also if that is not known.
 async fn is_soon_free(wallet: i64, context: &LaneContext) -> bool {
+    let wallet = [wallet];
     let waited = timeout(context.deadline, async {
         let transaction = context.pool.transaction().await?;
         let waited = tokio::try_join!(
             biased;
             transaction.begin(),
             transaction.batch_execute(SHORT_WAIT),
-            Wallets::lock(&transaction, &[wallet], &[]),
+            Wallets::lock(&transaction, &wallet, &[]),
         );
         transaction.roll_back().await;
         waited.map(drop)
