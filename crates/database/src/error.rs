@@ -103,14 +103,39 @@ pub enum DatabaseError {
 
 impl DatabaseError {
     /// Whether nothing was committed and the same operation may succeed shortly after. A setting may be that of a server
-    /// that is no longer the primary, or not yet.
+    /// that is no longer the primary, or not yet. A schema that does not fit the program is part of an upgrade: a migration
+    /// or another program is about to come.
     pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Busy { .. } | Self::Setting { .. })
+        match self {
+            Self::Unavailable { .. }
+            | Self::Busy { .. }
+            | Self::Setting { .. }
+            | Self::Schema { .. }
+            | Self::ProgramTooOld { .. }
+            | Self::Migration { .. } => true,
+            Self::Unacknowledged { .. }
+            | Self::Lost { .. }
+            | Self::Stopped
+            | Self::Stale { .. }
+            | Self::Absent { .. }
+            | Self::Duplicate { .. }
+            | Self::Rejected { .. }
+            | Self::Corrupt { .. }
+            | Self::TokenUnreadable { .. }
+            | Self::Query { .. } => false,
+        }
     }
 
     /// Whether the operation may have been committed although it has no result.
     pub fn may_have_been_kept(&self) -> bool {
         matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
+    }
+
+    /// Whether a lock stayed taken until the lock timeout, or until the timeout of the statement that waited for it.
+    pub fn is_lock_timeout(&self) -> bool {
+        let Self::Busy { source } = self else { return false };
+        let refusal = source.downcast_ref::<Refusal>();
+        refusal.is_some_and(|it| matches!(it.code, SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED))
     }
 
     /// Whether the database denied our login the permission.

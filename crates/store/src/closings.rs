@@ -18,7 +18,7 @@ use purchase::{OrganisationId, PurchaseId};
 use tokio::sync::oneshot;
 use vend::Product;
 
-use crate::{records::RetryKey, turns::Turns};
+use crate::{permits::Permits, records::RetryKey};
 
 /// How many closings of one organisation are one transaction.
 const GROUP_MAX: usize = 64;
@@ -62,19 +62,19 @@ struct Job {
 /// The closings that wait, by organisation.
 #[derive(Debug)]
 pub(crate) struct Closings {
-    turns: Turns,
+    permits: Permits,
     waiting: Mutex<HashMap<OrganisationId, VecDeque<Job>>>,
 }
 
 impl Closings {
-    /// Closings that run in groups, in these turns.
-    pub(crate) fn new(turns: Turns) -> Self {
-        Self { turns, waiting: Mutex::default() }
+    /// Closings that run in groups, each under a permit.
+    pub(crate) fn new(permits: Permits) -> Self {
+        Self { permits, waiting: Mutex::default() }
     }
 
     /// Closes a reference, unless the known purchase is no longer its newest one. Returns whether it is closed.
     ///
-    /// A caller that has a turn runs all closings of its organisation that wait by then.
+    /// A caller that has a permit runs all closings of its organisation that wait by then.
     ///
     /// # Errors
     /// [`DatabaseError::Busy`] also if too many closings wait. Then this one was not done, or its answer was not awaited.
@@ -83,13 +83,13 @@ impl Closings {
         let (answer, mut answered) = oneshot::channel();
         self.add(organisation, Job { closing, answer });
         loop {
-            let turn = tokio::select! {
+            let permit = tokio::select! {
                 biased;
                 closed = &mut answered => return closed.unwrap_or(Err(DatabaseError::Stopped)),
-                turn = self.turns.take() => turn,
+                permit = self.permits.take() => permit,
             };
-            let turn = match turn {
-                Ok(turn) => turn,
+            let permit = match permit {
+                Ok(permit) => permit,
                 Err(busy) => {
                     drop(answered);
                     self.remove_abandoned(organisation);
@@ -99,7 +99,7 @@ impl Closings {
             let group = self.take(organisation);
             if group.is_empty() {
                 // Another caller runs the closing.
-                drop(turn);
+                drop(permit);
                 return answered.await.unwrap_or(Err(DatabaseError::Stopped));
             }
             run(database, organisation, group).await;

@@ -110,7 +110,7 @@ impl Store {
         let store = self.clone();
         self.database
             .on_engine(async move {
-                let _turn = store.closing_keys.take().await?;
+                let _permit = store.closing_keys.take().await?;
                 let transaction = store.database.transaction().await?;
                 let outcome = find_holder_or_close(&transaction, organisation, client, &key).await;
                 transaction.end(outcome).await

@@ -25,6 +25,7 @@ mod operator_actions;
 mod queue;
 mod record;
 mod reserve;
+mod stuck;
 pub(crate) mod vouched;
 mod wallets;
 mod write;

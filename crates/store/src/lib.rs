@@ -22,6 +22,7 @@ mod listing;
 mod measures;
 mod named;
 mod outbox;
+mod permits;
 mod purchases;
 mod receipt;
 mod records;
@@ -31,7 +32,6 @@ mod sales;
 mod seal;
 mod slot_shares;
 mod statement;
-mod turns;
 
 pub use calls::CallIdBlock;
 pub use decision::{Decided, Decision, DecisionError};
@@ -55,13 +55,13 @@ pub use slot_shares::{WantedSlots, WorkerId};
 use closings::Closings;
 use database::{Database, DatabaseError, DatabaseSettings, Purpose};
 use lanes::{LaneContext, Lanes};
-use turns::Turns;
+use permits::Permits;
 
 /// How many groups of closings of references may wait for the wallets of their organisations at a time, and how many closings
 /// of keys.
 const CLOSING_MAX: usize = 2;
 
-/// How many more closings of each kind may wait for a turn: about as many as get one before their wait times out.
+/// How many more closings of each kind may wait for a permit: about as many as get one before their wait times out.
 const CLOSING_LATER_MAX: usize = 512;
 
 /// The money path. Clones are handles to the same one.
@@ -76,7 +76,7 @@ pub struct Store {
     /// Closing a reference waits for wallets, so only a few groups of closings at a time may use our connections.
     closings: Arc<Closings>,
     /// A few closings of keys at a time, for the same reason. A client with many refused confirms must not delay the retries of others.
-    closing_keys: Arc<Turns>,
+    closing_keys: Arc<Permits>,
 }
 
 impl Store {
@@ -105,13 +105,13 @@ impl Store {
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
         };
-        let turns = || Turns::new(CLOSING_MAX, CLOSING_LATER_MAX, settings.pool_wait());
+        let permits = || Permits::new(CLOSING_MAX, CLOSING_LATER_MAX, settings.pool_wait());
         Self {
             sealing: Arc::new(sealing),
             timing,
             lanes: Arc::new(Lanes::start(settings, &context, database.engine())),
-            closings: Arc::new(Closings::new(turns())),
-            closing_keys: Arc::new(turns()),
+            closings: Arc::new(Closings::new(permits())),
+            closing_keys: Arc::new(permits()),
             database,
         }
     }

@@ -12,7 +12,7 @@ pub fn describe_metrics() {
     describe_counter!(UNACKNOWLEDGED, "Groups whose commit was not acknowledged. Each is run again.");
     describe_counter!(
         TURNED_AWAY,
-        "Reserves that were refused because a lane was full or the database away."
+        "Reserves that were refused because a lane was full, the database away or their wallet locked."
     );
     counter!(UNACKNOWLEDGED).absolute(0);
     counter!(TURNED_AWAY).absolute(0);

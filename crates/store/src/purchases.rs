@@ -11,7 +11,7 @@ use purchase::{
     Record, Reference, Success,
 };
 use serde_json::Value;
-use vend::{ProviderReference, Vend};
+use vend::{Breakdown, ProviderReference, Vend};
 use zeroize::Zeroizing;
 
 use crate::{Aad, SealError, Sealed, Store};
@@ -48,8 +48,8 @@ pub struct Reservation {
 /// The request behind a reserve. Its state is read after the reserve's transaction has begun. A process may pause at
 /// any moment before that, and an answer that a retry gives meanwhile must count.
 pub trait PendingRequest: fmt::Debug + Send + Sync {
-    /// The time since its arrival, by a clock that continues while the machine is suspended. The arrival is the earlier
-    /// of two moments: its last byte reached the kernel, or its head was read.
+    /// The time since its arrival, by a clock that continues while the machine is suspended. It arrived when the kernel had
+    /// the whole of it, even if its head was read later; never later than that reading.
     fn age(&self) -> Duration;
 
     /// Whether its caller has closed the connection. If so, nothing is reserved.
@@ -58,7 +58,8 @@ pub trait PendingRequest: fmt::Debug + Send + Sync {
 
 impl Reservation {
     /// The record that results from this reservation and its vend, without reading it back.
-    pub fn record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
+    pub fn into_settled_record(self, created_at: DateTime<Utc>, settled: Recorded, vend: Vend) -> Record {
+        let breakdown = breakdown_of(&vend, self.price.net).copied();
         let request = self.request;
         Record {
             id: self.id,
@@ -87,13 +88,21 @@ impl Reservation {
                 tokens: vend.tokens,
                 units: vend.units,
                 provider_transaction: vend.provider_transaction,
-                breakdown: vend.breakdown,
+                breakdown,
                 subscriber_details: vend.subscriber_details,
             }),
             failure: None,
             recovery: None,
         }
     }
+}
+
+/// The split of a vend, if it adds up to the net amount. A split that does not must not prevent the vend from being stored,
+/// so it is left out. No answer shows it: neither the one from memory, nor any that is read from the row.
+pub(crate) fn breakdown_of(vend: &Vend, net: Money) -> Option<&Breakdown> {
+    let split = vend.breakdown.as_ref()?;
+    let sum = split.parts().into_iter().try_fold(Money::zero(net.currency()), Money::plus);
+    (sum == Ok(net)).then_some(split)
 }
 
 /// The money is held and the first send is recorded.
@@ -177,8 +186,9 @@ pub enum ReserveError {
     /// A rule refused it. Nothing is held.
     #[error("the reserve was refused")]
     Refused(#[source] ReserveRefusal),
-    /// Too many reserves are waiting, or other transactions hold what is needed. Nothing is held.
-    #[error("too many reserves are waiting, or others keep the wallet")]
+    /// Nothing was committed. Too many reserves are waiting, another session keeps the wallet locked, or the database is busy,
+    /// away or not usable. The caller may come again.
+    #[error("nothing was committed, because the database is busy or not usable")]
     Overloaded,
     /// The commit was not acknowledged. Run it again with the same numbers.
     #[error("the reserve was not acknowledged")]

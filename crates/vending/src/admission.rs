@@ -19,7 +19,7 @@ pub(crate) struct Admitted<'service> {
 
 impl Service {
     /// Prices the request, asks the provider for the customer, and takes an id for the next call.
-    pub(crate) async fn admit(
+    pub(crate) async fn prepare_sale(
         &self,
         organisation: OrganisationId,
         request: &PurchaseRequest,

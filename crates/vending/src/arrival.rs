@@ -16,8 +16,7 @@ pub trait CallerConnection: fmt::Debug + Send + Sync {
 /// When a request arrived, its id and its connection.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// The arrival: the earlier of two moments. Its last byte reached the kernel, even if this process read it later,
-    /// or its head was read.
+    /// When the kernel had the whole request, even if its head was read later; never later than that reading.
     pub at: Monotonic,
     /// Its `X-Request-Id`. It is stored with the purchase, so that later actions on the purchase can be traced back
     /// to the request.

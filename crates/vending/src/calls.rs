@@ -23,7 +23,7 @@ const PURCHASES_PER_BLOCK: u16 = 100;
 /// The blocks that this process has taken. A caller that waits for a provider's next block does not block the callers
 /// of other providers.
 #[derive(Debug, Default)]
-pub(crate) struct CallIds {
+pub(crate) struct Numbers {
     calls: std::sync::Mutex<HashMap<String, Arc<Mutex<Option<Block>>>>>,
     purchases: Mutex<Vec<PurchaseId>>,
 }
@@ -54,7 +54,7 @@ impl From<NumberError> for Rejection {
     }
 }
 
-impl CallIds {
+impl Numbers {
     /// An id that no call to this provider has had.
     pub(crate) async fn call(
         &self,
@@ -118,5 +118,14 @@ mod tests {
         assert_eq!(block.take(later), None);
         assert_eq!(block.take(now), Some(CallId::new(8, at)));
         assert_eq!(block.take(now), None);
+    }
+
+    #[test]
+    fn a_database_that_is_being_upgraded_asks_to_come_again_and_is_no_internal_error() {
+        let behind = DatabaseError::Schema { found: "1".into(), expected: "2".into() };
+        let ahead = DatabaseError::ProgramTooOld { program: "1".into(), oldest: "2".into() };
+        for error in [behind, ahead] {
+            assert_eq!(Rejection::from(NumberError::from(error)), Rejection::Overloaded);
+        }
     }
 }

@@ -103,7 +103,7 @@ impl Service {
     async fn prepare(&self, confirm: ConfirmRequest) -> Result<ConfirmContext, Rejection> {
         let ConfirmRequest { authority, request, keyed, arrival } = confirm;
         let Admitted { price, customer, call, sale, .. } =
-            self.admit(authority.organisation, &request).await?;
+            self.prepare_sale(authority.organisation, &request).await?;
         let (id, reference) = self.next_purchase(self.clock.now()).await?;
         let provider_reference = ProviderReference::new(call);
         let reservation = Reservation {
@@ -205,7 +205,8 @@ impl Service {
         }
     }
 
-    /// Records the outcome. It is repeated until the store acknowledges a state.
+    /// Runs the record of the outcome once. The protocol repeats it until the store acknowledges a state. `None` if the
+    /// purchase has vanished.
     async fn record_outcome(
         &self,
         context: &mut ConfirmContext,
@@ -222,7 +223,7 @@ impl Service {
                 Some(ConfirmInput::Recorded)
             }
             Err(error @ (RecordError::Unacknowledged(_) | RecordError::Sealing(_))) => {
-                log(&error, "an outcome was not acknowledged", reservation.id);
+                log(&error, "an outcome was not recorded, or that is not known", reservation.id);
                 context.backoff.pause().await;
                 Some(ConfirmInput::RecordUnacknowledged)
             }
@@ -243,7 +244,7 @@ impl Service {
             Some(record) => record,
             None => self.store.get_record(id).await.map_err(|error| {
                 log(&error, "a purchase could not be read back", id);
-                self.unread(&error)
+                self.unknown_after(&error)
             })?,
         };
         let record = Box::new(record);
@@ -273,8 +274,8 @@ impl Service {
         Recovery { at, not_before: at + PERSON_PAUSE, resolved_by: None }
     }
 
-    /// The error for a purchase that the store does not return.
-    pub(crate) fn unread(&self, error: &DatabaseError) -> ConfirmError {
+    /// The answer when the store does not tell what there is: the outcome is unknown.
+    pub(crate) fn unknown_after(&self, error: &DatabaseError) -> ConfirmError {
         if matches!(error, DatabaseError::TokenUnreadable { .. }) {
             ConfirmError::TokenUnreadable(self.a_person_must_act())
         } else {
@@ -314,7 +315,7 @@ impl ConfirmContext {
         );
         let created_at = self.reserved_at.filter(|_| is_paid_for && recorded.verdict == Verdict::Moved)?;
         let reservation = Arc::unwrap_or_clone(self.reservation);
-        Some(reservation.record(created_at, recorded, *vend))
+        Some(reservation.into_settled_record(created_at, recorded, *vend))
     }
 }
 

@@ -87,7 +87,7 @@ impl Service {
 
     /// A fresh id for a call. It is logged if the database gives none.
     pub(crate) async fn call_id(&self, provider_code: &str) -> Result<vend::CallId, Rejection> {
-        let call = self.calls.call(&self.store, provider_code, self.clock.monotonic()).await;
+        let call = self.numbers.call(&self.store, provider_code, self.clock.monotonic()).await;
         call.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, provider = provider_code, "there is no fresh name for a call");

@@ -57,7 +57,7 @@ pub use webhook_store::{Again, Asked, AttemptRecord, event_id};
 pub use webhooks::WebhookError;
 pub use work::WorkDone;
 
-use calls::CallIds;
+use calls::Numbers;
 use catalogue::Catalogues;
 use customer::PassedChecks;
 use leases::Leases;
@@ -80,7 +80,7 @@ struct Service {
     zone: Tz,
     catalogues: Catalogues,
     passed_checks: PassedChecks,
-    calls: CallIds,
+    numbers: Numbers,
     refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
     /// For the reads of purchases that block other confirms.
@@ -111,7 +111,7 @@ impl Vending {
         Ok(Self(Arc::new(Service {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
-            calls: CallIds::default(),
+            numbers: Numbers::default(),
             refused_confirms: RefusedConfirms::default(),
             leases,
             looks: Semaphore::new(LOOKS_MAX),

@@ -61,7 +61,7 @@ impl Service {
         rehearsal: Rehearsal,
     ) -> Result<Quote, Rejection> {
         let Admitted { provider, price, customer, call, sale } =
-            self.admit(authority.organisation, request).await?;
+            self.prepare_sale(authority.organisation, request).await?;
         let quotation = match rehearsal {
             Rehearsal::Quote => provider.quote(call, &sale).await,
             Rehearsal::Trial => provider.trial(call, &sale).await,
@@ -85,7 +85,7 @@ impl Service {
         &self,
         at: DateTime<Utc>,
     ) -> Result<(PurchaseId, Reference), Rejection> {
-        let id = self.calls.purchase(&self.store).await.map_err(|error| {
+        let id = self.numbers.purchase(&self.store).await.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "there is no fresh purchase number");
             Rejection::from(error)

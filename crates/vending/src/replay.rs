@@ -61,17 +61,21 @@ impl Service {
             Ok(record) => return Ok(Confirmed::Now(record)),
             Err(error) => error,
         };
-        let holder = match Ending::of(&error) {
+        let (holder, without_it) = match Ending::of(&error) {
             Ending::Unchanged => return Err(error),
-            Ending::SaysComeAgain => self.store.find_key_holder(client, keyed.key.clone()).await,
-            Ending::SaysNothingIsBought => {
-                self.store.close_key(organisation, client, keyed.key.clone()).await
-            }
+            Ending::SaysComeAgain => (
+                self.store.find_key_holder(client, keyed.key.clone()).await,
+                "an idempotency key could not be looked up again",
+            ),
+            Ending::SaysNothingIsBought => (
+                self.store.close_key(organisation, client, keyed.key.clone()).await,
+                "an idempotency key could not be closed",
+            ),
         };
         let holder = if has_reserved(&error) {
-            self.known(holder, "an idempotency key could not be closed")?
+            self.known(holder, without_it)?
         } else {
-            self.known_or_busy(holder, "an idempotency key could not be closed")?
+            self.known_or_busy(holder, without_it)?
         };
         match holder {
             Some(holder) => self.answer_again(holder, &keyed).await,
@@ -104,7 +108,7 @@ impl Service {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
-            self.unread(&error)
+            self.unknown_after(&error)
         })
     }
 

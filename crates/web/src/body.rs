@@ -18,7 +18,7 @@ use crate::{ApiError, Fields, RequestContext, SharedState};
 pub async fn read_fields(request: &HttpRequest, payload: Payload) -> Result<Fields, ApiError> {
     let shared = SharedState::of(request);
     let context = RequestContext::of(request);
-    let spent = shared.clock().monotonic().elapsed_since(context.arrived_at());
+    let spent = shared.clock().monotonic().elapsed_since(context.head_read_at());
     let reading = collect(request, payload, shared.body_bytes_max);
     let body = tokio::time::timeout(shared.body_within.saturating_sub(spent), reading)
         .await

@@ -210,7 +210,7 @@ fn mark(headers: &mut HeaderMap, context: &RequestContext) {
 }
 
 fn took(shared: &SharedState, context: &RequestContext) -> Duration {
-    shared.clock().monotonic().elapsed_since(context.arrived_at())
+    shared.clock().monotonic().elapsed_since(context.head_read_at())
 }
 
 fn took_ms(shared: &SharedState, context: &RequestContext) -> u64 {

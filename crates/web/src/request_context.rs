@@ -21,7 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub struct RequestContext {
     request_id: RequestId,
-    arrived_at: Monotonic,
+    head_read_at: Monotonic,
     socket: Option<Arc<CallerSocket>>,
     origin: Network,
     surface: Arc<Served>,
@@ -35,7 +35,7 @@ pub struct RequestContext {
 impl RequestContext {
     pub(crate) fn new(
         request_id: RequestId,
-        arrived_at: Monotonic,
+        head_read_at: Monotonic,
         socket: Option<Arc<CallerSocket>>,
         origin: Network,
         surface: Arc<Served>,
@@ -43,7 +43,7 @@ impl RequestContext {
     ) -> Rc<Self> {
         Rc::new(Self {
             request_id,
-            arrived_at,
+            head_read_at,
             socket,
             origin,
             surface,
@@ -66,8 +66,8 @@ impl RequestContext {
     }
 
     /// When the head had been read.
-    pub(crate) const fn arrived_at(&self) -> Monotonic {
-        self.arrived_at
+    pub(crate) const fn head_read_at(&self) -> Monotonic {
+        self.head_read_at
     }
 
     /// The network from which the request came.
@@ -77,14 +77,15 @@ impl RequestContext {
 
     /// The arrival of the request: when it had arrived, from which a purchase's age is counted; the request id under
     /// which it is stored; and the connection over which the caller waits. Call this when the whole request has been
-    /// read, and before anything else is done about it.
+    /// read and its fields are checked, before the use case.
     ///
-    /// The request arrived when the kernel had its last byte, but no later than when its head was read. Bytes that a
-    /// caller sends after it, without waiting for the answer, are taken for its last bytes.
+    /// The request arrived when the kernel had the whole of it, even if its head was read later. It never arrived later
+    /// than that reading: bytes that a caller sends after the request, without waiting for the answer, are taken for its
+    /// last bytes.
     pub fn arrival(&self) -> Arrival {
         let last_byte_at = self.socket.as_ref().and_then(|socket| socket.last_byte_at());
         Arrival {
-            at: last_byte_at.map_or(self.arrived_at, |at| at.min(self.arrived_at)),
+            at: last_byte_at.map_or(self.head_read_at, |at| at.min(self.head_read_at)),
             request_id: Some(self.request_id.as_str().to_owned()),
             connection: self.socket.as_ref().map(CallerSocket::watched),
         }

@@ -15,6 +15,7 @@ use super::{
     locked_purchase::{self, LockedPurchase},
     record::Records,
     reserve::Reserves,
+    stuck::StuckWallets,
     wallets::Wallets,
 };
 use crate::{
@@ -43,6 +44,8 @@ struct Answers {
 enum Blame {
     /// The database was busy, unavailable or not usable. No job is at fault.
     Others,
+    /// Another session kept a row locked, perhaps a wallet of one of the jobs.
+    Lock,
     /// Another transaction wrote the same key first. A repeated run reads the current state.
     Collision,
     /// One of the jobs causes the failure.
@@ -54,18 +57,28 @@ enum Blame {
 impl Group {
     /// Runs the group and answers every job, except the records that it returns. Those could not be committed now and
     /// must be run again.
-    pub(super) async fn run(self, context: &LaneContext) -> Vec<RecordJob> {
+    pub(super) async fn run(self, context: &LaneContext, stuck: &mut StuckWallets) -> Vec<RecordJob> {
         let mut deferred = Vec::new();
         let mut parts = vec![self];
         while let Some(part) = parts.pop() {
+            let (part, aside) = stuck.set_aside(part, context).await;
+            deferred.extend(aside.turn_away());
             match part.run_whole(context).await {
                 Ok(answers) => part.answer(answers),
                 Err(error) => match blame(&error) {
+                    Blame::Lock if stuck.search(&part, context).await => parts.push(part),
                     Blame::Job | Blame::Collision if part.len() > 1 => {
                         let (first, second) = part.halves();
                         parts.extend([second, first]);
                     }
-                    Blame::Others => deferred.extend(part.turn_away(&error)),
+                    Blame::Others | Blame::Lock => {
+                        tracing::warn!(
+                            cause = cause(&error),
+                            jobs = part.len(),
+                            "a group could not be committed now"
+                        );
+                        deferred.extend(part.turn_away());
+                    }
                     Blame::Job | Blame::Collision | Blame::Unknown => part.fail(error),
                 },
             }
@@ -84,6 +97,16 @@ impl Group {
         let rest = keep.saturating_sub(self.records.len());
         let reserves = self.reserves.split_off(rest.min(self.reserves.len()));
         (self, Self { records, reserves })
+    }
+
+    /// Divides the group into its other jobs, and the reserves that debit these accounts with the records of these
+    /// purchases.
+    pub(super) fn divide(self, debited: &BTreeSet<i64>, purchases: &BTreeSet<i64>) -> (Self, Self) {
+        let debits = |job: &ReserveJob| debited.contains(&job.reservation.request.debited_account.0);
+        let (reserves_aside, reserves) = self.reserves.into_iter().partition(debits);
+        let (records_aside, records) =
+            self.records.into_iter().partition(|job| purchases.contains(&job.submitted.id.0));
+        (Self { records, reserves }, Self { records: records_aside, reserves: reserves_aside })
     }
 
     /// Runs the group as one transaction. Runs it once more if the database was busy or unavailable, or after a
@@ -195,7 +218,8 @@ impl Group {
     /// A reservation that is not found here will never be committed by an earlier run, so it may be refused for good.
     /// An earlier run whose commit may still arrive (in a buffer, or in progress) is an open transaction at the server
     /// and holds the lock of its wallet. Every run locks the same wallet first, and only then looks and refuses. The
-    /// server releases locks after the committed rows are visible. A wait for the lock that times out is not a refusal.
+    /// server releases locks after the committed rows are visible. A wait for the lock that times out is not a refusal, and
+    /// neither is a job that is set aside.
     async fn committed_before(
         &self,
         connection: &Connection,
@@ -221,8 +245,7 @@ impl Group {
     }
 
     /// Refuses the reserves, for which nothing is held, and returns the records.
-    fn turn_away(self, error: &DatabaseError) -> Vec<RecordJob> {
-        tracing::warn!(cause = cause(error), jobs = self.len(), "a group could not be committed now");
+    fn turn_away(self) -> Vec<RecordJob> {
         measures::turned_away(self.reserves.len());
         for job in self.reserves {
             let _gone = job.answer.send(Err(ReserveError::Overloaded));
@@ -283,22 +306,15 @@ fn cause(error: &DatabaseError) -> &(dyn std::error::Error + 'static) {
 }
 
 fn blame(error: &DatabaseError) -> Blame {
-    match error {
-        DatabaseError::Busy { .. }
-        | DatabaseError::Unavailable { .. }
-        | DatabaseError::Setting { .. }
-        | DatabaseError::Schema { .. }
-        | DatabaseError::ProgramTooOld { .. }
-        | DatabaseError::Migration { .. } => Blame::Others,
-        DatabaseError::Duplicate { .. } => Blame::Collision,
-        DatabaseError::Rejected { .. }
-        | DatabaseError::Corrupt { .. }
-        | DatabaseError::TokenUnreadable { .. }
-        | DatabaseError::Query { .. }
-        | DatabaseError::Stale { .. }
-        | DatabaseError::Absent { .. } => Blame::Job,
-        DatabaseError::Unacknowledged { .. } | DatabaseError::Lost { .. } | DatabaseError::Stopped => {
-            Blame::Unknown
-        }
+    if error.is_lock_timeout() {
+        Blame::Lock
+    } else if error.may_pass() {
+        Blame::Others
+    } else if error.may_have_been_kept() {
+        Blame::Unknown
+    } else if matches!(error, DatabaseError::Duplicate { .. }) {
+        Blame::Collision
+    } else {
+        Blame::Job
     }
 }

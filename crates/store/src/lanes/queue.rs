@@ -1,17 +1,17 @@
 //! The queue of one lane. Takes the waiting jobs group by group.
 
-use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::{mem, panic::AssertUnwindSafe, time::Duration};
 
 use futures_util::FutureExt as _;
-use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::{
+    sync::mpsc,
+    time::{Interval, MissedTickBehavior, interval},
+};
 
-use super::group::Group;
-use super::{LaneContext, RecordJob, ReserveJob};
+use super::{LaneContext, RecordJob, ReserveJob, group::Group, stuck::StuckWallets};
 
 /// The pause between two attempts to commit the same records, while the database is unavailable or a wallet stays
-/// locked.
+/// locked. Other jobs are run meanwhile.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) struct Queue {
@@ -29,30 +29,33 @@ impl Queue {
         Self { reserves, records, deferred: Vec::new() }
     }
 
-    /// Runs the lane until its senders are gone.
+    /// Runs the lane until its senders are gone and all records are committed.
     pub(super) async fn run(mut self, context: LaneContext) {
-        while let Some(group) = self.next(context.group_max).await {
-            let busy = catch_panic(group.run(&context)).await;
-            self.deferred.extend(busy);
-            if self.deferred.is_empty() {
-                continue;
+        let mut stuck = StuckWallets::none();
+        let mut pause = interval(PAUSE);
+        pause.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while let Some(group) = self.next(context.group_max, &mut pause).await {
+            let deferred = catch_panic(group.run(&context, &mut stuck)).await;
+            if self.deferred.is_empty() && !deferred.is_empty() {
+                pause.reset();
             }
-            sleep(PAUSE).await;
-            // In a group without reserves, so that a wallet that stays locked does not delay other reserves.
-            let records = std::mem::take(&mut self.deferred);
-            self.deferred = catch_panic(Group { records, reserves: Vec::new() }.run(&context)).await;
+            self.deferred.extend(deferred);
         }
     }
 
-    /// Takes the waiting records and reserves. Waits for the first of them, unless there are deferred records.
-    async fn next(&mut self, group_max: usize) -> Option<Group> {
+    /// Takes the waiting records and reserves. Waits for the first of them, or for the end of the pause if there are
+    /// deferred records. Those are a group without reserves, so that what defers them delays no reserve of their group.
+    async fn next(&mut self, group_max: usize, pause: &mut Interval) -> Option<Group> {
         let mut group = Group::default();
-        if self.deferred.is_empty() {
-            tokio::select! {
-                biased;
-                record = self.records.recv() => group.records.push(record?),
-                Some(job) = self.reserves.recv() => group.reserves.push(job),
+        tokio::select! {
+            biased;
+            _ = pause.tick(), if !self.deferred.is_empty() => {
+                group.records = mem::take(&mut self.deferred);
+                return Some(group);
             }
+            Some(record) = self.records.recv() => group.records.push(record),
+            Some(job) = self.reserves.recv() => group.reserves.push(job),
+            else => return None,
         }
         while group.len() < group_max
             && let Ok(job) = self.records.try_recv()

@@ -52,7 +52,7 @@ impl<'a> Reserves<'a> {
     ///    are deleted in time: a closed reference after a day (`housekeeping.rs`), a closed key after an hour
     ///    (`sql/close_key.sql` and `housekeeping.rs`). All closings that could stop a request below the age limit are
     ///    still stored.
-    /// 3. The caller, the offer and the wallet: see [`admit`].
+    /// 3. The caller, the offer and the wallet: see [`may_debit`].
     /// 4. What other purchases and answers forbid: an open purchase for the subscriber, a reference that rests, a
     ///    closed key. Then a commission without an account for it.
     /// 5. The hold. It is the only step that changes the wallet in memory, so no later refusal has to undo it.
@@ -73,7 +73,7 @@ impl<'a> Reserves<'a> {
         if inputs.request.age > self.timing.intake {
             return Err(ReserveRefusal::TooLate);
         }
-        let wallet = admit(reservation, inputs, wallets)?;
+        let wallet = may_debit(reservation, inputs, wallets)?;
         let authority = &reservation.authority;
         let subscriber =
             (authority.organisation, reservation.request.product, &reservation.request.subscriber);
@@ -121,7 +121,7 @@ fn key_is_held(inputs: &ReserveInputs, locked: &BTreeMap<PurchaseId, LockedPurch
 }
 
 /// Whether this caller may debit this wallet at all.
-fn admit(
+fn may_debit(
     reservation: &Reservation,
     inputs: &ReserveInputs,
     wallets: &Wallets,

@@ -2,7 +2,6 @@
 
 use database::{Connection, DatabaseError, Run, Statement, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
-use money::Money;
 use purchase::{Event, Sending};
 use vend::Breakdown;
 
@@ -12,6 +11,7 @@ use super::{
 };
 use crate::{
     outbox,
+    purchases::breakdown_of,
     row::{failure_columns, minor},
 };
 
@@ -195,12 +195,8 @@ fn sealed_tokens<'a>(change: &Change<'a>) -> Option<&'a crate::Sealed> {
     change.bought.and_then(|(_, sealed)| sealed.tokens.as_ref())
 }
 
-/// Leaves out a split that does not add up to the net amount. It must not prevent the vend from being stored.
 fn breakdown<'a>(change: &Change<'a>) -> Option<&'a Breakdown> {
-    let net = change.to.net;
-    let parts = change.bought.and_then(|(vend, _)| vend.breakdown.as_ref())?;
-    let sum = parts.parts().into_iter().try_fold(Money::zero(net.currency()), Money::plus);
-    (sum == Ok(net)).then_some(parts)
+    change.bought.and_then(|(vend, _)| breakdown_of(vend, change.to.net))
 }
 
 /// The detail of a history line, in addition to the kind of event. Never a token.

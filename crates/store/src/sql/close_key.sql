@@ -1,6 +1,6 @@
 -- close_key
 -- The transaction that closes a key has locked the wallets of the organisation, so no other transaction writes the rows
--- of this client. It also deletes a few rows that have become useless: a request that old is refused by the gate.
+-- of this client. It also deletes a few rows that have become useless: the reserve refuses a request that old.
 WITH useless AS (
     DELETE FROM closed_keys WHERE client_id = $1 AND idempotency_key IN (
         SELECT idempotency_key FROM closed_keys

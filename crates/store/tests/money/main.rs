@@ -36,5 +36,6 @@ mod refused_confirms;
 mod reserving;
 mod slot_shares;
 mod statements;
+mod stuck;
 mod trouble;
 mod waiting;

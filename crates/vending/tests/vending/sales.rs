@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use meter_token::TokenSet;
 use provider::scripted::NextVend::{CannotBeReached, Refuses, Vends};
 use purchase::{Failure, PurchaseRequest, StateName};
-use vend::{Product, Refusal, RefusalReason};
+use vend::{Breakdown, Product, Refusal, RefusalReason};
 use vending::{ConfirmError, Rejection, RetryError};
 
 use crate::env::{TestEnv, meter, pula};
@@ -33,6 +33,27 @@ async fn a_purchase_pays_vends_once_and_answers_its_token() {
     assert_eq!(env.utility.vends().first().map(|order| order.sale.amount), Some(pula("100.00")));
     assert_eq!(env.history(record.id), "RESERVED VENDED");
     merchant.has("98.50", "0");
+    env.closes().await;
+}
+
+#[tokio::test]
+async fn a_split_that_does_not_add_up_is_in_no_answer_neither_the_first_nor_a_later_one() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with("200.00").await;
+    let nothing = pula("0");
+    // A split of 99.00 for a vend of 100.00.
+    let split = Breakdown {
+        cost: pula("99.00"),
+        vat: nothing,
+        levy: nothing,
+        regulatory_fee: nothing,
+        charge: nothing,
+    };
+    env.line.splits_the_next_vend(split);
+
+    let record = merchant.buys("100.00").await.unwrap();
+    assert_eq!(record.success.as_ref().map(|success| success.breakdown), Some(None));
+    assert_eq!(merchant.retries().await.unwrap().success, record.success);
     env.closes().await;
 }
 

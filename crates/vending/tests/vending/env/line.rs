@@ -10,8 +10,8 @@ use clock::ManualClock;
 use provider::scripted::{Latch, ScriptedProvider};
 use provider::{Gate, Provider};
 use vend::{
-    CallId, Customer, Enquiry, Product, Quotation, Sale, SubscriberIdentifier, Unanswered, VendOrder,
-    VendOutcome,
+    Breakdown, CallId, Customer, Enquiry, Product, Quotation, Sale, SubscriberIdentifier, Unanswered, Vend,
+    VendOrder, VendOutcome,
 };
 
 pub struct Line {
@@ -20,6 +20,7 @@ pub struct Line {
     connects_in_ms: AtomicU64,
     ignores_the_gate: AtomicBool,
     panics_on_the_next_answer: AtomicBool,
+    next_split: Mutex<Option<Breakdown>>,
     next_check: Mutex<Option<Latch>>,
     enquiries: Mutex<Option<Latch>>,
     held_enquiries: AtomicUsize,
@@ -34,6 +35,7 @@ impl Line {
             connects_in_ms: AtomicU64::new(0),
             ignores_the_gate: AtomicBool::new(false),
             panics_on_the_next_answer: AtomicBool::new(false),
+            next_split: Mutex::default(),
             next_check: Mutex::default(),
             enquiries: Mutex::default(),
             held_enquiries: AtomicUsize::new(0),
@@ -72,6 +74,11 @@ impl Line {
     /// The next answer to an order is lost in a panic, like a defect of an adapter.
     pub fn panics_on_the_next_answer(&self) {
         self.panics_on_the_next_answer.store(true, Ordering::Relaxed);
+    }
+
+    /// The next vend is answered with this split, like a defect of an adapter.
+    pub fn splits_the_next_vend(&self, split: Breakdown) {
+        *self.next_split.lock().unwrap_or_else(PoisonError::into_inner) = Some(split);
     }
 
     /// From now on orders are sent without a last check of the gate.
@@ -113,7 +120,13 @@ impl Provider for Line {
             !self.panics_on_the_next_answer.swap(false, Ordering::Relaxed),
             "the defect that the test asked for"
         );
-        answer
+        let split = self.next_split.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match answer {
+            VendOutcome::Vended(vend) if split.is_some() => {
+                VendOutcome::Vended(Box::new(Vend { breakdown: split, ..*vend }))
+            }
+            answer @ (VendOutcome::Vended(_) | VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => answer,
+        }
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
