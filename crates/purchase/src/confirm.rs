@@ -242,10 +242,10 @@ mod tests {
         let moment = Duration::from_millis(300);
         for (before_reserve, leave_within) in [
             (Duration::ZERO, gate),
-            (intake - gate, gate),
-            (intake - moment, moment),
+            (intake.saturating_sub(gate), gate),
+            (intake.saturating_sub(moment), moment),
             // At the last moment of the intake.
-            (intake - moment / 2, moment / 2),
+            (intake.saturating_sub(moment / 2), moment / 2),
         ] {
             let since_reserve = moment / 2;
             let reserved = ConfirmInput::<()>::Reserved {

@@ -33,6 +33,7 @@ mod references;
 mod refused_confirms;
 mod reserving;
 mod slot_shares;
+mod specification;
 mod statements;
 mod trouble;
 mod waiting;
