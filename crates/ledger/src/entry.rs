@@ -1,6 +1,6 @@
 //! Journal entries: the only way in which a posted balance changes.
 
-use money::Money;
+use money::{Currency, Money, MoneyError};
 
 use crate::{AccountId, LedgerError};
 
@@ -73,17 +73,32 @@ impl EntryKind {
     }
 }
 
-/// One or more postings that are made together. An entry is never changed: a correction is a new entry.
+/// One or more postings that are made together, all in one currency. An entry is never changed: a correction is a new
+/// entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalEntry {
     kind: EntryKind,
+    currency: Currency,
     postings: Vec<Posting>,
 }
 
 impl JournalEntry {
-    /// An entry of these postings. Fails when there are none.
+    /// An entry of these postings.
+    ///
+    /// # Errors
+    /// [`LedgerError::NoPostings`] if there are none, and [`LedgerError::Money`] if their currencies differ.
     pub fn new(kind: EntryKind, postings: Vec<Posting>) -> Result<Self, LedgerError> {
-        if postings.is_empty() { Err(LedgerError::NoPostings) } else { Ok(Self { kind, postings }) }
+        let currency = postings.first().ok_or(LedgerError::NoPostings)?.amount.currency();
+        let other = postings.iter().map(|posting| posting.amount.currency()).find(|other| *other != currency);
+        match other {
+            Some(other) => Err(MoneyError::CurrencyMismatch(currency, other).into()),
+            None => Ok(Self { kind, currency, postings }),
+        }
+    }
+
+    /// The currency of every posting.
+    pub const fn currency(&self) -> Currency {
+        self.currency
     }
 
     /// What the entry records.
@@ -114,5 +129,17 @@ mod tests {
             );
         }
         assert_eq!(JournalEntry::new(EntryKind::Settle, Vec::new()), Err(LedgerError::NoPostings));
+    }
+
+    #[test]
+    fn an_entry_has_one_currency() {
+        let posting = |code: &str| {
+            let amount = Money::from_minor(100, Currency::parse(code).unwrap());
+            Posting::new(AccountId(1), AccountId(2), amount).unwrap()
+        };
+        let entry = JournalEntry::new(EntryKind::Adjust, vec![posting("BWP"), posting("BWP")]).unwrap();
+        assert_eq!(entry.currency().as_str(), "BWP");
+        let mixed = JournalEntry::new(EntryKind::Adjust, vec![posting("BWP"), posting("ZAR")]);
+        assert!(matches!(mixed, Err(LedgerError::Money(_))), "{mixed:?}");
     }
 }

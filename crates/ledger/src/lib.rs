@@ -4,15 +4,19 @@
 #![warn(missing_docs)]
 
 mod account;
+mod balances;
 mod entry;
 mod settlement;
+mod statement;
 mod wallet;
 
 use money::{Money, MoneyError};
 
 pub use account::{Account, Category};
+pub use balances::Balances;
 pub use entry::{EntryKind, JournalEntry, Posting};
 pub use settlement::{Settlement, SettlementAccounts};
+pub use statement::{AccountLine, AccountStatement};
 pub use wallet::Wallet;
 
 /// An account number. Wallets and system accounts share one sequence.

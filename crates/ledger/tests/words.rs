@@ -1,5 +1,8 @@
 //! The names of the ledger in the database and on the wire, and what a wallet may be used for.
 
+#[path = "../examples/shop.rs"]
+mod shop;
+
 use ledger::{AccountId, Category, EntryKind, SystemAccount, Wallet};
 use money::{Currency, Money};
 
@@ -42,4 +45,22 @@ fn what_is_paid_in_is_posted_and_touches_no_hold() {
     let richer = wallet.credit(pula(250)).unwrap();
     assert_eq!((richer.posted(), richer.held()), (pula(10_250), pula(4_000)));
     assert_eq!((richer.id(), richer.currency()), (AccountId(7), pula(0).currency()));
+}
+
+#[test]
+fn the_books_of_the_example_are_what_a_bookkeeper_would_write() {
+    let page = "\
+opening BWP 0.00
+09:00 TOP_UP BWP 250.00 BWP 250.00
+09:30 SETTLE BWP -100.00 BWP 150.00
+09:30 SETTLE BWP -1.50 BWP 148.50
+closing BWP 148.50, wallet BWP 148.50
+account 1 BWP -150.00
+account 2 BWP 0.00
+account 3 BWP 1.50
+account 4 BWP -0.50
+account 10 BWP 148.50
+account 11 BWP 0.50
+";
+    assert_eq!(shop::books(), Ok(page.to_owned()));
 }

@@ -1,5 +1,6 @@
 //! The HTTP client and one exchange.
 
+use std::mem;
 use std::time::Duration;
 
 use provider::Gate;
@@ -10,9 +11,6 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::NoReply;
 use crate::body::{Departure, GatedBody};
-
-/// The maximum size of a reply. The replies of all vendors are much smaller.
-const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
 /// How long an idle connection is kept. This is shorter than any server's limit, so that no order is written to a
 /// connection that the server is just closing. That would cause unnecessary doubt.
@@ -27,14 +25,33 @@ pub struct TransportSettings<'a> {
     pub client_certificate_pem: Option<&'a SecretString>,
     /// Certificate authorities as PEM. They are trusted in addition to those of the machine.
     pub extra_root_certificate_pem: Option<&'a str>,
+    /// The name of this client in `User-Agent`.
+    pub user_agent: &'a str,
+    /// The maximum size of a reply. A larger one is [`NoReply::Unreadable`].
+    pub reply_bytes_max: usize,
+    /// Headers of every message, such as an API key. A header of the message itself replaces one of the same name. The
+    /// caller must mark credentials as sensitive.
+    pub headers: Option<&'a HeaderMap>,
+}
+
+impl TransportSettings<'_> {
+    /// The settings for a vendor that requires nothing: `vendgate` as the name, replies up to 1 MiB, the certificate
+    /// authorities of the machine.
+    pub const fn connecting_within(connect_within: Duration) -> Self {
+        Self {
+            connect_within,
+            client_certificate_pem: None,
+            extra_root_certificate_pem: None,
+            user_agent: "vendgate",
+            reply_bytes_max: 1024 * 1024,
+            headers: None,
+        }
+    }
 }
 
 /// Why the client cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    /// The process has not installed a rustls crypto provider.
-    #[error("no TLS provider is installed in this process")]
-    NoTlsProvider,
     /// The text of the root certificates contains no certificate.
     #[error("the extra root certificate is no PEM certificate")]
     NoRootCertificate,
@@ -48,6 +65,7 @@ pub enum TransportError {
 #[derive(Clone, Debug)]
 pub struct Transport {
     client: Client,
+    reply_bytes_max: usize,
 }
 
 /// A message with a body. The gate can stop it.
@@ -67,16 +85,22 @@ pub struct Outgoing {
 pub struct HttpReply {
     /// The HTTP status.
     pub status: u16,
+    /// The headers. They may contain credentials, so `Debug` does not show them.
+    pub headers: HeaderMap,
     /// The unchanged body. It may contain tokens, so `Debug` shows only its length.
     pub body: Vec<u8>,
 }
 
 impl Transport {
-    /// Builds the client. It does not connect yet.
+    /// Builds the client. It does not connect yet. If the process has no TLS provider, that of *ring* is installed.
+    ///
+    /// # Errors
+    /// [`TransportError`] if a certificate cannot be read.
     pub fn new(settings: TransportSettings<'_>) -> Result<Self, TransportError> {
         // Without a provider the client would panic.
         if CryptoProvider::get_default().is_none() {
-            return Err(TransportError::NoTlsProvider);
+            // It fails if another thread has just installed one, which is as good.
+            let _installed_meanwhile = rustls::crypto::ring::default_provider().install_default();
         }
         let mut builder = Client::builder()
             .redirect(redirect::Policy::none())
@@ -88,7 +112,10 @@ impl Transport {
             .tcp_nodelay(true)
             .pool_idle_timeout(IDLE_CONNECTION)
             .connect_timeout(settings.connect_within)
-            .user_agent("vendgate");
+            .user_agent(settings.user_agent);
+        if let Some(headers) = settings.headers {
+            builder = builder.default_headers(headers.clone());
+        }
         if let Some(pem) = settings.client_certificate_pem {
             let identity =
                 Identity::from_pem(pem.expose_secret().as_bytes()).map_err(TransportError::Client)?;
@@ -101,7 +128,8 @@ impl Transport {
             }
             builder = builder.tls_certs_merge(roots);
         }
-        builder.build().map(|client| Self { client }).map_err(TransportError::Client)
+        let reply_bytes_max = settings.reply_bytes_max;
+        builder.build().map(|client| Self { client, reply_bytes_max }).map_err(TransportError::Client)
     }
 
     /// Posts one message and returns the reply with any status. The gate is checked after the connection is open,
@@ -118,7 +146,7 @@ impl Transport {
         let departure = Departure::default();
         let body = GatedBody::new(outgoing.body, gate.clone(), departure.clone());
         let request = self.client.post(outgoing.url).headers(outgoing.headers).body(Body::wrap(body));
-        let reply = tokio::time::timeout(within, exchange(request)).await;
+        let reply = tokio::time::timeout(within, self.exchange(request)).await;
         if departure.withdraw() {
             return Err(NoReply::NeverSent);
         }
@@ -128,31 +156,31 @@ impl Transport {
     /// Sends a GET request and returns the reply with any status.
     pub async fn get(&self, url: Url, headers: HeaderMap, within: Duration) -> Result<HttpReply, NoReply> {
         let request = self.client.get(url).headers(headers);
-        tokio::time::timeout(within, exchange(request)).await.map_err(|_elapsed| NoReply::TimedOut)?
+        tokio::time::timeout(within, self.exchange(request)).await.map_err(|_elapsed| NoReply::TimedOut)?
+    }
+
+    async fn exchange(&self, request: RequestBuilder) -> Result<HttpReply, NoReply> {
+        let mut response = request.send().await.map_err(|error| failed(&error))?;
+        let (status, headers) = (response.status().as_u16(), mem::take(response.headers_mut()));
+        Ok(HttpReply { status, headers, body: self.read_bounded(response).await? })
+    }
+
+    async fn read_bounded(&self, mut response: Response) -> Result<Vec<u8>, NoReply> {
+        let mut reply = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
+            if reply.len().saturating_add(chunk.len()) > self.reply_bytes_max {
+                return Err(NoReply::Unreadable);
+            }
+            reply.extend_from_slice(&chunk);
+        }
+        Ok(reply)
     }
 }
 
 impl std::fmt::Debug for HttpReply {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "HttpReply({}, {} bytes)", self.status, self.body.len())
+        write!(out, "HttpReply({}, {} headers, {} bytes)", self.status, self.headers.len(), self.body.len())
     }
-}
-
-async fn exchange(request: RequestBuilder) -> Result<HttpReply, NoReply> {
-    let response = request.send().await.map_err(|error| failed(&error))?;
-    let status = response.status().as_u16();
-    Ok(HttpReply { status, body: read_bounded(response).await? })
-}
-
-async fn read_bounded(mut response: Response) -> Result<Vec<u8>, NoReply> {
-    let mut reply = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| failed(&error))? {
-        if reply.len().saturating_add(chunk.len()) > REPLY_BYTES_MAX {
-            return Err(NoReply::Unreadable);
-        }
-        reply.extend_from_slice(&chunk);
-    }
-    Ok(reply)
 }
 
 fn failed(error: &reqwest::Error) -> NoReply {

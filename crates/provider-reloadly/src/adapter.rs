@@ -47,7 +47,7 @@ impl Reloadly {
     /// Checks the settings and builds the clients. It does not connect yet.
     ///
     /// # Errors
-    /// If a setting is not usable, or if the process has not installed a rustls crypto provider.
+    /// If a setting is not usable.
     pub fn new(settings: &ReloadlySettings, clock: SharedClock) -> Result<Self, SettingsError> {
         settings.check_timeouts()?;
         Ok(Self {

@@ -109,9 +109,8 @@ impl Gateway {
 /// A new transport to the vendor, with its own connections.
 pub(crate) fn transport(settings: &ReloadlySettings) -> Result<Transport, SettingsError> {
     let transport = Transport::new(TransportSettings {
-        connect_within: Duration::from_millis(settings.connect_timeout_ms),
-        client_certificate_pem: None,
         extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
+        ..TransportSettings::connecting_within(Duration::from_millis(settings.connect_timeout_ms))
     });
     transport.map_err(SettingsError::Client)
 }

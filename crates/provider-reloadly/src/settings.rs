@@ -85,7 +85,7 @@ pub enum SettingsError {
     /// The meaning is not a name of a refusal reason, `repeated_reference` or `unlisted`, or it is `never_sent`.
     #[error("{0:?} is not a meaning that a Reloadly error code can have")]
     UnknownMeaning(String),
-    /// The process has no TLS provider, or the certificates cannot be read.
+    /// The certificates cannot be read.
     #[error("the Reloadly client cannot be built")]
     Client(#[source] TransportError),
 }

@@ -140,12 +140,40 @@ pub enum SettingsError {
     /// The unit of water cannot be converted to litres.
     #[error("{0:?} does not measure water")]
     BadWaterUnit(String),
-    /// The process has no TLS provider, or the certificates cannot be read.
+    /// The certificates cannot be read.
     #[error("the XMLVend client cannot be built")]
     Client(#[source] TransportError),
 }
 
 impl XmlVendSettings {
+    /// What every gateway needs. Everything else is as the standard expects it, and can be changed by its field:
+    /// `XmlVendSettings { soap: SoapVersion::V1_2, ..XmlVendSettings::new(…) }`.
+    pub fn new(
+        endpoint: impl Into<String>,
+        client: DeviceId,
+        terminal: DeviceId,
+        currency: impl Into<String>,
+    ) -> Self {
+        Self {
+            endpoint: endpoint.into(),
+            client,
+            terminal,
+            credentials: None,
+            client_certificate_pem: None,
+            extra_root_certificate_pem: None,
+            soap: SoapVersion::default(),
+            currency: currency.into(),
+            vend_timeout_ms: vend_timeout_ms(),
+            enquiry_timeout_ms: enquiry_timeout_ms(),
+            connect_timeout_ms: connect_timeout_ms(),
+            tax_included: tax_included(),
+            lines: LineDescriptions::default(),
+            electricity_unit: electricity_unit(),
+            water_unit: water_unit(),
+            fault_texts: Vec::new(),
+        }
+    }
+
     pub(crate) fn endpoint_url(&self) -> Result<Url, SettingsError> {
         let url = Url::parse(&self.endpoint).map_err(|_not_a_url| SettingsError::BadEndpoint)?;
         if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(SettingsError::BadEndpoint) }

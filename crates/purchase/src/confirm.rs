@@ -4,7 +4,7 @@
 //!
 //! | Command | Input that may follow | Next command |
 //! |---|---|---|
-//! | `Reserve` | `Reserved`, within both limits of the gate, and no acknowledgement was lost | `Send` |
+//! | `Reserve` | `Reserved`, within both limits of the gate, and no acknowledgement was lost | `Send`, with the rest of the gate |
 //! | | `Reserved` otherwise | `Record`: never sent |
 //! | | `ReserveRefused` | `Refuse` |
 //! | | `ReserveNotKept` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
@@ -28,7 +28,8 @@ use crate::{Event, Fence, Timing};
 /// The result of a command. `Reason` is why nothing was reserved, as the caller words it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfirmInput<Reason = ()> {
-    /// The reserve is acknowledged: the money is held and the first send is recorded.
+    /// The reserve is acknowledged: the money is held and the first send is recorded. Both times are measured at one
+    /// moment, by a clock that goes on while the process is suspended.
     Reserved {
         /// The holder's fence.
         fence: Fence,
@@ -57,8 +58,13 @@ pub enum ConfirmInput<Reason = ()> {
 pub enum ConfirmCommand<Reason = ()> {
     /// Run the reserve, with the same keys as before if it ran before.
     Reserve,
-    /// Send the order, once.
-    Send,
+    /// Send the order, once, if its first byte leaves in time.
+    Send {
+        /// The gate, counted from before the reserve, as `since_reserve` is. So it is no later for a process that was
+        /// suspended after it had measured. The sender checks it at the last possible moment. If it is over, nothing
+        /// leaves, and the outcome is a refusal with the reason [`NeverSent`](vend::RefusalReason::NeverSent).
+        leave_within: Duration,
+    },
     /// Record this event, also if the same record ran before.
     Record(Event),
     /// The confirm is over: nothing was reserved, for this reason.
@@ -69,8 +75,14 @@ pub enum ConfirmCommand<Reason = ()> {
 
 /// An input that the protocol did not ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the protocol did not ask for this input")]
-pub struct OutOfTurn;
+#[error("the protocol is {phase}, and did not ask for {input}")]
+#[non_exhaustive]
+pub struct OutOfTurn {
+    /// What the protocol waits for, such as `reserving` or `over`.
+    pub phase: &'static str,
+    /// The name of the input, such as `Answered`.
+    pub input: &'static str,
+}
 
 #[derive(Clone, Debug)]
 enum Phase {
@@ -78,6 +90,32 @@ enum Phase {
     Sending(Fence),
     Recording(Event),
     Over,
+}
+
+impl Phase {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Reserving { .. } => "reserving",
+            Self::Sending(_) => "sending",
+            Self::Recording(_) => "recording",
+            Self::Over => "over",
+        }
+    }
+}
+
+impl<Reason> ConfirmInput<Reason> {
+    /// The name of the variant.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Reserved { .. } => "Reserved",
+            Self::ReserveRefused(_) => "ReserveRefused",
+            Self::ReserveNotKept(_) => "ReserveNotKept",
+            Self::ReserveUnacknowledged => "ReserveUnacknowledged",
+            Self::Answered(_) => "Answered",
+            Self::Recorded => "Recorded",
+            Self::RecordUnacknowledged => "RecordUnacknowledged",
+        }
+    }
 }
 
 /// One confirm in progress.
@@ -126,15 +164,15 @@ impl Confirm {
             (Phase::Recording(_), ConfirmInput::Recorded) => (Phase::Over, ConfirmCommand::Answer),
             (Phase::Recording(event), ConfirmInput::RecordUnacknowledged) => record(event.clone()),
             (
-                Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over,
-                ConfirmInput::Reserved { .. }
+                phase @ (Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over),
+                input @ (ConfirmInput::Reserved { .. }
                 | ConfirmInput::ReserveRefused(_)
                 | ConfirmInput::ReserveNotKept(_)
                 | ConfirmInput::ReserveUnacknowledged
                 | ConfirmInput::Answered(_)
                 | ConfirmInput::Recorded
-                | ConfirmInput::RecordUnacknowledged,
-            ) => return Err(OutOfTurn),
+                | ConfirmInput::RecordUnacknowledged),
+            ) => return Err(OutOfTurn { phase: phase.name(), input: input.name() }),
         };
         self.phase = phase;
         Ok(command)
@@ -148,9 +186,12 @@ impl Confirm {
         since_reserve: Duration,
         since_arrival: Duration,
     ) -> (Phase, ConfirmCommand<Reason>) {
-        let gate_is_open = since_reserve <= self.timing.gate && since_arrival <= self.timing.intake;
+        let Timing { gate, intake, .. } = self.timing;
+        let gate_is_open = since_reserve <= gate && since_arrival <= intake;
         if gate_is_open && !acknowledgement_lost {
-            (Phase::Sending(fence), ConfirmCommand::Send)
+            // The request arrived before the reserve began, so its limit is nearer by that time.
+            let until_intake = intake.saturating_sub(since_arrival).saturating_add(since_reserve);
+            (Phase::Sending(fence), ConfirmCommand::Send { leave_within: gate.min(until_intake) })
         } else {
             record(Event::NeverSent { fence })
         }
@@ -185,13 +226,35 @@ mod tests {
     #[test]
     fn an_order_is_sent_once_and_its_outcome_recorded() {
         let mut confirm = begun();
-        assert_eq!(confirm.on(reserved_after(1, 2)), Ok(ConfirmCommand::Send));
+        assert!(matches!(confirm.on(reserved_after(1, 2)), Ok(ConfirmCommand::Send { .. })));
         let lost = Event::Lost { fence: FENCE, why: Doubt::TimedOut.into() };
         let timed_out = ConfirmInput::<()>::Answered(VendOutcome::Unknown(Doubt::TimedOut.into()));
         assert_eq!(confirm.on(timed_out.clone()), Ok(ConfirmCommand::Record(lost)));
-        assert_eq!(confirm.on(timed_out), Err(OutOfTurn));
+        assert_eq!(confirm.on(timed_out), Err(OutOfTurn { phase: "recording", input: "Answered" }));
         assert_eq!(confirm.on(ConfirmInput::<()>::Recorded), Ok(ConfirmCommand::Answer));
-        assert_eq!(confirm.on(reserved_after(1, 1)), Err(OutOfTurn));
+        let late = confirm.on(reserved_after(1, 1)).unwrap_err();
+        assert_eq!(late.to_string(), "the protocol is over, and did not ask for Reserved");
+    }
+
+    #[test]
+    fn an_order_leaves_within_the_nearer_of_the_two_limits_of_the_gate() {
+        let (gate, intake) = (Timing::default().gate, Timing::default().intake);
+        let moment = Duration::from_millis(300);
+        for (before_reserve, leave_within) in [
+            (Duration::ZERO, gate),
+            (intake.saturating_sub(gate), gate),
+            (intake.saturating_sub(moment), moment),
+            // At the last moment of the intake.
+            (intake.saturating_sub(moment / 2), moment / 2),
+        ] {
+            let since_reserve = moment / 2;
+            let reserved = ConfirmInput::<()>::Reserved {
+                fence: FENCE,
+                since_reserve,
+                since_arrival: before_reserve + since_reserve,
+            };
+            assert_eq!(begun().on(reserved), Ok(ConfirmCommand::Send { leave_within }));
+        }
     }
 
     #[test]

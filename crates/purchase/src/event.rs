@@ -145,6 +145,11 @@ impl EventKind {
         Self::OperatorNotVended,
     ];
 
+    /// The kind of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// The name in the purchase's history.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -25,6 +25,8 @@ mod request;
 mod request_hash;
 mod resolve;
 mod sales;
+#[cfg(feature = "serde")]
+mod serde;
 mod statement;
 mod step;
 mod timing;

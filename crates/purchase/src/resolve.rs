@@ -52,6 +52,21 @@ enum Phase {
     Over,
 }
 
+impl Phase {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Claiming => "claiming",
+            Self::TakingTurn { .. } => "taking a turn",
+            Self::AskingOnly | Self::Enquiring(_) => "enquiring",
+            Self::RecordingSend { .. } => "recording a send",
+            Self::Sending { .. } => "sending",
+            Self::EnquiringAgain { .. } => "enquiring again",
+            Self::Recording { .. } => "recording",
+            Self::Over => "over",
+        }
+    }
+}
+
 /// One resolve in progress.
 #[derive(Clone)]
 pub struct Resolve {
@@ -137,7 +152,7 @@ impl Resolve {
                 record(*fence, event.clone(), *otherwise)
             }
             (
-                Phase::Claiming
+                phase @ (Phase::Claiming
                 | Phase::TakingTurn { .. }
                 | Phase::AskingOnly
                 | Phase::Enquiring(_)
@@ -145,8 +160,8 @@ impl Resolve {
                 | Phase::Sending { .. }
                 | Phase::EnquiringAgain { .. }
                 | Phase::Recording { .. }
-                | Phase::Over,
-                ResolveInput::Claimed { .. }
+                | Phase::Over),
+                input @ (ResolveInput::Claimed { .. }
                 | ResolveInput::NotClaimed
                 | ResolveInput::MayAsk
                 | ResolveInput::MayNotAsk
@@ -156,8 +171,8 @@ impl Resolve {
                 | ResolveInput::SendUnacknowledged
                 | ResolveInput::Answered(_)
                 | ResolveInput::Recorded { .. }
-                | ResolveInput::RecordUnacknowledged,
-            ) => return Err(OutOfTurn),
+                | ResolveInput::RecordUnacknowledged),
+            ) => return Err(OutOfTurn { phase: phase.name(), input: input.name() }),
         };
         self.phase = phase;
         Ok(command)
@@ -200,8 +215,9 @@ impl Resolve {
     }
 
     fn at_the_gate(&self, fence: Fence, since_record: Duration, is_repeat: bool) -> (Phase, ResolveCommand) {
-        if since_record <= self.rules.timing.gate {
-            (Phase::Sending { fence, is_repeat }, ResolveCommand::Send)
+        let leave_within = self.rules.timing.gate;
+        if since_record <= leave_within {
+            (Phase::Sending { fence, is_repeat }, ResolveCommand::Send { leave_within })
         } else {
             record(fence, Event::NeverSent { fence }, ResolveAnswer::Pending)
         }

@@ -46,7 +46,8 @@ fn confirms(answer: VendOutcome) {
         since_reserve: Duration::from_nanos(1_234_567),
         since_arrival: Duration::from_millis(20),
     };
-    assert_eq!(confirm.on(reserved), Ok(ConfirmCommand::Send));
+    let leave_within = Timing::default().gate;
+    assert_eq!(confirm.on(reserved), Ok(ConfirmCommand::Send { leave_within }));
     assert!(matches!(confirm.on(ConfirmInput::<()>::Answered(answer)), Ok(ConfirmCommand::Record(_))));
     assert!(matches!(confirm.on(ConfirmInput::<()>::RecordUnacknowledged), Ok(ConfirmCommand::Record(_))));
     assert_eq!(confirm.on(ConfirmInput::<()>::Recorded), Ok(ConfirmCommand::Answer));
@@ -115,6 +116,7 @@ fn a_transcript_is_replayed_and_a_changed_word_is_detected() {
 
     for (was, is) in [
         (r#""command":"send""#, r#""command":"refuse""#),
+        (r#""leave_within":1800000000"#, r#""leave_within":1800000001"#),
         (r#""refusal":{"reason":"blocked""#, r#""refusal":{"reason":"busy""#),
         (r#""fence":1,"why":{"doubt":"timed_out""#, r#""fence":1,"why":{"doubt":"mismatched""#),
         (r#""answer":"final""#, r#""answer":"pending""#),

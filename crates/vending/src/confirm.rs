@@ -8,7 +8,8 @@
 //! gates between the commits. The protocol checks the first one after the reserve is acknowledged
 //! (`purchase/src/confirm.rs`, `after_reserve`). The adapter checks the second one, which `Service::send` makes, when
 //! its connection is open and the first byte of the order is about to be sent (`provider-http/src/body.rs`). Both
-//! gates check the same two limits: `gate` since before the reserve, and `intake` since the request's arrival.
+//! gates check the same two limits: `gate` since before the reserve, and `intake` since the request's arrival. The
+//! command to send carries the nearer of them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -141,7 +142,9 @@ impl Service {
         loop {
             let input = match command {
                 ConfirmCommand::Reserve => self.reserve(&mut context).await,
-                ConfirmCommand::Send => ConfirmInput::Answered(self.send(&context).await),
+                ConfirmCommand::Send { leave_within } => {
+                    ConfirmInput::Answered(self.send(&context, leave_within).await)
+                }
                 ConfirmCommand::Record(event) => match self.record_outcome(&mut context, event).await {
                     Some(input) => input,
                     None => return Err(ConfirmError::Unknown(self.nothing_is_known())),
@@ -188,12 +191,10 @@ impl Service {
     }
 
     /// Sends one request, with the second gate: the adapter checks it before the order leaves.
-    async fn send(&self, context: &ConfirmContext) -> vend::VendOutcome {
-        let timing = self.settings.timing();
-        let (clock, began, arrived) = (self.clock.clone(), context.began, context.arrived);
+    async fn send(&self, context: &ConfirmContext, leave_within: Duration) -> vend::VendOutcome {
+        let (clock, began) = (self.clock.clone(), context.began);
         let gate = Gate::while_true(move || {
-            let now = clock.monotonic();
-            let open = now.elapsed_since(began) <= timing.gate && now.elapsed_since(arrived) <= timing.intake;
+            let open = clock.monotonic().elapsed_since(began) <= leave_within;
             hit(Point::OrderLeaves);
             open
         });

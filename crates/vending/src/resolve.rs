@@ -96,8 +96,8 @@ impl Service {
                     self.record_send(&mut context, Sending::Repeat, Event::SentAgain { fence }).await
                 }
                 ResolveCommand::RecordAttempt(fence) => self.record_attempt(&mut context, fence).await,
-                ResolveCommand::Send => {
-                    let answer = self.send_order(&context).await;
+                ResolveCommand::Send { leave_within } => {
+                    let answer = self.send_order(&context, leave_within).await;
                     hit(Point::ResolveAnswered);
                     ResolveInput::Answered(answer)
                 }
@@ -218,11 +218,10 @@ impl Service {
     }
 
     /// Sends one request. The gate counts from before the send was recorded.
-    async fn send_order(&self, context: &ResolveContext<'_>) -> VendOutcome {
-        let gate_length: Duration = self.settings.timing().gate;
+    async fn send_order(&self, context: &ResolveContext<'_>, leave_within: Duration) -> VendOutcome {
         let (clock, recorded) = (self.clock.clone(), context.recorded);
         let gate = Gate::while_true(move || {
-            let open = clock.monotonic().elapsed_since(recorded) <= gate_length;
+            let open = clock.monotonic().elapsed_since(recorded) <= leave_within;
             hit(Point::RepeatLeaves);
             open
         });

@@ -22,6 +22,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/ledger", "ledger", &["money"]),
     ("crates/purchase", "purchase", &["vend", "money", "meter-token", "ledger"]),
     ("crates/provider", "provider", &["vend", "money", "meter-token"]),
+    (
+        "crates/purchase-memory",
+        "purchase-memory",
+        &["purchase", "provider", "vend", "ledger", "money", "meter-token"],
+    ),
     ("crates/provider-http", "provider-http", &["provider", "vend"]),
     (
         "crates/provider-xmlvend",
@@ -334,7 +339,8 @@ const FOREIGN: &[(&str, &[&str])] = &[
 ];
 
 /// The packages that other teams can take have a prefix of their own, because short names are taken in a registry.
-const TAKEN_BY_OTHERS: &[&str] = &["money", "meter-token", "sts", "vend", "ledger", "purchase", "provider"];
+const TAKEN_BY_OTHERS: &[&str] =
+    &["money", "meter-token", "sts", "vend", "ledger", "purchase", "provider", "purchase-memory"];
 
 /// What the tests of the crates share. It panics where other code returns an error, so nothing else is built with it, except
 /// the benchmark, which is not shipped either.

@@ -4,6 +4,7 @@ use chrono::{TimeZone, Utc};
 use money::{Currency, Money};
 use phonenumber::country::BW;
 use proptest::prelude::*;
+use provider_http::header::HeaderMap;
 use serde_json::{Value, json};
 use vend::{CallId, Product, ProviderReference, Sale, SubscriberIdentifier};
 
@@ -77,7 +78,7 @@ impl<T: ToString> Body for T {
 }
 
 fn reply(status: u16, body: impl Body) -> HttpReply {
-    HttpReply { status, body: body.bytes() }
+    HttpReply { status, headers: HeaderMap::new(), body: body.bytes() }
 }
 
 fn judged_by(status: u16, body: impl Body, rules: &Rules) -> VendOutcome {
@@ -465,7 +466,7 @@ proptest! {
         body[at] = byte;
         let (order, phone) = (order(), Phone::ordered("26771234567", BW).unwrap());
         let asked = Asked { order: &order, phone: &phone, operator: Some(OPERATOR) };
-        let outcome = vend(&HttpReply { status, body }, asked, &rules());
+        let outcome = vend(&HttpReply { status, headers: HeaderMap::new(), body }, asked, &rules());
         prop_assert!(!matches!(outcome, VendOutcome::Refused(_)), "{:?}", outcome);
     }
 

@@ -6,23 +6,13 @@ use clock::SystemClock;
 use provider_xmlvend::{Credentials, DeviceId, XmlVend, XmlVendSettings};
 
 pub fn settings(endpoint: &str) -> XmlVendSettings {
+    let [client, terminal] = [DeviceId::Ean("2670000000015".to_owned()), DeviceId::Id("till-7".to_owned())];
     XmlVendSettings {
-        endpoint: endpoint.to_owned(),
-        client: DeviceId::Ean("2670000000015".to_owned()),
-        terminal: DeviceId::Id("till-7".to_owned()),
         credentials: Some(Credentials { op_name: "shop".to_owned(), password: "s3cret-word".into() }),
-        client_certificate_pem: None,
-        extra_root_certificate_pem: None,
-        soap: provider_xmlvend::SoapVersion::V1_1,
-        currency: "BWP".to_owned(),
         vend_timeout_ms: 30_000,
         enquiry_timeout_ms: 30_000,
         connect_timeout_ms: 10_000,
-        tax_included: true,
-        lines: provider_xmlvend::LineDescriptions::default(),
-        electricity_unit: "kWh".to_owned(),
-        water_unit: "kl".to_owned(),
-        fault_texts: Vec::new(),
+        ..XmlVendSettings::new(endpoint, client, terminal, "BWP")
     }
 }
 

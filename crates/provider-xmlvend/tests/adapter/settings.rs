@@ -36,6 +36,13 @@ fn the_defaults_of_the_settings_are_what_the_standard_expects() {
 }
 
 #[test]
+fn settings_that_are_made_in_code_have_the_defaults_of_a_file() {
+    let [client, terminal] = [DeviceId::Ean("2670000000015".to_owned()), DeviceId::Id("till-7".to_owned())];
+    let made = XmlVendSettings::new("http://127.0.0.1:1/xmlvend", client, terminal, "BWP");
+    assert_eq!(format!("{made:?}"), format!("{:?}", read(least()).unwrap()));
+}
+
+#[test]
 fn a_misspelt_setting_is_refused() {
     let mut misspelt = least();
     misspelt["vend_timeout"] = json!(5);

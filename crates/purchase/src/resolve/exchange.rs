@@ -63,6 +63,25 @@ pub enum ResolveInput {
     RecordUnacknowledged,
 }
 
+impl ResolveInput {
+    /// The name of the variant.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Claimed { .. } => "Claimed",
+            Self::NotClaimed => "NotClaimed",
+            Self::MayAsk => "MayAsk",
+            Self::MayNotAsk => "MayNotAsk",
+            Self::Enquired { .. } => "Enquired",
+            Self::SendRecorded { .. } => "SendRecorded",
+            Self::SendRefused => "SendRefused",
+            Self::SendUnacknowledged => "SendUnacknowledged",
+            Self::Answered(_) => "Answered",
+            Self::Recorded { .. } => "Recorded",
+            Self::RecordUnacknowledged => "RecordUnacknowledged",
+        }
+    }
+}
+
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResolveCommand {
@@ -76,8 +95,13 @@ pub enum ResolveCommand {
     RecordRepeat(Fence),
     /// Record an attempt under a fresh reference before its order is sent: [`Event::AttemptStarted`].
     RecordAttempt(Fence),
-    /// Send the order of the current attempt, once.
-    Send,
+    /// Send the order of the current attempt, once, if its first byte leaves in time.
+    Send {
+        /// The gate, counted from before the send was recorded, as `since_record` is. The sender checks it at the
+        /// last possible moment. If it is over, nothing leaves, and the outcome is a refusal with the reason
+        /// [`NeverSent`](vend::RefusalReason::NeverSent).
+        leave_within: Duration,
+    },
     /// Record this event, also if the same record ran before.
     Record(Event),
     /// The resolve is over.

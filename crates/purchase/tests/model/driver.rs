@@ -108,7 +108,7 @@ impl Driver {
             Work::Confirm(driver) => match driver.command() {
                 ConfirmCommand::Refuse(()) => Some(Final::NothingReserved),
                 ConfirmCommand::Answer => by_record(),
-                ConfirmCommand::Reserve | ConfirmCommand::Send | ConfirmCommand::Record(_) => None,
+                ConfirmCommand::Reserve | ConfirmCommand::Send { .. } | ConfirmCommand::Record(_) => None,
             },
             Work::Resolve(driver) => {
                 let is_told =
@@ -130,13 +130,13 @@ impl Driver {
                     let slips = [Luck::CommittedUnheard, Luck::NotCommitted, Luck::KnownNotCommitted];
                     (vec![Luck::Well], slips.to_vec())
                 }
-                ConfirmCommand::Send => self.lucks_of_sending(world),
+                ConfirmCommand::Send { .. } => self.lucks_of_sending(world),
                 ConfirmCommand::Record(_) => write,
                 ConfirmCommand::Refuse(()) | ConfirmCommand::Answer => (Vec::new(), Vec::new()),
             },
             Work::Resolve(driver) => match driver.command() {
                 ResolveCommand::Enquire => self.lucks_of_asking(world),
-                ResolveCommand::Send => self.lucks_of_sending(world),
+                ResolveCommand::Send { .. } => self.lucks_of_sending(world),
                 ResolveCommand::Claim
                 | ResolveCommand::TakeTurn(_)
                 | ResolveCommand::Record(_)

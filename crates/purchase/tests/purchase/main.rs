@@ -2,6 +2,7 @@
 //! their own.
 #![expect(dead_code, reason = "the world is shared with the exhaustive model, which uses more of it")]
 
+mod diagram;
 mod invariants;
 mod protocols;
 mod schedules;

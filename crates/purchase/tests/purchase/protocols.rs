@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use purchase::{
     Asker, ConfirmCommand, Event, Fence, Handling, Lifecycle, RefusalSource, ResolveAnswer, ResolveCommand,
-    StateName,
+    StateName, Timing,
 };
 use vend::{Refusal, RefusalReason};
 
@@ -489,9 +489,11 @@ mod confirming {
 
     #[test]
     fn after_a_slow_reserve_the_gate_is_closed() {
-        for (seconds, expected) in
-            [(1, ConfirmCommand::Send), (2, ConfirmCommand::Record(Event::NeverSent { fence: Fence(1) }))]
-        {
+        let leave_within = Timing::default().gate;
+        for (seconds, expected) in [
+            (1, ConfirmCommand::Send { leave_within }),
+            (2, ConfirmCommand::Record(Event::NeverSent { fence: Fence(1) })),
+        ] {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
             let mut driver = ConfirmDriver::open(&world);
             driver.turn(&mut world, Luck::Well);
@@ -506,7 +508,7 @@ mod confirming {
         for pause in [6, 3_600] {
             let mut world = World::open(Handling::SelfManaged, declared(""), Repeats::FromMemory);
             let mut driver = ConfirmDriver::open(&world);
-            while *driver.command() != ConfirmCommand::Send {
+            while !matches!(driver.command(), ConfirmCommand::Send { .. }) {
                 driver.turn(&mut world, Luck::Well);
             }
             world.passes(pause);

@@ -195,23 +195,43 @@ struct Line {
     outcome: String,
 }
 
-fn table() -> String {
-    let mut rows = vec![["STATE", "FACT", "UNDER THESE CONDITIONS", "BECOMES"].map(str::to_owned)];
+/// A row of the table. The first one has the titles.
+pub struct Row {
+    pub state: String,
+    pub fact: String,
+    conditions: String,
+    pub becomes: String,
+}
+
+pub fn rows() -> Vec<Row> {
+    let titles = ["STATE", "FACT", "UNDER THESE CONDITIONS", "BECOMES"].map(str::to_owned);
+    let row = |[state, fact, conditions, becomes]: [String; 4]| Row { state, fact, conditions, becomes };
+    let mut rows = vec![row(titles)];
     for state in StateName::ALL {
         for event in EventKind::ALL {
             let case = Case { state, event, ..ORDINARY };
             for line in lines(&conditions(event), case) {
                 let conditions = line.conditions.join(", ");
-                rows.push([state.as_str().to_owned(), event.as_str().to_owned(), conditions, line.outcome]);
+                rows.push(row([
+                    state.as_str().to_owned(),
+                    event.as_str().to_owned(),
+                    conditions,
+                    line.outcome,
+                ]));
             }
         }
     }
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max().unwrap_or(0);
-    let (states, events, conditions) = (width(0), width(1), width(2));
+    rows
+}
+
+fn table() -> String {
+    let rows = rows();
+    let width = |cell: fn(&Row) -> &String| rows.iter().map(|row| cell(row).len()).max().unwrap_or(0);
+    let (states, facts, under) =
+        (width(|row| &row.state), width(|row| &row.fact), width(|row| &row.conditions));
     let mut text = String::from(HEAD);
-    for [state, event, under, outcome] in &rows {
-        let _infallible = writeln!(text, "{state:states$}  {event:events$}  {under:conditions$}  {outcome}");
+    for Row { state, fact, conditions, becomes } in &rows {
+        let _infallible = writeln!(text, "{state:states$}  {fact:facts$}  {conditions:under$}  {becomes}");
     }
     text
 }

@@ -139,6 +139,15 @@ impl Driver {
         }
     }
 
+    /// How long after `began_at` the order may leave, if the protocol's command is to send it.
+    pub fn leave_within(&self) -> Option<Duration> {
+        match &self.work {
+            Work::Confirm(_, ConfirmCommand::Send { leave_within })
+            | Work::Resolve(_, ResolveCommand::Send { leave_within }, _) => Some(*leave_within),
+            Work::Confirm(..) | Work::Resolve(..) | Work::Finding | Work::Closing(_) => None,
+        }
+    }
+
     /// The answer of the protocol, if it has ended.
     pub fn resolved(&self) -> Option<ResolveAnswer> {
         match &self.work {

@@ -80,7 +80,7 @@ impl Simulation {
     fn confirms_on(&mut self, number: u64, turn: u32, command: ConfirmCommand<Rejection>) {
         match command {
             ConfirmCommand::Reserve => self.commit((number, turn), Transaction::Reserve),
-            ConfirmCommand::Send => self.connects(number, turn),
+            ConfirmCommand::Send { .. } => self.connects(number, turn),
             ConfirmCommand::Record(event) => self.commit((number, turn), Transaction::Record(event)),
             ConfirmCommand::Refuse(rejection) => {
                 self.ends(number, |_driver| Some(Answer::Rejected(rejection)));
@@ -111,7 +111,7 @@ impl Simulation {
                 let reference = reference(name);
                 self.commit((number, turn), Transaction::Record(Event::AttemptStarted { fence, reference }));
             }
-            ResolveCommand::Send => self.connects(number, turn),
+            ResolveCommand::Send { .. } => self.connects(number, turn),
             ResolveCommand::Record(event) => self.commit((number, turn), Transaction::Record(event)),
             ResolveCommand::Answer(answer) => self.resolved(number, answer),
         }
@@ -402,10 +402,10 @@ impl Simulation {
     pub fn leaves(&mut self, number: u64, turn: u32) {
         let timing = Timing::default();
         let Some(driver) = self.drivers.get(&number).filter(|driver| driver.turn == turn) else { return };
-        let (order, name, is_confirm) = (driver.order, driver.name, matches!(driver.work, Work::Confirm(..)));
-        let since_arrival = if is_confirm { self.now - order.arrived_at } else { 0 };
+        let (order, name) = (driver.order, driver.name);
+        let Some(leave_within) = driver.leave_within() else { return };
         let is_open = self.options.flaw == Some(Flaw::SendsBehindTheGate)
-            || (self.now - driver.began_at <= length(timing.gate) && since_arrival <= length(timing.intake));
+            || self.now - driver.began_at <= length(leave_within);
         let asker = driver.asker();
         let now = self.now;
         let outage = self.provider(order.connection).outage(now);

@@ -42,7 +42,9 @@ impl ConfirmDriver {
     pub fn turn(&mut self, world: &mut World, luck: Luck) {
         let input = match self.command.clone() {
             ConfirmCommand::Reserve => self.reserve(world, luck),
-            ConfirmCommand::Send => self.kept.send(world, luck).map(ConfirmInput::Answered),
+            ConfirmCommand::Send { leave_within } => {
+                self.kept.send(world, leave_within, luck).map(ConfirmInput::Answered)
+            }
             ConfirmCommand::Record(event) => match self.kept.record(world, event, luck) {
                 Written::NotYet => None,
                 Written::Unacknowledged => Some(ConfirmInput::RecordUnacknowledged),
@@ -83,5 +85,8 @@ impl Hash for ConfirmDriver {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { machine, command, kept } = self;
         (hash_of_debug(machine), discriminant(command), kept).hash(hasher);
+        if let ConfirmCommand::Send { leave_within } = command {
+            leave_within.hash(hasher);
+        }
     }
 }

@@ -117,13 +117,13 @@ impl Kept {
     }
 
     /// The last check of the gate when the copy is sent. In a later turn: the outcome.
-    pub fn send(&mut self, world: &mut World, luck: Luck) -> Option<VendOutcome> {
+    pub fn send(&mut self, world: &mut World, leave_within: Duration, luck: Luck) -> Option<VendOutcome> {
         if let Some(copy) = self.copy.take() {
             let answer = world.provider.answer_to(copy).filter(|_| luck != Luck::Offline);
             world.provider.end_request(copy, world.now);
             return Some(answer.unwrap_or(VendOutcome::Unknown(Doubt::ConnectionLost.into())));
         }
-        let is_in_time = self.since_began(world) <= world.setup.rules.timing.gate;
+        let is_in_time = self.since_began(world) <= leave_within;
         self.began_at = OPENING;
         if is_in_time && luck != Luck::Offline {
             self.copy = Some(world.send(self.attempt));

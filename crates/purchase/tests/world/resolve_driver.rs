@@ -61,7 +61,7 @@ impl ResolveDriver {
             | ResolveCommand::Enquire
             | ResolveCommand::RecordRepeat(_)
             | ResolveCommand::RecordAttempt(_)
-            | ResolveCommand::Send
+            | ResolveCommand::Send { .. }
             | ResolveCommand::Record(_) => None,
         }
     }
@@ -81,7 +81,9 @@ impl ResolveDriver {
                 let reference = world.fresh_reference();
                 self.record_send(world, Event::AttemptStarted { fence, reference }, luck)
             }
-            ResolveCommand::Send => self.kept.send(world, luck).map(ResolveInput::Answered),
+            ResolveCommand::Send { leave_within } => {
+                self.kept.send(world, leave_within, luck).map(ResolveInput::Answered)
+            }
             ResolveCommand::Record(event) => match self.kept.record(world, event, luck) {
                 Written::NotYet => None,
                 Written::Unacknowledged => Some(ResolveInput::RecordUnacknowledged),
@@ -155,7 +157,7 @@ impl Hash for ResolveDriver {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { asker, machine, command, history: _, kept } = self;
         (discriminant(asker), hash_of_debug(machine), discriminant(command), kept).hash(hasher);
-        // The phase of the machine shows the fence of every other command.
+        // The phase of the machine shows the fence of every other command. The gate of a resolve is always as long.
         if let ResolveCommand::TakeTurn(fence) = command {
             fence.hash(hasher);
         }
@@ -175,7 +177,7 @@ fn name(command: &ResolveCommand) -> &'static str {
         ResolveCommand::Enquire => "enquire",
         ResolveCommand::RecordRepeat(_) => "record the repeat",
         ResolveCommand::RecordAttempt(_) => "record a new attempt",
-        ResolveCommand::Send => "send",
+        ResolveCommand::Send { .. } => "send",
         ResolveCommand::Record(event) => match event {
             Event::Vended { .. } => "record the vend",
             Event::Refused { .. } => "record the refusal",

@@ -35,6 +35,7 @@ mod references;
 mod refused_confirms;
 mod reserving;
 mod slot_shares;
+mod specification;
 mod statements;
 mod stuck;
 mod trouble;

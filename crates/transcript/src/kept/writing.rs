@@ -60,7 +60,9 @@ pub(super) fn confirm_event<Reason>(event: &ConfirmInput<Reason>) -> Value {
 pub(super) fn confirm_command<Reason>(command: &ConfirmCommand<Reason>) -> Value {
     match command {
         ConfirmCommand::Reserve => json!({"command": "reserve"}),
-        ConfirmCommand::Send => json!({"command": "send"}),
+        ConfirmCommand::Send { leave_within } => {
+            json!({"command": "send", "leave_within": length(*leave_within)})
+        }
         ConfirmCommand::Record(recorded) => json!({"command": "record", "fact": event(recorded)}),
         ConfirmCommand::Refuse(_) => json!({"command": "refuse"}),
         ConfirmCommand::Answer => json!({"command": "answer"}),
@@ -98,7 +100,9 @@ pub(super) fn resolve_command(command: &ResolveCommand) -> Value {
         ResolveCommand::Enquire => json!({"command": "enquire"}),
         ResolveCommand::RecordRepeat(fence) => json!({"command": "record_repeat", "fence": fence.0}),
         ResolveCommand::RecordAttempt(fence) => json!({"command": "record_attempt", "fence": fence.0}),
-        ResolveCommand::Send => json!({"command": "send"}),
+        ResolveCommand::Send { leave_within } => {
+            json!({"command": "send", "leave_within": length(*leave_within)})
+        }
         ResolveCommand::Record(recorded) => json!({"command": "record", "fact": event(recorded)}),
         ResolveCommand::Answer(answer) => {
             let answer = match answer {

@@ -1,10 +1,9 @@
 //! Tests of one exchange: which failures prove that nothing was sent.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::time::Duration;
 
 use provider::Gate;
-use provider_http::header::HeaderMap;
+use provider_http::header::{HeaderMap, HeaderName, HeaderValue};
 use provider_http::{NoReply, Outgoing, Transport, TransportError, TransportSettings, Url};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -12,15 +11,10 @@ use tokio::net::TcpListener;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn settings() -> TransportSettings<'static> {
-    TransportSettings {
-        connect_within: PATIENCE,
-        client_certificate_pem: None,
-        extra_root_certificate_pem: None,
-    }
+    TransportSettings::connecting_within(PATIENCE)
 }
 
 fn transport() -> Transport {
-    let _already = rustls::crypto::ring::default_provider().install_default();
     Transport::new(settings()).unwrap()
 }
 
@@ -85,10 +79,47 @@ async fn an_empty_message_is_not_sent_at_all() {
 
 #[tokio::test]
 async fn junk_in_the_place_of_certificates_is_refused_at_the_start() {
-    transport();
     let junk = TransportSettings { extra_root_certificate_pem: Some("junk"), ..settings() };
     assert!(matches!(Transport::new(junk), Err(TransportError::NoRootCertificate)));
     let junk = "junk".into();
     let junk = TransportSettings { client_certificate_pem: Some(&junk), ..settings() };
     assert!(matches!(Transport::new(junk), Err(TransportError::Client(_))));
+}
+
+#[tokio::test]
+async fn the_settings_name_the_client_bound_the_reply_and_add_headers() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = Url::parse(&format!("http://{}/", listener.local_addr().unwrap())).unwrap();
+    let heads = tokio::spawn(async move {
+        let mut heads = Vec::new();
+        for body in ["1234", "12345"] {
+            let (mut stream, _peer) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nx-trace: t1\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            heads.push(String::from_utf8(head).unwrap().to_lowercase());
+        }
+        heads
+    });
+    let (key, own) = (HeaderValue::from_static("k1"), HeaderValue::from_static("k2"));
+    let every = HeaderMap::from_iter([(HeaderName::from_static("x-api-key"), key)]);
+    let settings =
+        TransportSettings { user_agent: "till/7", reply_bytes_max: 4, headers: Some(&every), ..settings() };
+    let transport = Transport::new(settings).unwrap();
+
+    let reply = transport.get(url.clone(), HeaderMap::new(), PATIENCE).await.unwrap();
+    assert_eq!(reply.headers.get("x-trace"), Some(&HeaderValue::from_static("t1")));
+    assert_eq!(reply.body, b"1234");
+    assert_eq!(format!("{reply:?}"), "HttpReply(200, 3 headers, 4 bytes)");
+    let own = HeaderMap::from_iter([(HeaderName::from_static("x-api-key"), own)]);
+    assert_eq!(transport.get(url, own, PATIENCE).await, Err(NoReply::Unreadable), "it has five bytes");
+    let heads = heads.await.unwrap();
+    let has = |head: usize, line: &str| heads[head].contains(&format!("\r\n{line}\r\n"));
+    assert!(has(0, "user-agent: till/7") && has(0, "x-api-key: k1") && has(1, "x-api-key: k2"), "{heads:?}");
 }

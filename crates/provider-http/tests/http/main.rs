@@ -1,0 +1,5 @@
+//! One exchange with a vendor, and the adapter of the tutorial (`docs/ADAPTER.md`), which uses it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod exchange;
+mod tutorial;
