@@ -53,8 +53,12 @@ fn told(organisation: OrganisationId, kind: &str) -> String {
 
 async fn pays(env: &TestEnv, merchant: &Merchant, movement: Movement, minor: i64) {
     let amount = pula(minor);
-    let payment =
-        Payment { wallet: merchant.wallet, movement, amount, reference: Some(format!("BANK-{}-{minor}", merchant.wallet.0)) };
+    let payment = Payment {
+        wallet: merchant.wallet,
+        movement,
+        amount,
+        reference: Some(format!("BANK-{}-{minor}", merchant.wallet.0)),
+    };
     back_office::pay(env.operator.database(), payment, act()).await.unwrap();
 }
 
@@ -150,7 +154,13 @@ async fn a_purchase_is_accepted_once_and_ends_once() {
     env.records(&refused, vended("V2", 1_000)).await;
 
     let page = events(&env, merchant.authority.organisation, 5).await;
-    let told = ["wallet.topped_up", "purchase.accepted", "purchase.succeeded", "purchase.accepted", "purchase.failed"];
+    let told = [
+        "wallet.topped_up",
+        "purchase.accepted",
+        "purchase.succeeded",
+        "purchase.accepted",
+        "purchase.failed",
+    ];
     assert_eq!(types(&page), told);
     let succeeded = serde_json::to_value(page.events[2].body()).unwrap();
     let reserved = serde_json::to_value(page.events[1].body()).unwrap();
@@ -191,12 +201,18 @@ async fn doubt_is_reported_once_until_a_person_looks_into_it() {
     env.records(&order, Event::Claimed).await;
     let fence = FIRST.next();
     env.records(&order, Event::LeaseReleased { fence, why: why() }).await;
-    env.sql(&format!("UPDATE purchases SET window_closes_at = now() - interval '1 s' WHERE id = {}", order.id.0));
+    env.sql(&format!(
+        "UPDATE purchases SET window_closes_at = now() - interval '1 s' WHERE id = {}",
+        order.id.0
+    ));
     env.records(&order, Event::Claimed).await;
     env.records(&order, Event::WindowClosed { fence: fence.next() }).await;
     assert_eq!(env.state(order.id), "REVIEW");
     let page = events(&env, merchant.authority.organisation, 4).await;
-    assert_eq!(types(&page), ["wallet.topped_up", "purchase.accepted", "purchase.pending", "purchase.in_review"]);
+    assert_eq!(
+        types(&page),
+        ["wallet.topped_up", "purchase.accepted", "purchase.pending", "purchase.in_review"]
+    );
 }
 
 #[tokio::test]
@@ -220,7 +236,12 @@ async fn a_payment_and_a_low_wallet_are_told_with_their_amounts() {
     assert!(data(4)["entry"].is_i64());
     assert_eq!(
         (&data(4)["amount"], &data(4)["amount_minor"], &data(4)["balance"], &data(4)["reference"]),
-        (&json!("BWP -0.07"), &json!(-7), &json!("BWP 89.92"), &json!(format!("BANK-{}-7", merchant.wallet.0)))
+        (
+            &json!("BWP -0.07"),
+            &json!(-7),
+            &json!("BWP 89.92"),
+            &json!(format!("BANK-{}-7", merchant.wallet.0))
+        )
     );
 }
 
@@ -256,7 +277,8 @@ async fn callers_that_wait_are_woken_by_an_event_that_they_want() {
     let organisation = merchant.authority.organisation;
     let begun = events(&env, organisation, 1).await.next;
     let feed = feed_of(&env);
-    let wants = |types: &'static [EventType], wait| feed.events_within(organisation, Some(begun), types, 10, wait);
+    let wants =
+        |types: &'static [EventType], wait| feed.events_within(organisation, Some(begun), types, 10, wait);
     let any = wants(&[], SOON);
     let low = wants(&[EventType::WalletLow], Duration::from_secs(2));
     let act = async {
@@ -292,14 +314,20 @@ async fn old_events_are_deleted_in_order_and_a_reader_who_missed_some_is_told() 
          UPDATE feed_events SET at = at - interval '8 days' WHERE organisation_id = {} AND id <= {}",
         organisation.0, second.number
     ));
-    let deleted = |days: i32| env.database.run_sql(&format!("SELECT delete_old_events({}, {days}, 100)", organisation.0));
+    let deleted = |days: i32| {
+        env.database.run_sql(&format!("SELECT delete_old_events({}, {days}, 100)", organisation.0))
+    };
     assert!(deleted(6).is_err(), "events are kept for a week at least");
     assert_eq!(deleted(9).unwrap(), "0");
     assert_eq!(deleted(7).unwrap(), "2");
     assert_eq!(deleted(7).unwrap(), "0");
 
     let feed = feed_of(&env);
-    assert_eq!(feed.events_after(organisation, Some(first), &[], 10).await.unwrap(), None, "it has missed one");
+    assert_eq!(
+        feed.events_after(organisation, Some(first), &[], 10).await.unwrap(),
+        None,
+        "it has missed one"
+    );
     let rest = feed.events_after(organisation, Some(second), &[], 10).await.unwrap().unwrap();
     assert_eq!(rest.events, all.events[2..]);
     assert_eq!(read(&feed, organisation, None).await.events, all.events[2..]);
