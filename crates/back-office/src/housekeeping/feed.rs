@@ -116,7 +116,8 @@ async fn tell_of_secrets(transaction: &Transaction, days: u16) -> Result<u64, Da
         return Ok(0);
     }
     let told = prepared::<TellOfExpiringSecrets>().bind::<Integer, _>(i32::from(days));
-    number(told.get_result(transaction).await?)
+    let told: Row = told.get_result(transaction).await?;
+    Ok(told.count())
 }
 
 async fn delete_batch(transaction: &Transaction, organisation: i64, days: u16) -> Result<u64, DatabaseError> {
@@ -127,7 +128,8 @@ async fn delete_batch(transaction: &Transaction, organisation: i64, days: u16) -
         .bind::<BigInt, _>(organisation)
         .bind::<Integer, _>(i32::from(days))
         .bind::<Integer, _>(BATCH);
-    number(deleted.get_result(transaction).await?)
+    let deleted: Row = deleted.get_result(transaction).await?;
+    Ok(deleted.count())
 }
 
 async fn may_keep_house(transaction: &Transaction) -> Result<bool, DatabaseError> {
@@ -135,6 +137,8 @@ async fn may_keep_house(transaction: &Transaction) -> Result<bool, DatabaseError
     Ok(lock.taken != 0)
 }
 
-fn number(row: Row) -> Result<u64, DatabaseError> {
-    Ok(u64::try_from(row.number).unwrap_or_default())
+impl Row {
+    fn count(&self) -> u64 {
+        u64::try_from(self.number).unwrap_or_default()
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use back_office::{Movement, Payment};
+use back_office::{FeedKept, FeedSettings, Movement, Payment};
 use feed::{EventType, Feed, FeedPage, Position};
 use ledger::SystemAccount;
 use purchase::{Event, Handling, OrganisationId};
@@ -357,4 +357,25 @@ async fn a_secret_that_ends_soon_is_reported_once_for_each_end() {
     let data = serde_json::to_value(page.events[2].body()).unwrap()["data"].clone();
     assert!(data["client"]["client_id"].as_str().unwrap().starts_with("vg_test_"), "{data}");
     assert!(data["secret"]["expires_at"].as_str().unwrap().ends_with('Z'), "{data}");
+}
+
+#[tokio::test]
+async fn the_worker_reports_secrets_and_deletes_old_events_as_its_settings_say() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(10_000).await;
+    let organisation = merchant.authority.organisation;
+    events(&env, organisation, 1).await;
+    env.sql(&format!(
+        "SET session_replication_role = replica; UPDATE feed_events SET at = at - interval '40 days';
+         UPDATE client_secrets SET expires_at = now() + interval '13 days' WHERE oauth_client_id = {}",
+        merchant.authority.client.0
+    ));
+    let (worker, settings) = (crate::checks::as_worker(&env).await, FeedSettings::default());
+    assert!(settings.checked().is_ok() && FeedSettings { kept_days: 6, ..settings }.checked().is_err());
+    let kept = || back_office::keep_feed(worker.database(), settings);
+    assert_eq!(kept().await.unwrap(), FeedKept { secrets_told: 1, events_deleted: 1 });
+    assert_eq!(kept().await.unwrap(), FeedKept::default());
+    assert_eq!(types(&events(&env, organisation, 1).await), ["client.secret_expiring"]);
+    let progress = &mut back_office::CheckProgress::default();
+    assert_eq!(back_office::check_books(&worker, progress).await.unwrap(), []);
 }
