@@ -126,6 +126,7 @@ impl PurchaseStore for Postgres<'_> {
             | store::ReserveRefusal::OtherCurrency(_)
             | store::ReserveRefusal::KeyTaken
             | store::ReserveRefusal::NotOffered
+            | store::ReserveRefusal::Paused { .. }
             | store::ReserveRefusal::SubscriberNotAllowed
             | store::ReserveRefusal::KeyClosed
             | store::ReserveRefusal::NoCommissionAccount) => {
