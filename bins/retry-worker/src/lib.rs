@@ -54,7 +54,7 @@ fn work(settings: &Settings, clock: SharedClock) -> Result<(), Box<dyn std::erro
         let stop = boot::stop_requested()?;
         let worker = Worker::build(settings, &metrics, engine.engine(), clock).await?;
         announce(&worker);
-        worker.run_until(stop).await;
+        Box::pin(worker.run_until(stop)).await;
         Ok(())
     });
     engine.finish();

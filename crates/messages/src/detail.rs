@@ -254,163 +254,97 @@ impl Detail {
 
     /// The code that it belongs to.
     pub const fn code(self) -> ErrorCode {
-        match self {
-            Self::Login | Self::Refresh => ErrorCode::InvalidCredentials,
-            Self::OrganisationSuspended
-            | Self::AccountNotDebitable
-            | Self::NoDefaultProvider
-            | Self::OfferRemoved => ErrorCode::Forbidden,
-            Self::ExpectedText
-            | Self::ExpectedInteger
-            | Self::ExpectedFlag
-            | Self::Empty
-            | Self::TooLong
-            | Self::ForbiddenCharacter
-            | Self::UnknownValue
-            | Self::RepeatedKey
-            | Self::NotJson
-            | Self::NotAnObject
-            | Self::TooDeep
-            | Self::HeadTooLarge
-            | Self::HeadBroken
-            | Self::BareLineFeed
-            | Self::HeadTooSlow
-            | Self::RepeatedHeader
-            | Self::BodyTooLarge
-            | Self::BodyTooSlow
-            | Self::BodyBroken
-            | Self::BadLanguageTag
-            | Self::BadCurrency
-            | Self::CurrencyDiffers
-            | Self::UnknownProvider
-            | Self::BadIdentifier
-            | Self::UnknownParameter
-            | Self::NoParameters
-            | Self::BadMediaType
-            | Self::BadMoment
-            | Self::BadTime
-            | Self::OutOfRange
-            | Self::BadDay
-            | Self::PeriodBackwards
-            | Self::PeriodTooLong
-            | Self::PeriodNotBegun
-            | Self::BadCursor
-            | Self::CursorOfOtherFilters
-            | Self::EventsDeleted
-            | Self::ExpectedList
-            | Self::BadUrl
-            | Self::UrlNotHttps
-            | Self::UrlNotPublic
-            | Self::TooManyEndpoints
-            | Self::EndpointNotActive
-            | Self::BadEventId
-            | Self::BadIdempotencyKey
-            | Self::IdempotencyKeyReused => ErrorCode::InvalidArgument,
-            Self::AmountTooLarge | Self::AmountTooFine | Self::AmountNotPositive => ErrorCode::InvalidAmount,
-            Self::MinimumIs => ErrorCode::AmountBelowMinimum,
-            Self::MaximumIs => ErrorCode::AmountAboveMaximum,
-            Self::ChargesAre => ErrorCode::AmountBelowCharges,
-            Self::Account | Self::NotSold | Self::TokenErased => ErrorCode::ResourceNotFound,
-            Self::NoElectricityTransaction => ErrorCode::TransactionNotFound,
-            Self::EarlierAttemptFailed => ErrorCode::ProviderError,
-            Self::Disconnected | Self::PhoneNotFound => ErrorCode::MeterNotFound,
-            Self::PhoneBlocked => ErrorCode::MeterBlocked,
-            Self::PhoneUnsupported => ErrorCode::MeterUnsupported,
-            Self::PhoneInvalid => ErrorCode::InvalidMeterNumber,
-            Self::PhoneNotAllowed => ErrorCode::MeterNotAllowed,
-            Self::OnQuote | Self::TokenUnreadable => ErrorCode::ProviderTimeout,
-            Self::PurchaseOpen | Self::ReferenceRests | Self::CallerGone | Self::NotSoldYet => {
-                ErrorCode::TransactionPending
-            }
-            Self::NumberErased => ErrorCode::MissingField,
-            Self::MessagesOfTheDay => ErrorCode::RateLimited,
-            Self::NeverReached | Self::ProviderPaused | Self::ProviderPausedUntil => {
-                ErrorCode::ProviderUnavailable
-            }
-        }
+        self.row().0
     }
 
     /// The name of the Fluent attribute that holds its text.
     pub(crate) const fn attribute(self) -> &'static str {
+        self.row().1
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one table, one row per detail")]
+    const fn row(self) -> (ErrorCode, &'static str) {
         match self {
-            Self::Login => "login",
-            Self::Refresh => "refresh",
-            Self::OrganisationSuspended => "organisation_suspended",
-            Self::AccountNotDebitable => "account_not_debitable",
-            Self::NoDefaultProvider => "no_default_provider",
-            Self::OfferRemoved => "offer_removed",
-            Self::ExpectedText => "expected_text",
-            Self::ExpectedInteger => "expected_integer",
-            Self::ExpectedFlag => "expected_flag",
-            Self::ExpectedList => "expected_list",
-            Self::Empty => "empty",
-            Self::TooLong => "too_long",
-            Self::ForbiddenCharacter => "forbidden_character",
-            Self::UnknownValue => "unknown_value",
-            Self::RepeatedKey => "repeated_key",
-            Self::NotJson => "not_json",
-            Self::NotAnObject => "not_an_object",
-            Self::TooDeep => "too_deep",
-            Self::HeadTooLarge => "head_too_large",
-            Self::HeadBroken => "head_broken",
-            Self::BareLineFeed => "bare_line_feed",
-            Self::HeadTooSlow => "head_too_slow",
-            Self::RepeatedHeader => "repeated_header",
-            Self::BodyTooLarge => "body_too_large",
-            Self::BodyTooSlow => "body_too_slow",
-            Self::BodyBroken => "body_broken",
-            Self::BadLanguageTag => "bad_language_tag",
-            Self::BadCurrency => "bad_currency",
-            Self::CurrencyDiffers => "currency_differs",
-            Self::UnknownProvider => "unknown_provider",
-            Self::BadIdentifier => "bad_identifier",
-            Self::BadIdempotencyKey => "bad_idempotency_key",
-            Self::IdempotencyKeyReused => "idempotency_key_reused",
-            Self::AmountTooLarge => "amount_too_large",
-            Self::AmountTooFine => "amount_too_fine",
-            Self::AmountNotPositive => "amount_not_positive",
-            Self::MinimumIs => "minimum_is",
-            Self::MaximumIs => "maximum_is",
-            Self::ChargesAre => "charges_are",
-            Self::UnknownParameter => "unknown_parameter",
-            Self::NoParameters => "no_parameters",
-            Self::BadMediaType => "bad_media_type",
-            Self::BadMoment => "bad_moment",
-            Self::BadTime => "bad_time",
-            Self::OutOfRange => "out_of_range",
-            Self::BadDay => "bad_day",
-            Self::PeriodBackwards => "period_backwards",
-            Self::PeriodTooLong => "period_too_long",
-            Self::PeriodNotBegun => "period_not_begun",
-            Self::BadCursor => "bad_cursor",
-            Self::CursorOfOtherFilters => "cursor_of_other_filters",
-            Self::EventsDeleted => "events_deleted",
-            Self::BadUrl => "bad_url",
-            Self::UrlNotHttps => "url_not_https",
-            Self::UrlNotPublic => "url_not_public",
-            Self::TooManyEndpoints => "too_many_endpoints",
-            Self::EndpointNotActive => "endpoint_not_active",
-            Self::BadEventId => "bad_event_id",
-            Self::Account => "account",
-            Self::NoElectricityTransaction => "no_electricity_transaction",
-            Self::EarlierAttemptFailed => "earlier_attempt_failed",
-            Self::OnQuote => "on_quote",
-            Self::Disconnected => "disconnected",
-            Self::PhoneNotFound
-            | Self::PhoneBlocked
-            | Self::PhoneUnsupported
-            | Self::PhoneInvalid
-            | Self::PhoneNotAllowed => "phone",
-            Self::TokenUnreadable => "token_unreadable",
-            Self::NotSold | Self::NotSoldYet => "not_sold",
-            Self::TokenErased | Self::NumberErased => "erased",
-            Self::MessagesOfTheDay => "messages_of_the_day",
-            Self::PurchaseOpen => "purchase_open",
-            Self::ReferenceRests => "reference_rests",
-            Self::CallerGone => "caller_gone",
-            Self::NeverReached => "never_reached",
-            Self::ProviderPaused => "provider_paused",
-            Self::ProviderPausedUntil => "provider_paused_until",
+            Self::Login => (ErrorCode::InvalidCredentials, "login"),
+            Self::Refresh => (ErrorCode::InvalidCredentials, "refresh"),
+            Self::OrganisationSuspended => (ErrorCode::Forbidden, "organisation_suspended"),
+            Self::AccountNotDebitable => (ErrorCode::Forbidden, "account_not_debitable"),
+            Self::NoDefaultProvider => (ErrorCode::Forbidden, "no_default_provider"),
+            Self::OfferRemoved => (ErrorCode::Forbidden, "offer_removed"),
+            Self::ExpectedText => (ErrorCode::InvalidArgument, "expected_text"),
+            Self::ExpectedInteger => (ErrorCode::InvalidArgument, "expected_integer"),
+            Self::ExpectedFlag => (ErrorCode::InvalidArgument, "expected_flag"),
+            Self::ExpectedList => (ErrorCode::InvalidArgument, "expected_list"),
+            Self::Empty => (ErrorCode::InvalidArgument, "empty"),
+            Self::TooLong => (ErrorCode::InvalidArgument, "too_long"),
+            Self::ForbiddenCharacter => (ErrorCode::InvalidArgument, "forbidden_character"),
+            Self::UnknownValue => (ErrorCode::InvalidArgument, "unknown_value"),
+            Self::RepeatedKey => (ErrorCode::InvalidArgument, "repeated_key"),
+            Self::NotJson => (ErrorCode::InvalidArgument, "not_json"),
+            Self::NotAnObject => (ErrorCode::InvalidArgument, "not_an_object"),
+            Self::TooDeep => (ErrorCode::InvalidArgument, "too_deep"),
+            Self::HeadTooLarge => (ErrorCode::InvalidArgument, "head_too_large"),
+            Self::HeadBroken => (ErrorCode::InvalidArgument, "head_broken"),
+            Self::BareLineFeed => (ErrorCode::InvalidArgument, "bare_line_feed"),
+            Self::HeadTooSlow => (ErrorCode::InvalidArgument, "head_too_slow"),
+            Self::RepeatedHeader => (ErrorCode::InvalidArgument, "repeated_header"),
+            Self::BodyTooLarge => (ErrorCode::InvalidArgument, "body_too_large"),
+            Self::BodyTooSlow => (ErrorCode::InvalidArgument, "body_too_slow"),
+            Self::BodyBroken => (ErrorCode::InvalidArgument, "body_broken"),
+            Self::BadLanguageTag => (ErrorCode::InvalidArgument, "bad_language_tag"),
+            Self::BadCurrency => (ErrorCode::InvalidArgument, "bad_currency"),
+            Self::CurrencyDiffers => (ErrorCode::InvalidArgument, "currency_differs"),
+            Self::UnknownProvider => (ErrorCode::InvalidArgument, "unknown_provider"),
+            Self::BadIdentifier => (ErrorCode::InvalidArgument, "bad_identifier"),
+            Self::BadIdempotencyKey => (ErrorCode::InvalidArgument, "bad_idempotency_key"),
+            Self::IdempotencyKeyReused => (ErrorCode::InvalidArgument, "idempotency_key_reused"),
+            Self::AmountTooLarge => (ErrorCode::InvalidAmount, "amount_too_large"),
+            Self::AmountTooFine => (ErrorCode::InvalidAmount, "amount_too_fine"),
+            Self::AmountNotPositive => (ErrorCode::InvalidAmount, "amount_not_positive"),
+            Self::MinimumIs => (ErrorCode::AmountBelowMinimum, "minimum_is"),
+            Self::MaximumIs => (ErrorCode::AmountAboveMaximum, "maximum_is"),
+            Self::ChargesAre => (ErrorCode::AmountBelowCharges, "charges_are"),
+            Self::UnknownParameter => (ErrorCode::InvalidArgument, "unknown_parameter"),
+            Self::NoParameters => (ErrorCode::InvalidArgument, "no_parameters"),
+            Self::BadMediaType => (ErrorCode::InvalidArgument, "bad_media_type"),
+            Self::BadMoment => (ErrorCode::InvalidArgument, "bad_moment"),
+            Self::BadTime => (ErrorCode::InvalidArgument, "bad_time"),
+            Self::OutOfRange => (ErrorCode::InvalidArgument, "out_of_range"),
+            Self::BadDay => (ErrorCode::InvalidArgument, "bad_day"),
+            Self::PeriodBackwards => (ErrorCode::InvalidArgument, "period_backwards"),
+            Self::PeriodTooLong => (ErrorCode::InvalidArgument, "period_too_long"),
+            Self::PeriodNotBegun => (ErrorCode::InvalidArgument, "period_not_begun"),
+            Self::BadCursor => (ErrorCode::InvalidArgument, "bad_cursor"),
+            Self::CursorOfOtherFilters => (ErrorCode::InvalidArgument, "cursor_of_other_filters"),
+            Self::EventsDeleted => (ErrorCode::InvalidArgument, "events_deleted"),
+            Self::BadUrl => (ErrorCode::InvalidArgument, "bad_url"),
+            Self::UrlNotHttps => (ErrorCode::InvalidArgument, "url_not_https"),
+            Self::UrlNotPublic => (ErrorCode::InvalidArgument, "url_not_public"),
+            Self::TooManyEndpoints => (ErrorCode::InvalidArgument, "too_many_endpoints"),
+            Self::EndpointNotActive => (ErrorCode::InvalidArgument, "endpoint_not_active"),
+            Self::BadEventId => (ErrorCode::InvalidArgument, "bad_event_id"),
+            Self::Account => (ErrorCode::ResourceNotFound, "account"),
+            Self::NoElectricityTransaction => (ErrorCode::TransactionNotFound, "no_electricity_transaction"),
+            Self::EarlierAttemptFailed => (ErrorCode::ProviderError, "earlier_attempt_failed"),
+            Self::OnQuote => (ErrorCode::ProviderTimeout, "on_quote"),
+            Self::Disconnected => (ErrorCode::MeterNotFound, "disconnected"),
+            Self::PhoneNotFound => (ErrorCode::MeterNotFound, "phone"),
+            Self::PhoneBlocked => (ErrorCode::MeterBlocked, "phone"),
+            Self::PhoneUnsupported => (ErrorCode::MeterUnsupported, "phone"),
+            Self::PhoneInvalid => (ErrorCode::InvalidMeterNumber, "phone"),
+            Self::PhoneNotAllowed => (ErrorCode::MeterNotAllowed, "phone"),
+            Self::PurchaseOpen => (ErrorCode::TransactionPending, "purchase_open"),
+            Self::ReferenceRests => (ErrorCode::TransactionPending, "reference_rests"),
+            Self::CallerGone => (ErrorCode::TransactionPending, "caller_gone"),
+            Self::NeverReached => (ErrorCode::ProviderUnavailable, "never_reached"),
+            Self::ProviderPaused => (ErrorCode::ProviderUnavailable, "provider_paused"),
+            Self::ProviderPausedUntil => (ErrorCode::ProviderUnavailable, "provider_paused_until"),
+            Self::TokenUnreadable => (ErrorCode::ProviderTimeout, "token_unreadable"),
+            Self::NotSold => (ErrorCode::ResourceNotFound, "not_sold"),
+            Self::NotSoldYet => (ErrorCode::TransactionPending, "not_sold"),
+            Self::TokenErased => (ErrorCode::ResourceNotFound, "erased"),
+            Self::NumberErased => (ErrorCode::MissingField, "erased"),
+            Self::MessagesOfTheDay => (ErrorCode::RateLimited, "messages_of_the_day"),
         }
     }
 }

@@ -55,11 +55,11 @@ pub(crate) async fn round(parts: &Parts, taken: Taken) -> Result<Round, Database
     let at_once =
         if taken.failed_rounds > 0 { AT_ONCE_IF_SLOW } else { parts.settings.at_once_per_endpoint.into() };
     let items = if taken.keys.is_empty() { Vec::new() } else { items };
-    let begun = items.into_iter().map_while(|item| goes_on().then_some(item));
-    let sent = stream::iter(begun).map(|item| attempt(parts, &taken, item, &tally)).buffered(at_once);
+    let in_time = items.into_iter().map_while(|item| goes_on().then_some(item));
+    let sent = stream::iter(in_time).map(|item| attempt(parts, &taken, item, &tally)).buffered(at_once);
     let sent: Vec<(bool, Attempt)> = sent.collect().await;
-    let of_feed = sent.iter().filter(|(is_of_feed, _)| *is_of_feed).map(|(_, attempt)| attempt.event);
-    let position = if sent.len() == count { end } else { of_feed.last().unwrap_or(taken.position) };
+    let mut of_feed = sent.iter().filter(|(is_of_feed, _)| *is_of_feed).map(|(_, attempt)| attempt.event);
+    let position = if sent.len() == count { end } else { of_feed.next_back().unwrap_or(taken.position) };
     let Taken { failing_since, failed_rounds, lane, .. } = taken;
     let before = Before { failing_since, failed_rounds, lane };
     let verdict = tally.into_inner().unwrap_or_else(PoisonError::into_inner).verdict(
@@ -93,7 +93,7 @@ async fn items(parts: &Parts, taken: &Taken) -> Result<(Vec<Item>, Position), Da
     let new: Vec<FeedEvent> = page.events.into_iter().filter(|event| is_wanted(taken, &event.kind)).collect();
     let tokens = tokens(parts, taken, again.iter().chain(&new)).await?;
     let again: HashMap<Position, &FeedEvent> = again.iter().map(|event| (event.position, event)).collect();
-    let retried = retries.iter().map(|retry| {
+    let due_again = retries.iter().map(|retry| {
         let (event, attempt) = (retry.event, retry.attempts.saturating_add(1));
         let kept = again.get(&event).copied();
         let (kind, body) = match kept {
@@ -110,15 +110,15 @@ async fn items(parts: &Parts, taken: &Taken) -> Result<(Vec<Item>, Position), Da
         body: Some(body(event, &tokens)),
         is_of_feed: true,
     });
-    Ok((in_turn(new.collect(), retried.collect()), page.next))
+    Ok((in_turn(new.collect(), due_again.collect()), page.next))
 }
 
 /// One of each by turns, so that neither many new events nor many that fail again and again keep the others waiting.
-fn in_turn(new: Vec<Item>, retried: Vec<Item>) -> Vec<Item> {
-    let mut all = Vec::with_capacity(new.len().saturating_add(retried.len()));
-    let (mut new, mut retried) = (new.into_iter(), retried.into_iter());
+fn in_turn(new: Vec<Item>, due_again: Vec<Item>) -> Vec<Item> {
+    let mut all = Vec::with_capacity(new.len().saturating_add(due_again.len()));
+    let (mut new, mut due_again) = (new.into_iter(), due_again.into_iter());
     loop {
-        let turn = (new.next(), retried.next());
+        let turn = (new.next(), due_again.next());
         if let (None, None) = turn {
             return all;
         }
@@ -168,7 +168,7 @@ fn purchase_of(event: &FeedEvent) -> Option<PurchaseId> {
 fn body(event: &FeedEvent, tokens: &HashMap<PurchaseId, SecretString>) -> Vec<u8> {
     let succeeded = event.kind == EventType::PurchaseSucceeded.as_str();
     let token = purchase_of(event).filter(|_| succeeded).and_then(|purchase| tokens.get(&purchase));
-    let body = event.body_with_token(token.map(|token| token.expose_secret()));
+    let body = event.body_with_token(token.map(ExposeSecret::expose_secret));
     serde_json::to_vec(&body).expect("an event has texts as keys only")
 }
 

@@ -79,9 +79,10 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         Endpoint::Refresh => Some(merchant.refresh_body()),
         Endpoint::Validate | Endpoint::Confirm => Some(merchant.order(&env().meter()).body()),
         Endpoint::Retry => Some(RequestBody::retry("09000000000", "nobody-1").body()),
-        Endpoint::Message => Some("{}".to_owned()),
         Endpoint::Webhooks(WebhookCall::Create) => Some(r#"{"url":"https://till.example/"}"#.to_owned()),
-        Endpoint::Webhooks(WebhookCall::Update | WebhookCall::RotateSecret) => Some("{}".to_owned()),
+        Endpoint::Message | Endpoint::Webhooks(WebhookCall::Update | WebhookCall::RotateSecret) => {
+            Some("{}".to_owned())
+        }
         Endpoint::Webhooks(WebhookCall::Redeliver) => Some(r#"{"event_id":"evt_1_1"}"#.to_owned()),
         Endpoint::Webhooks(
             WebhookCall::List

@@ -62,7 +62,7 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Sales => Some("sales"),
         Endpoint::Message => Some("message"),
         Endpoint::Events => Some("events"),
-        Endpoint::Webhooks(call) => webhooks::example_name(call),
+        Endpoint::Webhooks(call) => Some(webhooks::example_name(call)),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases | Endpoint::Receipt | Endpoint::LookUp => {
             None
         }

@@ -214,15 +214,15 @@ pub(super) fn links(call: WebhookCall) -> Vec<(&'static str, Link)> {
 }
 
 /// The name of the example of a successful answer.
-pub(super) const fn example_name(call: WebhookCall) -> Option<&'static str> {
+pub(super) const fn example_name(call: WebhookCall) -> &'static str {
     match call {
-        WebhookCall::List => Some("webhook_endpoints"),
-        WebhookCall::Create | WebhookCall::RotateSecret => Some("new_webhook_endpoint"),
-        WebhookCall::One | WebhookCall::Update => Some("webhook_endpoint"),
-        WebhookCall::Delete => Some("deleted_webhook_endpoint"),
-        WebhookCall::Test => Some("webhook_test"),
-        WebhookCall::Redeliver => Some("redelivery"),
-        WebhookCall::Attempts => Some("webhook_attempts"),
+        WebhookCall::List => "webhook_endpoints",
+        WebhookCall::Create | WebhookCall::RotateSecret => "new_webhook_endpoint",
+        WebhookCall::One | WebhookCall::Update => "webhook_endpoint",
+        WebhookCall::Delete => "deleted_webhook_endpoint",
+        WebhookCall::Test => "webhook_test",
+        WebhookCall::Redeliver => "redelivery",
+        WebhookCall::Attempts => "webhook_attempts",
     }
 }
 

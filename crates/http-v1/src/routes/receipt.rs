@@ -35,14 +35,14 @@ pub async fn receipt(
     let printed = printed.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
     let success = wire::sold(&printed.record)?;
     let shared = SharedState::of(&request);
-    Ok(written(&printed, success, &caller.organisation.name, &query, &shared))
+    Ok(written(&printed, success, &caller.organisation.name, query, &shared))
 }
 
 fn written(
     printed: &PrintedPurchase,
     success: &Success,
     seller: &str,
-    query: &ReceiptQuery,
+    query: ReceiptQuery,
     shared: &SharedState,
 ) -> HttpResponse {
     let record = &printed.record;
