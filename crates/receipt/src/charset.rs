@@ -103,13 +103,12 @@ fn nearest(page: CodePage, letter: char) -> String {
         'æ' => "ae",
         'Æ' => "AE",
         'ß' => "ss",
-        'ø' => "o",
+        'ø' | '°' => "o",
         'Ø' => "O",
         '‘' | '’' => "'",
         '“' | '”' | '«' | '»' => "\"",
         '–' | '—' => "-",
         '€' => "EUR",
-        '°' => "o",
         _ => return decomposed(page, letter),
     };
     other.to_owned()

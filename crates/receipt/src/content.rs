@@ -206,6 +206,7 @@ impl Wording<'_> {
 }
 
 /// The label of one of several tokens.
+#[derive(Clone, Copy)]
 enum Label<'a> {
     Ours(ReceiptText),
     Theirs(&'a str),

@@ -103,15 +103,13 @@ impl Paper {
     /// other.
     fn fact(&mut self, fact: &Fact, style: Style) {
         let used = fact.label.width().saturating_add(fact.value.width());
-        match self.width.checked_sub(used) {
-            Some(gap @ 1..) => self.put(format!("{}{}{}", fact.label, " ".repeat(gap), fact.value), style),
-            Some(0) | None => {
-                self.wrapped(&fact.label, style);
-                for line in wrap(&fact.value, self.width) {
-                    let margin = self.width.saturating_sub(line.width());
-                    self.put(format!("{}{line}", " ".repeat(margin)), style);
-                }
-            }
+        if let Some(gap @ 1..) = self.width.checked_sub(used) {
+            return self.put(format!("{}{}{}", fact.label, " ".repeat(gap), fact.value), style);
+        }
+        self.wrapped(&fact.label, style);
+        for line in wrap(&fact.value, self.width) {
+            let margin = self.width.saturating_sub(line.width());
+            self.put(format!("{}{line}", " ".repeat(margin)), style);
         }
     }
 
