@@ -104,8 +104,7 @@ impl Paper {
     fn fact(&mut self, fact: &Fact, style: Style) {
         let used = fact.label.width().saturating_add(fact.value.width());
         if let Some(gap @ 1..) = self.width.checked_sub(used) {
-            self.put(format!("{}{}{}", fact.label, " ".repeat(gap), fact.value), style);
-            return;
+            return self.put(format!("{}{}{}", fact.label, " ".repeat(gap), fact.value), style);
         }
         self.wrapped(&fact.label, style);
         for line in wrap(&fact.value, self.width) {
