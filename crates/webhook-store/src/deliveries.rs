@@ -161,8 +161,9 @@ struct EndRetries;
 impl Statement for EndRetries {
     const SQL: &str = "-- end_webhook_retries
 DELETE FROM webhook_retries r
-USING unnest($2, $3, $4) AS a (transaction_no, event_id, attempt)
-WHERE r.endpoint_id = $1 AND r.transaction_no = a.transaction_no AND r.event_id = a.event_id AND r.attempts < a.attempt";
+USING unnest($2, $3, $4, $5) AS a (transaction_no, event_id, attempt, at)
+WHERE r.endpoint_id = $1 AND r.transaction_no = a.transaction_no AND r.event_id = a.event_id AND r.attempts < a.attempt
+    AND r.due_at <= a.at";
 }
 
 struct SetRetries;
@@ -310,6 +311,7 @@ async fn set_retries(transaction: &Transaction, round: &Round) -> Result<(), Dat
             .bind::<Array<BigInt>, _>(column(&ended, |it| it.event.transaction))
             .bind::<Array<BigInt>, _>(column(&ended, |it| it.event.number))
             .bind::<Array<SmallInt>, _>(column(&ended, |it| small(it.attempt)))
+            .bind::<Array<Timestamptz>, _>(column(&ended, |it| it.at))
             .execute(transaction)
             .await?;
     }
