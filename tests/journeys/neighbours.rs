@@ -180,19 +180,7 @@ impl Things {
                     self.finds_nothing(merchant, &format!("accounts/{}/statement{rest}", self.account)).await;
                 }
             }
-            (Endpoint::Webhooks(WebhookCall::One | WebhookCall::Attempts), "id") => {
-                let path = endpoint.path().replace("{id}", &self.webhook_endpoint.to_string());
-                self.finds_nothing(merchant, path.trim_start_matches("/public/v1/")).await;
-            }
-            // The log of attempts is that of the endpoint in the path, and so are the events that are sent again.
-            (Endpoint::Webhooks(WebhookCall::Attempts), "cursor")
-            | (Endpoint::Webhooks(WebhookCall::Redeliver), "event_id" | "from_event_id" | "to_event_id") => {}
-            (Endpoint::Webhooks(_), "id") => {
-                let path = endpoint.path().replace("{id}", &self.webhook_endpoint.to_string());
-                let body = r#"{"status":"PAUSED","event_id":"evt_1_1"}"#;
-                let refused = merchant.post(&path, body).await;
-                assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
-            }
+            (Endpoint::Webhooks(call), name) => self.ask_for_webhooks(merchant, call, name).await,
             // A cursor belongs to one account. That account is refused by its path, and another one by the cursor.
             (Endpoint::Statement, "cursor") => {
                 let rest = format!("statement?cursor={}", self.statement_cursor);
@@ -230,6 +218,24 @@ impl Things {
                 assert!(!read.text.contains(&self.meter), "{}", read.text);
             }
             (endpoint, name) => panic!("which data does {name} refer to at {}?", endpoint.path()),
+        }
+    }
+
+    async fn ask_for_webhooks(&self, merchant: &Merchant, call: WebhookCall, name: &str) {
+        let path = Endpoint::Webhooks(call).path().replace("{id}", &self.webhook_endpoint.to_string());
+        match (call, name) {
+            (WebhookCall::One | WebhookCall::Attempts, "id") => {
+                self.finds_nothing(merchant, path.trim_start_matches("/public/v1/")).await;
+            }
+            // The log of attempts is that of the endpoint in the path, and so are the events that are sent again.
+            (WebhookCall::Attempts, "cursor")
+            | (WebhookCall::Redeliver, "event_id" | "from_event_id" | "to_event_id") => {}
+            (_, "id") => {
+                let body = r#"{"status":"PAUSED","event_id":"evt_1_1"}"#;
+                let refused = merchant.post(&path, body).await;
+                assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
+            }
+            (_, name) => panic!("which data does {name} refer to at {path}?"),
         }
     }
 

@@ -258,7 +258,6 @@ impl Detail {
     }
 
     /// The name of the Fluent attribute that holds its text.
-    #[expect(clippy::too_many_lines, reason = "one table, one row per detail")]
     pub(crate) const fn attribute(self) -> &'static str {
         self.row().1
     }

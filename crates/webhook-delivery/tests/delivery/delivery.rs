@@ -53,11 +53,11 @@ async fn every_event_arrives_once_signed_and_in_the_order_of_the_feed() {
 async fn an_event_that_is_not_accepted_is_set_aside_and_does_not_hold_up_the_others() {
     let env = DeliveryEnv::open().await;
     let owner = env.owner("SHOP").await;
-    let tries = Mutex::new(HashMap::new());
+    let counts = Mutex::new(HashMap::new());
     let receiver = Receiver::start(move |received| {
-        let mut tries = tries.lock().unwrap();
-        let tried = tries.entry(received.number()).and_modify(|tried| *tried += 1).or_insert(1);
-        Manner::Status(if received.number() == 5 && *tried < 3 { 500 } else { 200 })
+        let mut counts = counts.lock().unwrap();
+        let count = counts.entry(received.number()).and_modify(|count| *count += 1).or_insert(1);
+        Manner::Status(if received.number() == 5 && *count < 3 { 500 } else { 200 })
     })
     .await;
     let endpoint = env.endpoint(owner, &receiver.url).await;
@@ -181,9 +181,9 @@ async fn events_are_sent_again_by_id_and_by_range_and_a_test_reaches_an_active_e
 
     let Asked::Granted(test) = webhooks.ask_for_test(organisation, endpoint).await.unwrap() else { panic!() };
     until("the test arrives", || receiver.received().len() >= 16).await;
-    let received = receiver.received().pop().unwrap();
+    let newest = receiver.received().pop().unwrap();
     assert_eq!(
-        (received.json()["type"].as_str(), received.id.clone()),
+        (newest.json()["type"].as_str(), newest.id.clone()),
         (Some("webhook.test"), webhook_store::event_id(test))
     );
     until("a test is not tried again", || {

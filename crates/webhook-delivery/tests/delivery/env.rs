@@ -62,7 +62,7 @@ impl DeliveryEnv {
             |login| connect_store(settings_as(login, &database), Timing::default(), Handle::current());
         let (server, worker, operator) =
             (connect(SERVER).await, connect(WORKER).await, connect(OPERATOR).await);
-        Self { server, worker, operator, database }
+        Self { database, server, worker, operator }
     }
 
     pub async fn owner(&self, code: &str) -> Owner {

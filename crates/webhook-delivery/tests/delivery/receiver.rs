@@ -57,11 +57,11 @@ impl Receiver {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let receiver = Self { url: url.clone(), received: Arc::default() };
-        let (received, manner) = (receiver.received.clone(), Arc::new(manner));
+        let (log, manner) = (receiver.received.clone(), Arc::new(manner));
         tokio::spawn(async move {
             while let Ok((stream, _peer)) = listener.accept().await {
-                let (received, manner, url) = (received.clone(), manner.clone(), url.clone());
-                tokio::spawn(async move { serve(stream, &received, &*manner, &url).await });
+                let (log, manner, url) = (log.clone(), manner.clone(), url.clone());
+                tokio::spawn(async move { serve(stream, &log, &*manner, &url).await });
             }
         });
         receiver
