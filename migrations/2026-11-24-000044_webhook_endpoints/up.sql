@@ -16,7 +16,7 @@ CREATE TABLE webhook_endpoints (
     changed_by      bigint NOT NULL REFERENCES users,
     CONSTRAINT webhook_endpoints_say_why CHECK ((status = 'SWITCHED_OFF') = (switched_off_because IS NOT NULL))
 );
-CREATE INDEX webhook_endpoints_by_organisation ON webhook_endpoints (organisation_id, id) WHERE status <> 'DELETED';
+CREATE INDEX webhook_endpoints_by_organisation ON webhook_endpoints (organisation_id, id);
 CREATE INDEX webhook_endpoints_deleted ON webhook_endpoints (status_since) WHERE status = 'DELETED';
 CREATE INDEX webhook_endpoints_by_user ON webhook_endpoints (changed_by);
 
@@ -37,7 +37,7 @@ CREATE UNIQUE INDEX webhook_keys_one_current ON webhook_keys (endpoint_id) WHERE
 CREATE INDEX webhook_keys_by_endpoint ON webhook_keys (endpoint_id, id);
 CREATE INDEX webhook_keys_ended ON webhook_keys (valid_until) WHERE valid_until IS NOT NULL;
 
-CREATE FUNCTION refuse_to_revive() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_to_revive() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'webhook endpoint % is deleted', OLD.id USING ERRCODE = 'restrict_violation';
 END
@@ -45,7 +45,7 @@ $$;
 CREATE TRIGGER webhook_endpoints_stay_deleted BEFORE UPDATE ON webhook_endpoints
     FOR EACH ROW WHEN (OLD.status = 'DELETED') EXECUTE FUNCTION refuse_to_revive();
 
-CREATE FUNCTION refuse_to_forget_an_endpoint() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_to_forget_an_endpoint() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'webhook endpoint % is not deleted long enough', OLD.id USING ERRCODE = 'restrict_violation';
 END
