@@ -12,6 +12,8 @@ EXAMPLES = os.environ.get("VENDGATE_EXAMPLES", "100")
 
 # Meters that answer at once with a final outcome. An open outcome would be a 504.
 AT_ONCE = ("active_11_digit", "active_13_digit", "tariff_charge", "fixed_charge", "blocked_customer", "not_found")
+# How a request that the schema allows may be answered, because it may still be refused.
+ANSWERS = ["2xx", 400, 401, 402, 403, 404, 409, 422]
 
 
 def check_openapi(base_url: str, facts: dict, place: Path) -> list[str]:
@@ -91,7 +93,10 @@ def settings_for(credentials: dict, account_id: int, subscribers: dict) -> str:
             "# The specification requires 400 here, where most APIs answer 405.",
             "unsupported_method.enabled = false",
             "# A request that the schema allows may still be refused. Each of these statuses is documented with its codes.",
-            'positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 402, 403, 404, 409, 422]',
+            f"positive_data_acceptance.expected-statuses = {json.dumps(ANSWERS)}",
+            "# The message of a purchase is sent again a few times in a day, and here it is asked for more often.",
+            '[[operations]]\ninclude-name = "POST /public/v1/purchases/{id}/messages"',
+            f"checks.positive_data_acceptance.expected-statuses = {json.dumps([*ANSWERS, 429])}",
             "",
         ]
     )
