@@ -23,6 +23,8 @@ pub struct Options {
     pub requires_standby: bool,
     /// The length of all time limits.
     pub pace: Pace,
+    /// Whether webhooks may be sent to this machine over plain HTTP. Programs of 0.1.0 refuse the settings for it.
+    pub webhooks_stay_here: bool,
     /// Whether a worker is started with the sandbox.
     pub works: bool,
     /// The number of ordinary electricity meters besides the scenarios. An allow-list has room for about 900.
@@ -64,6 +66,7 @@ impl Options {
             cluster: None,
             requires_standby: false,
             pace: Pace::Real,
+            webhooks_stay_here: true,
             works: true,
             population: 500,
         }

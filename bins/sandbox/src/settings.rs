@@ -17,6 +17,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) observe_port: u16,
     /// Whether the servers refuse a cluster that acknowledges commits without a standby.
     pub(crate) requires_standby: bool,
+    pub(crate) webhooks_stay_here: bool,
 }
 
 /// The settings of the API server.
@@ -82,10 +83,16 @@ from = "Vendgate <receipts@vendgate.example>"
     }
 }
 
+const WEBHOOKS_STAY_HERE: &str = r#"[webhooks]
+allow_http = true
+allow_networks = ["127.0.0.0/8"]
+"#;
+
 impl Shared<'_> {
     fn to_toml(&self) -> String {
-        let Self { database_url, simulator_url, sealing_key, pace, observe_port, requires_standby } = self;
-        let (vending, questions) = (vending(*pace), question_timeouts(*pace));
+        let Self { database_url, simulator_url, sealing_key, observe_port, requires_standby, .. } = self;
+        let (vending, questions) = (vending(self.pace), question_timeouts(self.pace));
+        let webhooks = if self.webhooks_stay_here { WEBHOOKS_STAY_HERE } else { "" };
         // In lower case, so that environment variables can override the file.
         let [electricity, water, airtime] =
             [&ELECTRICITY, &WATER, &AIRTIME].map(|offering| offering.provider.to_lowercase());
@@ -103,10 +110,7 @@ key = "{sealing_key}"
 
 [vending]
 {vending}
-[webhooks]
-allow_http = true
-allow_networks = ["127.0.0.0/8"]
-
+{webhooks}
 [providers.{electricity}.xmlvend]
 endpoint = "{simulator_url}/xmlvend"
 currency = "BWP"

@@ -166,6 +166,7 @@ impl Sandbox {
             refresh_key: random_word(32)?,
             pace: options.pace,
             requires_standby: options.requires_standby,
+            webhooks_stay_here: options.webhooks_stay_here,
             directory: options.directory.clone(),
         };
         let port = free_port(options.port)?;

@@ -28,6 +28,7 @@ impl Shop {
             durability: Durability::Durable,
             cluster: None,
             requires_standby: false,
+            webhooks_stay_here: true,
             pace,
             works: false,
             population: meters,

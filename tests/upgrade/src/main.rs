@@ -42,8 +42,12 @@ fn run() -> Result<bool, Failure> {
     fs::create_dir_all(&directory)?;
     println!("logs are in {}", directory.display());
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let options =
-        Options { pace: Pace::Brisk, works: false, ..Options::for_tests(directory.join("service")) };
+    let options = Options {
+        pace: Pace::Brisk,
+        webhooks_stay_here: false,
+        works: false,
+        ..Options::for_tests(directory.join("service"))
+    };
     let programs = Programs::of_this_executable()?;
     let mut env = FaultEnv::start_with(options, programs.clone());
     installation::take_back(&mut env, &before.lacks)?;

@@ -21,6 +21,7 @@ pub(crate) struct Servers {
     pub(crate) pace: Pace,
     /// Whether commits must wait for a standby.
     pub(crate) requires_standby: bool,
+    pub(crate) webhooks_stay_here: bool,
     /// The directory of their settings and logs.
     pub(crate) directory: PathBuf,
 }
@@ -67,6 +68,7 @@ impl Servers {
             pace: self.pace,
             observe_port,
             requires_standby: self.requires_standby,
+            webhooks_stay_here: self.webhooks_stay_here,
         }
     }
 
