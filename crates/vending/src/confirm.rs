@@ -164,10 +164,13 @@ impl Service {
                 context.reserved_at = Some(reserved.at);
                 let (id, fence) = (context.reservation.id, reserved.lifecycle.fence);
                 context.lease = Some(self.leases.hold(id, fence, context.began));
+                // One reading: the process may be suspended between two.
+                let now = self.clock.monotonic();
+                let since_reserve = now.elapsed_since(context.began);
                 ConfirmInput::Reserved {
-                    fence: reserved.lifecycle.fence,
-                    since_reserve: self.since(context.began),
-                    since_arrival: self.since(context.arrived),
+                    fence,
+                    since_reserve,
+                    since_arrival: now.elapsed_since(context.arrived),
                 }
             }
             Err(ReserveError::Refused(refusal)) => {
