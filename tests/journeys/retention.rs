@@ -12,7 +12,7 @@ use crate::{
     request_body::RequestBody,
 };
 
-/// A worker that keeps house at once, and again and again.
+/// A worker that cleans up at once, and again and again.
 const KEEPS_HOUSE: [(&str, &str); 3] = [
     ("VENDGATE__ROUNDS__PURGE_EVERY_MS", "100"),
     ("VENDGATE__RETENTION__PERSONAL_DATA_MONTHS", "24"),

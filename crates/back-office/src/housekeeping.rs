@@ -52,7 +52,7 @@ const BATCHES_MAX: u32 = 20;
 struct TakeMaintenanceLock;
 
 impl Statement for TakeMaintenanceLock {
-    const SQL: &str = "-- take_broom
+    const SQL: &str = "-- take_maintenance_lock
 SELECT CASE WHEN pg_try_advisory_xact_lock(hashtextextended('vendgate.housekeeping', 0)) THEN 1 ELSE 0 END::bigint AS taken";
 }
 
@@ -188,9 +188,14 @@ async fn purge<S: Statement>(database: &Database) -> Result<u64, DatabaseError> 
     Ok(purged)
 }
 
-async fn purge_batch<S: Statement>(transaction: &Transaction) -> Result<u64, DatabaseError> {
+/// Whether this transaction may delete: no other one does at this moment.
+async fn takes_maintenance_lock(transaction: &Transaction) -> Result<bool, DatabaseError> {
     let lock: MaintenanceLock = prepared::<TakeMaintenanceLock>().get_result(transaction).await?;
-    if lock.taken == 0 {
+    Ok(lock.taken != 0)
+}
+
+async fn purge_batch<S: Statement>(transaction: &Transaction) -> Result<u64, DatabaseError> {
+    if !takes_maintenance_lock(transaction).await? {
         return Ok(0);
     }
     let gone = prepared::<S>().bind::<BigInt, _>(BATCH).execute(transaction).await?;

@@ -7,7 +7,7 @@ use diesel::{
 };
 use serde::Deserialize;
 
-use super::{MaintenanceLock, TakeMaintenanceLock};
+use super::takes_maintenance_lock;
 
 /// How long events are kept, and how early a secret is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -84,8 +84,8 @@ impl FeedSettings {
     }
 }
 
-/// Reports secrets that end soon, and deletes old events in small transactions. Does nothing while another process keeps
-/// house.
+/// Reports secrets that end soon, and deletes old events in small transactions. Does nothing while another process cleans
+/// up.
 ///
 /// # Errors
 /// [`DatabaseError`] if it could not continue. What was done until then stays done.
@@ -112,7 +112,7 @@ pub async fn keep_feed(database: &Database, settings: FeedSettings) -> Result<Fe
 }
 
 async fn tell_of_secrets(transaction: &Transaction, days: u16) -> Result<u64, DatabaseError> {
-    if !may_keep_house(transaction).await? {
+    if !takes_maintenance_lock(transaction).await? {
         return Ok(0);
     }
     let told = prepared::<TellOfExpiringSecrets>().bind::<Integer, _>(i32::from(days));
@@ -121,7 +121,7 @@ async fn tell_of_secrets(transaction: &Transaction, days: u16) -> Result<u64, Da
 }
 
 async fn delete_batch(transaction: &Transaction, organisation: i64, days: u16) -> Result<u64, DatabaseError> {
-    if !may_keep_house(transaction).await? {
+    if !takes_maintenance_lock(transaction).await? {
         return Ok(0);
     }
     let deleted = prepared::<DeleteOldEvents>()
@@ -130,11 +130,6 @@ async fn delete_batch(transaction: &Transaction, organisation: i64, days: u16) -
         .bind::<Integer, _>(BATCH);
     let deleted: Row = deleted.get_result(transaction).await?;
     Ok(deleted.count())
-}
-
-async fn may_keep_house(transaction: &Transaction) -> Result<bool, DatabaseError> {
-    let lock: MaintenanceLock = prepared::<TakeMaintenanceLock>().get_result(transaction).await?;
-    Ok(lock.taken != 0)
 }
 
 impl Row {

@@ -10,7 +10,7 @@ use diesel::{
 };
 use serde::Deserialize;
 
-use super::{MaintenanceLock, TakeMaintenanceLock};
+use super::takes_maintenance_lock;
 
 /// Zero, and a line that is absent, keep it for ever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -56,7 +56,7 @@ struct Batch {
 }
 
 /// Erases what is older than these settings allow, in small transactions, each with its line in the audit log. Erases
-/// nothing while another process keeps house.
+/// nothing while another process cleans up.
 ///
 /// # Errors
 /// [`DatabaseError`] if it could not continue. What was erased until then stays erased. The first phone number of airtime
@@ -92,8 +92,7 @@ async fn erase_batch(
     kind: &'static str,
     months: u16,
 ) -> Result<Batch, DatabaseError> {
-    let lock: MaintenanceLock = prepared::<TakeMaintenanceLock>().get_result(transaction).await?;
-    if lock.taken == 0 {
+    if !takes_maintenance_lock(transaction).await? {
         return Ok(Batch::default());
     }
     let batch = prepared::<ApplyRetention>()
