@@ -52,6 +52,7 @@ impl Fence {
 
 /// The data of an attempt whose outcome is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Sending {
     /// How many times the order of this attempt may have been sent. Counted before each send.
     pub copies: u16,
@@ -59,10 +60,13 @@ pub struct Sending {
     pub last_sent_at: DateTime<Utc>,
     /// When the sender of the latest copy reported that its request was over. `None` while the request is in
     /// progress, and for ever if the sender vanished.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub ended_at: Option<DateTime<Utc>>,
     /// By when the requests of all earlier copies were over. `None` if there is only one copy.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub earlier_ended_by: Option<DateTime<Utc>>,
     /// When the first answer of "no record" that counts was recorded.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub no_record_since: Option<DateTime<Utc>>,
 }
 

@@ -55,24 +55,11 @@ impl<'de> Deserialize<'de> for Fence {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SendingForm {
-    copies: u16,
-    last_sent_at: DateTime<Utc>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ended_at: Option<DateTime<Utc>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    earlier_ended_by: Option<DateTime<Utc>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    no_record_since: Option<DateTime<Utc>>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct LifecycleForm {
     handling: Handling,
     state: StateName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    sending: Option<SendingForm>,
+    sending: Option<Sending>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provider_transaction: Option<String>,
     fence: Fence,
@@ -103,10 +90,7 @@ impl From<&Lifecycle> for LifecycleForm {
         Self {
             handling,
             state: state.name(),
-            sending: state.sending().map(|sending| {
-                let Sending { copies, last_sent_at, ended_at, earlier_ended_by, no_record_since } = *sending;
-                SendingForm { copies, last_sent_at, ended_at, earlier_ended_by, no_record_since }
-            }),
+            sending: state.sending().copied(),
             provider_transaction: match state {
                 State::Successful { provider_transaction } => Some(provider_transaction),
                 State::InFlight(_)
@@ -129,11 +113,7 @@ impl From<&Lifecycle> for LifecycleForm {
 impl LifecycleForm {
     /// `None` if the state has not exactly the data that is true in it.
     fn state(&self) -> Option<State> {
-        let sending = self.sending.as_ref().map(|form| {
-            let SendingForm { copies, last_sent_at, ended_at, earlier_ended_by, no_record_since } = *form;
-            Sending { copies, last_sent_at, ended_at, earlier_ended_by, no_record_since }
-        });
-        match (self.state, sending, &self.provider_transaction) {
+        match (self.state, self.sending, &self.provider_transaction) {
             (StateName::InFlight, Some(sending), None) => Some(State::InFlight(sending)),
             (StateName::InDoubt, Some(sending), None) => Some(State::InDoubt(sending)),
             (StateName::Review, Some(sending), None) => Some(State::Review(sending)),
