@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use ledger::{AccountId, Wallet};
 use money::Money;
-use purchase::{Event, Fence, Illegal, Lifecycle, OrganisationId, Price, PurchaseId, Rules};
+use purchase::{Event, Fence, Lifecycle, OrganisationId, Price, PurchaseId, Rules};
+pub use purchase::{Recorded, Reserved, Verdict};
 use vend::{ProviderReference, Sale, SubscriberIdentifier, VendOrder};
 
 /// Where purchases and wallets are kept. Each method is one durable transaction, and the clock is that of the store.
@@ -109,37 +110,6 @@ pub enum FinalAnswer {
     /// Nothing was bought, so the buyer may buy again. The reference rests for
     /// [`reference_rest`](purchase::Timing::reference_rest): what is still on its way buys nothing.
     NotBought,
-}
-
-/// The money is held and the first send is recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
-    /// The purchase as the reserve left it, also if it has moved since.
-    pub lifecycle: Lifecycle,
-    /// When that was.
-    pub at: DateTime<Utc>,
-}
-
-/// A purchase after an event was proposed to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recorded {
-    /// The purchase now.
-    pub lifecycle: Lifecycle,
-    /// The time of the record.
-    pub at: DateTime<Utc>,
-    /// What the event did.
-    pub verdict: Verdict,
-}
-
-/// What an event did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It moved the purchase, or opened an incident about it.
-    Moved,
-    /// It was recorded before.
-    AlreadyThere,
-    /// It is not legal in this state. Nothing changed.
-    Illegal(Illegal),
 }
 
 /// A purchase as it is now.

@@ -7,9 +7,10 @@ use database::DatabaseError;
 use directory::AuditContext;
 use money::{Currency, Money};
 use purchase::{
-    Authority, Event, Illegal, KeyedRequest, Lifecycle, OrganisationId, Price, PurchaseId, PurchaseRequest,
-    Record, Reference, Success,
+    Authority, Event, KeyedRequest, OrganisationId, Price, PurchaseId, PurchaseRequest, Record, Reference,
+    Success,
 };
+pub use purchase::{Recorded, Reserved, Verdict};
 use serde_json::Value;
 use vend::{Breakdown, ProviderReference, Vend};
 use zeroize::Zeroizing;
@@ -105,15 +106,6 @@ pub(crate) fn breakdown_of(vend: &Vend, net: Money) -> Option<&Breakdown> {
     (sum == Ok(net)).then_some(split)
 }
 
-/// The money is held and the first send is recorded.
-#[derive(Clone, Debug)]
-pub struct Reserved {
-    /// The lifecycle as the reserve left it.
-    pub lifecycle: Lifecycle,
-    /// The database's time of the reserve.
-    pub at: DateTime<Utc>,
-}
-
 /// Why nothing was reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReserveRefusal {
@@ -196,28 +188,6 @@ pub enum ReserveError {
     /// The database failed before a commit. Nothing is held.
     #[error("the reserve failed")]
     Failed(#[source] Arc<DatabaseError>),
-}
-
-/// The purchase after an event was proposed to it.
-#[derive(Clone, Debug)]
-pub struct Recorded {
-    /// Its lifecycle now.
-    pub lifecycle: Lifecycle,
-    /// The database's time.
-    pub at: DateTime<Utc>,
-    /// What the event did.
-    pub verdict: Verdict,
-}
-
-/// What an event did to its purchase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It moved the purchase.
-    Moved,
-    /// It was recorded already.
-    AlreadyThere,
-    /// It is not allowed in this state. Nothing changed.
-    Illegal(Illegal),
 }
 
 /// Why an event is not recorded, or why that is unknown.
@@ -315,7 +285,7 @@ impl Store {
             | Event::WindowClosed { .. }
             | Event::OperatorNotVended { .. } => (None, None),
         };
-        let seal = |plaintext: &[u8], column| self.sealing.seal(plaintext, Aad { purchase_id: id.0, column });
+        let seal = |plaintext: &[u8], column| self.sealing.seal(plaintext, Aad { row_id: id.0, column });
         let wire_form = tokens.map(|tokens| Zeroizing::new(tokens.wire_form()));
         Ok(SealedParts {
             tokens: wire_form.map(|text| seal(text.as_bytes(), TOKEN_COLUMN)).transpose()?,

@@ -19,7 +19,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 use purchase::{Event, Fence, Handling, OrganisationId, PurchaseId, Record, Rules, Timing};
 use purchase_memory::{
     Caller, FinalAnswer, Found, Key, MemoryStore, PurchaseStore, RecordError, Recorded, Reservation,
-    ReserveError, ReserveRefusal, Reserved, Unacknowledged, Verdict,
+    ReserveError, ReserveRefusal, Reserved, Unacknowledged,
     history::{Answer, Happening, Shop},
     specification::{Bench, examine},
 };
@@ -108,7 +108,7 @@ impl PurchaseStore for Postgres<'_> {
         order.provider_reference = reservation.provider_reference;
         order.pending = std::sync::Arc::new(Waiting(caller));
         let refused = match self.env.store.reserve(order).await {
-            Ok(reserved) => return Ok(Reserved { lifecycle: reserved.lifecycle, at: reserved.at }),
+            Ok(reserved) => return Ok(reserved),
             Err(store::ReserveError::Refused(refusal)) => refusal,
             Err(store::ReserveError::Unacknowledged(_)) => return Err(ReserveError::Unacknowledged),
             Err(error) => panic!("{error:?}"),
@@ -138,18 +138,12 @@ impl PurchaseStore for Postgres<'_> {
     async fn record(&self, id: PurchaseId, event: Event) -> Result<Recorded, RecordError> {
         let organisation = *self.newest.lock().unwrap();
         let recorded = self.env.store.record(id, organisation, event).await;
-        let recorded = recorded.map_err(|error| match error {
+        recorded.map_err(|error| match error {
             store::RecordError::NoSuchPurchase => RecordError::NoSuchPurchase,
             store::RecordError::Unacknowledged(_) | store::RecordError::Sealing(_) => {
                 RecordError::Unacknowledged
             }
-        })?;
-        let verdict = match recorded.verdict {
-            store::Verdict::Moved => Verdict::Moved,
-            store::Verdict::AlreadyThere => Verdict::AlreadyThere,
-            store::Verdict::Illegal(illegal) => Verdict::Illegal(illegal),
-        };
-        Ok(Recorded { lifecycle: recorded.lifecycle, at: recorded.at, verdict })
+        })
     }
 
     async fn renew(&self, id: PurchaseId, fence: Fence) -> Result<bool, Unacknowledged> {
