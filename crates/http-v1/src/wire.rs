@@ -25,7 +25,7 @@ pub use camt::Camt053;
 pub use deliveries::{Redelivery, WebhookAttempt, WebhookAttemptPage, WebhookTest};
 pub use event::EventPage;
 pub use listed::{ListedPurchase, PurchasePage, SubscriberPurchases};
-pub use printed::{printed_date, sale, sold};
+pub use printed::{beneficiary_number, printed_date, sale, sold};
 pub use product::Product;
 pub use purchase::Purchase;
 pub use queued::QueuedMessage;

@@ -59,7 +59,7 @@ pub use intake::intake;
 pub use limits::{LimitSettings, RateSettings};
 pub use measures::describe_metrics;
 pub use next_step::NextStep;
-pub use outcomes::{not_confirmed, not_read, not_resolved, rejected, why_failed};
+pub use outcomes::{found, not_confirmed, not_read, not_resolved, rejected, why_failed};
 pub use refusals::{Asked, Requested, failed, failed_before, impossible_subscriber, refused, unanswered};
 pub use refused_confirms::Confirming;
 pub use request_context::RequestContext;

@@ -136,6 +136,11 @@ pub fn why_failed(record: &Record) -> ApiError {
     }
 }
 
+/// What was found, or the error that there is no such thing.
+pub fn found<T>(thing: Option<T>) -> Result<T, ApiError> {
+    thing.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))
+}
+
 /// The error for a failed read.
 pub fn not_read(error: ReadError) -> ApiError {
     match error {

@@ -1,9 +1,8 @@
 //! The id at the end of a path. An id has exactly one spelling, so that each object has one address.
 
-use error_codes::ErrorCode;
 use ledger::AccountId;
 use purchase::PurchaseId;
-use web::ApiError;
+use web::{ApiError, found};
 
 /// The account named in a path. The answer is 404 if the segment is not spelled as an id.
 pub fn account_in_path(segment: &str) -> Result<AccountId, ApiError> {
@@ -19,5 +18,5 @@ pub fn purchase_in_path(segment: &str) -> Result<PurchaseId, ApiError> {
 pub(super) fn number(segment: &str) -> Result<i64, ApiError> {
     let is_spelled_so = segment.bytes().all(|byte| byte.is_ascii_digit()) && !segment.starts_with('0');
     let number = Some(segment).filter(|_| is_spelled_so).and_then(|digits| digits.parse().ok());
-    number.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))
+    found(number)
 }

@@ -5,10 +5,9 @@ use actix_web::{
     web::{Data, Path},
 };
 
-use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use vending::Vending;
-use web::{ApiError, authorised, authority, not_read};
+use web::{ApiError, authorised, authority, found, not_read};
 
 use crate::{requests, wire};
 
@@ -34,6 +33,6 @@ pub async fn one(
     let caller = authorised(&request, &identity, Permission::AccountsRead).await?;
     let id = requests::account_in_path(&id)?;
     let account = vending.account(authority(&caller).organisation, id).await.map_err(not_read)?;
-    let account = account.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
+    let account = found(account)?;
     Ok(HttpResponse::Ok().json(wire::Account::from(account)))
 }

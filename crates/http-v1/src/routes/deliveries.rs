@@ -5,10 +5,9 @@ use actix_web::{
     web::{Data, Path, Payload},
 };
 
-use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use vending::{Asked, Vending};
-use web::{ApiError, Detail, SharedState, authorised, authority, not_read, read_fields};
+use web::{ApiError, Detail, SharedState, authorised, authority, found, not_read, read_fields};
 
 use crate::{requests, wire};
 
@@ -51,8 +50,8 @@ pub async fn attempts(
     let id = requests::webhook_endpoint_in_path(&id)?;
     let (before, limit) = requests::attempts_query(&request)?;
     let organisation = authority(&caller).organisation;
-    let found = vending.webhook_attempts(organisation, id, before, limit).await.map_err(not_read)?;
-    let attempts = found.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
+    let attempts = vending.webhook_attempts(organisation, id, before, limit).await.map_err(not_read)?;
+    let attempts = found(attempts)?;
     Ok(HttpResponse::Ok().json(wire::WebhookAttemptPage::new(attempts, limit, &SharedState::of(&request))))
 }
 
@@ -60,6 +59,6 @@ fn granted<T>(asked: Asked<T>) -> Result<T, ApiError> {
     match asked {
         Asked::Granted(granted) => Ok(granted),
         Asked::NotActive => Err(ApiError::new(Detail::EndpointNotActive)),
-        Asked::Absent => Err(ApiError::new(ErrorCode::ResourceNotFound)),
+        Asked::Absent => found(None),
     }
 }

@@ -7,19 +7,15 @@ use actix_web::{
     web::{Data, Path, Payload},
 };
 
-use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use purchase::{Record, Success, UserId};
 use vending::Vending;
-use web::{ApiError, Detail, SharedState, authorised, authority, not_read, read_fields};
+use web::{ApiError, Detail, SharedState, authorised, authority, found, not_read, read_fields};
 
 use crate::{requests, wire};
 
 /// When a caller that has asked too often within a day may come back at the earliest.
 const TOO_MANY_MESSAGES_PAUSE: Duration = Duration::from_hours(1);
-
-/// What an erased phone number has become.
-const ERASED: &str = "erased";
 
 /// `POST /public/v1/purchases/{id}/messages`: the purchase of another organisation is answered as one that does not exist.
 pub async fn again(
@@ -33,8 +29,7 @@ pub async fn again(
     let id = requests::purchase_in_path(&id)?;
     let corrected = requests::corrected_number(&read_fields(&request, payload).await?)?;
     let organisation = authority(&caller).organisation;
-    let found = vending.purchase(organisation, id).await.map_err(not_read)?;
-    let record = found.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?.record;
+    let record = found(vending.purchase(organisation, id).await.map_err(not_read)?)?.record;
     can_be_told(&record, wire::sold(&record)?)?;
     let to = recipient(&record, corrected.as_deref())?;
     let queued = vending
@@ -57,11 +52,6 @@ fn can_be_told(record: &Record, success: &Success) -> Result<(), ApiError> {
 }
 
 fn recipient<'a>(record: &'a Record, corrected: Option<&'a str>) -> Result<&'a str, ApiError> {
-    match corrected {
-        Some(number) => Ok(number),
-        None if record.beneficiary_phone_number == ERASED => {
-            Err(ApiError::new(Detail::NumberErased).about(requests::PHONE_NUMBER))
-        }
-        None => Ok(&record.beneficiary_phone_number),
-    }
+    let number = corrected.or_else(|| wire::beneficiary_number(record));
+    number.ok_or_else(|| ApiError::new(Detail::NumberErased).about(requests::PHONE_NUMBER))
 }

@@ -6,10 +6,9 @@ use actix_web::{
     web::{Data, Path},
 };
 
-use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use vending::Vending;
-use web::{ApiError, RequestContext, SharedState, authorised, authority, not_read};
+use web::{ApiError, RequestContext, SharedState, authorised, authority, found, not_read};
 
 use crate::{requests, wire};
 
@@ -53,7 +52,7 @@ pub async fn one(
     let caller = authorised(&request, &identity, Permission::PurchasesRead).await?;
     let id = requests::purchase_in_path(&id)?;
     let with_buyer = vending.purchase(authority(&caller).organisation, id).await.map_err(not_read)?;
-    let with_buyer = with_buyer.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
+    let with_buyer = found(with_buyer)?;
     let (shared, language) = (SharedState::of(&request), RequestContext::of(&request).language());
     Ok(HttpResponse::Ok().json(wire::ListedPurchase::read(&with_buyer, &caller, &shared, language)))
 }

@@ -6,12 +6,11 @@ use actix_web::{
     web::{Data, Path},
 };
 
-use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use purchase::{PrintedPurchase, Success};
 use receipt::{Receipt, Seller};
 use vending::Vending;
-use web::{ApiError, Language, SharedState, authorised, authority, not_read};
+use web::{ApiError, Language, SharedState, authorised, authority, found, not_read};
 
 use crate::{
     requests::{self, ReceiptFormat, ReceiptQuery},
@@ -32,7 +31,7 @@ pub async fn receipt(
     let id = requests::purchase_in_path(&id)?;
     let query = requests::receipt_query(&request)?;
     let printed = vending.printed_purchase(authority(&caller).organisation, id).await.map_err(not_read)?;
-    let printed = printed.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
+    let printed = found(printed)?;
     let success = wire::sold(&printed.record)?;
     let shared = SharedState::of(&request);
     Ok(written(&printed, success, &caller.organisation.name, query, &shared))

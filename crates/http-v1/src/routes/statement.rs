@@ -10,7 +10,7 @@ use identity::{Identity, Permission};
 use ledger::AccountId;
 use purchase::{OrganisationId, StatementPage};
 use vending::Vending;
-use web::{ApiError, SharedState, authorised, authority, not_read};
+use web::{ApiError, SharedState, authorised, authority, found, not_read};
 
 use crate::{
     openapi::NEXT_CURSOR,
@@ -66,6 +66,6 @@ async fn page(
         None => vending.open_statement(organisation, account, query.days.period(&shared.zone())).await,
     };
     let opened = opened.map_err(not_read)?;
-    let statement = opened.ok_or_else(|| ApiError::new(ErrorCode::ResourceNotFound))?;
+    let statement = found(opened)?;
     vending.list_movements(statement, query.after.map(|(_, line)| line), query.limit).await.map_err(not_read)
 }

@@ -5,10 +5,9 @@ use actix_web::{
     web::{Data, Path, Payload},
 };
 
-use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use vending::{Vending, WebhookError};
-use web::{ApiError, Detail, SharedState, authorised, authority, not_read, read_fields};
+use web::{ApiError, Detail, SharedState, authorised, authority, found, not_read, read_fields};
 use webhook::{DestinationRules, ENDPOINTS_MAX};
 
 use crate::{requests, wire};
@@ -35,8 +34,8 @@ pub async fn one(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::WebhooksRead).await?;
     let id = requests::webhook_endpoint_in_path(&id)?;
-    let found = vending.webhook_endpoint(authority(&caller).organisation, id).await.map_err(not_read)?;
-    let endpoint = found.ok_or_else(absent)?;
+    let endpoint = vending.webhook_endpoint(authority(&caller).organisation, id).await.map_err(not_read)?;
+    let endpoint = found(endpoint)?;
     Ok(HttpResponse::Ok().json(wire::WebhookEndpoint::new(endpoint, &SharedState::of(&request))))
 }
 
@@ -69,7 +68,7 @@ pub async fn update(
     let fields = read_fields(&request, payload).await?;
     let change = requests::webhook_endpoint_change(&fields, &rules)?;
     let changed = vending.change_webhook_endpoint(&authority(&caller), id, change).await.map_err(not_read)?;
-    let endpoint = changed.ok_or_else(absent)?;
+    let endpoint = found(changed)?;
     Ok(HttpResponse::Ok().json(wire::WebhookEndpoint::new(endpoint, &SharedState::of(&request))))
 }
 
@@ -85,7 +84,7 @@ pub async fn rotate_secret(
     let id = requests::webhook_endpoint_in_path(&id)?;
     let overlap = requests::key_overlap(&read_fields(&request, payload).await?)?;
     let rotated = vending.rotate_webhook_keys(&authority(&caller), id, overlap).await.map_err(not_written)?;
-    let rotated = rotated.ok_or_else(absent)?;
+    let rotated = found(rotated)?;
     Ok(HttpResponse::Ok().json(wire::WebhookEndpointWithSecret::new(rotated, &SharedState::of(&request))))
 }
 
@@ -98,15 +97,9 @@ pub async fn delete(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::WebhooksManage).await?;
     let id = requests::webhook_endpoint_in_path(&id)?;
-    if vending.delete_webhook_endpoint(&authority(&caller), id).await.map_err(not_read)? {
-        Ok(HttpResponse::Ok().json(wire::DeletedWebhookEndpoint::new(id)))
-    } else {
-        Err(absent())
-    }
-}
-
-fn absent() -> ApiError {
-    ApiError::new(ErrorCode::ResourceNotFound)
+    let is_deleted = vending.delete_webhook_endpoint(&authority(&caller), id).await.map_err(not_read)?;
+    let deleted = found(is_deleted.then_some(id))?;
+    Ok(HttpResponse::Ok().json(wire::DeletedWebhookEndpoint::new(deleted)))
 }
 
 fn not_written(error: WebhookError) -> ApiError {

@@ -7,8 +7,16 @@ use purchase::{PrintedPurchase, PurchaseStatus, Record, Success};
 use receipt::Sale;
 use web::{ApiError, Detail, Language};
 
+/// What an erased phone number has become.
+const ERASED: &str = "erased";
+
 /// How the identifier of erased airtime begins: the phone number has been replaced by a pseudonym.
 const PSEUDONYM: &str = "erased.";
+
+/// The phone number that gets the message with the token, unless it was erased.
+pub fn beneficiary_number(record: &Record) -> Option<&str> {
+    Some(record.beneficiary_phone_number.as_str()).filter(|number| *number != ERASED)
+}
 
 /// What was sold in a purchase. A purchase that has failed, or is still open, has neither a receipt nor a message with a
 /// token.
