@@ -187,7 +187,7 @@ impl Store {
         });
         let Some(row) = newest.await?.into_iter().next() else { return Ok(()) };
         let sealed = Sealed { key_id: row.token_key_id, bytes: row.sealed_token };
-        let place = Aad { purchase_id: row.id, column: TOKEN_COLUMN };
+        let place = Aad { row_id: row.id, column: TOKEN_COLUMN };
         self.sealing.open(&sealed, place).map_err(DecisionError::OtherKey).map(drop)
     }
 

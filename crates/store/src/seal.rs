@@ -31,10 +31,11 @@ pub struct SealingKey {
     cipher: Aes256GcmSiv,
 }
 
-/// The purchase and column that a sealed value belongs to. It does not open anywhere else.
+/// The row and column that a sealed value belongs to. It does not open anywhere else. The row of a purchase has the purchase's
+/// number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aad {
-    pub purchase_id: i64,
+    pub row_id: i64,
     pub column: &'static str,
 }
 
@@ -58,9 +59,9 @@ pub enum SealError {
     /// The deployment does not have the key that sealed this.
     #[error("sealing key {id} is not known")]
     KeyUnknown { id: i32 },
-    /// The value was changed, moved from another purchase or column, or sealed under another key.
-    #[error("the sealed {column} of purchase {purchase_id} does not open")]
-    Broken { purchase_id: i64, column: &'static str },
+    /// The value was changed, moved from another row or column, or sealed under another key.
+    #[error("the sealed {column} of row {row_id} does not open")]
+    Broken { row_id: i64, column: &'static str },
     /// The operating system returned no randomness.
     #[error("no randomness for a nonce")]
     NoRandomness {
@@ -114,7 +115,7 @@ impl SealingKeys {
     /// Opens a value that was sealed for `aad`.
     pub fn open(&self, sealed: &Sealed, aad: Aad) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let key = self.key(sealed.key_id)?;
-        let broken = SealError::Broken { purchase_id: aad.purchase_id, column: aad.column };
+        let broken = SealError::Broken { row_id: aad.row_id, column: aad.column };
         let Some((nonce, ciphertext)) = sealed.bytes.split_first_chunk::<NONCE_LENGTH>() else {
             return Err(broken);
         };
@@ -130,7 +131,7 @@ impl SealingKeys {
 
 impl Aad {
     fn bytes(self) -> Vec<u8> {
-        [self.purchase_id.to_be_bytes().as_slice(), self.column.as_bytes()].concat()
+        [self.row_id.to_be_bytes().as_slice(), self.column.as_bytes()].concat()
     }
 }
 
@@ -140,8 +141,8 @@ mod tests {
 
     const TOKEN: &[u8] = b"1234 5678 9012 3456 7890";
 
-    fn aad(purchase_id: i64, column: &'static str) -> Aad {
-        Aad { purchase_id, column }
+    fn aad(row_id: i64, column: &'static str) -> Aad {
+        Aad { row_id, column }
     }
 
     fn keys() -> SealingKeys {

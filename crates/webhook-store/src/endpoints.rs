@@ -285,7 +285,7 @@ impl WebhookStore {
             Box::pin(async move { prepared::<TakeKeyId>().get_result::<IdRow>(transaction).await })
         });
         let id = taken.await?.id;
-        let aad = Aad { purchase_id: id, column: KEYS_COLUMN };
+        let aad = Aad { row_id: id, column: KEYS_COLUMN };
         let sealed = self.sealing.seal(keys.random().as_slice(), aad)?;
         Ok(SealedKeys { id, sealed, public_key: keys.public_key() })
     }

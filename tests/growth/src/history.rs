@@ -84,8 +84,7 @@ impl History {
         let subscriber = self.subscriber(place, product, ending);
         let digits = format!("{:020}", u128::from(mixed(place, 11)).wrapping_mul(7_919));
         let has_token = ending.is_success() && product != "AIRTIME";
-        let token =
-            has_token.then(|| keys.seal(digits.as_bytes(), Aad { purchase_id: id, column: TOKEN_COLUMN }));
+        let token = has_token.then(|| keys.seal(digits.as_bytes(), Aad { row_id: id, column: TOKEN_COLUMN }));
         let net =
             i64::try_from(one_of(400, place, 5)).unwrap_or_default().saturating_add(20).saturating_mul(100);
         let reply = keys.seal_reply(reply(id, &subscriber, net, &digits).as_bytes(), id)?;

@@ -293,7 +293,7 @@ impl EvidenceRow {
             key_id.zip(bytes.clone()).map(|(key_id, bytes)| Sealed { key_id, bytes })
         };
         if self.sealed_token.is_some() {
-            let place = Aad { purchase_id: self.id, column: TOKEN_COLUMN };
+            let place = Aad { row_id: self.id, column: TOKEN_COLUMN };
             sealed(self.token_key_id, &self.sealed_token)
                 .is_some_and(|token| sealing.open(&token, place).is_ok())
         } else {

@@ -119,7 +119,7 @@ async fn insert(
 }
 
 fn seal(sealing: &SealingKeys, vend: &ListedVend, number: i64) -> Result<Option<Sealed>, DatabaseError> {
-    let place = Aad { purchase_id: number, column: TOKEN_COLUMN };
+    let place = Aad { row_id: number, column: TOKEN_COLUMN };
     let tokens = vend.tokens.as_ref().map(|tokens| sealing.seal(tokens.wire_form().as_bytes(), place));
     tokens.transpose().map_err(|_no_randomness| DatabaseError::Stale { what: "randomness for a nonce" })
 }

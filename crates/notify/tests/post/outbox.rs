@@ -80,8 +80,7 @@ impl Outbox {
 }
 
 fn purchase(id: i64) -> String {
-    let token =
-        sealing_keys().seal(TOKEN.as_bytes(), Aad { purchase_id: id, column: "purchases.sealed_token" });
+    let token = sealing_keys().seal(TOKEN.as_bytes(), Aad { row_id: id, column: "purchases.sealed_token" });
     let token = hex::encode(token.unwrap().bytes);
     format!(
         "INSERT INTO purchases (id, reference, organisation_id, client_id, user_id, account_id, source_channel,

@@ -215,7 +215,7 @@ impl Row {
             purchase: self.id,
             source,
         };
-        let place = Aad { purchase_id: self.id, column: TOKEN_COLUMN };
+        let place = Aad { row_id: self.id, column: TOKEN_COLUMN };
         let wire = keys.open(&Sealed { key_id, bytes }, place).map_err(|error| broken(error.into()))?;
         let wire = std::str::from_utf8(&wire).map_err(|error| broken(error.into()))?;
         TokenSet::parse(wire).map(Some).map_err(|error| broken(error.into()))

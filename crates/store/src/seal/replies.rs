@@ -23,7 +23,7 @@ impl SealingKeys {
     /// [`SealError::NoRandomness`].
     pub fn seal_reply(&self, reply: &[u8], purchase_id: i64) -> Result<Sealed, SealError> {
         let compressed = Zeroizing::new(compress_prepend_size_with_dict(reply, DICTIONARY));
-        self.seal(&compressed, Aad { purchase_id, column: COMPRESSED })
+        self.seal(&compressed, Aad { row_id: purchase_id, column: COMPRESSED })
     }
 
     /// Opens a reply about this purchase.
@@ -31,12 +31,16 @@ impl SealingKeys {
     /// # Errors
     /// Like [`SealingKeys::open`].
     pub fn open_reply(&self, sealed: &Sealed, purchase_id: i64) -> Result<Zeroizing<Vec<u8>>, SealError> {
-        let compressed = match self.open(sealed, Aad { purchase_id, column: COMPRESSED }) {
-            Err(SealError::Broken { .. }) => return self.open(sealed, Aad { purchase_id, column: PLAIN }),
+        let compressed = match self.open(sealed, Aad { row_id: purchase_id, column: COMPRESSED }) {
+            Err(SealError::Broken { .. }) => {
+                return self.open(sealed, Aad { row_id: purchase_id, column: PLAIN });
+            }
             opened => opened?,
         };
         let reply = decompress_size_prepended_with_dict(&compressed, DICTIONARY);
-        reply.map(Zeroizing::new).map_err(|_malformed| SealError::Broken { purchase_id, column: COMPRESSED })
+        reply
+            .map(Zeroizing::new)
+            .map_err(|_malformed| SealError::Broken { row_id: purchase_id, column: COMPRESSED })
     }
 }
 
@@ -54,7 +58,7 @@ mod tests {
     }
 
     fn seal_plain(keys: &SealingKeys, reply: &[u8]) -> Sealed {
-        keys.seal(reply, Aad { purchase_id: 7, column: PLAIN }).unwrap()
+        keys.seal(reply, Aad { row_id: 7, column: PLAIN }).unwrap()
     }
 
     #[test]

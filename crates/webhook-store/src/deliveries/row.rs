@@ -94,7 +94,7 @@ impl TakenRow {
 impl KeysRow {
     fn open(&self, sealing: &SealingKeys) -> Option<SigningKeys> {
         let sealed = Sealed { key_id: self.key_id, bytes: self.sealed.clone() };
-        let opened = sealing.open(&sealed, Aad { purchase_id: self.id, column: KEYS_COLUMN });
+        let opened = sealing.open(&sealed, Aad { row_id: self.id, column: KEYS_COLUMN });
         let random = opened.inspect_err(|error| {
             let cause: &dyn std::error::Error = error;
             tracing::error!(
@@ -111,7 +111,7 @@ impl KeysRow {
 impl TokenRow {
     pub(super) fn open(self, sealing: &SealingKeys) -> Option<(PurchaseId, SecretString)> {
         let sealed = Sealed { key_id: self.key_id, bytes: self.sealed };
-        let opened = sealing.open(&sealed, Aad { purchase_id: self.id, column: TOKEN_COLUMN });
+        let opened = sealing.open(&sealed, Aad { row_id: self.id, column: TOKEN_COLUMN });
         let text = opened.inspect_err(|error| {
             let cause: &dyn std::error::Error = error;
             tracing::error!(cause, purchase = self.id, "a token for a webhook endpoint cannot be opened");
