@@ -40,7 +40,7 @@ pub use idempotency::KeyHolder;
 pub use leases::HeldPurchase;
 pub use measures::describe_metrics;
 pub use outbox::{
-    ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, Repeated,
+    ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, RepeatedMessage,
 };
 pub use purchases::{
     PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,

@@ -15,7 +15,7 @@ mod plans;
 mod repeats;
 mod row;
 
-pub use repeats::{RepeatRequest, Repeated};
+pub use repeats::{RepeatRequest, RepeatedMessage};
 
 use row::ClaimRow;
 

@@ -1,19 +1,9 @@
 //! Sends the message of a purchase again.
 
-use chrono::{DateTime, Utc};
 use purchase::{OrganisationId, PurchaseId, UserId};
-use store::RepeatRequest;
+use store::{RepeatRequest, RepeatedMessage};
 
 use crate::{ReadError, Vending, refusals::internal};
-
-/// A message that will be sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RepeatedMessage {
-    /// When it was asked for.
-    pub at: DateTime<Utc>,
-    /// How many more may be asked for within the day.
-    pub remaining: u8,
-}
 
 /// How often the database lets the message of one purchase be sent again within a day.
 const MESSAGES_PER_DAY_MAX: u8 = 10;
@@ -31,8 +21,7 @@ impl Vending {
         let per_day = self.messages_per_day();
         let request = RepeatRequest { organisation, purchase, phone_number, user, per_day };
         let written = self.0.store.repeat_message(request).await;
-        let written = written.map_err(|error| internal("a message could not be repeated", &error))?;
-        Ok(written.map(|repeated| RepeatedMessage { at: repeated.at, remaining: repeated.remaining }))
+        Ok(written.map_err(|error| internal("a message could not be repeated", &error))?)
     }
 
     /// How often the message of one purchase may be sent again within a day.

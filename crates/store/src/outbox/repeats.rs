@@ -30,7 +30,7 @@ pub struct RepeatRequest {
 
 /// A message that will be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeated {
+pub struct RepeatedMessage {
     /// When it was asked for, by the database's clock.
     pub at: DateTime<Utc>,
     /// How many more may be asked for within the day.
@@ -96,7 +96,10 @@ impl Store {
     ///
     /// # Errors
     /// The database refuses it if the purchase is not sold.
-    pub async fn repeat_message(&self, request: RepeatRequest) -> Result<Option<Repeated>, DatabaseError> {
+    pub async fn repeat_message(
+        &self,
+        request: RepeatRequest,
+    ) -> Result<Option<RepeatedMessage>, DatabaseError> {
         let written = self.database.operate(move |transaction| {
             Box::pin(async move {
                 prepared::<LockRepeatedMessages>()
@@ -112,7 +115,7 @@ impl Store {
                 insert.optional::<RepeatedRow>(transaction).await
             })
         });
-        Ok(written.await?.map(|row| Repeated {
+        Ok(written.await?.map(|row| RepeatedMessage {
             at: row.written_at,
             remaining: u8::try_from(row.remaining).unwrap_or_default(),
         }))
