@@ -115,20 +115,6 @@ impl Feed {
         });
         rows.await?.into_iter().filter_map(|row| row.read(organisation).transpose()).collect()
     }
-
-    /// The event with this position, if it is the organisation's and is still kept.
-    ///
-    /// # Errors
-    /// Like [`Feed::events_after`].
-    pub async fn event_at(
-        &self,
-        organisation: OrganisationId,
-        position: Position,
-    ) -> Result<Option<FeedEvent>, DatabaseError> {
-        let before = Position { number: position.number.saturating_sub(1), ..position };
-        let page = self.events_after(organisation, Some(before), &[], 1).await?;
-        Ok(page.and_then(|page| page.events.into_iter().find(|event| event.position == position)))
-    }
 }
 
 fn page(

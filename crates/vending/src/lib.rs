@@ -53,7 +53,7 @@ pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
 pub use settings::{BadNetwork, VendingSettings, WebhookSettings, WorkerSettings};
 pub use store::RepeatedMessage;
-pub use webhook_store::{Again, Asked, AttemptRecord, event_id};
+pub use webhook_store::{Again, Asked, AttemptRecord};
 pub use webhooks::WebhookError;
 pub use work::WorkDone;
 

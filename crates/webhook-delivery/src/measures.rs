@@ -1,7 +1,7 @@
 //! The metrics of this crate.
 
 use metrics::{counter, describe_counter};
-use webhook::SwitchedOff;
+use webhook::{SwitchedOff, is_accepted};
 use webhook_store::Round;
 
 const ATTEMPTS: &str = "vendgate_webhook_attempts_total";
@@ -30,7 +30,7 @@ pub(crate) fn recorded(round: &Round) {
     for attempt in &round.attempts {
         let outcome = match (&attempt.answer, attempt.next) {
             (_, Some(_later)) => "later",
-            (Ok(status), None) if (200..300).contains(status) => "accepted",
+            (Ok(status), None) if is_accepted(*status) => "accepted",
             (_, None) => "given_up",
         };
         counter!(ATTEMPTS, "outcome" => outcome).increment(1);

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use chrono::SecondsFormat;
 use database::DatabaseError;
 use feed::{EventType, FeedEvent, FeedPage, Position, Subject};
 use futures_util::{StreamExt, stream};
@@ -12,7 +11,7 @@ use purchase::PurchaseId;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 use webhook::{Destination, Message, signature_header};
-use webhook_store::{Attempt, Lane, Round, Taken, is_test};
+use webhook_store::{Attempt, Lane, Round, Taken};
 
 use crate::deliverer::Parts;
 use crate::tally::{Before, Tally, judge};
@@ -87,7 +86,7 @@ pub(crate) async fn round(parts: &Parts, taken: Taken) -> Result<Round, Database
 async fn items(parts: &Parts, taken: &Taken) -> Result<(Vec<Item>, Position), DatabaseError> {
     let retries = parts.webhooks.retries(taken.endpoint, RETRIES_MAX).await?;
     let again: Vec<Position> =
-        retries.iter().map(|retry| retry.event).filter(|event| !is_test(*event)).collect();
+        retries.iter().map(|retry| retry.event).filter(|event| !event.is_test()).collect();
     let again = parts.feed.events_at(taken.organisation, &again).await?;
     let page = page(parts, taken).await?;
     let new: Vec<FeedEvent> = page.events.into_iter().filter(|event| is_wanted(taken, &event.kind)).collect();
@@ -98,7 +97,7 @@ async fn items(parts: &Parts, taken: &Taken) -> Result<(Vec<Item>, Position), Da
         let kept = again.get(&event).copied();
         let (kind, body) = match kept {
             Some(kept) => (kept.kind.clone(), Some(body(kept, &tokens))),
-            None if is_test(event) => (TEST.to_owned(), Some(test_body(parts, taken, event))),
+            None if event.is_test() => (TEST.to_owned(), Some(body(&test(parts, taken, event), &tokens))),
             None => (String::new(), None),
         };
         Item { event, kind, attempt, body, is_of_feed: false }
@@ -172,12 +171,14 @@ fn body(event: &FeedEvent, tokens: &HashMap<PurchaseId, SecretString>) -> Vec<u8
     serde_json::to_vec(&body).expect("an event has texts as keys only")
 }
 
-fn test_body(parts: &Parts, taken: &Taken, event: Position) -> Vec<u8> {
-    let test = json!({
-        "id": webhook_store::event_id(event), "type": TEST, "occurred_at": parts.clock.now().to_rfc3339_opts(SecondsFormat::Micros, true),
-        "data": {"webhook_endpoint": {"id": taken.endpoint.0}},
-    });
-    test.to_string().into_bytes()
+fn test(parts: &Parts, taken: &Taken, position: Position) -> FeedEvent {
+    FeedEvent {
+        position,
+        organisation: taken.organisation,
+        kind: TEST.to_owned(),
+        occurred_at: parts.clock.now(),
+        subject: Subject::Other(json!({ "webhook_endpoint": { "id": taken.endpoint.0 } })),
+    }
 }
 
 async fn attempt(parts: &Parts, taken: &Taken, item: Item, tally: &Mutex<Tally>) -> (bool, Attempt) {
@@ -189,7 +190,7 @@ async fn attempt(parts: &Parts, taken: &Taken, item: Item, tally: &Mutex<Tally>)
     };
     let outcome = send(parts, taken, event, at.timestamp(), body).await;
     let mut judged = judge(outcome, attempt, random());
-    if is_test(event) {
+    if event.is_test() {
         judged.next = None;
     }
     let took = parts.clock.monotonic().elapsed_since(began);
@@ -203,7 +204,7 @@ async fn send(parts: &Parts, taken: &Taken, event: Position, timestamp: i64, bod
     let Ok(destination) = Destination::parse(&taken.url, parts.sender.rules()) else {
         return Outcome::Unanswered(Unanswered::NotAllowed);
     };
-    let id = webhook_store::event_id(event);
+    let id = event.to_string();
     let signature = signature_header(&Message { id: &id, timestamp, body: &body }, &taken.keys);
     parts.sender.send(&destination, Signed { id, timestamp, signature, body }).await
 }

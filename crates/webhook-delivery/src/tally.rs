@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use webhook::{SwitchedOff, next_pause};
+use webhook::{SwitchedOff, is_accepted, next_pause};
 use webhook_store::{Attempt, Lane};
 
 use crate::{DeliverySettings, Outcome};
@@ -58,7 +58,7 @@ pub(crate) fn judge(outcome: Outcome, attempt: u16, random: u64) -> Judged {
         Outcome::Answered { status, retry_after } => (Ok(status), retry_after),
         Outcome::Unanswered(why) => (Err(why.as_str()), None),
     };
-    let is_accepted = answer.is_ok_and(|status| (200..300).contains(&status));
+    let is_accepted = answer.is_ok_and(is_accepted);
     let is_gone = answer == Ok(410);
     let next = if is_accepted { None } else { next_pause(attempt, random, asked) };
     Judged { answer, next, is_accepted, is_gone }

@@ -51,7 +51,7 @@ pub struct Taken {
     pub keys: Vec<SigningKeys>,
 }
 
-/// An event that is due again. A test has the transaction number 0 ([`is_test`]).
+/// An event that is due again. It may be a [test](Position::is_test).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// The event.
@@ -100,16 +100,6 @@ pub struct Round {
     pub rest: Duration,
     /// Why nothing more is sent to it, if so.
     pub switched_off: Option<SwitchedOff>,
-}
-
-/// Whether this is no event of the feed but a test that the owner of an endpoint asked for.
-pub const fn is_test(event: Position) -> bool {
-    event.transaction == 0
-}
-
-/// The id of an event or of a test, as its receivers know it.
-pub fn event_id(event: Position) -> String {
-    if is_test(event) { format!("evt_test_{}", event.number) } else { event.to_string() }
 }
 
 struct TakeEndpoints;

@@ -12,7 +12,7 @@ mod deliveries;
 mod endpoints;
 
 pub use asks::{AGAIN_MAX, Again, Asked, AttemptRecord};
-pub use deliveries::{Attempt, Lane, Retry, Round, Taken, event_id, is_test};
+pub use deliveries::{Attempt, Lane, Retry, Round, Taken};
 pub use endpoints::EndpointError;
 pub use feed::Position;
 

@@ -16,5 +16,5 @@ pub use endpoint::{
 };
 pub use keys::{MalformedKey, SigningKeys, VerifyingKey};
 pub use network::is_public;
-pub use schedule::{ATTEMPTS_MAX, next_pause};
+pub use schedule::{ATTEMPTS_MAX, is_accepted, next_pause};
 pub use signature::{Message, TOLERANCE, Unverified, signature_header, verify};

@@ -16,6 +16,11 @@ pub const ATTEMPTS_MAX: u16 = 10;
 /// The longest wait that a receiver can ask for.
 const ASKED_MAX: Duration = Duration::from_secs(24 * HOUR);
 
+/// Whether a receiver that answers with this HTTP status has accepted a message, by the Standard Webhooks specification.
+pub const fn is_accepted(status: u16) -> bool {
+    matches!(status, 200..300)
+}
+
 /// How long to wait after this failed attempt, counted from 1. `None` after the last one. The pause of the schedule is
 /// lengthened by up to a fifth, as `random` says, so that messages that failed together are not tried again together. If the
 /// receiver `asked` for a longer wait (`Retry-After`), it gets it, up to a day.

@@ -64,14 +64,17 @@ pub struct WebhookAttemptPage {
 impl WebhookTest {
     /// The test with this event.
     pub fn new(event: Position) -> Self {
-        Self { event_id: vending::event_id(event) }
+        Self { event_id: event.to_string() }
     }
 }
 
 impl Redelivery {
     /// What is sent again.
     pub fn new(again: Again) -> Self {
-        Self { events: again.events, continue_from_event_id: again.goes_on_after.map(vending::event_id) }
+        Self {
+            events: again.events,
+            continue_from_event_id: again.goes_on_after.map(|event| event.to_string()),
+        }
     }
 }
 
@@ -90,12 +93,12 @@ impl WebhookAttempt {
         let moment = |at: chrono::DateTime<chrono::Utc>| Moment(at.with_timezone(&shared.zone()));
         let outcome = match (&attempt.answer, attempt.next_at) {
             (_, Some(_later)) => "RETRY",
-            (Ok(status), None) if (200..300).contains(status) => "ACCEPTED",
+            (Ok(status), None) if webhook::is_accepted(*status) => "ACCEPTED",
             (_, None) => "GIVEN_UP",
         };
         Self {
             id: attempt.id,
-            event_id: vending::event_id(attempt.event),
+            event_id: attempt.event.to_string(),
             event_type: attempt.kind,
             attempt: attempt.attempt,
             at: moment(attempt.at),
