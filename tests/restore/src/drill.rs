@@ -91,7 +91,12 @@ impl Drill<'_> {
         archive.copy("day-3")?;
         let tills = self.open_tills(sellers, "moment");
         self.sells()?;
-        let moment = self.env.asks(CLOCK);
+        // One statement: what it sees was committed before it read the clock.
+        let shown = self
+            .env
+            .asks(&format!(r"{CLOCK} || E'\n' || string_agg(provider_reference, E'\n') FROM attempts"));
+        let (moment, committed) =
+            shown.split_once('\n').ok_or("no attempt was committed before the moment")?;
         self.sells()?;
         self.closes(sellers, tills)?;
         let sent_later = format!("SELECT provider_reference FROM attempts WHERE started_at > '{moment}'");
@@ -99,7 +104,7 @@ impl Drill<'_> {
         let (sold, until) = (self.wallets(), self.env.asks(CLOCK));
         self.runtime.block_on(server.destroy())?;
         sellers.stop();
-        let _server = self.restores(archive, "day-3", Some(&moment))?;
+        let _server = self.restores(archive, "day-3", Some(moment))?;
         let in_the_books = self.references("SELECT provider_reference FROM attempts");
         let vend_log = VendLog::read(&self.env.sandbox.vend_log());
         let vended: BTreeSet<String> =
@@ -111,13 +116,14 @@ impl Drill<'_> {
         let tills = self.open_tills(sellers, "after");
         self.sells()?;
         let file = self.directory.join("statement.csv");
-        let statement = Statement::write(&self.env, file, moment, until, sold)?;
+        let statement = Statement::write(&self.env, file, moment.to_owned(), until, sold)?;
         let recovery = statement.enter_and_decide()?;
         self.closes(sellers, tills)?;
         Ok(ToTheMoment {
             recovery: statement.at_rest(recovery)?,
             lost: vended.intersection(&sent_later).cloned().collect(),
             missing: vended.difference(&in_the_books).cloned().collect(),
+            committed: committed.lines().map(str::to_owned).collect(),
             repeated: self.repeated_numbers(),
         })
     }

@@ -20,6 +20,9 @@ pub struct ToTheMoment {
     pub lost: BTreeSet<String>,
     /// What the provider has vended and the restored books do not have.
     pub missing: BTreeSet<String>,
+    /// The attempts that were committed before the moment. One that was begun before it and committed after it is neither here
+    /// nor in `lost`: the restored books may have it or not.
+    pub committed: BTreeSet<String>,
     /// Purchase numbers that two orders have.
     pub repeated: Vec<i64>,
     /// What the operator found and decided.
@@ -35,11 +38,12 @@ pub struct Report {
 impl Report {
     /// Whether every promise was kept.
     pub fn is_kept(&self) -> bool {
-        let ToTheMoment { lost, missing, repeated, recovery } = &self.to_the_moment;
+        let ToTheMoment { lost, missing, committed, repeated, recovery } = &self.to_the_moment;
         self.to_the_end.violations.is_empty()
             && repeated.is_empty()
             && !lost.is_empty()
-            && lost == missing
+            && lost.is_subset(missing)
+            && committed.is_disjoint(missing)
             && recovery.is_complete(missing)
     }
 }
@@ -61,7 +65,7 @@ impl fmt::Display for ToTheEnd {
 
 impl fmt::Display for ToTheMoment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lost, missing, repeated, recovery } = self;
+        let Self { lost, missing, committed, repeated, recovery } = self;
         write!(
             out,
             "to a moment: {} vends after it, {} vends that the books do not have, {} purchase numbers given out twice",
@@ -69,10 +73,13 @@ impl fmt::Display for ToTheMoment {
             missing.len(),
             repeated.len()
         )?;
-        let differences = lost.symmetric_difference(missing);
-        differences
+        let still_there = lost.difference(missing);
+        still_there
             .into_iter()
-            .try_for_each(|reference| write!(out, "\n  {reference} is only in one of the two"))?;
+            .try_for_each(|one| write!(out, "\n  {one} is in the books, and came later"))?;
+        let mut lost_too = committed.intersection(missing);
+        lost_too
+            .try_for_each(|one| write!(out, "\n  {one} is missing, and was committed before the moment"))?;
         repeated.iter().try_for_each(|number| write!(out, "\n  {number} was given out twice"))?;
         write!(out, "\n{recovery}")
     }
