@@ -8,6 +8,7 @@
 
 mod anonymous;
 mod books;
+mod both_killed;
 mod broken_heads;
 mod caller;
 mod codes;
@@ -39,7 +40,6 @@ mod operator;
 mod other_products;
 mod oversight;
 mod paused_provider;
-mod pulled_plug;
 mod python_client;
 mod readme;
 mod receipts;

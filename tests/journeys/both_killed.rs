@@ -18,7 +18,7 @@ use crate::{
     simulator::SimulatorClient,
 };
 
-const NAME: &str = "pulled-plug";
+const NAME: &str = "both-killed";
 /// A lost request ends when the window has closed and two enquiries have found nothing.
 const PATIENCE: Duration = Duration::from_mins(3);
 
@@ -45,13 +45,13 @@ const fn plan(scenario: &'static str, handling: Handling, ends: &'static str) ->
 
 /// An environment whose programs are killed, with two merchants: one resolves doubt itself, the other leaves it to
 /// the service.
-struct UnpluggedEnv {
+struct KilledEnv {
     sandbox: Sandbox,
     simulator: SimulatorClient,
     merchants: [(Caller, Merchant); 2],
 }
 
-impl UnpluggedEnv {
+impl KilledEnv {
     fn open(runtime: &Runtime) -> Self {
         let options = Options::for_tests(directory().join(NAME));
         let sandbox = Sandbox::start(&options, &programs()).unwrap();
@@ -60,7 +60,7 @@ impl UnpluggedEnv {
             let wallets = vec![WalletPlan::loaded("Wallet", handling)];
             let plan = MerchantPlan {
                 wallets,
-                ..MerchantPlan::staging(&format!("DARK{handling:?}"), "A shop in the dark")
+                ..MerchantPlan::staging(&format!("KILL{handling:?}"), "A shop of killed servers")
             };
             let merchant = runtime.block_on(sandbox.office().open_merchant(plan)).unwrap();
             let mut caller = Caller::at(&api);
@@ -150,8 +150,8 @@ impl Plan {
 fn every_purchase_ends_right_although_both_servers_are_killed_in_between() {
     // Created outside the runtime, so that the environment can be dropped in any case.
     let runtime = Runtime::new().unwrap();
-    let mut env = UnpluggedEnv::open(&runtime);
-    runtime.block_on(confirms_and_pulls_the_plug(&mut env));
+    let mut env = KilledEnv::open(&runtime);
+    runtime.block_on(confirms_and_is_killed_twice(&mut env));
     for plan in &PLANS {
         runtime.block_on(env.waits_until(&plan.reference(), |env| env.state(plan) == plan.ends));
         runtime.block_on(ended_right(&env, plan));
@@ -168,7 +168,7 @@ fn every_purchase_ends_right_although_both_servers_are_killed_in_between() {
 
 /// Confirms all purchases. The programs are killed once when all purchases are stored, and again while they resolve
 /// them.
-async fn confirms_and_pulls_the_plug(env: &mut UnpluggedEnv) {
+async fn confirms_and_is_killed_twice(env: &mut KilledEnv) {
     let confirms: Vec<_> = PLANS
         .iter()
         .map(|plan| {
@@ -190,7 +190,7 @@ async fn confirms_and_pulls_the_plug(env: &mut UnpluggedEnv) {
     env.loses_its_servers().await;
 }
 
-async fn ended_right(env: &UnpluggedEnv, plan: &Plan) {
+async fn ended_right(env: &KilledEnv, plan: &Plan) {
     let (meter, reference, phone) = (env.meter(plan), plan.reference(), plan.phone());
     let question = RequestBody::retry(meter, &reference).body();
     let (status, answer) = env.merchant(plan).0.posts("/purchases/retry", question).await.unwrap();
