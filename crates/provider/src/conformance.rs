@@ -171,7 +171,7 @@ pub struct Made {
 pub async fn judge(world: &dyn World) -> Judgement {
     let mut examination = Examination::of(world);
     for requirement in Requirement::ALL {
-        examination.begin(*requirement).await;
+        examination.begin().await;
         let end = scenarios::run(*requirement, &mut examination).await;
         examination.end(*requirement, end);
     }

@@ -59,7 +59,7 @@ impl<'a> Examination<'a> {
         }
     }
 
-    pub(super) async fn begin(&mut self, _law: Requirement) {
+    pub(super) async fn begin(&mut self) {
         self.scripted.clear();
         self.forget_mishaps().await;
     }

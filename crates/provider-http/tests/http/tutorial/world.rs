@@ -26,13 +26,13 @@ pub struct LumoWorld {
 }
 
 fn lumo(url: &str) -> Lumo {
-    let settings = TransportSettings::connecting_within(Duration::from_millis(750));
+    let settings = TransportSettings::connecting_within(Duration::from_millis(500));
     Lumo {
         transport: Transport::new(settings).unwrap(),
         base: Url::parse(url).unwrap(),
         currency: Currency::parse("BWP").unwrap(),
-        vend_within: Duration::from_secs(1),
-        answer_within: Duration::from_millis(750),
+        vend_within: Duration::from_millis(800),
+        answer_within: Duration::from_millis(500),
     }
 }
 

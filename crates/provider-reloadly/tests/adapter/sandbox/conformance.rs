@@ -45,9 +45,9 @@ fn is(request: &Request<'_>, operation: Operation) -> bool {
 
 fn connected(host: &str, settings: &SimulatorSettings) -> Reloadly {
     let settings = ReloadlySettings {
-        connect_timeout_ms: 1_000,
-        enquiry_timeout_ms: 1_000,
-        vend_timeout_ms: 1_500,
+        connect_timeout_ms: 500,
+        enquiry_timeout_ms: 500,
+        vend_timeout_ms: 800,
         ..connection_to(host, settings)
     };
     adapter(&settings, Arc::new(SystemClock))

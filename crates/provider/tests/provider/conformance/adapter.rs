@@ -16,8 +16,8 @@ use vend::{
 
 use super::message::Message;
 
-const VEND_TIMEOUT: Duration = Duration::from_secs(1);
-const QUESTION_TIMEOUT: Duration = Duration::from_millis(750);
+const VEND_TIMEOUT: Duration = Duration::from_millis(600);
+const QUESTION_TIMEOUT: Duration = Duration::from_millis(400);
 const NEVER: Duration = Duration::from_secs(60 * 60);
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
