@@ -20,6 +20,8 @@ use crate::env::{Merchant, Plan, TestEnv, meter};
 
 /// Long enough for everything that depends on the window, and for some looks at purchases in review.
 const LONG_ENOUGH: Duration = Duration::from_hours(1);
+/// Long enough for the purchases that became due one after another to be worked on together, which is what takes time here.
+const PAUSE: Duration = Duration::from_secs(15);
 
 /// What happens to an order.
 type Order = fn() -> NextVend;
@@ -99,7 +101,7 @@ async fn endings(env: &TestEnv) -> Vec<Ending> {
             made.push((*handling, order, number));
         }
     }
-    env.works_for(LONG_ENOUGH).await;
+    env.works_for_with_pauses(LONG_ENOUGH, PAUSE).await;
     made.into_iter().map(|(handling, order, number)| ending_of(env, handling, order, &number)).collect()
 }
 

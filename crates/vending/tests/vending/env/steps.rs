@@ -69,9 +69,17 @@ impl TestEnv {
     /// Runs the worker on everything that becomes due within this time. Returns after how long each run did
     /// something.
     pub async fn works_for(&self, length: Duration) -> Vec<Duration> {
+        self.works_for_with_pauses(length, Duration::ZERO).await
+    }
+
+    /// The same for a busy worker, which comes to a purchase so long after it is due, and to all that became due meanwhile.
+    pub async fn works_for_with_pauses(&self, length: Duration, pause: Duration) -> Vec<Duration> {
         let (mut passed, mut steps) = (Duration::ZERO, Vec::new());
         while let Some(wait) = self.time_passes_until_work_is_due(length.saturating_sub(passed)) {
-            passed += wait;
+            if !pause.is_zero() {
+                self.time_passes(pause);
+            }
+            passed += wait + pause;
             assert_ne!(self.works_once().await, 0, "something is due and not claimed");
             steps.push(passed);
         }
