@@ -1,6 +1,6 @@
 -- count_open
 -- All waiting work, from the small indexes of open rows. The cost does not grow with history.
-SELECT 'PURCHASES' AS pile, state AS what, count(*) AS waiting,
+SELECT 'PURCHASES' AS backlog, state AS what, count(*) AS waiting,
        extract(epoch FROM now() - min(created_at))::bigint AS oldest_s,
        extract(epoch FROM now() - min(due_at))::bigint AS overdue_s
 FROM purchases

@@ -44,7 +44,7 @@ impl Statement for CountOpen {
 #[derive(QueryableByName)]
 struct Row {
     #[diesel(sql_type = Text)]
-    pile: String,
+    backlog: String,
     #[diesel(sql_type = Text)]
     what: String,
     #[diesel(sql_type = BigInt)]
@@ -87,7 +87,7 @@ impl OpenWork {
             waiting: u32::try_from(row.waiting).unwrap_or(u32::MAX),
             oldest: seconds(row.oldest_s),
         };
-        match row.pile.as_str() {
+        match row.backlog.as_str() {
             "PURCHASES" => {
                 let state = StateName::parse(&row.what);
                 let state = state.ok_or_else(|| DatabaseError::corrupt("purchases", "state", &row.what))?;

@@ -54,12 +54,21 @@ pub(crate) fn waiting(open: &OpenWork) {
 pub fn show_violations(violations: &[Violation]) {
     for invariant in Invariant::ALL {
         let broken = violations.iter().filter(|violation| violation.invariant == invariant).count();
-        gauge!(BROKEN_INVARIANTS, "law" => invariant.name()).set(u32::try_from(broken).unwrap_or(u32::MAX));
+        gauge!(BROKEN_INVARIANTS, "invariant" => invariant.name())
+            .set(u32::try_from(broken).unwrap_or(u32::MAX));
     }
     for Violation { invariant, subject, finding } in violations.iter().take(LOGGED_MAX) {
-        tracing::error!(law = invariant.name(), subject, finding, "a law of the books is broken");
+        tracing::error!(
+            invariant = invariant.name(),
+            subject,
+            finding,
+            "an invariant of the books is violated"
+        );
     }
     if violations.len() > LOGGED_MAX {
-        tracing::error!(broken = violations.len(), "more laws of the books are broken than are listed here");
+        tracing::error!(
+            broken = violations.len(),
+            "more invariants of the books are violated than are listed here"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The library from outside: the published tokens, its laws, and a meter that decodes them.
+//! The library from outside: the published tokens, its rules, and a meter that decodes them.
 
 mod conformance;
 mod edition_2;
