@@ -88,7 +88,7 @@ fn connect() -> TcpStream {
 fn request(merchant: &Merchant, order: &RequestBody) -> String {
     let body = order.body();
     format!(
-        "POST /public/v1/purchases/confirm HTTP/1.1\r\nHost: town\r\nAuthorization: Bearer {}\r\n\
+        "POST /public/v1/purchases/confirm HTTP/1.1\r\nHost: api\r\nAuthorization: Bearer {}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         merchant.access_token,
         body.len()

@@ -128,7 +128,7 @@ async fn concurrent_guesses_are_processed_one_after_another() {
 
 #[tokio::test]
 async fn a_caller_without_the_client_secret_delays_no_login_from_the_same_address() {
-    let server = env().another_api_server_with("server-with-strangers", &STRICT);
+    let server = env().another_api_server_with("server-with-the-unknown", &STRICT);
     let merchant = env().open_merchant().await.calling(server.url());
     let from = "203.0.113.20";
     let wrong_logins = ["client_id", "client_secret"].map(|unknown| {
@@ -151,7 +151,7 @@ async fn a_caller_without_the_client_secret_delays_no_login_from_the_same_addres
 async fn an_address_that_logs_in_too_often_is_told_to_wait_before_its_body_is_read() {
     let one_a_second =
         [("VENDGATE__WEB__LIMITS__LOGIN__PER_SECOND", "1"), ("VENDGATE__WEB__LIMITS__LOGIN__BURST", "1")];
-    let server = env().another_api_server_with("server-with-a-narrow-door", &one_a_second);
+    let server = env().another_api_server_with("server-that-takes-one-a-second", &one_a_second);
     // Each announces a body that never comes, so an admitted request gets no answer for ten seconds.
     let head = "POST /public/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
     let crowd: Vec<Conversation> = (0..20).map(|_| Conversation::beginning_with(&server, head)).collect();

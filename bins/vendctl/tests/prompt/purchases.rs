@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     office::{TestEnv, WHY},
-    shelf::{OpenPurchase, SEALING_KEY, TOKEN},
+    open_purchase::{OpenPurchase, SEALING_KEY, TOKEN},
 };
 
 /// The details of a vend of electricity, without its token.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{office::TestEnv, shelf::OpenPurchase};
+use crate::{office::TestEnv, open_purchase::OpenPurchase};
 
 impl TestEnv {
     fn inserts_refused(&self, subscriber: &str, reference: &str, at: &str) -> String {

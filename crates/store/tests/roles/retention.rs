@@ -278,7 +278,7 @@ async fn not_even_the_owner_changes_an_ended_purchase_by_accident() {
         let said = owner.is_refused(&format!("UPDATE purchases SET {change}")).await;
         assert!(said.contains("has ended"), "{change}: {said}");
     }
-    // Whoever forges the mark still changes nothing but what an erasure changes.
+    // With a forged mark a session still changes nothing but what an erasure changes.
     let forged = "INSERT INTO erasures_under_way VALUES (pg_current_xact_id())";
     for change in [
         "total = total + 1",
