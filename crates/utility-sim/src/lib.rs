@@ -1,6 +1,6 @@
 //! The outside systems, for the sandbox and for tests: a utility that sells electricity and water over XMLVend 2.1, an
-//! aggregator that sells airtime over the Reloadly top-up interface, an SMS gateway with Kannel's interface, and a mail
-//! server.
+//! aggregator that sells airtime over the Reloadly top-up interface, an aggregator that sells electricity for the same
+//! meters over the VTpass interface, an SMS gateway with Kannel's interface, and a mail server.
 //!
 //! It vends real STS tokens under published test keys and simulates a virtual meter for each meter number. It logs
 //! every vend before it answers, and injects faults on request.
@@ -13,6 +13,7 @@
 //! | `GET /reloadly/topups/accounts/balance` | the balance of the vendor's account |
 //! | `POST /reloadly/topups/topups` | tops up |
 //! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | the state of a top-up |
+//! | `POST /vtpass/api/merchant-verify`, `…/pay`, `…/requery` | the customer of a meter, an order in naira, what became of it |
 //! | `GET /cgi-bin/sendsms` | accepts an SMS: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
 //! | `POST /cgi-bin/sendsms` | the same: `X-Kannel-Username` and so on in the head, the text as a `text/plain` body |
 //! | SMTP, on its own port | accepts mail from any client; `AUTH PLAIN` is optional |
@@ -42,10 +43,10 @@
 //! | `swapped` | the answer of another swapped vend that arrives within `delay_ms` |
 //! | `out_of_order` | a correct answer with its elements in another order (XMLVend only) |
 //! | `odd_descriptions` | a correct answer whose token descriptions contain `:`, `|` and a line break (XMLVend only) |
-//! | `busy`, `refuse` | a refusal: busy, or the given `exception` (for airtime the error code) and `text` |
-//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or busy) in that form; for airtime the latter is an error without its code |
+//! | `busy`, `refuse` | a refusal: busy, or the given `exception` (of an aggregator, its code) and `text` |
+//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or busy) in that form; for airtime the latter is an error without its code, over VTpass a failure without its request id |
 //! | `missing_then_present` | on an enquiry: no such transaction, although there is one |
-//! | `processing`, `processing_then_failed`, `processing_then_refunded` | on a top-up: in progress, and its final state after a while |
+//! | `processing`, `processing_then_failed`, `processing_then_refunded` | of an aggregator: in progress, and its final state after a while |
 //!
 //! For messages, only `busy` and `refuse` are refusals: HTTP 503 and SMTP 451, or 403 and 550 for a `refuse` with the
 //! exception `permanent`. `drop_before` and `drop_after` cut the connection before and after the message was accepted.
@@ -95,6 +96,7 @@ mod tariff;
 mod utility;
 mod vend_log;
 mod vendor_float;
+mod vtpass;
 mod world;
 mod xmlvend;
 
@@ -102,6 +104,7 @@ pub use product::Product;
 pub use scenario::{Scenario, ScenarioMeter, scenario, scenarios, water_scenarios};
 pub use settings::{
     AirtimeSettings, MessageSettings, OnRepeat, Password, Remembers, SettingsError, SimulatorSettings,
+    VtpassSettings,
 };
 pub use simulator::{Simulator, StartError};
 pub use subscriber::{Subscriber, ordinary, population, subscriber, subscribers};

@@ -8,7 +8,7 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::{refusal::Refusal, reloadly};
+use crate::{refusal::Refusal, reloadly, vtpass};
 
 /// A fault of one reply.
 ///
@@ -163,6 +163,17 @@ impl Misbehaviour {
                 reloadly::Refusal::scripted(self.exception.as_deref(), self.text.as_deref())
             } else {
                 reloadly::Refusal::busy()
+            }
+        })
+    }
+
+    /// The same for the aggregator of electricity, with its codes.
+    pub(crate) fn vtpass_refusal(&self) -> Option<vtpass::Rejection> {
+        self.refusal().map(|_in_words_of_xmlvend| {
+            if self.fault == Mishap::Refuse || self.fault == Mishap::FaultWithoutDetail {
+                vtpass::Rejection::scripted(self.exception.as_deref(), self.text.as_deref())
+            } else {
+                vtpass::Rejection::unreachable()
             }
         })
     }

@@ -2,9 +2,11 @@
 
 mod airtime;
 mod messages;
+mod vtpass;
 
 pub use airtime::AirtimeSettings;
 pub use messages::MessageSettings;
+pub use vtpass::VtpassSettings;
 
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
@@ -54,6 +56,8 @@ pub struct SimulatorSettings {
     pub vend_log_fsync: bool,
     /// The airtime aggregator.
     pub airtime: AirtimeSettings,
+    /// The aggregator of electricity.
+    pub vtpass: VtpassSettings,
     /// The SMS gateway and the mail server.
     pub messages: MessageSettings,
 }
@@ -126,6 +130,7 @@ impl Default for SimulatorSettings {
             event_log: None,
             vend_log_fsync: false,
             airtime: AirtimeSettings::default(),
+            vtpass: VtpassSettings::default(),
             messages: MessageSettings::default(),
         }
     }
@@ -140,7 +145,8 @@ impl SimulatorSettings {
         self.price_per_kwh()?;
         self.price_per_cubic_metre()?;
         self.vendor_credit()?;
-        self.airtime_balance().map(drop)
+        self.airtime_balance()?;
+        self.vtpass_balance(self.currency()?).map(drop)
     }
 
     pub(crate) fn currency(&self) -> Result<Currency, SettingsError> {
@@ -159,14 +165,22 @@ impl SimulatorSettings {
         self.amount("airtime balance", &self.airtime.balance)
     }
 
+    pub(crate) fn vtpass_balance(&self, currency: Currency) -> Result<Money, SettingsError> {
+        amount("vtpass balance", &self.vtpass.balance, currency)
+    }
+
     pub(crate) fn vendor_credit(&self) -> Result<Money, SettingsError> {
         self.amount("vendor_credit", &self.vendor_credit)
     }
 
     fn amount(&self, name: &'static str, value: &str) -> Result<Money, SettingsError> {
-        money::parse_amount(value, self.currency()?)
-            .map_err(|_why| SettingsError::Amount { name, value: value.to_owned() })
+        amount(name, value, self.currency()?)
     }
+}
+
+fn amount(name: &'static str, value: &str, currency: Currency) -> Result<Money, SettingsError> {
+    money::parse_amount(value, currency)
+        .map_err(|_why| SettingsError::Amount { name, value: value.to_owned() })
 }
 
 impl Password {

@@ -98,6 +98,11 @@ impl Simulator {
         format!("{}/reloadly/topups", self.url())
     }
 
+    /// The base of the interface of the aggregator of electricity, without `/pay`.
+    pub fn vtpass_url(&self) -> String {
+        format!("{}/vtpass/api", self.url())
+    }
+
     /// The address for SMS, as of Kannel's smsbox.
     pub fn sendsms_url(&self) -> String {
         format!("{}/cgi-bin/sendsms", self.url())

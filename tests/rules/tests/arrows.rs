@@ -39,9 +39,14 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &["provider-http", "provider", "vend", "money", "clock"],
     ),
     (
+        "crates/provider-vtpass",
+        "provider-vtpass",
+        &["provider-http", "provider", "vend", "money", "meter-token", "clock"],
+    ),
+    (
         "crates/provider-registry",
         "provider-registry",
-        &["provider-xmlvend", "provider-reloadly", "provider", "clock"],
+        &["provider-xmlvend", "provider-reloadly", "provider-vtpass", "provider", "clock"],
     ),
     ("crates/transcript", "transcript", &["purchase", "vend", "money", "meter-token"]),
     ("crates/message-sim", "message-sim", &["clock"]),
