@@ -70,10 +70,61 @@
 //! tokens entered into meters, and the settings of its memory. Its fault script and its inbox are empty then, and its
 //! access tokens are invalid.
 //!
+//! # In the process of a test
+//!
+//! A test of another team needs no requests to control it, and can have it speak TLS:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use clock::SystemClock;
+//! use utility_sim::{
+//!     Misbehaviour, Mishap, Operation, Simulator, SimulatorSettings, TlsSettings, VendResult, scenario,
+//! };
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! # rustls::crypto::ring::default_provider().install_default().ok();
+//! // A certificate for the simulator, which the client has to trust.
+//! let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])?;
+//! let certificate = issued.cert.pem();
+//! let tls = TlsSettings::new(certificate.clone(), &issued.signing_key.serialize_pem());
+//! let settings = SimulatorSettings { tls: Some(tls), ..SimulatorSettings::default() };
+//! let simulator = Simulator::start(&settings, Arc::new(SystemClock))?;
+//!
+//! // The next vend for this meter happens, and its answer is lost.
+//! let meter = scenario("active_11_digit").ok_or("no such meter")?.number;
+//! simulator.script(Misbehaviour::new(Mishap::DropAfter).for_subscriber(meter).in_reply_to(Operation::Vend));
+//!
+//! let trusted = reqwest::Certificate::from_pem(certificate.as_bytes())?;
+//! let client = reqwest::Client::builder().tls_certs_merge([trusted]).no_proxy().build()?;
+//! let url = simulator.https_url().ok_or("no TLS")?;
+//! let minute = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()) + chrono::TimeDelta::hours(1);
+//! let order = format!(
+//!     r#"{{"request_id": "{}till7", "serviceID": "ikeja-electric", "billersCode": "{meter}",
+//!          "variation_code": "prepaid", "amount": 2000, "phone": "08011111111"}}"#,
+//!     minute.format("%Y%m%d%H%M"),
+//! );
+//! let sent = client.post(format!("{url}/vtpass/api/pay")).body(order);
+//! let keys = [("api-key", "sandbox-vtpass-key"), ("secret-key", "SK_sandbox-vtpass-secret")];
+//! let sent = keys.into_iter().fold(sent, |sent, (name, key)| sent.header(name, key));
+//! assert!(sent.send().await.is_err());
+//!
+//! // What really happened, and what the meter says to the token.
+//! let [vend] = &simulator.vends_for(meter)[..] else { return Err("not one vend".into()) };
+//! assert_eq!((vend.outcome, vend.currency.as_str()), (VendResult::Vended, "NGN"));
+//! let entered = simulator.enter(meter, &vend.tokens[0]).ok_or("no such meter")?;
+//! assert!(entered.entry.is_accepted());
+//! assert!(simulator.messages_to("26771000001").is_empty());
+//! # Ok(())
+//! # }
+//! # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+//! ```
+//!
 //! [`subscribers`] lists all named subscribers. [`Scenario`] describes the behaviour of each named meter.
 #![warn(missing_docs)]
 
 mod answer;
+mod control;
 mod event_log;
 mod lines;
 mod load;
@@ -93,6 +144,7 @@ mod simulator;
 mod subscriber;
 mod swap;
 mod tariff;
+mod tls;
 mod utility;
 mod vend_log;
 mod vendor_float;
@@ -100,11 +152,16 @@ mod vtpass;
 mod world;
 mod xmlvend;
 
+pub use control::Entered;
+pub use message_sim::{Channel, Message};
 pub use product::Product;
 pub use scenario::{Scenario, ScenarioMeter, scenario, scenarios, water_scenarios};
+pub use script::{Misbehaviour, Mishap, Operation};
 pub use settings::{
     AirtimeSettings, MessageSettings, OnRepeat, Password, Remembers, SettingsError, SimulatorSettings,
-    VtpassSettings,
+    TlsSettings, VtpassSettings,
 };
 pub use simulator::{Simulator, StartError};
+pub use sts::{Acceptance, Entry, EntryRefusal};
 pub use subscriber::{Subscriber, ordinary, population, subscriber, subscribers};
+pub use vend_log::{VendRecord, VendResult};

@@ -2,10 +2,12 @@
 
 mod airtime;
 mod messages;
+mod tls;
 mod vtpass;
 
 pub use airtime::AirtimeSettings;
 pub use messages::MessageSettings;
+pub use tls::TlsSettings;
 pub use vtpass::VtpassSettings;
 
 use std::{fmt, net::SocketAddr, path::PathBuf};
@@ -20,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct SimulatorSettings {
     /// The address to listen on. Port 0 takes a free port.
     pub listen: SocketAddr,
+    /// An additional address with TLS, if there is one.
+    pub tls: Option<TlsSettings>,
     /// Threads that serve requests.
     pub workers: usize,
     /// The operator name that requests must carry in `authCred`.
@@ -113,6 +117,7 @@ impl Default for SimulatorSettings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            tls: None,
             workers: 1,
             op_name: "vendgate".to_owned(),
             password: Password::from("sandbox1"),
