@@ -8,7 +8,7 @@ use vend::{
 
 use crate::codes::{Meaning, meaning};
 use crate::customer::name;
-use crate::reply::{self, Fields, Reply};
+use crate::reply::{self, Fields, Reply, Stated};
 use crate::rules::Rules;
 use crate::tokens::tokens;
 use crate::units::units;
@@ -112,12 +112,13 @@ fn delivered(
     rules: &Rules,
 ) -> Option<Vend> {
     let sale = &asked.order.sale;
-    let amounts = [
-        transaction.amount(&["amount"], rules.currency)?,
-        read.fields.amount(&["amount"], rules.currency).unwrap_or(Some(sale.amount)),
-    ];
     let is_for_the_meter = transaction.text(&["unique_element"])? == sale.subscriber.as_str();
-    if !is_for_the_meter || amounts != [Some(sale.amount); 2] {
+    let ours = Stated::Amount(sale.amount);
+    // The transaction must state the amount, and the reply around it must not state another one.
+    let around = read.fields.amount(&["amount"], rules.currency);
+    let repeats_the_amount = transaction.amount(&["amount"], rules.currency) == ours
+        && (around == ours || around == Stated::Nothing);
+    if !is_for_the_meter || !repeats_the_amount {
         return None;
     }
     Some(Vend {

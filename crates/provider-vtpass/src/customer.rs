@@ -6,7 +6,7 @@ use vend::{Customer, Doubt, Refusal, RefusalReason, Sale, SubscriberIdentifier, 
 
 use crate::classify::{is_success, worded};
 use crate::codes::{Meaning, meaning};
-use crate::reply::{self, Fields, Reply};
+use crate::reply::{self, Fields, Reply, Stated};
 use crate::rules::Rules;
 
 /// The spellings of each field by the distribution companies.
@@ -91,5 +91,8 @@ fn barred(content: &Fields<'_>) -> Option<Refusal> {
 
 /// A limit that cannot be read is none: the vendor refuses what it does not sell.
 fn limit(content: &Fields<'_>, names: &[&str], rules: &Rules) -> Option<Money> {
-    content.amount(names, rules.currency).flatten()
+    match content.amount(names, rules.currency) {
+        Stated::Amount(limit) => Some(limit),
+        Stated::Garbled | Stated::Nothing => None,
+    }
 }

@@ -15,6 +15,15 @@ pub(crate) struct Malformed;
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(BTreeMap<String, &'a RawValue>);
 
+/// The amount that a reply states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stated {
+    Nothing,
+    /// It is no exact amount.
+    Garbled,
+    Amount(Money),
+}
+
 /// A reply, and its code.
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
@@ -51,15 +60,16 @@ impl<'a> Reply<'a> {
     }
 }
 
-impl<'a> Fields<'a> {
+impl Fields<'_> {
     /// The first of these fields that has a text or a number. The vendor writes `N/A` or nothing where it has no value.
     pub(crate) fn text(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| self.0.get(*name).and_then(|value| text(value)))
     }
 
-    /// The amount in one of these fields: a number, or a text with a number. `Some(None)` if it is no exact amount.
-    pub(crate) fn amount(&self, names: &[&str], currency: Currency) -> Option<Option<Money>> {
-        self.text(names).map(|text| money::parse_amount(&text, currency).ok())
+    /// The amount in one of these fields: a number, or a text with a number.
+    pub(crate) fn amount(&self, names: &[&str], currency: Currency) -> Stated {
+        let Some(text) = self.text(names) else { return Stated::Nothing };
+        money::parse_amount(&text, currency).map_or(Stated::Garbled, Stated::Amount)
     }
 
     /// Whether the field is `true`.
@@ -92,22 +102,21 @@ mod tests {
         Currency::parse("NGN").unwrap()
     }
 
-    fn amount(json: &str) -> Option<Option<i64>> {
+    fn amount(json: &str) -> Stated {
         let body = format!(r#"{{"code":"000","amount":{json}}}"#);
-        let amount = Reply::read(body.as_bytes()).unwrap().fields.amount(&["amount"], naira());
-        amount.map(|amount| amount.map(Money::minor))
+        Reply::read(body.as_bytes()).unwrap().fields.amount(&["amount"], naira())
     }
 
     #[test]
     fn an_amount_is_a_number_or_a_text_and_exact_or_nothing() {
         for json in ["2000", "\"2000\"", "\"2000.00\"", "2000.0000"] {
-            assert_eq!(amount(json), Some(Some(200_000)), "{json}");
+            assert_eq!(amount(json), Stated::Amount(Money::from_minor(200_000, naira())), "{json}");
         }
         for json in ["2e3", "\"2,000\"", "\"NGN 2000\"", "2000.001", "-2000", "0"] {
-            assert_eq!(amount(json), Some(None), "{json}");
+            assert_eq!(amount(json), Stated::Garbled, "{json}");
         }
         for json in ["null", "\"\"", "\"N/A\"", "true", "{}", "[2000]"] {
-            assert_eq!(amount(json), None, "{json}");
+            assert_eq!(amount(json), Stated::Nothing, "{json}");
         }
     }
 

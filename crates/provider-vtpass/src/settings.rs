@@ -110,7 +110,8 @@ impl VtpassSettings {
         }
     }
 
-    /// What makes two connections one client of the vendor: request ids are unique per account, and end with the service.
+    /// What makes two connections one client of the vendor: request ids are unique per account, and end with the service. It
+    /// has the API key, so it must not be logged.
     pub fn client(&self) -> String {
         format!("{} {}", self.api_key.expose_secret(), letters_and_digits(&self.service_id))
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use vend::CallId;
 
 /// How far Nigeria is ahead of UTC.
-const AHEAD: Duration = Duration::from_secs(60 * 60);
+const AHEAD: Duration = Duration::from_hours(1);
 
 /// All vends that the utility decided, in order.
 #[derive(Clone, Debug, Default)]

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use money::Money;
-use provider::Provider;
 use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
+use provider::{Gate, Provider};
 use provider_vtpass::{Vtpass, VtpassSettings};
 use serde_json::{Value, json};
 use test_kit::simulator::{capabilities, sale};
 use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario};
-use vend::{CallId, Capabilities, Product, Sale};
+use vend::{
+    CallId, Capabilities, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale,
+    SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
+};
 
 use super::env::{TestEnv, connection_to, simulator, start_env};
 use crate::connection::adapter;
@@ -19,15 +22,62 @@ struct Aggregator {
     env: TestEnv,
     settings: SimulatorSettings,
     wire: Wire,
-    provider: Vtpass,
+    provider: Box<dyn Provider>,
 }
 
 impl Aggregator {
     fn open(settings: SimulatorSettings) -> Self {
+        Self::of(settings, |connection| Box::new(adapter(&connection)))
+    }
+
+    /// The same with an adapter that the test makes.
+    fn of(settings: SimulatorSettings, made: impl Fn(VtpassSettings) -> Box<dyn Provider>) -> Self {
         let env = start_env(&settings);
         let wire = Wire::to(env.simulator.address(), is).unwrap();
-        let provider = connected(&wire.url(), &settings);
+        let provider = made(connection(&wire.url(), &settings));
         Self { env, settings, wire, provider }
+    }
+
+    /// The requirements that its adapter violates.
+    async fn violated(self) -> Vec<Requirement> {
+        judge(&self).await.broken.iter().map(|broken| broken.requirement).collect()
+    }
+}
+
+/// The mistake that the vendor's documents invite to: "not used on our platform" is taken for "nothing was vended".
+struct TakesNoRecordForARefusal(Vtpass);
+
+#[async_trait]
+impl Provider for TakesNoRecordForARefusal {
+    async fn check(
+        &self,
+        call: CallId,
+        product: Product,
+        subscriber: &SubscriberIdentifier,
+    ) -> Result<Customer, Unanswered> {
+        self.0.check(call, product, subscriber).await
+    }
+
+    async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        self.0.quote(call, sale).await
+    }
+
+    async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
+        self.0.trial(call, sale).await
+    }
+
+    async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
+        self.0.vend(order, gate).await
+    }
+
+    async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
+        match self.0.enquire(call, order).await {
+            Enquiry::NoRecord => Enquiry::Refused(Refusal::because(RefusalReason::Other)),
+            answered @ (Enquiry::Vended(_)
+            | Enquiry::Refused(_)
+            | Enquiry::StillOpen
+            | Enquiry::Unanswered(_)) => answered,
+        }
     }
 }
 
@@ -42,13 +92,13 @@ fn is(request: &Request<'_>, operation: Operation) -> bool {
     request.line.starts_with(&format!("POST /vtpass/api/{path} "))
 }
 
-fn connected(host: &str, settings: &SimulatorSettings) -> Vtpass {
-    adapter(&VtpassSettings {
+fn connection(host: &str, settings: &SimulatorSettings) -> VtpassSettings {
+    VtpassSettings {
         connect_timeout_ms: 1_000,
         enquiry_timeout_ms: 1_000,
         vend_timeout_ms: 1_500,
         ..connection_to(&format!("{host}/vtpass/api"), settings)
-    })
+    }
 }
 
 fn without_reference(answer: &str) -> String {
@@ -76,11 +126,11 @@ fn reference(request_id: &str) -> String {
 #[async_trait]
 impl World for Aggregator {
     fn provider(&self) -> &dyn Provider {
-        &self.provider
+        self.provider.as_ref()
     }
 
     fn provider_of_nowhere(&self) -> Box<dyn Provider> {
-        Box::new(connected("http://127.0.0.1:1", &self.settings))
+        Box::new(adapter(&connection("http://127.0.0.1:1", &self.settings)))
     }
 
     fn wire(&self) -> Option<&Wire> {
@@ -201,6 +251,19 @@ async fn the_adapter_meets_every_requirement_and_none_is_untested() {
 async fn an_aggregator_that_replays_repeats_violates_no_requirement() {
     let settings = SimulatorSettings { on_repeat: OnRepeat::Replay, ..simulator() };
     judge(&Aggregator::open(settings)).await.assert_kept_all_but(&NOT_OF_THIS_VENDOR);
+}
+
+#[tokio::test]
+async fn what_the_documents_invite_to_is_convicted() {
+    let hasty =
+        Aggregator::of(simulator(), |connection| Box::new(TakesNoRecordForARefusal(adapter(&connection))));
+    let careless = Aggregator::of(simulator(), |connection| {
+        let refusals_without_request_id = vec!["016".to_owned()];
+        Box::new(adapter(&VtpassSettings { refusals_without_request_id, ..connection }))
+    });
+    let (hasty, careless) = tokio::join!(hasty.violated(), careless.violated());
+    assert!(hasty.contains(&Requirement::EnquiryFindsNothing), "{hasty:?}");
+    assert_eq!(careless, [Requirement::RefusalWithoutReference]);
 }
 
 #[tokio::test]

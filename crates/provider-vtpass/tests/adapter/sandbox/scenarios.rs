@@ -8,7 +8,7 @@ use provider::Provider;
 use provider_vtpass::VtpassSettings;
 use serde_json::json;
 use test_kit::simulator::{AdapterEnv, MISHAPS_AFTER_VENDING, open, sale};
-use utility_sim::{SimulatorSettings, scenario};
+use utility_sim::{SimulatorSettings, TlsSettings, scenario};
 use vend::{Doubt, Enquiry, Product, Refusal, RefusalReason, Unanswered, VendOrder, VendOutcome};
 
 use super::env::{TestEnv, connection_to, simulator, start_env};
@@ -192,6 +192,23 @@ async fn every_scripted_mishap_after_vending_is_doubt_and_the_enquiry_finds_the_
         assert!(matches!(found, Enquiry::Vended(_)), "{fault}: {found:?}");
     }
     assert_eq!(env.vends().await.len(), faults.len());
+}
+
+#[tokio::test]
+async fn a_vendor_with_a_certificate_of_an_authority_of_the_settings_is_trusted_and_no_other() {
+    let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let certificate = issued.cert.pem();
+    let tls = TlsSettings::new(certificate.clone(), &issued.signing_key.serialize_pem());
+    let settings = SimulatorSettings { tls: Some(tls), ..simulator() };
+    for (trusted, expected) in [(Some(certificate), "vended"), (None, "refused")] {
+        let env = AdapterEnv::start(&settings, Product::Electricity, |simulator| {
+            let base_url = format!("{}/vtpass/api", simulator.https_url().unwrap());
+            let connection = connection_to(&base_url, &settings);
+            adapter(&VtpassSettings { extra_root_certificate_pem: trusted.clone(), ..connection })
+        });
+        let (_order, outcome) = sell(&env, ACTIVE, "NGN 100.00").await;
+        assert_eq!(outcome.in_words().0, expected, "{outcome:?}");
+    }
 }
 
 #[tokio::test]
