@@ -34,6 +34,7 @@ mod managed;
 mod merchant;
 mod messages;
 mod messages_again;
+mod naira;
 mod neighbours;
 mod observed;
 mod operator;

@@ -57,11 +57,16 @@ impl Operator {
 
     /// Onboards an organisation that can buy electricity for this meter, with `vendctl` commands only.
     async fn onboards(&self, code: &str, meter: &str) -> Merchant {
+        self.onboards_with(code, meter, "BPC", "BWP").await
+    }
+
+    /// The same with this provider and a wallet in this currency.
+    pub async fn onboards_with(&self, code: &str, meter: &str, provider: &str, currency: &str) -> Merchant {
         let organisation =
             self.does(&format!("organisation create {code} --name {code} --environment staging"));
-        let account = self.does(&format!("account open -o {code} --name Wallet --currency BWP"));
+        let account = self.does(&format!("account open -o {code} --name Wallet --currency {currency}"));
         self.does(&format!(
-            "offer set -o {code} electricity BPC --currency BWP --fee 1.50 --commission-rate 0.01"
+            "offer set -o {code} electricity {provider} --currency {currency} --fee 1.50 --commission-rate 0.01"
         ));
         self.does(&format!("allow-list add -o {code} {meter}"));
         let client = self.does(&format!("client create -o {code} --name tills"));

@@ -2,6 +2,8 @@
 //! size. A closed gate stops it until the first byte of its body is sent.
 //!
 //! This crate has the parts that are the same for every HTTP adapter. The adapters interpret the replies.
+//!
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod body;

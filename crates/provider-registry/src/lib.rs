@@ -9,6 +9,7 @@ use std::time::Duration;
 use clock::SharedClock;
 use provider::Provider;
 use provider_reloadly::{Reloadly, ReloadlySettings};
+use provider_vtpass::{Vtpass, VtpassSettings};
 use provider_xmlvend::{XmlVend, XmlVendSettings};
 use serde::Deserialize;
 use url::Url;
@@ -24,6 +25,9 @@ pub type Connections = HashMap<String, Arc<dyn Provider>>;
 ///
 /// [providers.airtime.reloadly]
 /// topups_url = "https://topups.vendor.example"
+///
+/// [providers.ikeja.vtpass]
+/// base_url = "https://vtpass.com/api"
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,6 +36,8 @@ pub enum ProviderSettings {
     XmlVend(XmlVendSettings),
     /// Airtime over the Reloadly top-up API.
     Reloadly(ReloadlySettings),
+    /// Electricity of Nigeria over the VTpass API.
+    Vtpass(VtpassSettings),
 }
 
 /// A provider's settings cannot be used.
@@ -54,6 +60,15 @@ pub enum ProviderSettingsError {
         /// The cause.
         #[source]
         source: provider_reloadly::SettingsError,
+    },
+    /// The adapter for VTpass refuses them.
+    #[error("the settings of provider {code} cannot be used")]
+    Vtpass {
+        /// The provider.
+        code: String,
+        /// The cause.
+        #[source]
+        source: provider_vtpass::SettingsError,
     },
     /// Environment variables have no case, so an upper-case code could not be overridden by one.
     #[error("the provider {name} must be in lower case in the settings: providers.{}", name.to_lowercase())]
@@ -119,6 +134,7 @@ impl ProviderSettings {
         match self {
             Self::XmlVend(settings) => (one_spelling(&settings.endpoint), format!("{:?}", settings.client)),
             Self::Reloadly(settings) => (one_spelling(&settings.topups_url), settings.client_id.clone()),
+            Self::Vtpass(settings) => (one_spelling(&settings.base_url), settings.client()),
         }
     }
 
@@ -142,6 +158,13 @@ impl ProviderSettings {
                 match Reloadly::new(&settings, clock.clone()) {
                     Ok(reloadly) => Ok(Arc::new(reloadly)),
                     Err(source) => Err(ProviderSettingsError::Reloadly { code, source }),
+                }
+            }
+            Self::Vtpass(settings) => {
+                let settings = VtpassSettings { vend_timeout_ms, ..settings.clone() };
+                match Vtpass::new(&settings, clock.clone()) {
+                    Ok(vtpass) => Ok(Arc::new(vtpass)),
+                    Err(source) => Err(ProviderSettingsError::Vtpass { code, source }),
                 }
             }
         }
@@ -220,6 +243,19 @@ mod tests {
         }
         let roots = [("one", at("https://vendor.example")), ("other", at("https://vendor.example/"))];
         assert!(matches!(connected(roots), Err(ProviderSettingsError::SameClient { .. })));
+    }
+
+    #[test]
+    fn one_account_sells_for_several_companies_and_for_each_of_them_once() {
+        let sells = |service: &str| {
+            let url = "https://vendor.example/api";
+            ProviderSettings::Vtpass(VtpassSettings::new(url, "key", "SK", service, "08011111111"))
+        };
+        let pair = |other| connected([("one", sells("ikeja-electric")), ("other", sells(other))]);
+        assert!(pair("eko-electric").is_ok());
+        for same in ["ikeja-electric", "ikeja.electric"] {
+            assert!(matches!(pair(same), Err(ProviderSettingsError::SameClient { .. })), "{same}");
+        }
     }
 
     #[test]

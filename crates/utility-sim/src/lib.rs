@@ -1,6 +1,6 @@
 //! The outside systems, for the sandbox and for tests: a utility that sells electricity and water over XMLVend 2.1, an
-//! aggregator that sells airtime over the Reloadly top-up interface, an SMS gateway with Kannel's interface, and a mail
-//! server.
+//! aggregator that sells airtime over the Reloadly top-up interface, an aggregator that sells electricity for the same
+//! meters over the VTpass interface, an SMS gateway with Kannel's interface, and a mail server.
 //!
 //! It vends real STS tokens under published test keys and simulates a virtual meter for each meter number. It logs
 //! every vend before it answers, and injects faults on request.
@@ -13,6 +13,7 @@
 //! | `GET /reloadly/topups/accounts/balance` | the balance of the vendor's account |
 //! | `POST /reloadly/topups/topups` | tops up |
 //! | `GET /reloadly/topups/topups/{id}/status`, `…/topups/reports/transactions?customIdentifier=` | the state of a top-up |
+//! | `POST /vtpass/api/merchant-verify`, `…/pay`, `…/requery` | the customer of a meter, an order in naira, what became of it |
 //! | `GET /cgi-bin/sendsms` | accepts an SMS: `username`, `password`, `to`, `text`, `coding` (0, 2), `charset` |
 //! | `POST /cgi-bin/sendsms` | the same: `X-Kannel-Username` and so on in the head, the text as a `text/plain` body |
 //! | SMTP, on its own port | accepts mail from any client; `AUTH PLAIN` is optional |
@@ -42,10 +43,10 @@
 //! | `swapped` | the answer of another swapped vend that arrives within `delay_ms` |
 //! | `out_of_order` | a correct answer with its elements in another order (XMLVend only) |
 //! | `odd_descriptions` | a correct answer whose token descriptions contain `:`, `|` and a line break (XMLVend only) |
-//! | `busy`, `refuse` | a refusal: busy, or the given `exception` (for airtime the error code) and `text` |
-//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or busy) in that form; for airtime the latter is an error without its code |
+//! | `busy`, `refuse` | a refusal: busy, or the given `exception` (of an aggregator, its code) and `text` |
+//! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or busy) in that form; for airtime the latter is an error without its code, over VTpass a failure without its request id |
 //! | `missing_then_present` | on an enquiry: no such transaction, although there is one |
-//! | `processing`, `processing_then_failed`, `processing_then_refunded` | on a top-up: in progress, and its final state after a while |
+//! | `processing`, `processing_then_failed`, `processing_then_refunded` | of an aggregator: in progress, and its final state after a while |
 //!
 //! For messages, only `busy` and `refuse` are refusals: HTTP 503 and SMTP 451, or 403 and 550 for a `refuse` with the
 //! exception `permanent`. `drop_before` and `drop_after` cut the connection before and after the message was accepted.
@@ -69,10 +70,61 @@
 //! tokens entered into meters, and the settings of its memory. Its fault script and its inbox are empty then, and its
 //! access tokens are invalid.
 //!
+//! # In the process of a test
+//!
+//! A test of another team needs no requests to control it, and can have it speak TLS:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use clock::SystemClock;
+//! use utility_sim::{
+//!     Misbehaviour, Mishap, Operation, Simulator, SimulatorSettings, TlsSettings, VendResult, scenario,
+//! };
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! # rustls::crypto::ring::default_provider().install_default().ok();
+//! // A certificate for the simulator, which the client has to trust.
+//! let issued = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])?;
+//! let certificate = issued.cert.pem();
+//! let tls = TlsSettings::new(certificate.clone(), &issued.signing_key.serialize_pem());
+//! let settings = SimulatorSettings { tls: Some(tls), ..SimulatorSettings::default() };
+//! let simulator = Simulator::start(&settings, Arc::new(SystemClock))?;
+//!
+//! // The next vend for this meter happens, and its answer is lost.
+//! let meter = scenario("active_11_digit").ok_or("no such meter")?.number;
+//! simulator.script(Misbehaviour::new(Mishap::DropAfter).for_subscriber(meter).in_reply_to(Operation::Vend));
+//!
+//! let trusted = reqwest::Certificate::from_pem(certificate.as_bytes())?;
+//! let client = reqwest::Client::builder().tls_certs_merge([trusted]).no_proxy().build()?;
+//! let url = simulator.https_url().ok_or("no TLS")?;
+//! let minute = chrono::DateTime::<chrono::Utc>::from(std::time::SystemTime::now()) + chrono::TimeDelta::hours(1);
+//! let order = format!(
+//!     r#"{{"request_id": "{}till7", "serviceID": "ikeja-electric", "billersCode": "{meter}",
+//!          "variation_code": "prepaid", "amount": 2000, "phone": "08011111111"}}"#,
+//!     minute.format("%Y%m%d%H%M"),
+//! );
+//! let sent = client.post(format!("{url}/vtpass/api/pay")).body(order);
+//! let keys = [("api-key", "sandbox-vtpass-key"), ("secret-key", "SK_sandbox-vtpass-secret")];
+//! let sent = keys.into_iter().fold(sent, |sent, (name, key)| sent.header(name, key));
+//! assert!(sent.send().await.is_err());
+//!
+//! // What really happened, and what the meter says to the token.
+//! let [vend] = &simulator.vends_for(meter)[..] else { return Err("not one vend".into()) };
+//! assert_eq!((vend.outcome, vend.currency.as_str()), (VendResult::Vended, "NGN"));
+//! let entered = simulator.enter(meter, &vend.tokens[0]).ok_or("no such meter")?;
+//! assert!(entered.entry.is_accepted());
+//! assert!(simulator.messages_to("26771000001").is_empty());
+//! # Ok(())
+//! # }
+//! # tokio::runtime::Runtime::new().unwrap().block_on(example()).unwrap();
+//! ```
+//!
 //! [`subscribers`] lists all named subscribers. [`Scenario`] describes the behaviour of each named meter.
 #![warn(missing_docs)]
 
 mod answer;
+mod control;
 mod event_log;
 mod lines;
 mod load;
@@ -92,16 +144,24 @@ mod simulator;
 mod subscriber;
 mod swap;
 mod tariff;
+mod tls;
 mod utility;
 mod vend_log;
 mod vendor_float;
+mod vtpass;
 mod world;
 mod xmlvend;
 
+pub use control::Entered;
+pub use message_sim::{Channel, Message};
 pub use product::Product;
 pub use scenario::{Scenario, ScenarioMeter, scenario, scenarios, water_scenarios};
+pub use script::{Misbehaviour, Mishap, Operation};
 pub use settings::{
     AirtimeSettings, MessageSettings, OnRepeat, Password, Remembers, SettingsError, SimulatorSettings,
+    TlsSettings, VtpassSettings,
 };
 pub use simulator::{Simulator, StartError};
+pub use sts::{Acceptance, Entry, EntryRefusal};
 pub use subscriber::{Subscriber, ordinary, population, subscriber, subscribers};
+pub use vend_log::{VendRecord, VendResult};

@@ -144,8 +144,7 @@ impl Meter {
         tokens: &[String],
         keys: Option<[KeyName; 2]>,
     ) -> Option<Issue> {
-        let mut state = self.state();
-        state.last_tid = Some(next_tid(state.last_tid, local, BaseDate::Year2014).ok()?);
+        self.restore_token_identifier(local)?;
         let tokens = tokens.iter().map(|digits| StsToken::parse(digits).ok()).collect::<Option<Vec<_>>>()?;
         match (tokens.as_slice(), keys) {
             ([], None) => Some(Issue { meter: self.data_with(first_key()), credit: None, key_change: None }),
@@ -159,6 +158,13 @@ impl Meter {
             }),
             _ => None,
         }
+    }
+
+    /// Restores that a vend of an earlier run has taken a token identifier.
+    pub(crate) fn restore_token_identifier(&self, local: NaiveDateTime) -> Option<()> {
+        let mut state = self.state();
+        state.last_tid = Some(next_tid(state.last_tid, local, BaseDate::Year2014).ok()?);
+        Some(())
     }
 
     /// Tokens of zeros for a trial vend, in place of the tokens of a vend. Does not change the meter.

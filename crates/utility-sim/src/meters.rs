@@ -53,3 +53,8 @@ fn installed(
         (number, Meter::new(printed, service, scenario))
     })
 }
+
+/// The number of a meter that is not registered, for answers about another meter.
+pub(crate) fn another_meter() -> MeterNumber {
+    MeterNumber::parse("07040904562").expect("the check digit is right")
+}

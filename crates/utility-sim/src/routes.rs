@@ -6,6 +6,7 @@ mod delivery;
 mod messages;
 mod queue;
 mod reloadly;
+mod vtpass;
 mod xmlvend;
 
 use actix_web::web::{ServiceConfig, delete, get, post, put};
@@ -15,6 +16,7 @@ pub(crate) fn configure(services: &mut ServiceConfig) {
         .route("/xmlvend", post().to(xmlvend::xmlvend))
         .service(reloadly::auth())
         .service(reloadly::topups())
+        .service(vtpass::api())
         .route("/cgi-bin/sendsms", get().to(messages::sendsms))
         .route("/cgi-bin/sendsms", post().to(messages::sendsms))
         .route("/messages", get().to(messages::inbox))

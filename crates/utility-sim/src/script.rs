@@ -8,14 +8,14 @@ use std::{
 
 use serde::Deserialize;
 
-use crate::{refusal::Refusal, reloadly};
+use crate::{refusal::Refusal, reloadly, vtpass};
 
 /// A fault of one reply.
 ///
 /// "After" means: after the vend was made, logged and remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Mishap {
+pub enum Mishap {
     /// Answers late, after.
     Delay,
     /// Processes the request late, even if the client has disconnected.
@@ -72,7 +72,7 @@ pub(crate) enum Mishap {
 /// The operations that a script can distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Operation {
+pub enum Operation {
     /// `creditVendReq`; `POST /topups`.
     Vend,
     /// `confirmCustomerReq`; the operator of a number.
@@ -91,10 +91,10 @@ pub(crate) enum Operation {
     Any,
 }
 
-/// One line of a script.
+/// One line of a script: a fault of the next replies.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Misbehaviour {
+pub struct Misbehaviour {
     pub(crate) fault: Mishap,
     /// Only for this subscriber. The subscriber of an enquiry is that of the enquired vend.
     subscriber: Option<String>,
@@ -118,6 +118,49 @@ fn once() -> u32 {
 const DELAY_MS: u64 = 1_000;
 
 impl Misbehaviour {
+    /// This fault in the next reply to a vend, or to an enquiry for [`Mishap::MissingThenPresent`].
+    pub const fn new(fault: Mishap) -> Self {
+        Self {
+            fault,
+            subscriber: None,
+            operation: None,
+            times: 1,
+            delay_ms: None,
+            exception: None,
+            text: None,
+        }
+    }
+
+    /// Only for this subscriber: a meter, a telephone, or the receiver of a message.
+    #[must_use]
+    pub fn for_subscriber(self, subscriber: impl Into<String>) -> Self {
+        Self { subscriber: Some(subscriber.into()), ..self }
+    }
+
+    /// In replies to this operation.
+    #[must_use]
+    pub fn in_reply_to(self, operation: Operation) -> Self {
+        Self { operation: Some(operation), ..self }
+    }
+
+    /// In this many replies.
+    #[must_use]
+    pub fn times(self, times: u32) -> Self {
+        Self { times, ..self }
+    }
+
+    /// With this delay, for the faults that have one. It is a second unless set.
+    #[must_use]
+    pub fn after(self, delay: Duration) -> Self {
+        Self { delay_ms: Some(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX)), ..self }
+    }
+
+    /// With this exception of XMLVend or this code of an aggregator, and this text, for [`Mishap::Refuse`].
+    #[must_use]
+    pub fn saying(self, exception: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { exception: Some(exception.into()), text: Some(text.into()), ..self }
+    }
+
     pub(crate) fn delay(&self) -> Duration {
         Duration::from_millis(self.delay_ms.unwrap_or(DELAY_MS))
     }
@@ -163,6 +206,17 @@ impl Misbehaviour {
                 reloadly::Refusal::scripted(self.exception.as_deref(), self.text.as_deref())
             } else {
                 reloadly::Refusal::busy()
+            }
+        })
+    }
+
+    /// The same for the aggregator of electricity, with its codes.
+    pub(crate) fn vtpass_refusal(&self) -> Option<vtpass::Rejection> {
+        self.refusal().map(|_in_words_of_xmlvend| {
+            if self.fault == Mishap::Refuse || self.fault == Mishap::FaultWithoutDetail {
+                vtpass::Rejection::scripted(self.exception.as_deref(), self.text.as_deref())
+            } else {
+                vtpass::Rejection::unreachable()
             }
         })
     }

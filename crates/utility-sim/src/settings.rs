@@ -2,9 +2,13 @@
 
 mod airtime;
 mod messages;
+mod tls;
+mod vtpass;
 
 pub use airtime::AirtimeSettings;
 pub use messages::MessageSettings;
+pub use tls::TlsSettings;
+pub use vtpass::VtpassSettings;
 
 use std::{fmt, net::SocketAddr, path::PathBuf};
 
@@ -18,6 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct SimulatorSettings {
     /// The address to listen on. Port 0 takes a free port.
     pub listen: SocketAddr,
+    /// An additional address with TLS, if there is one.
+    pub tls: Option<TlsSettings>,
     /// Threads that serve requests.
     pub workers: usize,
     /// The operator name that requests must carry in `authCred`.
@@ -54,6 +60,8 @@ pub struct SimulatorSettings {
     pub vend_log_fsync: bool,
     /// The airtime aggregator.
     pub airtime: AirtimeSettings,
+    /// The aggregator of electricity.
+    pub vtpass: VtpassSettings,
     /// The SMS gateway and the mail server.
     pub messages: MessageSettings,
 }
@@ -109,6 +117,7 @@ impl Default for SimulatorSettings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            tls: None,
             workers: 1,
             op_name: "vendgate".to_owned(),
             password: Password::from("sandbox1"),
@@ -126,6 +135,7 @@ impl Default for SimulatorSettings {
             event_log: None,
             vend_log_fsync: false,
             airtime: AirtimeSettings::default(),
+            vtpass: VtpassSettings::default(),
             messages: MessageSettings::default(),
         }
     }
@@ -140,7 +150,8 @@ impl SimulatorSettings {
         self.price_per_kwh()?;
         self.price_per_cubic_metre()?;
         self.vendor_credit()?;
-        self.airtime_balance().map(drop)
+        self.airtime_balance()?;
+        self.vtpass_balance(self.currency()?).map(drop)
     }
 
     pub(crate) fn currency(&self) -> Result<Currency, SettingsError> {
@@ -159,14 +170,22 @@ impl SimulatorSettings {
         self.amount("airtime balance", &self.airtime.balance)
     }
 
+    pub(crate) fn vtpass_balance(&self, currency: Currency) -> Result<Money, SettingsError> {
+        amount("vtpass balance", &self.vtpass.balance, currency)
+    }
+
     pub(crate) fn vendor_credit(&self) -> Result<Money, SettingsError> {
         self.amount("vendor_credit", &self.vendor_credit)
     }
 
     fn amount(&self, name: &'static str, value: &str) -> Result<Money, SettingsError> {
-        money::parse_amount(value, self.currency()?)
-            .map_err(|_why| SettingsError::Amount { name, value: value.to_owned() })
+        amount(name, value, self.currency()?)
     }
+}
+
+fn amount(name: &'static str, value: &str, currency: Currency) -> Result<Money, SettingsError> {
+    money::parse_amount(value, currency)
+        .map_err(|_why| SettingsError::Amount { name, value: value.to_owned() })
 }
 
 impl Password {

@@ -14,10 +14,12 @@ use actix_web::{
     web::Data,
 };
 use clock::SharedClock;
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
     routes,
     settings::{SettingsError, SimulatorSettings},
+    tls,
     world::{OpeningError, World},
 };
 
@@ -30,6 +32,8 @@ const KEEP_ALIVE: Duration = Duration::from_mins(5);
 pub struct Simulator {
     address: SocketAddr,
     smtp_address: SocketAddr,
+    tls_address: Option<SocketAddr>,
+    world: Data<World>,
     server: ServerHandle,
     thread: Option<JoinHandle<io::Result<()>>>,
 }
@@ -46,6 +50,9 @@ pub enum StartError {
     /// The event log cannot be opened, or contains something else.
     #[error("the event log cannot be used")]
     EventLog(#[source] io::Error),
+    /// The certificate or the private key of the address with TLS cannot be used.
+    #[error("the simulator's certificate cannot be used")]
+    Tls(#[source] io::Error),
     /// The address is taken, or the thread cannot be started.
     #[error("the simulator cannot listen on {address}")]
     Listen {
@@ -68,9 +75,18 @@ impl Simulator {
         let failed = |source| StartError::Listen { address: settings.listen, source };
         let (http, address) = listen(settings.listen)?;
         let (smtp, smtp_address) = listen(settings.messages.smtp_listen)?;
-        let listeners = Listeners { http, smtp, workers: settings.workers };
-        let (server, thread) = serve(world, listeners).map_err(failed)?;
-        Ok(Self { address, smtp_address, server, thread: Some(thread) })
+        let (tls, tls_address) = match &settings.tls {
+            Some(tls) => {
+                let acceptor = tls::acceptor(tls).map_err(StartError::Tls)?;
+                let (listener, address) = listen(tls.listen)?;
+                (Some((listener, acceptor)), Some(address))
+            }
+            None => (None, None),
+        };
+        let listeners = Listeners { http, smtp, tls, workers: settings.workers };
+        let world = Data::new(world);
+        let (server, thread) = serve(world.clone(), listeners, address).map_err(failed)?;
+        Ok(Self { address, smtp_address, tls_address, world, server, thread: Some(thread) })
     }
 
     /// The address on which it listens.
@@ -81,6 +97,16 @@ impl Simulator {
     /// The base of its URLs, without a slash at the end: `http://127.0.0.1:4711`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// The base of its URLs with TLS: `https://localhost:4711`. `None` if it does not speak TLS.
+    pub fn https_url(&self) -> Option<String> {
+        self.tls_address.map(|address| format!("https://localhost:{}", address.port()))
+    }
+
+    /// The state that requests share.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
     }
 
     /// The address for XMLVend requests.
@@ -96,6 +122,11 @@ impl Simulator {
     /// The base of the airtime aggregator's interface, which is also the audience of its access tokens.
     pub fn reloadly_topups_url(&self) -> String {
         format!("{}/reloadly/topups", self.url())
+    }
+
+    /// The base of the interface of the aggregator of electricity, without `/pay`.
+    pub fn vtpass_url(&self) -> String {
+        format!("{}/vtpass/api", self.url())
     }
 
     /// The address for SMS, as of Kannel's smsbox.
@@ -138,6 +169,7 @@ type Serving = (ServerHandle, JoinHandle<io::Result<()>>);
 struct Listeners {
     http: TcpListener,
     smtp: TcpListener,
+    tls: Option<(TcpListener, TlsAcceptor)>,
     workers: usize,
 }
 
@@ -147,14 +179,20 @@ fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> 
     bound.map_err(|source| StartError::Listen { address, source })
 }
 
-fn serve(world: World, listeners: Listeners) -> io::Result<Serving> {
+fn serve(world: Data<World>, listeners: Listeners, address: SocketAddr) -> io::Result<Serving> {
     let (made, handle) = std::sync::mpsc::sync_channel(1);
     let thread = std::thread::Builder::new().name("utility-sim".to_owned()).spawn(move || {
         actix_web::rt::System::new().block_on(async move {
             let post = Arc::clone(&world.post);
-            let mail = mail_listener(listeners.smtp)
+            let mail = local_listener(listeners.smtp)
                 .map(|listener| actix_web::rt::spawn(message_sim::serve(listener, post)));
-            let server = mail.and_then(|_serves| server(world, listeners.http, listeners.workers));
+            let encrypted = listeners.tls.map_or(Ok(()), |(listener, acceptor)| {
+                let listener = local_listener(listener)?;
+                actix_web::rt::spawn(tls::serve(listener, acceptor, address));
+                Ok(())
+            });
+            let server =
+                mail.and(encrypted).and_then(|_serves| server(world, listeners.http, listeners.workers));
             let kept = server.as_ref().map(Server::handle).map_err(|why| io::Error::from(why.kind()));
             // The receiver is gone only if the caller is gone.
             let _sent = made.send(kept);
@@ -166,13 +204,12 @@ fn serve(world: World, listeners: Listeners) -> io::Result<Serving> {
 }
 
 /// The listener closes with the thread that creates it.
-fn mail_listener(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
+fn local_listener(listener: TcpListener) -> io::Result<tokio::net::TcpListener> {
     listener.set_nonblocking(true)?;
     tokio::net::TcpListener::from_std(listener)
 }
 
-fn server(world: World, listener: TcpListener, workers: usize) -> io::Result<Server> {
-    let world = Data::new(world);
+fn server(world: Data<World>, listener: TcpListener, workers: usize) -> io::Result<Server> {
     let server = HttpServer::new(move || App::new().app_data(world.clone()).configure(routes::configure))
         .workers(workers.max(1))
         .keep_alive(KEEP_ALIVE)

@@ -13,7 +13,7 @@ use chrono::{DateTime, FixedOffset};
 use clock::SharedClock;
 use sts::Entry;
 
-use base_rules::Stage;
+pub(crate) use base_rules::{Stage, can_vend, object};
 
 use crate::{
     answer::Answer,
@@ -43,7 +43,7 @@ pub(crate) struct Utility {
     password: Password,
     delayed: Duration,
     clock: SharedClock,
-    meters: Meters,
+    meters: Arc<Meters>,
     memory: Memory<MessageName, Message>,
     tariff: Tariff,
     float: VendorFloat,
@@ -58,6 +58,7 @@ impl Utility {
         habits: SharedHabits,
         log: Arc<VendLog>,
         events: Arc<EventLog>,
+        meters: Arc<Meters>,
         clock: SharedClock,
     ) -> Result<Self, SettingsError> {
         let prices =
@@ -68,7 +69,7 @@ impl Utility {
             op_name: settings.op_name.clone(),
             password: settings.password.clone(),
             delayed: Duration::from_millis(settings.delayed_ms),
-            meters: Meters::register(settings.population, settings.water_population),
+            meters,
             memory: Memory::new(habits),
             tariff: Tariff::new(settings.currency()?, prices),
             float: VendorFloat::new(settings.vendor_credit()?),
@@ -149,16 +150,16 @@ impl Utility {
         let reply = match &request.ask {
             Ask::Customer { meter } => {
                 let meter = self.meters.find(meter)?;
-                base_rules::object(Stage::Check, meter)?;
+                object(Stage::Check, meter)?;
                 Reply::Customer(CustomerReply {
                     meter: meter.data(),
-                    can_vend: base_rules::can_vend(meter.scenario()),
+                    can_vend: can_vend(meter.scenario()),
                     limits: self.tariff.limits(meter.scenario()),
                 })
             }
             Ask::TrialVend(order) => {
                 let meter = self.meters.find_for(order.service, &order.meter)?;
-                base_rules::object(Stage::Quote, meter)?;
+                object(Stage::Quote, meter)?;
                 let split = self.tariff.split(order.service, meter.scenario(), self.tariff.tender(order)?)?;
                 let (issue, available_credit) = (meter.trial(), self.float.left());
                 let number = "TRIAL".to_owned();

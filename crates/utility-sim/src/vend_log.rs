@@ -15,27 +15,33 @@ use crate::lines;
 
 /// One requested vend and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct VendRecord {
+pub struct VendRecord {
     /// The client's name for it: the XMLVend message id, such as `20261120093000-000042`, or the custom identifier of a
     /// top-up.
-    pub(crate) reference: String,
-    pub(crate) subscriber: String,
-    pub(crate) product_type: String,
+    pub reference: String,
+    /// The meter or the telephone.
+    pub subscriber: String,
+    /// `ELECTRICITY`, `WATER` or `AIRTIME`.
+    pub product_type: String,
     /// Currency units with two decimals.
-    pub(crate) amount: String,
-    pub(crate) currency: String,
+    pub amount: String,
+    /// ISO 4217.
+    pub currency: String,
     /// In the order of entry.
-    pub(crate) tokens: Vec<String>,
+    pub tokens: Vec<String>,
     /// RFC 3339.
-    pub(crate) at: String,
-    pub(crate) outcome: VendResult,
+    pub at: String,
+    /// Whether it was vended.
+    pub outcome: VendResult,
 }
 
 /// Whether the subscriber got, or will get, the product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum VendResult {
+pub enum VendResult {
+    /// The subscriber got it, or will get it.
     Vended,
+    /// The subscriber did not get it, and never will.
     Refused,
 }
 
@@ -104,18 +110,14 @@ impl VendLog {
 
     /// The log as a JSON array, whole or of one subscriber.
     pub(crate) fn to_json(&self, subscriber: Option<&str>) -> String {
+        format!("[{}]", self.entries().lines_of(subscriber).join(","))
+    }
+
+    /// The log, whole or of one subscriber.
+    pub(crate) fn records(&self, subscriber: Option<&str>) -> Vec<VendRecord> {
         let entries = self.entries();
-        let lines: Vec<&str> = match subscriber {
-            None => entries.lines.iter().map(AsRef::as_ref).collect(),
-            Some(subscriber) => entries
-                .by_subscriber
-                .get(subscriber)
-                .into_iter()
-                .flatten()
-                .filter_map(|index| entries.lines.get(*index).map(AsRef::as_ref))
-                .collect(),
-        };
-        format!("[{}]", lines.join(","))
+        let read = |line: &str| serde_json::from_str(line).expect("a line of the log is a record");
+        entries.lines_of(subscriber).into_iter().map(read).collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {
@@ -124,6 +126,17 @@ impl VendLog {
 }
 
 impl Entries {
+    /// The lines, all or of one subscriber.
+    fn lines_of(&self, subscriber: Option<&str>) -> Vec<&str> {
+        match subscriber {
+            None => self.lines.iter().map(AsRef::as_ref).collect(),
+            Some(subscriber) => {
+                let indexes = self.by_subscriber.get(subscriber).into_iter().flatten();
+                indexes.filter_map(|index| self.lines.get(*index).map(AsRef::as_ref)).collect()
+            }
+        }
+    }
+
     fn add(&mut self, record: &VendRecord) -> io::Result<()> {
         let line = serde_json::to_string(record)?;
         let index = self.lines.len();

@@ -11,6 +11,7 @@ use crate::{
     load::Load,
     local_time::gaborone,
     memory::{Habits, SharedHabits},
+    meters::Meters,
     product::Product,
     reception,
     reloadly::{Aggregator, Message as AirtimeMessage},
@@ -19,6 +20,7 @@ use crate::{
     swap::Swap,
     utility::Utility,
     vend_log::{Past, VendLog},
+    vtpass::{Agent, Message as AgentMessage},
     xmlvend::Message,
 };
 
@@ -33,6 +35,8 @@ pub(crate) struct World {
     pub(crate) swap: Swap<Message>,
     pub(crate) aggregator: Arc<Aggregator>,
     pub(crate) airtime_swap: Swap<AirtimeMessage>,
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) agent_swap: Swap<AgentMessage>,
     pub(crate) post: Arc<PostOffice>,
     /// The XMLVend requests that are open.
     pub(crate) load: Load,
@@ -60,7 +64,10 @@ impl World {
         let habits =
             SharedHabits::new(Habits { remembers: settings.remembers, on_repeat: settings.on_repeat });
         let (books, notes) = (|| Arc::clone(&log), Arc::clone(&events));
-        let utility = Utility::open(settings, habits.clone(), books(), notes, Arc::clone(&clock))?;
+        let meters = Arc::new(Meters::register(settings.population, settings.water_population));
+        let utility =
+            Utility::open(settings, habits.clone(), books(), notes, Arc::clone(&meters), Arc::clone(&clock))?;
+        let agent = Agent::open(settings, habits.clone(), books(), meters, Arc::clone(&clock))?;
         let aggregator = Aggregator::open(settings, habits.clone(), books(), Arc::clone(&clock))?;
         let script = Arc::new(Script::default());
         let receptions = reception::scripted(Arc::clone(&script));
@@ -74,6 +81,8 @@ impl World {
             swap: Swap::default(),
             aggregator: Arc::new(aggregator),
             airtime_swap: Swap::default(),
+            agent: Arc::new(agent),
+            agent_swap: Swap::default(),
             post: Arc::new(post),
             load: Load::default(),
             gzip: settings.gzip,
@@ -93,6 +102,7 @@ impl World {
         self.events.append(&Event::Forgotten { vends: self.log.len() });
         self.utility.forget();
         self.aggregator.forget();
+        self.agent.forget();
     }
 
     /// Restores the state from the logs of an earlier run.
@@ -109,6 +119,8 @@ impl World {
             let is_forgotten = index < forgotten;
             let recalled = if past.record.product_type == Product::Airtime.as_str() {
                 self.aggregator.recall(past, is_forgotten)
+            } else if Agent::has_made(past) {
+                self.agent.recall(past, is_forgotten)
             } else {
                 self.utility.recall(past, is_forgotten)
             };

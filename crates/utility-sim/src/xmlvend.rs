@@ -12,6 +12,6 @@ mod xml;
 
 pub(crate) use envelope::Soap;
 pub(crate) use header::{DeviceId, Header, MessageName, MsgId, Sender};
-pub(crate) use render::{Style, render, render_unidentified};
+pub(crate) use render::{Style, customer_name, render, render_unidentified};
 pub(crate) use reply::{CustomerReply, Message, Receipt, Reply};
 pub(crate) use request::{Ask, Credentials, Request, Unreadable, VendRequest};

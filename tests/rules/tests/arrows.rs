@@ -39,9 +39,14 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &["provider-http", "provider", "vend", "money", "clock"],
     ),
     (
+        "crates/provider-vtpass",
+        "provider-vtpass",
+        &["provider-http", "provider", "vend", "money", "meter-token", "clock"],
+    ),
+    (
         "crates/provider-registry",
         "provider-registry",
-        &["provider-xmlvend", "provider-reloadly", "provider", "clock"],
+        &["provider-xmlvend", "provider-reloadly", "provider-vtpass", "provider", "clock"],
     ),
     ("crates/transcript", "transcript", &["purchase", "vend", "money", "meter-token"]),
     ("crates/message-sim", "message-sim", &["clock"]),
@@ -339,8 +344,17 @@ const FOREIGN: &[(&str, &[&str])] = &[
 ];
 
 /// The packages that other teams can take have a prefix of their own, because short names are taken in a registry.
-const TAKEN_BY_OTHERS: &[&str] =
-    &["money", "meter-token", "sts", "vend", "ledger", "purchase", "provider", "purchase-memory"];
+const TAKEN_BY_OTHERS: &[&str] = &[
+    "money",
+    "meter-token",
+    "sts",
+    "vend",
+    "ledger",
+    "purchase",
+    "provider",
+    "provider-http",
+    "purchase-memory",
+];
 
 /// What the tests of the crates share. It panics where other code returns an error, so nothing else is built with it, except
 /// the benchmark, which is not shipped either.

@@ -114,6 +114,7 @@ fn dotted(path: &[Step]) -> String {
         names.push(match step {
             Step::Named(name) => name,
             Step::Chosen if path.get(place + 1) == Some(&Step::Named("reloadly".to_owned())) => "airtime",
+            Step::Chosen if path.get(place + 1) == Some(&Step::Named("vtpass".to_owned())) => "ikeja",
             Step::Chosen => "bpc",
             Step::Entry => panic!("what is in a list cannot be asked for alone"),
         });

@@ -25,6 +25,7 @@ const FILES: &[&str] = &[
     "crates/provider-registry/src/lib.rs",
     "crates/provider-reloadly/src/fault.rs",
     "crates/provider-reloadly/src/settings.rs",
+    "crates/provider-vtpass/src/settings.rs",
     "crates/provider-xmlvend/src/fault_texts.rs",
     "crates/provider-xmlvend/src/settings.rs",
     "crates/store/src/seal/settings.rs",
@@ -79,6 +80,11 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("providers.airtime.reloadly.client_secret", "\"password\""),
     ("providers.airtime.reloadly.country", "\"BW\""),
     ("providers.airtime.reloadly.currency", "\"BWP\""),
+    ("providers.ikeja.vtpass.base_url", "\"http://127.0.0.1:1/api\""),
+    ("providers.ikeja.vtpass.api_key", "\"key\""),
+    ("providers.ikeja.vtpass.secret_key", "\"SK_key\""),
+    ("providers.ikeja.vtpass.service_id", "\"ikeja-electric\""),
+    ("providers.ikeja.vtpass.phone", "\"08011111111\""),
 ];
 
 const MESSAGES: &[(&str, &str)] = &[

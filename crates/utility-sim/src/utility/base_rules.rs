@@ -4,14 +4,14 @@ use crate::{meter::Meter, refusal::Refusal, scenario::Scenario};
 
 /// The stages of a purchase at which a customer can be refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Check,
     Quote,
     Vend,
 }
 
 /// Refuses a customer at the stage of the refusal and at all later stages.
-pub(super) fn object(stage: Stage, meter: &Meter) -> Result<(), Refusal> {
+pub(crate) fn object(stage: Stage, meter: &Meter) -> Result<(), Refusal> {
     let objection = objection(meter.scenario());
     if let Some((_, refusal)) = objection.filter(|(from, _)| stage >= *from) {
         return Err(refusal);
@@ -21,7 +21,7 @@ pub(super) fn object(stage: Stage, meter: &Meter) -> Result<(), Refusal> {
 }
 
 /// The permission to buy in the answer to a customer enquiry.
-pub(super) fn can_vend(scenario: Scenario) -> bool {
+pub(crate) fn can_vend(scenario: Scenario) -> bool {
     scenario != Scenario::PurchasesBlocked
 }
 

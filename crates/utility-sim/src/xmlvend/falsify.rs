@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use money::{Currency, Money};
-use sts::MeterNumber;
 
 use super::{Message, Receipt, Reply};
-use crate::{answer::Falsify, refusal::Refusal, script::Mishap};
+use crate::{answer::Falsify, meters::another_meter, refusal::Refusal, script::Mishap};
 
 impl Falsify for Message {
     /// For an advice, the repeated response is falsified.
@@ -45,8 +44,4 @@ fn falsify_receipt(receipt: &mut Receipt, mishap: Mishap) {
         let another = Currency::in_hundredths("XTS").expect("XTS is the code for testing");
         receipt.split = receipt.split.map(|line| Money::from_minor(line.minor(), another));
     }
-}
-
-fn another_meter() -> MeterNumber {
-    MeterNumber::parse("07040904562").expect("the check digit is right")
 }

@@ -167,7 +167,7 @@ fn meter_detail(xml: &mut Xml, name: &str, meter: &MeterData) {
 }
 
 /// The customer of a meter, always the same.
-fn customer_name(meter: &MeterData) -> &'static str {
+pub(crate) fn customer_name(meter: &MeterData) -> &'static str {
     match meter.number.as_str().bytes().last().unwrap_or_default() % 5 {
         0 => "KAGISO MODISE",
         1 => "NALEDI TAU",

@@ -7,6 +7,7 @@ mod key_change;
 mod memory;
 mod messages;
 mod misbehaviour;
+mod naira;
 mod references;
 mod scenarios;
 mod second_life;

@@ -1,0 +1,5 @@
+//! The adapter against the simulated aggregator.
+
+mod conformance;
+mod env;
+mod scenarios;
