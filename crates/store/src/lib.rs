@@ -43,7 +43,7 @@ pub use outbox::{
     ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, RepeatedMessage,
 };
 pub use purchases::{
-    PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,
+    BatchClaim, PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,
     Verdict,
 };
 pub use records::{ClosingOutcome, ForRetry, RetryKey};

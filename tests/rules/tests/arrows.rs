@@ -68,6 +68,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ),
     ("crates/webhook-store", "webhook-store", &["store", "feed", "database", "webhook", "purchase"]),
     (
+        "crates/batch-store",
+        "batch-store",
+        &["store", "database", "purchase", "vend", "ledger", "money", "failpoint"],
+    ),
+    (
         "crates/back-office",
         "back-office",
         &[
@@ -94,6 +99,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "transcript",
             "webhook-store",
             "webhook",
+            "batch-store",
             "purchase",
             "vend",
             "ledger",
@@ -314,7 +320,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("diesel", &["database", "directory", "catalogue", "feed", "store", "webhook-store", "back-office"]),
+    ("diesel", &["database", "directory", "catalogue", "feed", "store", "webhook-store", "batch-store", "back-office"]),
     ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",
