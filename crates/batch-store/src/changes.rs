@@ -1,7 +1,10 @@
 //! What the owner of a batch does to it: pause, resume, cancel.
 
 use database::{DatabaseError, Run, Statement, prepared};
-use diesel::{QueryableByName, sql_types::{BigInt, Text}};
+use diesel::{
+    QueryableByName,
+    sql_types::{BigInt, Text},
+};
 use purchase::{OrganisationId, UserId};
 
 use crate::{BatchId, BatchStatus, BatchStore, row::status};

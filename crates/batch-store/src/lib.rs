@@ -16,7 +16,9 @@ mod row;
 mod work;
 
 pub use adding::{AddError, NewBatch};
-pub use batch::{Batch, BatchId, BatchStatus, LineState, OPEN_BATCHES_MAX, PausedBecause, REFERENCE_MAX, Share};
+pub use batch::{
+    Batch, BatchId, BatchStatus, LineState, OPEN_BATCHES_MAX, PausedBecause, REFERENCE_MAX, Share,
+};
 pub use changes::{Change, ChangeError};
 pub use line::{Line, LinePurchase, StoredRejection};
 pub use work::{Ending, TakenLine};

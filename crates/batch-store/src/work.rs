@@ -161,7 +161,9 @@ impl BatchStore {
                     .bind::<Array<Text>, _>(column(&slots, |due| due.provider_code.as_str()))
                     .bind::<Array<BigInt>, _>(column(&slots, |due| i64::from(due.slots)))
                     .bind::<Array<Text>, _>(column(&in_hand, |(provider_code, ..)| *provider_code))
-                    .bind::<Array<BigInt>, _>(column(&in_hand, |(_provider, organisation, _count)| organisation.0))
+                    .bind::<Array<BigInt>, _>(column(&in_hand, |(_provider, organisation, _count)| {
+                        organisation.0
+                    }))
                     .bind::<Array<BigInt>, _>(column(&in_hand, |(.., count)| i64::from(*count)))
                     .bind::<BigInt, _>(milliseconds(lease))
                     .load::<TakenRow>(transaction)
@@ -206,7 +208,9 @@ impl BatchStore {
                     Ending::Bought(purchase, state) => {
                         end(transaction, claim, state_after(state), Some(purchase), None).await
                     }
-                    Ending::Rejected(why) => end(transaction, claim, LineState::Failed, None, Some(&why)).await,
+                    Ending::Rejected(why) => {
+                        end(transaction, claim, LineState::Failed, None, Some(&why)).await
+                    }
                     Ending::PutBack { pause, counts } => put_back(transaction, claim, pause, counts).await,
                     Ending::NotAuthorised => {
                         let is_own = put_back(transaction, claim, Duration::ZERO, false).await?;
@@ -244,7 +248,9 @@ impl TakenLine {
 
 const fn state_after(purchase: StateName) -> LineState {
     match purchase {
-        StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => LineState::Pending,
+        StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
+            LineState::Pending
+        }
         StateName::Successful => LineState::Successful,
         StateName::Failed => LineState::Failed,
     }

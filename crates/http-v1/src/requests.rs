@@ -22,7 +22,8 @@ mod statement;
 mod webhooks;
 
 pub use batch::{
-    BatchLinesQuery, SentBatch, batch_in_path, batch_lines_query, batch_list_query, batch_of_json, batch_of_table, batch_query,
+    BatchLinesQuery, SentBatch, batch_in_path, batch_lines_query, batch_list_query, batch_of_json,
+    batch_of_table, batch_query,
 };
 pub use days::Days;
 pub use deliveries::{attempts_query, events_again};

@@ -85,9 +85,8 @@ impl Service {
     ) -> Result<Vec<(TakenLine, Slot)>, DatabaseError> {
         let free = slots.ask();
         let lines = BatchStore::on(&self.store).take(free.clone(), self.settings.longest_wait()).await?;
-        let whose = lines
-            .iter()
-            .map(|line| (line.request.provider_code.as_str(), line.authority.organisation));
+        let whose =
+            lines.iter().map(|line| (line.request.provider_code.as_str(), line.authority.organisation));
         let taken = slots.fill(&free, whose);
         Ok(lines.into_iter().zip(taken).collect())
     }

@@ -320,7 +320,19 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("diesel", &["database", "directory", "catalogue", "feed", "store", "webhook-store", "batch-store", "back-office"]),
+    (
+        "diesel",
+        &[
+            "database",
+            "directory",
+            "catalogue",
+            "feed",
+            "store",
+            "webhook-store",
+            "batch-store",
+            "back-office",
+        ],
+    ),
     ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",

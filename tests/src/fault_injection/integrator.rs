@@ -205,6 +205,13 @@ impl Integrator {
         claim
     }
 
+    /// A request of the versioned surface that is no part of the recorded history: its status and body.
+    pub async fn posts(&self, base_url: &str, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.client.post(format!("{base_url}{path}")).bearer_auth(self.token());
+        let (reply, _) = read(with_body(request, body.to_string()).timeout(PATIENT)).await.unwrap();
+        (reply.status, reply.body)
+    }
+
     async fn asks(&self, base_url: &str, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {
         self.asks_and_hears_pause(base_url, surface, call, request).await.0
     }

@@ -63,7 +63,7 @@ impl BatchCall {
     pub(super) const fn codes(self) -> &'static [&'static [ErrorCode]] {
         match self {
             Self::List => &[],
-            Self::Create => &[&[ErrorCode::MissingField]],
+            Self::Create => &[&[ErrorCode::MissingField, ErrorCode::ResourceNotFound]],
             Self::One | Self::Lines | Self::Pause | Self::Resume | Self::Cancel => {
                 &[&[ErrorCode::ResourceNotFound]]
             }

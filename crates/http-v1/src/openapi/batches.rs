@@ -20,9 +20,7 @@ use crate::{
     BatchCall, Endpoint,
     requests::{
         Format,
-        limits::{
-            BATCH_LINES_MAX, BATCHES_DEFAULT, BATCHES_MAX, LINES_DEFAULT, LINES_MAX, SHORT_TEXT_MAX,
-        },
+        limits::{BATCH_LINES_MAX, BATCHES_DEFAULT, BATCHES_MAX, LINES_DEFAULT, LINES_MAX, SHORT_TEXT_MAX},
     },
     wire,
 };
@@ -115,8 +113,11 @@ pub(super) fn bodies() -> [(&'static str, ObjectBuilder); 2] {
 }
 
 fn reference() -> ObjectBuilder {
-    texts::required_name(REFERENCE_MAX, "Your own name for the batch, new for every batch. It is the key that makes a repeated \
-        request the same batch. The rules of `external_reference` apply.")
+    texts::required_name(
+        REFERENCE_MAX,
+        "Your own name for the batch, new for every batch. It is the key that makes a repeated \
+        request the same batch. The rules of `external_reference` apply.",
+    )
 }
 
 fn currency() -> ObjectBuilder {
@@ -146,7 +147,10 @@ pub(super) fn parameters(call: BatchCall) -> Vec<Parameter> {
         BatchCall::Create => vec![
             query("reference", reference().description(Some(WITH_CSV))),
             query("language", texts::language().description(Some(WITH_CSV))),
-            query("debited_account_id", texts::of_form("^[0-9]{1,18}$", WITH_CSV).max_length(Some(SHORT_TEXT_MAX))),
+            query(
+                "debited_account_id",
+                texts::of_form("^[0-9]{1,18}$", WITH_CSV).max_length(Some(SHORT_TEXT_MAX)),
+            ),
             query("currency", currency().description(Some(WITH_CSV))),
         ],
         BatchCall::Lines => {
@@ -194,7 +198,9 @@ pub(super) const fn example_name(call: BatchCall) -> &'static str {
     match call {
         BatchCall::List => "batches",
         BatchCall::Lines => "batch_lines",
-        BatchCall::Create | BatchCall::One | BatchCall::Pause | BatchCall::Resume | BatchCall::Cancel => "batch",
+        BatchCall::Create | BatchCall::One | BatchCall::Pause | BatchCall::Resume | BatchCall::Cancel => {
+            "batch"
+        }
     }
 }
 
@@ -209,9 +215,7 @@ pub(super) fn examples() -> [(&'static str, &'static str, Value); 3] {
 }
 
 fn batch() -> Value {
-    let share = |status, lines: u32, amount, minor: i64| {
-        json!({"status": status, "lines": lines, "amount": amount, "amount_minor": minor})
-    };
+    let share = |status, lines: u32, amount, minor: i64| json!({"status": status, "lines": lines, "amount": amount, "amount_minor": minor});
     json!({
         "id": 31, "reference": "SALARIES-2026-11", "status": "RUNNING",
         "status_since": "2026-11-20T13:00:00.000000+02:00", "paused_because": null,

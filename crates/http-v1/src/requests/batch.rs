@@ -171,7 +171,9 @@ mod tests {
     fn wrong(batch: &SentBatch) -> Vec<(usize, &str, Option<&str>)> {
         let lines = batch.lines.iter().enumerate();
         lines
-            .filter_map(|(index, line)| line.as_ref().err().map(|why| (index, why.code().as_str(), why.param())))
+            .filter_map(|(index, line)| {
+                line.as_ref().err().map(|why| (index, why.code().as_str(), why.param()))
+            })
             .collect()
     }
 
@@ -213,7 +215,8 @@ mod tests {
 
     #[test]
     fn a_table_is_read_as_the_same_lines() {
-        let query = r#"{"reference":"salaries","language":"en-BW","debited_account_id":"1","currency":"BWP"}"#;
+        let query =
+            r#"{"reference":"salaries","language":"en-BW","debited_account_id":"1","currency":"BWP"}"#;
         let query = Fields::parse(query.as_bytes()).unwrap();
         let table = "product_type,provider_code,beneficiary_phone_number,subscriber_identifier,amount,comment\r\n\
             ELECTRICITY,BPC,26771234567,07000010012,50.00,\"one, \"\"two\"\"\"\r\n\

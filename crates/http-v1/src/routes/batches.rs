@@ -9,7 +9,8 @@ use actix_web::{
 use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use purchase::PurchaseRequest;
-use vending::{BatchChangeError, BatchError, Change, OPEN_BATCHES_MAX, Vending, WantedBatch};
+use vend::Product;
+use vending::{BatchChangeError, BatchError, Change, OPEN_BATCHES_MAX, Rejection, Vending, WantedBatch};
 use web::{
     ApiError, Asked, Detail, RequestContext, SharedState, authorised, authority, fields_of, found, not_read,
     read_large_body, rejected, speak_language_of,
@@ -50,13 +51,7 @@ pub async fn create(
     let products: Vec<_> = lines.iter().map(|line| line.product).collect();
     let wanted = WantedBatch { reference, lines, request_id };
     let made = vending.add_batch(authority(&caller), wanted).await.map_err(|error| match error {
-        BatchError::Lines(wrong) => {
-            let told = wrong.into_iter().filter_map(|(index, why)| {
-                let product = products.get(index)?;
-                Some((index.saturating_add(1), rejected(&why, *product, Asked::ForAQuote)))
-            });
-            wrong_lines(told.collect(), products.len())
-        }
+        BatchError::Lines(wrong) => not_for_sale(&wrong, &products),
         BatchError::Malformed => ApiError::new(Detail::BatchTooLarge).about("lines"),
         BatchError::OtherContent => ApiError::new(Detail::BatchReferenceReused).about("reference"),
         BatchError::TooMany => ApiError::new(Detail::TooManyBatches).with("limit", OPEN_BATCHES_MAX),
@@ -145,13 +140,14 @@ async fn change(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(request, identity, Permission::BatchesManage).await?;
     let id = requests::batch_in_path(id)?;
-    let changed = vending.change_batch(&authority(&caller), id, change).await.map_err(|error| match error {
-        BatchChangeError::Absent => ApiError::new(ErrorCode::ResourceNotFound),
-        BatchChangeError::Not(status) => {
-            ApiError::new(Detail::BatchNotSo).with("status", status.as_str())
-        }
-        BatchChangeError::Failed(error) => not_read(error),
-    })?;
+    let changed =
+        vending.change_batch(&authority(&caller), id, change).await.map_err(|error| match error {
+            BatchChangeError::Absent => ApiError::new(ErrorCode::ResourceNotFound),
+            BatchChangeError::Not(status) => {
+                ApiError::new(Detail::BatchNotSo).with("status", status.as_str())
+            }
+            BatchChangeError::Failed(error) => not_read(error),
+        })?;
     Ok(HttpResponse::Ok().json(wire::Batch::new(changed, &SharedState::of(request))))
 }
 
@@ -181,6 +177,24 @@ fn all_right(lines: Vec<Result<PurchaseRequest, ApiError>>) -> Result<Vec<Purcha
         }
     }
     if wrong.is_empty() { Ok(right) } else { Err(wrong_lines(wrong, count)) }
+}
+
+/// What is wrong with the account is wrong with all lines, so it is reported once.
+fn not_for_sale(wrong: &[(usize, Rejection)], products: &[Product]) -> ApiError {
+    let why = |index: usize, rejection: &Rejection| {
+        let product = products.get(index).copied().unwrap_or(Product::Electricity);
+        rejected(rejection, product, Asked::ForAQuote)
+    };
+    if let Some((index, rejection)) = wrong.first()
+        && matches!(
+            rejection,
+            Rejection::UnknownAccount | Rejection::AccountNotDebitable | Rejection::OtherCurrency { .. }
+        )
+    {
+        return why(*index, rejection);
+    }
+    let told = wrong.iter().map(|(index, rejection)| (index.saturating_add(1), why(*index, rejection)));
+    wrong_lines(told.collect(), products.len())
 }
 
 fn wrong_lines(wrong: Vec<(usize, ApiError)>, lines: usize) -> ApiError {

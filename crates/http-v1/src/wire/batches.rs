@@ -8,7 +8,9 @@ use vending::{Batch as Found, Line, LineFailure, LineState, PausedBecause};
 use web::{Asked, Language, Requested, SharedState, failed_before, rejected};
 
 use super::{csv, moment::Moment};
-use crate::openapi::values::{BatchLineStatus, BatchStatus, BatchPausedBecause, ErrorCode, ErrorType, Money, ProductType};
+use crate::openapi::values::{
+    BatchLineStatus, BatchPausedBecause, BatchStatus, ErrorCode, ErrorType, Money, ProductType,
+};
 
 /// Many purchases that were requested at once, and how far they are.
 #[derive(Debug, Serialize, ToSchema)]
@@ -230,9 +232,10 @@ impl BatchLineFailure {
     fn new(failure: &LineFailure, line: &Line, shared: &SharedState, language: Language) -> Self {
         let error = match failure {
             LineFailure::Rejected(rejection) => rejected(rejection, line.product, Asked::BeforeAPurchase),
-            LineFailure::Purchase(failure) => {
-                failed_before(failure, Requested { product: line.product, provider_code: &line.provider_code })
-            }
+            LineFailure::Purchase(failure) => failed_before(
+                failure,
+                Requested { product: line.product, provider_code: &line.provider_code },
+            ),
         };
         Self {
             r#type: error.code().error_type().as_str(),
