@@ -22,7 +22,7 @@ CREATE TABLE batches (
     open_lines      integer NOT NULL CHECK (open_lines BETWEEN 0 AND lines),
     status          text NOT NULL DEFAULT 'RUNNING' CHECK (status IN ('RUNNING', 'PAUSED', 'CANCELLING', 'FINISHED')),
     status_since    timestamptz NOT NULL DEFAULT now(),
-    paused_because  text CHECK (paused_because IN ('REQUESTED', 'NOT_AUTHORISED')),
+    paused_because  text CHECK (paused_because IN ('REQUESTED', 'NOT_AUTHORISED', 'DATABASE_CHANGED')),
     created_at      timestamptz NOT NULL DEFAULT now(),
     -- The user who made or changed it last, for the audit log. Null: the service.
     changed_by      bigint,
@@ -95,7 +95,7 @@ BEGIN
             IS DISTINCT FROM (OLD.state, OLD.purchase_id, OLD.rejection, OLD.fence, OLD.ended_at)
         OR OLD.purchase_id IS NOT NULL AND NEW.purchase_id IS DISTINCT FROM OLD.purchase_id
         OR NEW.fence < OLD.fence
-        OR NEW.state = 'BUYING' AND NEW.fence <> OLD.fence + 1
+        OR NEW.state = 'BUYING' AND NEW.fence <> OLD.fence + 1 AND (OLD.state, OLD.fence) <> (NEW.state, NEW.fence)
         OR OLD.state = 'PENDING' AND NEW.state NOT IN ('PENDING', 'SUCCESSFUL', 'FAILED')
         OR OLD.state = 'WAITING' AND NEW.state NOT IN ('WAITING', 'BUYING', 'CANCELLED')
         OR (NEW.batch_id, NEW.number, NEW.product, NEW.provider_code, NEW.currency, NEW.amount, NEW.charges_on_top)
@@ -189,7 +189,11 @@ BEGIN
             ELSE 'batch.cancelled'
         END,
         NEW.organisation_id, 'batch:' || NEW.id,
-        CASE WHEN of_service THEN 'its client, its user or its organisation may not buy' ELSE 'requested over the API' END,
+        CASE
+            WHEN NOT of_service THEN 'requested over the API'
+            WHEN NEW.paused_because = 'DATABASE_CHANGED' THEN 'the database was restored, or another server took over'
+            ELSE 'its client, its user or its organisation may not buy'
+        END,
         jsonb_build_object('reference', NEW.reference, 'lines', NEW.lines, 'open_lines', NEW.open_lines,
             'amount', money_text(NEW.currency, NEW.amount));
     RETURN NULL;
@@ -213,6 +217,96 @@ CREATE TRIGGER purchases_erase_their_batch_line AFTER UPDATE OF personal_data_er
     FOR EACH ROW WHEN (OLD.personal_data_erased_at IS NULL AND NEW.personal_data_erased_at IS NOT NULL
         AND NEW.idempotency_key LIKE 'vendgate:%')
     EXECUTE FUNCTION erase_batch_line();
+
+-- As migration 40 has it, and batches are paused.
+CREATE OR REPLACE FUNCTION number_feed_here() RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+DECLARE
+    here CONSTANT text := cluster_and_timeline();
+    newest bigint;
+BEGIN
+    IF NOT EXISTS (SELECT FROM feed_numbering WHERE numbered_by <> here) THEN
+        RETURN;
+    END IF;
+    LOCK TABLE feed_numbering IN ACCESS EXCLUSIVE MODE;
+    SELECT max(last.transaction_no) INTO newest
+    FROM organisations o CROSS JOIN LATERAL (
+        SELECT e.transaction_no FROM feed_events e WHERE e.organisation_id = o.id
+        ORDER BY e.transaction_no DESC, e.id DESC LIMIT 1
+    ) AS last;
+    UPDATE feed_numbering SET
+        numbered_by = here,
+        base = greatest((extract(epoch FROM clock_timestamp()) * 1000000)::bigint, newest + 1)
+            - pg_current_xact_id()::text::bigint
+    WHERE numbered_by <> here;
+    -- What was bought last may be lost with the former cluster, and a line would be bought again. So people look first.
+    UPDATE batches SET status = 'PAUSED', status_since = clock_timestamp(), paused_because = 'DATABASE_CHANGED', changed_by = NULL
+    WHERE status = 'RUNNING';
+END
+$$;
+
+-- As before, and the lines of batches.
+CREATE OR REPLACE FUNCTION erase_person(identifiers text[], purchases bigint[], finish boolean, actor text, reason text, OUT erased bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    pseudonyms CONSTANT text[] := ARRAY (SELECT pseudonym(i) FROM unnest(identifiers) AS i);
+    other bigint;
+    refusals bigint := 0;
+BEGIN
+    SELECT p.id INTO other FROM public.purchases p
+    WHERE p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')
+        AND (p.subscriber_identifier = ANY (identifiers) OR p.beneficiary_phone_number = ANY (identifiers))
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'purchase % of this person is open', other
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'erased_persons_have_nothing_open';
+    END IF;
+    SELECT l.batch_id INTO other FROM batch_lines l
+    WHERE l.ended_at IS NULL AND (l.subscriber_identifier = ANY (identifiers) OR l.beneficiary_phone_number = ANY (identifiers))
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'batch % has a line of this person that has not ended', other
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'erased_persons_have_nothing_open';
+    END IF;
+    SELECT i.id INTO other
+    FROM unnest(purchases) AS i (id) LEFT JOIN public.purchases p ON p.id = i.id
+    WHERE (
+        p.subscriber_identifier = ANY (identifiers || pseudonyms) OR p.beneficiary_phone_number = ANY (identifiers)
+    ) IS NOT TRUE
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'purchase % is not of this person', other
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'erased_purchases_are_the_persons';
+    END IF;
+    SELECT i.purchase_id INTO other
+    FROM incidents i LEFT JOIN incident_decisions d ON d.incident_id = i.id
+    WHERE i.purchase_id = ANY (purchases) AND d.incident_id IS NULL
+    LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'purchase % has an incident without a decision', other
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'erased_purchases_have_no_open_incident';
+    END IF;
+
+    erased := erase_from_purchases(purchases, true, true);
+    IF finish THEN
+        UPDATE refused_confirms SET subscriber_identifier = NULL WHERE subscriber_identifier = ANY (identifiers);
+        GET DIAGNOSTICS refusals = ROW_COUNT;
+        -- Only rows of now: a number here is deleted with its message, 30 days after it was sent.
+        UPDATE repeated_messages m SET phone_number = NULL,
+            given_up_at = CASE WHEN m.sent_at IS NULL THEN coalesce(m.given_up_at, now()) END,
+            given_up_because = CASE WHEN m.sent_at IS NULL THEN coalesce(m.given_up_because, 'TOO_OLD') END
+        WHERE m.phone_number = ANY (identifiers);
+        -- Those that were bought are erased with their purchases.
+        UPDATE batch_lines l SET subscriber_identifier = 'erased', beneficiary_phone_number = 'erased', comment = NULL
+        WHERE l.purchase_id IS NULL
+            AND (l.subscriber_identifier = ANY (identifiers) OR l.beneficiary_phone_number = ANY (identifiers));
+    END IF;
+    INSERT INTO audit_log (actor, action, subject, reason, details)
+    VALUES (actor, 'person.erased', 'person:' || pseudonyms[1], reason,
+        jsonb_build_object('pseudonyms', pseudonyms, 'purchases', erased, 'refused_confirms', refusals));
+END
+$$;
 
 GRANT SELECT, INSERT (organisation_id, client_id, user_id, access_token_id, request_id, reference, content_hash, account_id, language,
     currency, amount, lines, open_lines, changed_by) ON batches TO vendgate_api;

@@ -49,17 +49,20 @@ pub enum PausedBecause {
     Requested,
     /// Its client, its user or its organisation may not buy any more.
     NotAuthorised,
+    /// The database was restored, or another server took over. What was bought last may be lost.
+    DatabaseChanged,
 }
 
 impl PausedBecause {
     /// Every reason.
-    pub const ALL: [Self; 2] = [Self::Requested, Self::NotAuthorised];
+    pub const ALL: [Self; 3] = [Self::Requested, Self::NotAuthorised, Self::DatabaseChanged];
 
     /// The name on the wire and in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Requested => "REQUESTED",
             Self::NotAuthorised => "NOT_AUTHORISED",
+            Self::DatabaseChanged => "DATABASE_CHANGED",
         }
     }
 }

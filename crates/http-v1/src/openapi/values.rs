@@ -165,7 +165,8 @@ closed_list!(
 );
 closed_list!(
     BatchPausedBecause,
-    "`REQUESTED`: you paused it. `NOT_AUTHORISED`: its client, its user or the organisation may not buy any more.",
+    "`REQUESTED`: you paused it. `NOT_AUTHORISED`: its client, its user or the organisation may not buy any more. \
+     `DATABASE_CHANGED`: the service was restored, or has changed to another database server. Compare what was sold before you resume.",
     vending::PausedBecause::ALL.map(vending::PausedBecause::as_str)
 );
 closed_list!(

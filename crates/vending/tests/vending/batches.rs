@@ -308,3 +308,18 @@ async fn the_database_refuses_a_line_that_denies_its_purchase() {
     assert!(again.contains("purchases"), "{again}");
     env.closes_with_vends_checked(false).await;
 }
+
+#[tokio::test]
+async fn after_a_restore_no_batch_goes_on_by_itself() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with("200.00").await;
+    let batch = merchant.adds("salaries", 1..3).await.id;
+    env.sql("UPDATE feed_numbering SET numbered_by = 'another cluster'; SELECT number_feed_here()");
+    let read = merchant.reads(batch).await;
+    assert_eq!(read.paused_because.map(vending::PausedBecause::as_str), Some("DATABASE_CHANGED"));
+    assert_eq!(env.count("audit_log WHERE action = 'batch.paused' AND actor LIKE 'retry-worker%'"), 1);
+    env.vending.change_batch(&merchant.authority, batch, Change::Resume).await.unwrap();
+    env.works_on(&[&env.vending], batch, "FINISHED").await;
+    assert_eq!(env.vend_count(), 2);
+    env.closes().await;
+}
