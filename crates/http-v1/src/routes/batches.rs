@@ -1,4 +1,4 @@
-//! Batches.
+//! The batches of an organisation: made whole or not at all, read, paused, resumed and cancelled.
 
 use actix_web::{
     HttpRequest, HttpResponse,
