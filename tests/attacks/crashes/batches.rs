@@ -7,7 +7,6 @@ use acceptance::fault_injection::{End, FaultEnv, Victim, until};
 use clock::{Clock, SystemClock};
 use failpoint::{Action, Point, Trigger};
 use futures_util::future::join_all;
-use serde_json::json;
 use tokio::{runtime::Builder, task::spawn_blocking};
 
 use super::{sound::assert_sound, sweep::story};
@@ -57,7 +56,7 @@ async fn buy(env: &Arc<FaultEnv>, name: &str, action: Action, points: &[Point]) 
     let victims = join_all(points.iter().map(|point| start(env, *point, action))).await;
     env.worker(false);
     let meters: Vec<String> = (0..LINES).map(|_| env.takes_meter()).collect();
-    let batch = create(env, name, &meters).await;
+    let batch = env.integrators.first().unwrap().creates_batch(env.url(), name, &meters).await;
     let struck = join_all(victims.into_iter().map(is_struck)).await;
     let spared: Vec<Point> = points
         .iter()
@@ -98,22 +97,4 @@ async fn is_struck(mut victim: Victim) -> (Victim, End) {
     let began = SystemClock.monotonic();
     let end = victim.is_struck(|| SystemClock.monotonic().elapsed_since(began) > STRUCK_WITHIN).await;
     (victim, end)
-}
-
-async fn create(env: &FaultEnv, reference: &str, meters: &[String]) -> i64 {
-    let integrator = env.integrators.first().unwrap();
-    let line = |meter: &String| {
-        json!({
-            "product_type": "ELECTRICITY", "provider_code": "BPC", "beneficiary_phone_number": "26771234567",
-            "subscriber_identifier": meter, "amount": 10,
-        })
-    };
-    let lines: Vec<_> = meters.iter().map(line).collect();
-    let body = json!({
-        "reference": reference, "language": "en-BW", "debited_account_id": integrator.self_managed.0,
-        "currency": "BWP", "lines": lines,
-    });
-    let (status, answer) = integrator.posts(env.url(), "/public/v1/batches/create", &body).await;
-    assert_eq!(status, 200, "{answer}");
-    answer.get("id").and_then(serde_json::Value::as_i64).unwrap()
 }
