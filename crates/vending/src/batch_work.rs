@@ -137,10 +137,11 @@ impl Service {
             }
             Err(ConfirmError::Rejected(rejection)) => {
                 let ending = after(&rejection, &line);
-                match rejection {
-                    // Its own purchase may be the open one.
-                    Rejection::Pending(_) => self.bought_before(&line).await.unwrap_or(ending),
-                    _nothing_is_open => ending,
+                // Its own purchase may be the open one.
+                if matches!(rejection, Rejection::Pending(_)) {
+                    self.bought_before(&line).await.unwrap_or(ending)
+                } else {
+                    ending
                 }
             }
         }

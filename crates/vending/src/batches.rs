@@ -127,8 +127,7 @@ impl Service {
         let mut wrong = Vec::new();
         for (index, line) in lines.iter().enumerate() {
             match self.price(organisation, line).await {
-                Ok(_price) => {}
-                Err(Rejection::Paused { .. }) => {}
+                Ok(_) | Err(Rejection::Paused { .. }) => {}
                 Err(Rejection::Overloaded) => return Err(ReadError::Overloaded),
                 Err(Rejection::Internal) => return Err(ReadError::Internal),
                 Err(rejection) => wrong.push((index, rejection)),

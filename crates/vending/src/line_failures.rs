@@ -38,7 +38,28 @@ pub(crate) fn stored(rejection: &Rejection) -> StoredRejection {
         Rejection::Price(PriceError::BelowMinimum(limit)) => (Some("below_minimum"), Some(limit)),
         Rejection::Price(PriceError::AboveMaximum(limit)) => (Some("above_maximum"), Some(limit)),
         Rejection::Price(PriceError::BelowCharges { charge, .. }) => (None, Some(charge)),
-        _without_details => (None, None),
+        Rejection::UnknownAccount
+        | Rejection::AccountNotDebitable
+        | Rejection::Suspended
+        | Rejection::Revoked
+        | Rejection::OtherCurrency { .. }
+        | Rejection::UnknownProduct
+        | Rejection::UnknownProvider
+        | Rejection::OfferRemoved { .. }
+        | Rejection::Paused { .. }
+        | Rejection::NoDefaultProvider
+        | Rejection::SubscriberFormat(_)
+        | Rejection::SubscriberNotAllowed
+        | Rejection::Price(PriceError::Money(_))
+        | Rejection::Check { unanswered: Unanswered::Unreachable | Unanswered::NoAnswer(_), .. }
+        | Rejection::Pending(_)
+        | Rejection::KeyClosed
+        | Rejection::KeyReused
+        | Rejection::ReferenceRests { .. }
+        | Rejection::CallerGone
+        | Rejection::TooLate
+        | Rejection::Overloaded
+        | Rejection::Internal => (None, None),
     };
     StoredRejection {
         kind: kind_of(rejection).to_owned(),
