@@ -54,13 +54,12 @@ impl BatchRow {
         let mut batches: Vec<Batch> = Vec::new();
         for row in rows {
             let share = row.share()?;
-            match batches.last_mut().filter(|last| last.id.0 == row.id) {
-                Some(batch) => batch.count(share),
-                None => {
-                    let mut batch = row.batch()?;
-                    batch.count(share);
-                    batches.push(batch);
-                }
+            if let Some(batch) = batches.last_mut().filter(|last| last.id.0 == row.id) {
+                batch.count(share);
+            } else {
+                let mut batch = row.batch()?;
+                batch.count(share);
+                batches.push(batch);
             }
         }
         Ok(batches)
@@ -184,14 +183,14 @@ impl LineRow {
             reference,
             total: Money::from_minor(total, currency),
             failure: self.failure.failure(id)?,
-            token: sealed.and_then(|(key_id, bytes)| open(id, Sealed { key_id, bytes }, sealing)),
+            token: sealed.and_then(|(key_id, bytes)| open(id, &Sealed { key_id, bytes }, sealing)),
         }))
     }
 }
 
 /// `None` if the token cannot be opened here, which is logged.
-fn open(id: i64, sealed: Sealed, sealing: &SealingKeys) -> Option<SecretString> {
-    let opened = sealing.open(&sealed, Aad { row_id: id, column: TOKEN_COLUMN });
+fn open(id: i64, sealed: &Sealed, sealing: &SealingKeys) -> Option<SecretString> {
+    let opened = sealing.open(sealed, Aad { row_id: id, column: TOKEN_COLUMN });
     let text = opened.inspect_err(|error| {
         let cause: &dyn std::error::Error = error;
         tracing::error!(cause, purchase = id, "a token of a batch cannot be opened");
