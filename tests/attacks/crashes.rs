@@ -4,6 +4,7 @@
 //! `VENDGATE_SWEEP=500` sets the number of rounds. `VENDGATE_SEED=…` repeats the choices of an earlier run.
 
 mod batch;
+mod batches;
 mod database;
 mod held;
 mod plan;

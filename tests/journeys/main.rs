@@ -7,6 +7,7 @@
 #![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 
 mod anonymous;
+mod batches;
 mod books;
 mod both_killed;
 mod broken_heads;

@@ -193,7 +193,10 @@ impl Merchant {
             request = request.bearer_auth(&self.access_token);
         }
         if let Some(body) = body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.to_owned());
+            if !headers.iter().any(|(name, _)| *name == "Content-Type") {
+                request = request.header(CONTENT_TYPE, "application/json");
+            }
+            request = request.body(body.to_owned());
         }
         for (name, value) in headers {
             request = request.header(*name, *value);

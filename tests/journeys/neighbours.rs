@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use http_v1::{Endpoint, WebhookCall};
+use http_v1::{BatchCall, Endpoint, WebhookCall};
 use serde_json::{Value, json};
 
 use crate::{
-    env::env, merchant::Merchant, messages_again::send_again, request_body::RequestBody, statements::today,
-    webhooks,
+    batches, env::env, merchant::Merchant, messages_again::send_again, request_body::RequestBody,
+    statements::today, webhooks,
 };
 
 /// Names in requests that do not refer to data of an organisation.
@@ -68,6 +68,7 @@ struct Things {
     statement_cursor: String,
     event_cursor: String,
     webhook_endpoint: i64,
+    batch: i64,
 }
 
 #[tokio::test]
@@ -85,7 +86,7 @@ async fn what_belongs_to_another_organisation_is_as_absent_as_what_never_was() {
             walked += 1;
         }
     }
-    assert_eq!(walked, 30, "a name was added or removed: does it refer to data of an organisation?");
+    assert_eq!(walked, 40, "a name was added or removed: does it refer to data of an organisation?");
     assert_eq!(mine.rows(), "0|0|0|0|1", "retry closed its own reference and did nothing else");
 }
 
@@ -141,7 +142,10 @@ impl Things {
         let statement = merchant.get(&statement).await.expect(200);
         let webhook_endpoint =
             webhooks::create(merchant, &json!({"url": "https://theirs.example/"})).await.expect(200);
+        let batch = batches::batch(merchant, "theirs", &[env().meter()]);
+        let batch = batches::create(merchant, &batch).await.expect(200);
         Self {
+            batch: batch.id(),
             webhook_endpoint: webhook_endpoint.id(),
             account: merchant.account.to_string(),
             purchase: bought.id().to_string(),
@@ -181,6 +185,7 @@ impl Things {
                 }
             }
             (Endpoint::Webhooks(call), name) => self.ask_for_webhooks(merchant, call, name).await,
+            (Endpoint::Batches(call), name) => self.ask_for_batches(merchant, call, name).await,
             // A cursor belongs to one account. That account is refused by its path, and another one by the cursor.
             (Endpoint::Statement, "cursor") => {
                 let rest = format!("statement?cursor={}", self.statement_cursor);
@@ -235,6 +240,35 @@ impl Things {
                 let refused = merchant.post(&path, body).await;
                 assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
             }
+            (_, name) => panic!("which data does {name} refer to at {path}?"),
+        }
+    }
+
+    async fn ask_for_batches(&self, merchant: &Merchant, call: BatchCall, name: &str) {
+        let path = Endpoint::Batches(call).path().replace("{id}", &self.batch.to_string());
+        match (call, name) {
+            (BatchCall::One | BatchCall::Lines, "id") => {
+                self.finds_nothing(merchant, path.trim_start_matches("/public/v1/")).await;
+            }
+            (_, "id") => {
+                let refused = merchant.post(&path, "{}").await;
+                assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
+            }
+            // A cursor is a number among the batches of all organisations, and shows only one's own. That of the lines belongs to
+            // the batch in the path.
+            (BatchCall::List, "cursor") => {
+                let read = merchant.get(&format!("{path}?cursor={}", self.batch + 1)).await.expect(200);
+                assert_eq!(read.body["data"], Value::Array(Vec::new()));
+            }
+            (BatchCall::Lines, "cursor") => {}
+            (BatchCall::Create, "debited_account_id") => {
+                let mut body = batches::batch(merchant, "mine", &[env().meter()]);
+                body[name] = json!(self.account.parse::<i64>().unwrap());
+                let refused = batches::create(merchant, &body).await;
+                assert_eq!(refused.refusal(), (404, "resource_not_found", Some(name)));
+            }
+            // An organisation may use any reference, so the name alone gives no access. Its lines are its own.
+            (BatchCall::Create, "reference" | "lines") => {}
             (_, name) => panic!("which data does {name} refer to at {path}?"),
         }
     }

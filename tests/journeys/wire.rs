@@ -63,7 +63,7 @@ impl Answer {
     }
 
     /// The status, code and field of a refusal. The body must be exactly the surface's error body. The versioned
-    /// surface adds how an open purchase is recovered, or whether a failed one may be bought again.
+    /// surface adds how an open purchase is recovered, whether a failed one may be bought again, or which lines of a batch are wrong.
     #[track_caller]
     pub fn refusal(&self) -> (u16, &str, Option<&str>) {
         let (error, mut expected) = match self.surface {
@@ -79,7 +79,9 @@ impl Answer {
         let mut known: Vec<&str> =
             error.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
         if self.surface == Surface::V1 {
-            expected.extend(["recovery", "failure"].into_iter().find(|added| error.get(added).is_some()));
+            expected.extend(
+                ["recovery", "failure", "lines"].into_iter().find(|added| error.get(added).is_some()),
+            );
         }
         expected.sort_unstable();
         known.sort_unstable();

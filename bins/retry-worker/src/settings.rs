@@ -81,6 +81,7 @@ impl Settings {
     pub(crate) fn review(&self, clock: &SharedClock, review: &mut Review) {
         review.zeros("", (self.engine_threads == 0).then_some("engine_threads"));
         review.zeros("worker", self.worker.zeros());
+        review.section("worker", || self.worker.zone().map(drop));
         review.zeros("rounds", self.rounds.zeros());
         review.section("feed", || self.feed.checked());
         review.section("notify", || self.notify.checked());

@@ -4,7 +4,6 @@ use std::{net::SocketAddr, time::Duration};
 
 use back_office::{FeedSettings, RetentionSettings};
 use boot::{Metrics, Observatory, ObserveError};
-use chrono_tz::Tz;
 use clock::SharedClock;
 use database::{DatabaseError, Purpose};
 use feed::Feed;
@@ -14,7 +13,7 @@ use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsErr
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{BadNetwork, Engine, Vending, WorkerSettings};
+use vending::{BadNetwork, BadTimeZone, Engine, Vending, WorkerSettings};
 use webhook_delivery::{Deliverer, DeliverySettingsError, Sender, SenderError};
 use webhook_store::WebhookStore;
 
@@ -47,6 +46,9 @@ pub enum WorkError {
     /// The durations of the vending settings are not in the required order.
     #[error("the vending settings cannot be used")]
     Vending(#[from] TimingError),
+    /// The time zone of the service is unknown.
+    #[error("the worker settings cannot be used")]
+    TimeZone(#[from] BadTimeZone),
     /// The settings of a provider cannot be used.
     #[error("a provider cannot be connected")]
     Provider(#[from] ProviderSettingsError),
@@ -91,8 +93,7 @@ impl Worker {
             let store = reached.clone();
             async move { store.check_health().await }
         })?;
-        // Only the reference of a new purchase uses the service's time zone, and a worker creates no purchase.
-        let zone = Tz::UTC;
+        let zone = settings.worker.zone()?;
         let vending =
             Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
         let (rounds, retention, feed) = (settings.rounds.clone(), settings.retention, settings.feed);
@@ -126,6 +127,7 @@ impl Worker {
         let work = async {
             tokio::join!(
                 self.vending.work(&self.settings, stop.clone()),
+                self.vending.settle_batches(&self.settings, stop.clone()),
                 self.notifier.run(stop.clone()),
                 self.deliverer.run(stop.clone()),
             );

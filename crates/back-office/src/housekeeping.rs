@@ -3,7 +3,7 @@
 //! Rows about money are never deleted. The deleted rows are sessions, a week after none of their tokens can be
 //! presented any more; closings, long after every confirm that they could stop; and, after 30 days, refused confirms and
 //! messages that were sent or given up; events of the feed after a setting; and, of webhooks, ended keys, attempts after 30 days and
-//! deleted endpoints. What the operator's retention settings name is erased from ended purchases.
+//! deleted endpoints; and batches 90 days after their end. What the operator's retention settings name is erased from ended purchases.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::sql_types::BigInt;
@@ -41,6 +41,8 @@ pub struct Purged {
     pub webhook_attempts: u64,
     /// Webhook endpoints that were deleted more than 30 days ago.
     pub webhook_endpoints: u64,
+    /// Batches that were finished more than 90 days ago, with their lines.
+    pub batches: u64,
 }
 
 /// The maximum number of rows that one transaction deletes.
@@ -155,6 +157,17 @@ WHERE (m.purchase_id, m.number) = (oldest.purchase_id, oldest.number)
     AND coalesce(m.sent_at, m.given_up_at) < now() - interval '30 days'";
 }
 
+struct PurgeBatches;
+
+impl Statement for PurgeBatches {
+    const SQL: &str = "-- purge_batches
+-- With their lines, of which each has up to 5,000: so only a few at a time.
+DELETE FROM batches WHERE id IN (
+    SELECT id FROM batches WHERE status = 'FINISHED' AND status_since < now() - interval '90 days'
+    ORDER BY status_since LIMIT least($1, 4)
+)";
+}
+
 /// Deletes what is no longer needed, in small transactions. Deletes nothing while another process does so.
 ///
 /// # Errors
@@ -173,6 +186,7 @@ pub async fn purge_expired(database: &Database) -> Result<Purged, DatabaseError>
         webhook_keys: purge::<webhooks::PurgeKeys>(database).await?,
         webhook_attempts: purge::<webhooks::PurgeAttempts>(database).await?,
         webhook_endpoints: purge::<webhooks::PurgeEndpoints>(database).await?,
+        batches: purge::<PurgeBatches>(database).await?,
     })
 }
 

@@ -44,6 +44,11 @@ pub enum Point {
     /// The evidence is recorded. The caller has no answer.
     ResolveAfterRecord,
 
+    /// The worker holds lines of a batch. Nothing of them is bought.
+    BatchLineTaken,
+    /// A line was bought or refused. This is not recorded in the batch.
+    BatchLineBought,
+
     /// A message is claimed by the process that sends it. It is not sent.
     MessageBeforeSend,
     /// The message was accepted. This is not recorded.
@@ -74,6 +79,8 @@ impl Point {
         Self::ResolveAnswered,
         Self::ResolveBeforeRecord,
         Self::ResolveAfterRecord,
+        Self::BatchLineTaken,
+        Self::BatchLineBought,
         Self::MessageBeforeSend,
         Self::MessageAfterSend,
         Self::MessageAfterMark,
@@ -101,6 +108,8 @@ impl Point {
             Self::ResolveAnswered => "resolve.answered",
             Self::ResolveBeforeRecord => "resolve.before_record",
             Self::ResolveAfterRecord => "resolve.after_record",
+            Self::BatchLineTaken => "batch.line_taken",
+            Self::BatchLineBought => "batch.line_bought",
             Self::MessageBeforeSend => "message.before_send",
             Self::MessageAfterSend => "message.after_send",
             Self::MessageAfterMark => "message.after_mark",

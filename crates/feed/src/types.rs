@@ -25,11 +25,13 @@ pub enum EventType {
     ClientSecretExpiring,
     /// A webhook endpoint accepted nothing any more, and nothing more is sent to it.
     WebhookEndpointSwitchedOff,
+    /// The last line of a batch has ended.
+    BatchFinished,
 }
 
 impl EventType {
     /// Every type.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::PurchaseAccepted,
         Self::PurchaseSucceeded,
         Self::PurchaseFailed,
@@ -40,6 +42,7 @@ impl EventType {
         Self::WalletAdjusted,
         Self::ClientSecretExpiring,
         Self::WebhookEndpointSwitchedOff,
+        Self::BatchFinished,
     ];
 
     /// The name on the wire and in the database.
@@ -55,6 +58,7 @@ impl EventType {
             Self::WalletAdjusted => "wallet.adjusted",
             Self::ClientSecretExpiring => "client.secret_expiring",
             Self::WebhookEndpointSwitchedOff => "webhook_endpoint.switched_off",
+            Self::BatchFinished => "batch.finished",
         }
     }
 
@@ -75,7 +79,8 @@ impl EventType {
             | Self::WalletToppedUp
             | Self::WalletAdjusted
             | Self::ClientSecretExpiring
-            | Self::WebhookEndpointSwitchedOff => None,
+            | Self::WebhookEndpointSwitchedOff
+            | Self::BatchFinished => None,
         }
     }
 }

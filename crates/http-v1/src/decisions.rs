@@ -27,7 +27,8 @@ impl Endpoint {
             | Self::LookUp
             | Self::Message
             | Self::Events
-            | Self::Webhooks(_) => None,
+            | Self::Webhooks(_)
+            | Self::Batches(_) => None,
         }
     }
 

@@ -1,8 +1,10 @@
 //! Every endpoint of this surface, once. The routes, the documentation and the tests are all made from this list.
 
+mod batches;
 mod codes;
 mod webhooks;
 
+pub use batches::BatchCall;
 pub(crate) use codes::failures;
 pub use webhooks::WebhookCall;
 
@@ -50,6 +52,8 @@ pub enum Endpoint {
     Events,
     /// The caller's webhook endpoints.
     Webhooks(WebhookCall),
+    /// The caller's batches.
+    Batches(BatchCall),
 }
 
 /// What a caller needs to be admitted.
@@ -65,7 +69,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 33] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -92,6 +96,13 @@ impl Endpoint {
         Self::Webhooks(WebhookCall::Test),
         Self::Webhooks(WebhookCall::Redeliver),
         Self::Webhooks(WebhookCall::Attempts),
+        Self::Batches(BatchCall::List),
+        Self::Batches(BatchCall::Create),
+        Self::Batches(BatchCall::One),
+        Self::Batches(BatchCall::Lines),
+        Self::Batches(BatchCall::Pause),
+        Self::Batches(BatchCall::Resume),
+        Self::Batches(BatchCall::Cancel),
     ];
 
     /// Its path. A name in braces stands for a value.
@@ -115,6 +126,7 @@ impl Endpoint {
             Self::Message => "/public/v1/purchases/{id}/messages",
             Self::Events => "/public/v1/events",
             Self::Webhooks(call) => call.path(),
+            Self::Batches(call) => call.path(),
         }
     }
 
@@ -136,6 +148,7 @@ impl Endpoint {
             | Self::LookUp
             | Self::Events => Method::GET,
             Self::Webhooks(call) => call.method(),
+            Self::Batches(call) => call.method(),
         }
     }
 
@@ -162,6 +175,7 @@ impl Endpoint {
             | Self::Purchase
             | Self::Message => &[],
             Self::Webhooks(call) => call.query_parameters(),
+            Self::Batches(call) => call.query_parameters(),
         }
     }
 
@@ -183,6 +197,7 @@ impl Endpoint {
                 Access::Permitted(Permission::PurchasesRead)
             }
             Self::Webhooks(call) => Access::Permitted(call.permission()),
+            Self::Batches(call) => Access::Permitted(call.permission()),
         }
     }
 

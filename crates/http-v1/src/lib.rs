@@ -9,6 +9,6 @@ pub mod requests;
 mod routes;
 pub mod wire;
 
-pub use endpoint::{Access, Endpoint, WebhookCall};
+pub use endpoint::{Access, BatchCall, Endpoint, WebhookCall};
 pub use openapi::document as openapi;
 pub use routes::routes;

@@ -1,6 +1,7 @@
 //! The OpenAPI 3.1 document of this surface. It is made from the endpoints, the wire types and the limits that apply to
 //! requests.
 
+mod batches;
 mod bodies;
 mod error;
 pub(crate) mod events;
@@ -113,6 +114,8 @@ fn components() -> Components {
     add::<wire::WebhookTest>(&mut schemas);
     add::<wire::Redelivery>(&mut schemas);
     add::<wire::WebhookAttemptPage>(&mut schemas);
+    add::<wire::BatchPage>(&mut schemas);
+    add::<wire::BatchLinePage>(&mut schemas);
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(prose::ACCESS_TOKEN));
     let basic = HttpBuilder::new().scheme(HttpAuthScheme::Basic).description(Some(prose::CLIENT));
     let components = ComponentsBuilder::new()

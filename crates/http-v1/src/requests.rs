@@ -1,5 +1,7 @@
 //! Bodies and queries of requests, read field by field in the order of the specification.
 
+mod batch;
+mod batch_table;
 mod cursor;
 mod days;
 mod deliveries;
@@ -19,6 +21,10 @@ mod session;
 mod statement;
 mod webhooks;
 
+pub use batch::{
+    BatchLinesQuery, SentBatch, batch_in_path, batch_lines_query, batch_list_query, batch_of_json,
+    batch_of_table, batch_query,
+};
 pub use days::Days;
 pub use deliveries::{attempts_query, events_again};
 pub use event_list::{EventList, event_list};

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod auth;
+mod batches;
 mod deliveries;
 mod document;
 mod events;
@@ -23,8 +24,9 @@ use actix_web::{
 
 use web::get;
 
-use crate::{Endpoint, WebhookCall};
+use crate::{BatchCall, Endpoint, WebhookCall};
 use document::DocumentOnce;
+pub(crate) use strict::is_csv;
 
 /// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
 /// a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`] and the [`webhook::DestinationRules`] as its
@@ -65,6 +67,15 @@ fn resource(endpoint: Endpoint) -> Resource {
             WebhookCall::Test => at(endpoint, deliveries::test),
             WebhookCall::Redeliver => at(endpoint, deliveries::redeliver),
             WebhookCall::Attempts => at(endpoint, deliveries::attempts),
+        },
+        Endpoint::Batches(call) => match call {
+            BatchCall::List => at(endpoint, batches::list),
+            BatchCall::Create => at(endpoint, batches::create),
+            BatchCall::One => at(endpoint, batches::one),
+            BatchCall::Lines => at(endpoint, batches::lines),
+            BatchCall::Pause => at(endpoint, batches::pause),
+            BatchCall::Resume => at(endpoint, batches::resume),
+            BatchCall::Cancel => at(endpoint, batches::cancel),
         },
     }
 }

@@ -3,6 +3,7 @@
 
 mod account;
 mod actor;
+mod batches;
 mod camt;
 mod csv;
 mod deliveries;
@@ -21,6 +22,7 @@ mod webhooks;
 
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
+pub use batches::{Batch, BatchLinePage, BatchPage};
 pub use camt::Camt053;
 pub use deliveries::{Redelivery, WebhookAttempt, WebhookAttemptPage, WebhookTest};
 pub use event::EventPage;

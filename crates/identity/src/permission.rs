@@ -17,11 +17,14 @@ pub enum Permission {
     MessagesSend,
     WebhooksRead,
     WebhooksManage,
+    BatchesRead,
+    /// Makes batches, and pauses, resumes and cancels them.
+    BatchesManage,
 }
 
 impl Permission {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::AccountsRead,
         Self::ProductsRead,
         Self::PurchasesValidate,
@@ -32,6 +35,8 @@ impl Permission {
         Self::MessagesSend,
         Self::WebhooksRead,
         Self::WebhooksManage,
+        Self::BatchesRead,
+        Self::BatchesManage,
     ];
 
     /// Its name on the wire.
@@ -47,6 +52,8 @@ impl Permission {
             Self::MessagesSend => "messages.send",
             Self::WebhooksRead => "webhooks.read",
             Self::WebhooksManage => "webhooks.manage",
+            Self::BatchesRead => "batches.read",
+            Self::BatchesManage => "batches.manage",
         }
     }
 
@@ -60,6 +67,7 @@ impl Permission {
                 Self::PurchasesValidate,
                 Self::PurchasesRead,
                 Self::WebhooksRead,
+                Self::BatchesRead,
             ],
         }
     }
@@ -83,7 +91,14 @@ mod tests {
         let viewer: Vec<_> = Permission::of(Role::Viewer).iter().map(|one| one.code()).collect();
         assert_eq!(
             viewer,
-            ["accounts.read", "products.read", "purchases.validate", "purchases.read", "webhooks.read"]
+            [
+                "accounts.read",
+                "products.read",
+                "purchases.validate",
+                "purchases.read",
+                "webhooks.read",
+                "batches.read"
+            ]
         );
         assert_eq!([Role::Integrator, Role::Viewer].map(scope), ["read write", "read"]);
     }

@@ -121,6 +121,30 @@ pub enum Detail {
     EndpointNotActive,
     /// Not the id of an event. `field`.
     BadEventId,
+    /// Not a list of the lines of a batch. `field`.
+    ExpectedLines,
+    /// A batch with no line or too many. `field`, `limit`.
+    BadLineCount,
+    /// Lines of a batch cannot be bought. `wrong`, `lines`.
+    LinesWrong,
+    /// Two lines of a batch have the same reference. `field`, `line`.
+    LineReferenceRepeated,
+    /// The sum of the amounts of a batch is too large. `field`.
+    BatchTooLarge,
+    /// The reference belongs to a batch with other content. `field`.
+    BatchReferenceReused,
+    /// The organisation has as many unfinished batches as it may have. `limit`.
+    TooManyBatches,
+    /// The status of the batch does not allow it. `status`.
+    BatchNotSo,
+    /// Not a table of comma-separated values. `line`.
+    BadCsv,
+    /// A column that a batch does not have. `field`, `allowed`.
+    UnknownColumn,
+    /// A column that occurs twice. `field`.
+    ColumnRepeated,
+    /// An `Idempotency-Key` that begins like one of the service. `prefix`.
+    ReservedIdempotencyKey,
     /// An account named in a field. `field`.
     Account,
     /// No purchase of electricity is known. There may be purchases of other products.
@@ -169,7 +193,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 80] = [
+    pub const ALL: [Self; 92] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -228,6 +252,18 @@ impl Detail {
         Self::TooManyEndpoints,
         Self::EndpointNotActive,
         Self::BadEventId,
+        Self::ExpectedLines,
+        Self::BadLineCount,
+        Self::LinesWrong,
+        Self::LineReferenceRepeated,
+        Self::BatchTooLarge,
+        Self::BatchReferenceReused,
+        Self::TooManyBatches,
+        Self::BatchNotSo,
+        Self::BadCsv,
+        Self::UnknownColumn,
+        Self::ColumnRepeated,
+        Self::ReservedIdempotencyKey,
         Self::Account,
         Self::NoElectricityTransaction,
         Self::EarlierAttemptFailed,
@@ -323,6 +359,18 @@ impl Detail {
             Self::TooManyEndpoints => (ErrorCode::InvalidArgument, "too_many_endpoints"),
             Self::EndpointNotActive => (ErrorCode::InvalidArgument, "endpoint_not_active"),
             Self::BadEventId => (ErrorCode::InvalidArgument, "bad_event_id"),
+            Self::ExpectedLines => (ErrorCode::InvalidArgument, "expected_lines"),
+            Self::BadLineCount => (ErrorCode::InvalidArgument, "bad_line_count"),
+            Self::LinesWrong => (ErrorCode::InvalidArgument, "lines_wrong"),
+            Self::LineReferenceRepeated => (ErrorCode::InvalidArgument, "line_reference_repeated"),
+            Self::BatchTooLarge => (ErrorCode::InvalidArgument, "batch_too_large"),
+            Self::BatchReferenceReused => (ErrorCode::InvalidArgument, "batch_reference_reused"),
+            Self::TooManyBatches => (ErrorCode::InvalidArgument, "too_many_batches"),
+            Self::BatchNotSo => (ErrorCode::InvalidArgument, "batch_not_so"),
+            Self::BadCsv => (ErrorCode::InvalidArgument, "bad_csv"),
+            Self::UnknownColumn => (ErrorCode::InvalidArgument, "unknown_column"),
+            Self::ColumnRepeated => (ErrorCode::InvalidArgument, "column_repeated"),
+            Self::ReservedIdempotencyKey => (ErrorCode::InvalidArgument, "reserved_idempotency_key"),
             Self::Account => (ErrorCode::ResourceNotFound, "account"),
             Self::NoElectricityTransaction => (ErrorCode::TransactionNotFound, "no_electricity_transaction"),
             Self::EarlierAttemptFailed => (ErrorCode::ProviderError, "earlier_attempt_failed"),

@@ -43,8 +43,8 @@ pub use outbox::{
     ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, RepeatedMessage,
 };
 pub use purchases::{
-    PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, TOKEN_COLUMN,
-    Verdict,
+    BatchClaim, PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved,
+    TOKEN_COLUMN, Verdict,
 };
 pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};

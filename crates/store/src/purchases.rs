@@ -40,10 +40,25 @@ pub struct Reservation {
     pub subscriber_details: Option<String>,
     /// The idempotency key that it uses, if any.
     pub keyed: Option<KeyedRequest>,
+    /// The line of a batch that it buys, if it does. Then the batch vouches for the authority, in place of the access token, which
+    /// may have ended since.
+    pub batch: Option<BatchClaim>,
     /// The id of the request: 1 to 128 characters.
     pub request_id: Option<String>,
     /// The state of the request, read whenever it is needed.
     pub pending: Arc<dyn PendingRequest>,
+}
+
+/// A line of a batch that a worker has taken, and the number of this claim. A reserve for it is refused if another worker has
+/// taken the line since, and if the batch is paused or cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BatchClaim {
+    /// The number of the batch.
+    pub batch: i64,
+    /// The place of the line in it.
+    pub line: i32,
+    /// How often the line was taken.
+    pub fence: i64,
 }
 
 /// The request behind a reserve. Its state is read after the reserve's transaction has begun. A process may pause at

@@ -97,6 +97,7 @@ pub fn reservation(
         provider_reference: ProviderReference::new(call),
         subscriber_details: Some("K. MOLEFE".to_owned()),
         keyed: None,
+        batch: None,
         request_id: None,
         pending: Arc::new(JustArrived),
     }

@@ -22,7 +22,7 @@ use purchase::{
     Authority, ConfirmCommand, ConfirmInput, Event, Handling, KeyedRequest, PurchaseId, PurchaseRequest,
     Record, Recovery, State, StateName,
 };
-use store::{RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
+use store::{BatchClaim, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
 use transcript::Transcribed;
 use vend::{ProviderReference, VendOrder};
 
@@ -53,7 +53,7 @@ impl Vending {
         let vending = self.clone();
         // Boxed, because the future is large and callers move it.
         self.wait_for(Box::pin(async move {
-            let confirm = ConfirmRequest { authority, request, keyed: None, arrival };
+            let confirm = ConfirmRequest { authority, request, keyed: None, batch: None, arrival };
             vending.0.buy(confirm).await
         }))
         .await
@@ -73,11 +73,12 @@ impl Vending {
     }
 }
 
-/// A confirm: the request, the identity of the caller, the idempotency key and the arrival.
+/// A confirm: the request, the identity of the caller, the idempotency key, the line of a batch that it is for, and the arrival.
 pub(crate) struct ConfirmRequest {
     pub(crate) authority: Authority,
     pub(crate) request: PurchaseRequest,
     pub(crate) keyed: Option<KeyedRequest>,
+    pub(crate) batch: Option<BatchClaim>,
     pub(crate) arrival: Arrival,
 }
 
@@ -102,7 +103,7 @@ impl Service {
 
     /// Everything that can be refused without money: the price, the provider's check, the numbers.
     async fn prepare(&self, confirm: ConfirmRequest) -> Result<ConfirmContext, Rejection> {
-        let ConfirmRequest { authority, request, keyed, arrival } = confirm;
+        let ConfirmRequest { authority, request, keyed, batch, arrival } = confirm;
         let Admitted { price, customer, call, sale, .. } =
             self.prepare_sale(authority.organisation, &request).await?;
         let (id, reference) = self.next_purchase(self.clock.now()).await?;
@@ -116,6 +117,7 @@ impl Service {
             provider_reference,
             subscriber_details: customer.name,
             keyed,
+            batch,
             request_id: arrival.request_id,
             pending: Arc::new(WaitingCaller {
                 arrived: arrival.at,

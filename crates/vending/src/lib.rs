@@ -6,6 +6,8 @@
 mod admission;
 mod arrival;
 mod backoff;
+mod batch_work;
+mod batches;
 mod calls;
 mod catalogue;
 mod confirm;
@@ -13,6 +15,7 @@ mod customer;
 mod engine;
 mod events;
 mod leases;
+mod line_failures;
 mod measured;
 mod measures;
 mod outcome;
@@ -44,14 +47,20 @@ use store::Store;
 use tokio::sync::Semaphore;
 
 pub use arrival::{Arrival, CallerConnection};
+pub use batch_store::{
+    Batch, BatchId, BatchStatus, Change, Line, LineState, OPEN_BATCHES_MAX, PausedBecause, REFERENCE_MAX,
+    Share,
+};
+pub use batches::{BatchChangeError, BatchError, WantedBatch};
 pub use engine::{Engine, EngineRuntime};
+pub use line_failures::LineFailure;
 pub use measures::describe_metrics;
 pub use quote::Quote;
 pub use reads::{PauseListing, ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, PauseEnd, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{BadNetwork, VendingSettings, WebhookSettings, WorkerSettings};
+pub use settings::{BadNetwork, BadTimeZone, VendingSettings, WebhookSettings, WorkerSettings};
 pub use store::RepeatedMessage;
 pub use webhook_store::{Again, Asked, AttemptRecord};
 pub use webhooks::WebhookError;

@@ -33,7 +33,8 @@ impl Vending {
         let vending = self.clone();
         self.wait_for(async move {
             let keyed = KeyedRequest { key, hash: RequestHash::of(&request) };
-            vending.0.buy_once(ConfirmRequest { authority, request, keyed: None, arrival }, keyed).await
+            let confirm = ConfirmRequest { authority, request, keyed: None, batch: None, arrival };
+            vending.0.buy_once(confirm, keyed).await
         })
         .await
     }
@@ -46,7 +47,7 @@ impl Service {
     ///
     /// A confirm that is to come again looks the key up a second time, because [`Rejection::Pending`] has two causes.
     /// If another purchase took the key meanwhile (`ReserveRefusal::KeyTaken`), the answer is about that purchase.
-    async fn buy_once(
+    pub(crate) async fn buy_once(
         &self,
         confirm: ConfirmRequest,
         keyed: KeyedRequest,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono_tz::Tz;
 use purchase::{RetryPlan, Timing};
 use serde::Deserialize;
 use webhook::DestinationRules;
@@ -84,12 +85,25 @@ pub struct WorkerSettings {
     pub idle_pause_ms: u64,
     /// How many seconds the work in progress has to end before the process ends.
     pub drain_s: u64,
+    /// The IANA name of the time zone of the service, as `web.time_zone` of the server. The references of what is bought for batches
+    /// have the year and month of this zone.
+    pub time_zone: String,
 }
+
+/// The text is no time zone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("worker.time_zone is {0:?}, which is not the IANA name of a time zone")]
+pub struct BadTimeZone(String);
 
 impl Default for WorkerSettings {
     fn default() -> Self {
         // The deadline of one vend, and thirty seconds to settle it.
-        Self { slots_per_provider: 64, idle_pause_ms: 1_000, drain_s: 150 }
+        Self {
+            slots_per_provider: 64,
+            idle_pause_ms: 1_000,
+            drain_s: 150,
+            time_zone: "Africa/Gaborone".to_owned(),
+        }
     }
 }
 
@@ -101,6 +115,14 @@ impl WorkerSettings {
             ("idle_pause_ms", self.idle_pause_ms == 0),
         ];
         lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
+    }
+
+    /// The time zone of the service.
+    ///
+    /// # Errors
+    /// If there is no such zone.
+    pub fn zone(&self) -> Result<Tz, BadTimeZone> {
+        self.time_zone.parse().map_err(|_unknown| BadTimeZone(self.time_zone.clone()))
     }
 
     pub(crate) const fn idle_pause(&self) -> Duration {

@@ -45,12 +45,9 @@ impl Vending {
         let mut trouble = Trouble::default();
         loop {
             let since = self.0.clock.monotonic();
-            let pause = match self.0.claim_due(&mut slots).await {
-                Ok(claimed) => {
+            let pause = match self.claim(&mut slots, since).await {
+                Ok(()) => {
                     trouble.is_over();
-                    for (purchase, slot) in claimed {
-                        drop(self.begin(purchase, slot, since));
-                    }
                     settings.idle_pause()
                 }
                 Err(error) => trouble.because(&error),
@@ -88,6 +85,19 @@ impl Vending {
         self.0.give_up_shares(&slots).await;
         let ended = answers.iter().filter(|answer| matches!(answer, Ok(ResolveAnswer::Final)));
         WorkDone { claimed: answers.len(), ended: ended.count() }
+    }
+
+    /// Claims due purchases first, and then lines of batches for the slots that are left, and begins to work on them. The lines
+    /// arrived when they were taken: a worker that was suspended since then buys nothing.
+    async fn claim(&self, slots: &mut Slots, since: Monotonic) -> Result<(), DatabaseError> {
+        for (purchase, slot) in self.0.claim_due(slots).await? {
+            drop(self.begin(purchase, slot, since));
+        }
+        let since = self.0.clock.monotonic();
+        for (line, slot) in self.0.take_lines(slots).await? {
+            drop(self.begin_line(line, slot, since));
+        }
+        Ok(())
     }
 
     /// The slot is released when the work ends or is cancelled.

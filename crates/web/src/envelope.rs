@@ -13,7 +13,7 @@ use serde::Serialize;
 use error_codes::{ErrorCode, ErrorType};
 use messages::Sentence;
 
-use crate::{ApiError, ErrorDetails, NextStep, REPLAYED, RequestContext, SharedState, Surface};
+use crate::{ApiError, ErrorDetails, LineMistake, NextStep, REPLAYED, RequestContext, SharedState, Surface};
 
 /// How a client proves itself at refresh (RFC 7617).
 const BASIC: &str = "Basic realm=\"vendgate\", charset=\"UTF-8\"";
@@ -40,6 +40,8 @@ struct Body<'a> {
     recovery: Option<NextStep>,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<FailureBody>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lines: &'a [LineMistake],
 }
 
 #[derive(Serialize)]
@@ -71,6 +73,7 @@ impl Surface for Versioned {
             request_id: error.request_id.as_str(),
             recovery: error.recovery.map(NextStep::of),
             failure: error.buy_again.map(|buy_again| FailureBody { buy_again }),
+            lines: error.lines,
         };
         serde_json::to_string(&Root { error: body }).expect("texts and flags always serialise")
     }
@@ -96,6 +99,13 @@ pub(crate) struct Envelope {
 impl Envelope {
     pub(crate) fn around(error: &ApiError, shared: &SharedState, context: &RequestContext) -> Self {
         let surface = context.surface();
+        let mistake = |(line, wrong): &(usize, ApiError)| LineMistake {
+            line: *line,
+            code: wrong.code().as_str(),
+            param: wrong.field_on(surface).map(str::to_owned),
+            message: wrong.message_on(surface, shared.messages(), context.language()),
+        };
+        let lines: Vec<LineMistake> = error.lines().iter().map(mistake).collect();
         let details = ErrorDetails {
             code: error.code(),
             message: &error.message_on(surface, shared.messages(), context.language()),
@@ -106,6 +116,7 @@ impl Envelope {
             at: shared.clock().now(),
             recovery: error.recovery(),
             buy_again: error.buy_again(),
+            lines: &lines,
         };
         let mut headers = headers(error);
         headers.extend(surface.error_headers(&details));

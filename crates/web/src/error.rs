@@ -31,6 +31,7 @@ struct Content {
     told_later: bool,
     recovery: Option<Recovery>,
     buy_again: Option<bool>,
+    lines: Vec<(usize, ApiError)>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -62,6 +63,7 @@ impl ApiError {
             told_later: false,
             recovery: None,
             buy_again: None,
+            lines: Vec::new(),
             cause: None,
         }));
         match sentence.code().usual_param() {
@@ -162,6 +164,13 @@ impl ApiError {
         self
     }
 
+    /// Adds what is wrong with lines of a batch, by their numbers from 1.
+    #[must_use]
+    pub fn with_lines(mut self, lines: Vec<(usize, Self)>) -> Self {
+        self.0.lines = lines;
+        self
+    }
+
     /// Sets the cause, for the log only.
     #[must_use]
     pub fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -187,6 +196,11 @@ impl ApiError {
     /// If a purchase has failed: whether a new one may succeed.
     pub const fn buy_again(&self) -> Option<bool> {
         self.0.buy_again
+    }
+
+    /// What is wrong with lines of a batch, by their numbers.
+    pub(crate) fn lines(&self) -> &[(usize, Self)] {
+        &self.0.lines
     }
 
     /// The field of the request that caused the error.

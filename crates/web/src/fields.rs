@@ -12,6 +12,7 @@ mod members;
 use std::fmt;
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone, Utc};
+use serde_json::value::RawValue;
 
 use error_codes::ErrorCode;
 use messages::{Detail, Language, Locale};
@@ -134,6 +135,13 @@ impl Fields {
         }
         let wanted = |choice: &T| texts.iter().any(|text| name_of(*choice) == text);
         Ok(Some(choices.iter().copied().filter(wanted).collect()))
+    }
+
+    /// The elements of a list as they are written, each for a reader of its own.
+    pub fn required_elements(&self, name: &'static str) -> Result<Vec<&str>, ApiError> {
+        let elements: Vec<&RawValue> = serde_json::from_str(self.required(name)?)
+            .map_err(|_complaint| ApiError::new(Detail::ExpectedLines).about(name))?;
+        Ok(elements.into_iter().map(RawValue::get).collect())
     }
 
     /// One of the given values, by its name on the wire.

@@ -13,13 +13,16 @@ pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// The name of the header in errors about it.
 pub(crate) const PARAM: &str = "idempotency_key";
 
+/// The beginning of the keys under which the service buys the lines of batches.
+const RESERVED: &str = "vendgate:";
+
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The key of a request, if it carries one.
 ///
 /// # Errors
-/// `invalid_argument` about `idempotency_key`, unless the header has 1 to 128 visible ASCII characters and appears
-/// once.
+/// `invalid_argument` about `idempotency_key`, unless the header has 1 to 128 visible ASCII characters, appears once, and does not begin
+/// like a key of the service itself.
 pub fn idempotency_key(request: &HttpRequest) -> Result<Option<IdempotencyKey>, ApiError> {
     let refused =
         || ApiError::new(Detail::BadIdempotencyKey).about(PARAM).with("limit", IdempotencyKey::LENGTH_MAX);
@@ -29,6 +32,9 @@ pub fn idempotency_key(request: &HttpRequest) -> Result<Option<IdempotencyKey>, 
         return Err(refused());
     }
     let text = key.to_str().map_err(|invisible| refused().because(invisible))?;
+    if text.starts_with(RESERVED) {
+        return Err(ApiError::new(Detail::ReservedIdempotencyKey).about(PARAM).with("prefix", RESERVED));
+    }
     IdempotencyKey::parse(text).map(Some).map_err(|why| refused().because(why))
 }
 

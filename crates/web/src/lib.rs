@@ -45,7 +45,7 @@ mod unauthenticated;
 /// Used by [`ApiError::new`], [`RequestContext::language`] and [`Surface::sentence`].
 pub use messages::{Detail, Language, Sentence};
 
-pub use body::read_fields;
+pub use body::{LargeBody, fields_of, read_fields, read_large_body, speak_language_of};
 pub use caller::{authenticated, authorised, authority};
 pub use client_header::ClientHeader;
 pub use connection::{Answers, CallerSocket, CallerSockets, CheckedStream, HeadChecks, HeadLimits};
@@ -66,7 +66,7 @@ pub use request_context::RequestContext;
 pub use request_id::RequestId;
 pub use settings::{WebSettings, WebSettingsError};
 pub use shared_state::SharedState;
-pub use surface::{ErrorDetails, Surface};
+pub use surface::{ErrorDetails, LineMistake, Surface};
 pub use unauthenticated::UnauthenticatedCaller;
 
 /// How long a caller should wait while the server is overloaded.

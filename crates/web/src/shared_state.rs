@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use actix_web::{HttpRequest, web};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use tokio::sync::Semaphore;
 
 use clock::SharedClock;
 use error_codes::ErrorCode;
@@ -28,7 +29,12 @@ pub struct SharedState {
     pub(crate) body_bytes_max: usize,
     pub(crate) body_within: Duration,
     pub(crate) limits: Limits,
+    /// For bodies that are larger than `body_bytes_max`.
+    pub(crate) large_bodies: Arc<Semaphore>,
 }
+
+/// How many large bodies are read and held at a time.
+const LARGE_BODIES_MAX: usize = 4;
 
 impl SharedState {
     /// Checks the settings and reads the texts.
@@ -45,6 +51,7 @@ impl SharedState {
             body_bytes_max: settings.body_bytes_max,
             body_within: Duration::from_millis(settings.body_within_ms),
             limits: Limits::new(&settings.limits, &settings.trusted_proxies)?,
+            large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
         })
     }
 

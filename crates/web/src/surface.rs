@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use error_codes::ErrorCode;
 use messages::Sentence;
 use purchase::Recovery;
+use serde::Serialize;
 
 use crate::RequestId;
 
@@ -73,6 +74,21 @@ pub struct ErrorDetails<'a> {
     pub recovery: Option<&'a Recovery>,
     /// If a purchase has failed: whether a new one may succeed.
     pub buy_again: Option<bool>,
+    /// What is wrong with lines of a batch.
+    pub lines: &'a [LineMistake],
+}
+
+/// What is wrong with a line of a batch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LineMistake {
+    /// The number of the line, from 1.
+    pub line: usize,
+    /// The code.
+    pub code: &'static str,
+    /// The field of the line that is wrong, where there is one.
+    pub param: Option<String>,
+    /// The message, in the caller's language.
+    pub message: String,
 }
 
 /// Whether a path is this prefix or lies below it.

@@ -172,6 +172,8 @@ const fn scenes(point: Point) -> &'static [Scene] {
         | Point::ResolveAnswered
         | Point::ResolveBeforeRecord
         | Point::ResolveAfterRecord => &[Scene::Retry, Scene::Work],
+        // A scene of its own, see `batches.rs`.
+        Point::BatchLineTaken | Point::BatchLineBought => &[],
         Point::DueBeforeCommit
         | Point::DueAfterCommit
         | Point::MessageBeforeSend

@@ -3,7 +3,7 @@
 use std::thread;
 
 use error_codes::ErrorCode;
-use http_v1::{Endpoint, WebhookCall};
+use http_v1::{BatchCall, Endpoint, WebhookCall};
 use reqwest::Method;
 
 use super::seen::{Seen, call_endpoint, path};
@@ -53,7 +53,9 @@ pub async fn closed_to_some(seen: &Seen) {
         WebhookCall::Redeliver,
     ];
     let others = [Endpoint::Confirm, Endpoint::Retry, Endpoint::LookUp, Endpoint::Message];
-    for endpoint in others.into_iter().chain(manages.map(Endpoint::Webhooks)) {
+    let batches = [BatchCall::Create, BatchCall::Pause, BatchCall::Resume, BatchCall::Cancel];
+    let manages = manages.map(Endpoint::Webhooks).into_iter().chain(batches.map(Endpoint::Batches));
+    for endpoint in others.into_iter().chain(manages) {
         seen.expect(ErrorCode::MissingPermission, endpoint, &call_endpoint(&viewer, endpoint).await);
     }
     suspended(seen).await;

@@ -5,13 +5,14 @@ use error_codes::ErrorCode::{
     MeterNotAllowed, MissingField, ProviderTimeout, ResourceNotFound, RetriesDisabled, TransactionNotFound,
     TransactionPending,
 };
-use http_v1::{Endpoint, WebhookCall};
+use http_v1::{BatchCall, Endpoint, WebhookCall};
 use purchase::Handling;
 use sandbox::WalletPlan;
 use serde_json::json;
 
 use super::seen::{Seen, call_endpoint};
 use crate::{
+    batches,
     env::env,
     merchant::Merchant,
     messages_again::{erase_number, send_again},
@@ -36,6 +37,11 @@ pub async fn that_are_wrong(seen: &Seen) {
     let redeliver = Endpoint::Webhooks(WebhookCall::Redeliver);
     let path = redeliver.path().replace("{id}", "1");
     seen.expect(MissingField, redeliver, &merchant.post(&path, "{}").await);
+    let create = Endpoint::Batches(BatchCall::Create);
+    seen.expect(MissingField, create, &merchant.post(create.path(), "{}").await);
+    let mut theirs = batches::batch(&merchant, "theirs", &[env().meter()]);
+    theirs["debited_account_id"] = json!(neighbour.account);
+    seen.expect(ResourceNotFound, create, &batches::create(&merchant, &theirs).await);
     let right = merchant.order(&env().meter());
     let wrong = [
         (InvalidMsisdn, right.clone().with("beneficiary_phone_number", "\"2677\"")),
@@ -82,6 +88,10 @@ pub async fn about_purchases(seen: &Seen) {
         WebhookCall::Attempts,
     ] {
         let endpoint = Endpoint::Webhooks(call);
+        seen.expect(ResourceNotFound, endpoint, &call_endpoint(&merchant, endpoint).await);
+    }
+    for call in [BatchCall::One, BatchCall::Lines, BatchCall::Pause, BatchCall::Resume, BatchCall::Cancel] {
+        let endpoint = Endpoint::Batches(call);
         seen.expect(ResourceNotFound, endpoint, &call_endpoint(&merchant, endpoint).await);
     }
     let unknown = merchant.retry(&env().meter(), "nobody-1").await;

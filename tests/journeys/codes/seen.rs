@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, sync::Mutex};
 
 use error_codes::{Action, Decision, ErrorCode, Money};
-use http_v1::{Endpoint, WebhookCall};
+use http_v1::{BatchCall, Endpoint, WebhookCall};
 
 use crate::{
+    batches,
     env::env,
     merchant::Merchant,
     request_body::RequestBody,
@@ -84,7 +85,11 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
             Some("{}".to_owned())
         }
         Endpoint::Webhooks(WebhookCall::Redeliver) => Some(r#"{"event_id":"evt_1_1"}"#.to_owned()),
-        Endpoint::Webhooks(
+        Endpoint::Batches(BatchCall::Create) => {
+            Some(batches::batch(merchant, "a batch", &[env().meter()]).to_string())
+        }
+        Endpoint::Batches(_)
+        | Endpoint::Webhooks(
             WebhookCall::List
             | WebhookCall::One
             | WebhookCall::Delete

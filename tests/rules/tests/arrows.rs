@@ -73,6 +73,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ),
     ("crates/webhook-store", "webhook-store", &["store", "feed", "database", "webhook", "purchase"]),
     (
+        "crates/batch-store",
+        "batch-store",
+        &["store", "database", "purchase", "vend", "ledger", "money", "failpoint"],
+    ),
+    (
         "crates/back-office",
         "back-office",
         &[
@@ -99,6 +104,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "transcript",
             "webhook-store",
             "webhook",
+            "batch-store",
             "purchase",
             "vend",
             "ledger",
@@ -319,7 +325,19 @@ const CRATES: &[(&str, &str, &[&str])] = &[
 
 /// Libraries with this prefix may be used by these packages only.
 const FOREIGN: &[(&str, &[&str])] = &[
-    ("diesel", &["database", "directory", "catalogue", "feed", "store", "webhook-store", "back-office"]),
+    (
+        "diesel",
+        &[
+            "database",
+            "directory",
+            "catalogue",
+            "feed",
+            "store",
+            "webhook-store",
+            "batch-store",
+            "back-office",
+        ],
+    ),
     ("tokio-postgres", &["database", "local-postgres", "bench", "failover", "growth"]),
     (
         "actix",

@@ -12,6 +12,7 @@ const WITH_STATEMENTS: &[&str] = &[
     "crates/catalogue/",
     "crates/store/",
     "crates/webhook-store/",
+    "crates/batch-store/",
     "crates/back-office/",
 ];
 

@@ -11,7 +11,7 @@ use reqwest::{
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 use sandbox::{Credentials, Merchant, http_client};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Order, now};
 use crate::{
@@ -203,6 +203,41 @@ impl Integrator {
             tokio::time::sleep(BETWEEN_RETRIES).await;
         }
         claim
+    }
+
+    /// Creates a batch that buys for 10.00 for each of these subscribers. Each line is recorded as a confirm whose answer is not known:
+    /// it makes one purchase at most. Returns the number of the batch.
+    pub async fn creates_batch(&self, base_url: &str, reference: &str, subscribers: &[String]) -> i64 {
+        let line = |subscriber: &String| {
+            json!({
+                "product_type": "ELECTRICITY", "provider_code": "BPC", "beneficiary_phone_number": "26771234567",
+                "subscriber_identifier": subscriber, "amount": 10,
+            })
+        };
+        let lines: Vec<Value> = subscribers.iter().map(line).collect();
+        let body = json!({
+            "reference": reference, "language": "en-BW", "debited_account_id": self.self_managed.0, "currency": "BWP",
+            "lines": lines,
+        });
+        let invoked_at = now();
+        let request =
+            self.client.post(format!("{base_url}/public/v1/batches/create")).bearer_auth(self.token());
+        let (reply, _) = read(with_body(request, body.to_string()).timeout(PATIENT)).await.unwrap();
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        let of_line = |(subscriber, number): (&String, i64)| Exchange {
+            organisation: self.organisation,
+            surface: Surface::V1,
+            call: Call::Confirm {
+                subscriber: subscriber.clone(),
+                external_reference: Some(format!("{reference}/{number}")),
+                is_keyed: false,
+            },
+            invoked_at: invoked_at + number,
+            returned_at: now(),
+            reply: None,
+        };
+        self.history().extend(subscribers.iter().zip(1..).map(of_line));
+        reply.body.get("id").and_then(Value::as_i64).unwrap()
     }
 
     async fn asks(&self, base_url: &str, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {

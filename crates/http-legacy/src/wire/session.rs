@@ -92,7 +92,9 @@ fn permissions_of(caller: &Caller) -> Vec<&'static str> {
         Permission::SubscribersRead
         | Permission::MessagesSend
         | Permission::WebhooksRead
-        | Permission::WebhooksManage => false,
+        | Permission::WebhooksManage
+        | Permission::BatchesRead
+        | Permission::BatchesManage => false,
     };
     caller.permissions().iter().copied().filter(is_known).map(Permission::code).collect()
 }

@@ -145,6 +145,7 @@ fn an_error_has_its_five_fields_and_names_the_field_that_is_to_blame() {
         at: noon(),
         recovery: None,
         buy_again: None,
+        lines: &[],
     };
     assert_eq!(
         Current.error_body(&error),

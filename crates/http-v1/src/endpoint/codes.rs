@@ -82,6 +82,7 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
             ],
         ],
         Endpoint::Webhooks(call) => call.codes(),
+        Endpoint::Batches(call) => call.codes(),
         // A stored token that cannot be decrypted.
         Endpoint::Purchase => &[&[ErrorCode::ResourceNotFound, ErrorCode::ProviderTimeout]],
         Endpoint::Validate => &[WITH_BODY, PRICED, REFUSED, NOT_REACHED, &[ErrorCode::ProviderTimeout]],

@@ -7,7 +7,7 @@ use utoipa::openapi::{
 
 use vend::SubscriberIdentifier;
 
-use super::{examples, texts, webhooks};
+use super::{batches, examples, texts, webhooks};
 use crate::{Endpoint, requests::limits};
 
 /// The name of the body's schema, if the endpoint has one.
@@ -30,6 +30,7 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::LookUp
         | Endpoint::Events => None,
         Endpoint::Webhooks(call) => webhooks::body_name(call),
+        Endpoint::Batches(call) => batches::body_name(call),
     }
 }
 
@@ -44,6 +45,7 @@ pub(super) fn all() -> Vec<(String, RefOr<Schema>)> {
     ]
     .into_iter()
     .chain(webhooks::bodies())
+    .chain(batches::bodies())
     .map(|(name, body)| (name.to_owned(), body.into()))
     .collect()
 }
@@ -93,6 +95,21 @@ fn purchase() -> ObjectBuilder {
     let body = with(body, "subscriber_identifier", subscriber());
     let body = with(body, "amount", amount());
     let body = with(body, "currency", texts::of_form("^[A-Z]{3}$", CURRENCY));
+    options(body, EXTERNAL_REFERENCE)
+}
+
+/// A line of a batch.
+pub(super) fn batch_line() -> ObjectBuilder {
+    let body = ObjectBuilder::new().description(Some("One purchase. What all lines share is in the batch."));
+    let body = with_ref(body, "product_type", "ProductType");
+    let body = with(body, "provider_code", texts::required(limits::PROVIDER_CODE_MAX, PROVIDER_CODE));
+    let body = with(body, "beneficiary_phone_number", phone_number());
+    let body = with(body, "subscriber_identifier", subscriber());
+    options(with(body, "amount", amount()), LINE_REFERENCE)
+}
+
+/// The fields of a purchase that may be left out.
+fn options(body: ObjectBuilder, external_reference: &str) -> ObjectBuilder {
     body.property("charges_on_top_flag", flag(CHARGES_ON_TOP))
         .property(
             "comment",
@@ -100,7 +117,7 @@ fn purchase() -> ObjectBuilder {
         )
         .property(
             "external_reference",
-            texts::optional_name(limits::EXTERNAL_REFERENCE_MAX, EXTERNAL_REFERENCE),
+            texts::optional_name(limits::EXTERNAL_REFERENCE_MAX, external_reference),
         )
         .property("send_requester_sms", flag("A text message to the integration user."))
         .property("send_beneficiary_sms", flag("A text message with the token to the beneficiary."))
@@ -146,6 +163,9 @@ const EXTERNAL_REFERENCE: &str = "Your own reference, new for every sale. Withou
     lost cannot be asked about through retry. No invisible characters: no format character, private use or unassigned \
     code point (Unicode general category C), no variation selector.";
 
+const LINE_REFERENCE: &str = "Your own reference of the purchase, unique in the batch. Without one, the reference of the batch, a \
+    slash and the number of the line.";
+
 const REFRESH: &str = "The OAuth 2.0 refresh grant (RFC 6749, section 6). The client proves itself by `client_id` and \
     `client_secret` here, by the same two in HTTP Basic, or by a live access token of the same session.";
 
@@ -157,7 +177,7 @@ fn credential(description: &str) -> ObjectBuilder {
     texts::required(limits::CREDENTIAL_MAX, description)
 }
 
-fn account() -> ObjectBuilder {
+pub(super) fn account() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))

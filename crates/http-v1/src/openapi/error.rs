@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use utoipa::{
     ToSchema,
-    openapi::{AllOfBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::SchemaType},
+    openapi::{AllOfBuilder, ArrayBuilder, ObjectBuilder, Ref, RefOr, Schema, Type, schema::SchemaType},
 };
 
 use error_codes::{ErrorCode, ErrorType};
@@ -76,6 +76,7 @@ fn detail() -> ObjectBuilder {
     error
         .property("recovery", Ref::from_schema_name(Recovery::name()))
         .property("failure", Ref::from_schema_name(FAILURE))
+        .property("lines", lines())
 }
 
 /// The part of an error that says that a purchase has failed.
@@ -87,6 +88,24 @@ fn failure() -> ObjectBuilder {
             of(Type::Boolean).description(Some("Whether a new purchase of the same may succeed.")),
         )
         .required("buy_again")
+}
+
+/// The part of an error that says what is wrong with the lines of a batch.
+fn lines() -> ArrayBuilder {
+    let line = of(Type::Integer).minimum(Some(1)).description(Some("The number of the line, from 1."));
+    let param: SchemaType = [Type::String, Type::Null].into_iter().collect();
+    let mistake = ObjectBuilder::new()
+        .property("line", line)
+        .required("line")
+        .property("code", Ref::from_schema_name(values::ErrorCode::name()))
+        .required("code")
+        .property("param", of(param).description(Some("The field of the line, where there is one.")))
+        .required("param")
+        .property("message", of(Type::String).description(Some("As in the error of one purchase.")))
+        .required("message");
+    ArrayBuilder::new()
+        .items(mistake)
+        .description(Some("Of a batch: the first mistake of each line that is wrong."))
 }
 
 /// An error of one of these codes.

@@ -60,11 +60,13 @@ fn data() -> OneOfBuilder {
     let secret = with(secret, "expires_at", moment("When it ends."));
     let expiring = with(ObjectBuilder::new(), "client", client);
     let expiring = with(expiring, "secret", secret);
+    let finished = with(ObjectBuilder::new(), "batch", batch());
     OneOfBuilder::new()
         .item(purchase.description(Some("`purchase.*`: a purchase.")))
         .item(moved)
         .item(low)
         .item(expiring.description(Some("`client.secret_expiring`: a secret of a client ends soon.")))
+        .item(finished.description(Some("`batch.finished`: the last line of a batch has ended.")))
         .description(Some("What it happened to. It never holds a token."))
 }
 
@@ -86,6 +88,16 @@ fn purchase() -> ObjectBuilder {
     let purchase = with(purchase, "provider_code", text("As in the confirm."));
     let purchase = with(purchase, "subscriber_identifier", text("As in the confirm."));
     with_amount(with_amount(purchase, "entry"), "total")
+}
+
+fn batch() -> ObjectBuilder {
+    let batch = with(ObjectBuilder::new(), "id", number("The `id` of the batch."));
+    let batch = with(batch, "reference", text("Your own name for it."));
+    let batch = with(batch, "lines", number("How many lines it had."));
+    let batch = with(batch, "successful", number("How many of them were sold."));
+    let batch = with(batch, "failed", number("How many were not."));
+    let batch = with(batch, "cancelled", number("How many were never begun."));
+    with_amount(with_amount(batch, "amount"), "successful_amount")
 }
 
 fn account(description: &str) -> ObjectBuilder {

@@ -8,7 +8,7 @@ use utoipa::openapi::{
 
 use error_codes::{ErrorCode, Retryable};
 
-use super::webhooks;
+use super::{batches, webhooks};
 use crate::Endpoint;
 
 /// A login.
@@ -63,6 +63,7 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Message => Some("message"),
         Endpoint::Events => Some("events"),
         Endpoint::Webhooks(call) => Some(webhooks::example_name(call)),
+        Endpoint::Batches(call) => Some(batches::example_name(call)),
         Endpoint::Me | Endpoint::Products | Endpoint::Purchases | Endpoint::Receipt | Endpoint::LookUp => {
             None
         }
@@ -82,7 +83,7 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("message", "The message will be sent again", queued()),
         ("events", "What happened in one sale", events()),
     ];
-    let successes = successes.into_iter().chain(webhooks::examples());
+    let successes = successes.into_iter().chain(webhooks::examples()).chain(batches::examples());
     let errors = ErrorCode::ALL.map(|code| (code.as_str(), code.as_str(), error(code)));
     successes
         .chain(errors)

@@ -81,7 +81,8 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::LookUp
         | Endpoint::Message
         | Endpoint::Events
-        | Endpoint::Webhooks(_) => answer,
+        | Endpoint::Webhooks(_)
+        | Endpoint::Batches(_) => answer,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use utoipa::openapi::link::Link;
 
-use super::webhooks;
+use super::{batches, webhooks};
 use crate::Endpoint;
 
 /// The links of an endpoint's answer, with their names.
@@ -27,6 +27,7 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
             vec![("next", next_page("$response.body#/next_cursor"))]
         }
         Endpoint::Webhooks(call) => webhooks::links(call),
+        Endpoint::Batches(call) => batches::links(call),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me

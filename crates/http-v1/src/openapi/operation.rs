@@ -9,7 +9,7 @@ use utoipa::openapi::{
 };
 
 use super::{ACCESS_TOKEN, CLIENT, bodies, parameters, prose, responses};
-use crate::{Access, Endpoint};
+use crate::{Access, BatchCall, Endpoint};
 
 pub(super) fn of(endpoint: Endpoint) -> Operation {
     let texts = prose::about(endpoint);
@@ -19,7 +19,7 @@ pub(super) fn of(endpoint: Endpoint) -> Operation {
         .summary(Some(texts.summary))
         .description(Some(description(endpoint, texts.description)))
         .parameters(Some(parameters::of(endpoint)))
-        .request_body(bodies::name_of(endpoint).map(body))
+        .request_body(bodies::name_of(endpoint).map(|schema| body(endpoint, schema)))
         .responses(responses::of(endpoint))
         .securities(Some(security(endpoint)))
         .extensions(decisions(endpoint))
@@ -52,15 +52,14 @@ fn decisions(endpoint: Endpoint) -> Option<Extensions> {
     Some(Extensions::builder().add("x-decisions", rows).build())
 }
 
-fn body(schema: &str) -> RequestBody {
-    RequestBodyBuilder::new()
-        .content(
-            "application/json",
-            ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build(),
-        )
-        .required(Some(Required::True))
-        .description(Some(prose::BODY))
-        .build()
+fn body(endpoint: Endpoint, schema: &str) -> RequestBody {
+    let json = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
+    let body = RequestBodyBuilder::new().content("application/json", json).required(Some(Required::True));
+    if endpoint != Endpoint::Batches(BatchCall::Create) {
+        return body.description(Some(prose::BODY)).build();
+    }
+    let table = ContentBuilder::new().schema(Some(responses::text())).build();
+    body.content("text/csv", table).description(Some(prose::LARGE_BODY)).build()
 }
 
 fn security(endpoint: Endpoint) -> Vec<SecurityRequirement> {

@@ -9,7 +9,7 @@ use utoipa::openapi::{
 use purchase::PurchaseStatus;
 use receipt::{CodePage, Columns};
 
-use super::{bodies, headers, texts, webhooks};
+use super::{batches, bodies, headers, texts, webhooks};
 use crate::{
     Endpoint,
     requests::{Format, ReceiptFormat, limits},
@@ -28,6 +28,7 @@ pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
         Endpoint::Sales => [days(), vec![format(&Format::OF_REPORT)]].concat(),
         Endpoint::Events => events(),
         Endpoint::Webhooks(call) => webhooks::parameters(call),
+        Endpoint::Batches(call) => batches::parameters(call),
         Endpoint::Login
         | Endpoint::Refresh
         | Endpoint::Me
@@ -152,7 +153,7 @@ fn days() -> Vec<Parameter> {
     .into()
 }
 
-fn format(formats: &[Format]) -> Parameter {
+pub(super) fn format(formats: &[Format]) -> Parameter {
     let names = formats.iter().map(|format| format.as_str()).collect::<Vec<_>>();
     let value = one_of(
         &names,

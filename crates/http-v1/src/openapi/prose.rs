@@ -1,6 +1,6 @@
 //! The texts of the document.
 
-use super::webhooks;
+use super::{batches, webhooks};
 use crate::Endpoint;
 
 pub(super) const OVERVIEW: &str = "Prepaid electricity, water and airtime, paid from a prepaid wallet.\n\n\
@@ -16,8 +16,12 @@ pub(super) const ACCESS_TOKEN: &str = "The `access_token` of login or refresh, f
 pub(super) const BODY: &str = "One JSON object of at most 16 KiB without repeated keys. Fields that are not listed \
     are ignored; null is the same as absent.";
 
+pub(super) const LARGE_BODY: &str = "One JSON object of at most 4 MiB without repeated keys, or a table of comma-separated values in \
+    UTF-8 (RFC 4180). Fields that are not listed are ignored; null is the same as absent. In a table, an empty value is the same as \
+    absent, and a column that is not a field of a line is refused.";
+
 /// The groups in which endpoints are shown.
-pub(super) const TAGS: [(&str, &str); 7] = [
+pub(super) const TAGS: [(&str, &str); 8] = [
     (SESSION, "Coming in, staying in, and who one is."),
     (WALLET, "Accounts and their balances."),
     (CATALOGUE, "What can be bought."),
@@ -25,6 +29,7 @@ pub(super) const TAGS: [(&str, &str); 7] = [
     (BOOKS, "What a day was: every movement of an account, and what was sold."),
     (EVENTS, "What happened, in an order that never changes."),
     (WEBHOOKS, "Addresses to which the service sends your events."),
+    (BATCHES, "Many purchases in one request, bought one by one."),
 ];
 
 const SESSION: &str = "Session";
@@ -34,6 +39,7 @@ const PURCHASES: &str = "Purchases";
 const BOOKS: &str = "Books";
 const EVENTS: &str = "Events";
 pub(super) const WEBHOOKS: &str = "Webhooks";
+pub(super) const BATCHES: &str = "Batches";
 
 /// The names and the description of an endpoint.
 pub(super) struct Texts {
@@ -202,5 +208,6 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 would leave some out.",
         },
         Endpoint::Webhooks(call) => webhooks::about(call),
+        Endpoint::Batches(call) => batches::about(call),
     }
 }

@@ -11,9 +11,9 @@ use utoipa::{
 
 use error_codes::{Decision, ErrorCode, ErrorType};
 
-use super::{error, examples, headers, links, webhooks};
+use super::{batches, error, examples, headers, links, webhooks};
 use crate::{
-    Endpoint,
+    BatchCall, Endpoint,
     requests::{Format, ReceiptFormat},
     wire,
 };
@@ -42,7 +42,7 @@ fn success(endpoint: Endpoint) -> Response {
     let answer = other_formats(endpoint).into_iter().fold(answer, |answer, (media_type, schema)| {
         answer.content(media_type, ContentBuilder::new().schema(Some(schema)).build())
     });
-    let answer = if endpoint == Endpoint::Statement {
+    let answer = if matches!(endpoint, Endpoint::Statement | Endpoint::Batches(BatchCall::Lines)) {
         headers::carrying(answer, headers::NEXT_CURSOR, "NextCursor")
     } else {
         answer
@@ -69,6 +69,7 @@ fn schema(endpoint: Endpoint) -> Option<RefOr<Schema>> {
         Endpoint::Receipt => return None,
         Endpoint::Events => one::<wire::EventPage<'_>>(),
         Endpoint::Webhooks(call) => webhooks::success(call),
+        Endpoint::Batches(call) => batches::success(call),
     };
     Some(schema)
 }
@@ -78,7 +79,7 @@ fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
     let text = |format: &Format| (format.media_type(), text().into());
     match endpoint {
         Endpoint::Statement => [Format::Csv, Format::Camt053].iter().map(text).collect(),
-        Endpoint::Sales => [Format::Csv].iter().map(text).collect(),
+        Endpoint::Sales | Endpoint::Batches(BatchCall::Lines) => [Format::Csv].iter().map(text).collect(),
         Endpoint::Receipt => ReceiptFormat::ALL.map(receipt).into(),
         Endpoint::Login
         | Endpoint::Refresh
@@ -94,7 +95,8 @@ fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
         | Endpoint::LookUp
         | Endpoint::Message
         | Endpoint::Events
-        | Endpoint::Webhooks(_) => Vec::new(),
+        | Endpoint::Webhooks(_)
+        | Endpoint::Batches(_) => Vec::new(),
     }
 }
 
@@ -108,7 +110,7 @@ fn receipt(format: ReceiptFormat) -> (&'static str, Schema) {
     (format.media_type(), schema.into())
 }
 
-fn text() -> ObjectBuilder {
+pub(super) fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 

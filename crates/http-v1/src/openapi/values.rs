@@ -157,3 +157,22 @@ closed_list!(
     "What happened. Ignore one that you do not know.",
     feed::EventType::ALL.map(feed::EventType::as_str)
 );
+closed_list!(
+    BatchStatus,
+    "`RUNNING`: its lines are bought. `PAUSED`: no line is begun. `CANCELLING`: no line is begun any more, and what was begun comes to \
+     its end. `FINISHED`: all lines have ended.",
+    vending::BatchStatus::ALL.map(vending::BatchStatus::as_str)
+);
+closed_list!(
+    BatchPausedBecause,
+    "`REQUESTED`: you paused it. `NOT_AUTHORISED`: its client, its user or the organisation may not buy any more. \
+     `DATABASE_CHANGED`: the service was restored, or has changed to another database server. Compare what was sold before you resume.",
+    vending::PausedBecause::ALL.map(vending::PausedBecause::as_str)
+);
+closed_list!(
+    BatchLineStatus,
+    "`WAITING`: it is bought later. `BUYING`: it is being bought. `PENDING`: the outcome of its purchase is not known yet. \
+     `SUCCESSFUL`: it is sold. `FAILED`: nothing was bought and nothing was charged. `CANCELLED`: it was not begun when the batch was \
+     cancelled.",
+    vending::LineState::ALL.map(vending::LineState::as_str)
+);

@@ -54,5 +54,13 @@ pub const ENDPOINT_DESCRIPTION_MAX: usize = 200;
 pub const OVERLAP_HOURS: RangeInclusive<u16> = 0..=168;
 /// The same, if the request does not state it.
 pub const OVERLAP_HOURS_DEFAULT: u16 = 24;
+/// The maximum number of lines of a batch.
+pub const BATCH_LINES_MAX: usize = 5_000;
+/// The maximum size of the body of a batch, in bytes: some 800 for each line.
+pub const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// The maximum number of batches in a page.
+pub const BATCHES_MAX: u16 = 50;
+/// The same, if the request does not state it.
+pub const BATCHES_DEFAULT: u16 = 20;
 /// The maximum number of days of a report, which has no pages.
 pub const REPORT_DAYS_MAX: u16 = 31;

@@ -7,10 +7,15 @@ use actix_web::{
 
 use web::{ApiError, Detail};
 
-use crate::{Endpoint, requests::known_parameters};
+use crate::{BatchCall, Endpoint, requests::known_parameters};
 
-/// The only media type of a body. A body without a media type is read as this one.
+/// The media type of a body. A body without a media type is read as this one.
 const JSON: &str = "application/json";
+
+/// The media type of a table, which only a batch may be.
+const CSV: &str = "text/csv";
+
+const JSON_OR_CSV: &str = "application/json, text/csv";
 
 /// Checks a request of this endpoint. This comes before the caller is authenticated, because such a request is wrong for
 /// every caller. It costs a right request no allocation.
@@ -19,25 +24,39 @@ pub(super) fn checked(endpoint: Endpoint, head: &RequestHead) -> Result<(), ApiE
     if !query.is_empty() {
         known_parameters(query, endpoint)?;
     }
-    if endpoint.method() == Method::POST { json_or_nothing(head) } else { Ok(()) }
+    if endpoint.method() == Method::POST { of_known_type(head, endpoint) } else { Ok(()) }
 }
 
-fn json_or_nothing(head: &RequestHead) -> Result<(), ApiError> {
+fn of_known_type(head: &RequestHead, endpoint: Endpoint) -> Result<(), ApiError> {
+    let takes_tables = endpoint == Endpoint::Batches(BatchCall::Create);
+    let is_known = |media_type: &str| is_json(media_type) || takes_tables && is_csv(media_type);
     let mut named = head.headers().get_all(CONTENT_TYPE);
     let (first, second) = (named.next(), named.next());
     match first {
         None => Ok(()),
-        Some(value) if second.is_none() && value.to_str().is_ok_and(is_json) => Ok(()),
-        Some(_) => Err(ApiError::new(Detail::BadMediaType).about("Content-Type").with("allowed", JSON)),
+        Some(value) if second.is_none() && value.to_str().is_ok_and(is_known) => Ok(()),
+        Some(_) => {
+            let allowed = if takes_tables { JSON_OR_CSV } else { JSON };
+            Err(ApiError::new(Detail::BadMediaType).about("Content-Type").with("allowed", allowed))
+        }
     }
 }
 
 /// `application/json`, with parameters or without. JSON has one encoding (RFC 8259, section 8.1).
 fn is_json(media_type: &str) -> bool {
+    is_in_utf_8(media_type, JSON)
+}
+
+/// `text/csv` in UTF-8, which is its default (RFC 7111, section 5.1).
+pub(crate) fn is_csv(media_type: &str) -> bool {
+    is_in_utf_8(media_type, CSV)
+}
+
+fn is_in_utf_8(media_type: &str, essence: &str) -> bool {
     let mut parts = media_type.split(';').map(str::trim);
-    let is_json = parts.next().is_some_and(|essence| essence.eq_ignore_ascii_case(JSON));
+    let is_so = parts.next().is_some_and(|named| named.eq_ignore_ascii_case(essence));
     let charsets = parts.filter_map(|parameter| parameter.split_once('='));
-    is_json
+    is_so
         && charsets
             .filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
             .all(|(_, value)| value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8"))

@@ -72,11 +72,11 @@ impl Sales {
     }
 }
 
-fn writer() -> Writer<Vec<u8>> {
+pub(super) fn writer() -> Writer<Vec<u8>> {
     csv::WriterBuilder::new().has_headers(false).terminator(csv::Terminator::CRLF).from_writer(Vec::new())
 }
 
-fn finished(rows: Writer<Vec<u8>>) -> Result<Vec<u8>, csv::Error> {
+pub(super) fn finished(rows: Writer<Vec<u8>>) -> Result<Vec<u8>, csv::Error> {
     rows.into_inner().map_err(|error| error.into_error().into())
 }
 

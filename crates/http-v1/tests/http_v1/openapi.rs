@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use error_codes::ErrorCode;
 use http_v1::{
     Endpoint, openapi,
-    requests::{login_request, purchase_request, refresh_request, retry_question},
+    requests::{batch_of_json, login_request, purchase_request, refresh_request, retry_question},
 };
 use identity::Permission;
 use web::{ApiError, ClientHeader, Fields};
@@ -41,7 +41,7 @@ fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
 type Reader = fn(&Fields) -> Result<(), ApiError>;
 
 /// The bodies by the names of their schemas, with what reads them.
-fn bodies() -> [(&'static str, Value, Reader); 4] {
+fn bodies() -> [(&'static str, Value, Reader); 5] {
     let document = document();
     let example = |name| schema(&document, name)["examples"][0].clone();
     [
@@ -49,6 +49,9 @@ fn bodies() -> [(&'static str, Value, Reader); 4] {
         ("RefreshRequest", example("RefreshRequest"), |fields| refresh_request(fields, &bearer()).map(drop)),
         ("PurchaseRequest", example("PurchaseRequest"), |fields| purchase_request(fields).map(drop)),
         ("RetryRequest", example("RetryRequest"), |fields| retry_question(fields).map(drop)),
+        ("BatchRequest", example("BatchRequest"), |fields| {
+            batch_of_json(fields)?.lines.into_iter().try_for_each(|line| line.map(drop))
+        }),
     ]
 }
 
@@ -76,7 +79,9 @@ fn every_code_has_an_endpoint_and_every_endpoint_has_the_common_codes() {
         // A viewer may do everything else.
         let is_closed_to_viewers =
             matches!(endpoint, Endpoint::Confirm | Endpoint::Retry | Endpoint::LookUp | Endpoint::Message)
-                || endpoint.permission() == Some(Permission::WebhooksManage);
+                || [Permission::WebhooksManage, Permission::BatchesManage]
+                    .into_iter()
+                    .any(|manages| endpoint.permission() == Some(manages));
         let is_lacking = endpoint.codes().contains(&ErrorCode::MissingPermission);
         assert_eq!(is_lacking, is_closed_to_viewers, "{endpoint:?}");
     }

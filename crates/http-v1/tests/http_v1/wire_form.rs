@@ -177,7 +177,8 @@ fn me_is_an_actor_a_role_and_an_organisation() {
         &wire::Me::from(&caller()),
         r#"{"actor":{"id":4,"full_name":"Till One","phone_number":"","username":"till-1","status":"ACTIVE"},
         "role":{"code":"VIEWER","name":"Viewer",
-        "permissions":["accounts.read","products.read","purchases.validate","purchases.read","webhooks.read"]},
+        "permissions":["accounts.read","products.read","purchases.validate","purchases.read","webhooks.read",
+            "batches.read"]},
         "organisation":{"id":3,"code":"KGALAGADI","name":"Kgalagadi Shops","environment":"STAGING"}}"#,
     );
 }

@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use database::{Connection, DatabaseError, Run, Statement, column, prepared};
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamptz};
 use ledger::AccountId;
 use money::Currency;
-use purchase::PurchaseId;
+use purchase::{Authority, PurchaseId};
 
 use super::ReserveJob;
 use crate::{
-    PendingRequest,
+    BatchClaim, PendingRequest,
     idempotency::{self, KeyQuestion, KeyStanding},
 };
 
@@ -113,8 +113,8 @@ struct Row {
     paused_until: Option<DateTime<Utc>>,
 }
 
-/// Organisation, client, user and access token, and the currency of the purchase.
-type CallerKey = (i64, i64, i64, i64, Currency);
+/// Organisation, client, user and access token, the currency of the purchase, and the line of a batch that it buys.
+type CallerKey = (i64, i64, i64, i64, Currency, Option<BatchClaim>);
 
 /// Reads the inputs of each reservation, in their order.
 ///
@@ -181,6 +181,9 @@ async fn find_callers(
         .bind::<Array<BigInt>, _>(column(&keys, |key| key.2))
         .bind::<Array<BigInt>, _>(column(&keys, |key| key.3))
         .bind::<Array<Text>, _>(column(&keys, |key| key.4.as_str()))
+        .bind::<Array<Nullable<BigInt>>, _>(column(&keys, |key| key.5.map(|claim| claim.batch)))
+        .bind::<Array<Nullable<Integer>>, _>(column(&keys, |key| key.5.map(|claim| claim.line)))
+        .bind::<Array<Nullable<BigInt>>, _>(column(&keys, |key| key.5.map(|claim| claim.fence)))
         .load(connection)
         .await?;
     let known = rows.into_iter().filter_map(|row| {
@@ -214,7 +217,8 @@ async fn load(connection: &Connection, jobs: &[ReserveJob]) -> Result<Vec<Row>, 
 fn caller_key(job: &ReserveJob) -> CallerKey {
     let authority = &job.reservation.authority;
     let currency = job.reservation.price.total.currency();
-    (authority.organisation.0, authority.client.0, authority.user.0, authority.access_token.0, currency)
+    let Authority { organisation, client, user, access_token } = *authority;
+    (organisation.0, client.0, user.0, access_token.0, currency, job.reservation.batch)
 }
 
 /// To the next microsecond, which is the resolution of the database. Never more than one day, because no request waits

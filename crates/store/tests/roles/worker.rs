@@ -58,7 +58,7 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
 }
 
 #[tokio::test]
-async fn the_worker_reserves_nothing() {
+async fn the_worker_reserves_nothing_but_lines_of_batches() {
     let env = env().await;
     let (worker, merchant) = (worker(&env).await, env.merchant_with(50_000).await);
     let order = env.order(&merchant, "04000000001", 1_000).await;

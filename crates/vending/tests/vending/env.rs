@@ -184,7 +184,8 @@ impl TestEnv {
         add_logins(&database);
         // One process here is server and worker.
         let works = "GRANT SELECT, INSERT, UPDATE, DELETE ON slot_shares TO vendgate_api;
-             GRANT EXECUTE ON FUNCTION renew_slot_shares TO vendgate_api";
+             GRANT EXECUTE ON FUNCTION renew_slot_shares, batch_line_key TO vendgate_api;
+             GRANT UPDATE ON batch_lines TO vendgate_api";
         database.run_sql(works).unwrap();
         let wire = Wire::to(database.port()).await;
         let clock = started_clock();
@@ -367,6 +368,11 @@ impl TestEnv {
     /// Runs SQL as the owner of the database, past the vending service and its wire.
     pub fn sql(&self, sql: &str) -> String {
         self.database.run_sql(sql).unwrap()
+    }
+
+    /// The error that the database answers to SQL of its owner.
+    pub fn refuses(&self, sql: &str) -> String {
+        self.database.run_sql(sql).unwrap_err().to_string()
     }
 
     /// Waits for work in progress, and checks the books.
