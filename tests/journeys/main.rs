@@ -43,6 +43,7 @@ mod pulled_plug;
 mod python_client;
 mod readme;
 mod receipts;
+mod reconciliation;
 mod refreshing;
 mod refusals;
 mod refused_confirms;

@@ -19,6 +19,9 @@ pub(crate) struct VendRecord {
     /// The client's name for it: the XMLVend message id, such as `20261120093000-000042`, or the custom identifier of a
     /// top-up.
     pub(crate) reference: String,
+    /// Our own name for it: the number of a receipt or of a top-up. Empty if it was refused, or logged by an earlier version.
+    #[serde(default)]
+    pub(crate) transaction: String,
     pub(crate) subscriber: String,
     pub(crate) product_type: String,
     /// Currency units with two decimals.
@@ -116,6 +119,12 @@ impl VendLog {
                 .collect(),
         };
         format!("[{}]", lines.join(","))
+    }
+
+    /// All vends so far, in order.
+    pub(crate) fn records(&self) -> Vec<VendRecord> {
+        let entries = self.entries();
+        entries.lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     fn entries(&self) -> MutexGuard<'_, Entries> {

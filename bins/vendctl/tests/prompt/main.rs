@@ -5,10 +5,12 @@
 mod archives;
 mod audit;
 mod catalogue;
+mod million_lines;
 mod money;
 mod office;
 mod people;
 mod purchases;
+mod reconciliations;
 mod refusals;
 mod search;
 mod shapes;
