@@ -45,6 +45,7 @@ mod paused_provider;
 mod python_client;
 mod readme;
 mod receipts;
+mod reconciliation;
 mod refreshing;
 mod refusals;
 mod refused_confirms;

@@ -38,6 +38,14 @@ impl SimulatorClient {
         serde_json::from_str(&response.text().await.unwrap()).unwrap()
     }
 
+    /// The utility's statement of a period about electricity, with planted differences.
+    pub async fn statement(&self, from: &str, until: &str, plants: &str) -> String {
+        let query = format!("product=ELECTRICITY&from={from}&until={until}&plant={plants}");
+        let response = self.client.get(format!("{}/statement?{query}", self.url)).send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        response.text().await.unwrap()
+    }
+
     /// The number of vends for a meter.
     pub async fn vended(&self, meter: &str) -> usize {
         self.vends(meter).await.iter().filter(|vend| vend["outcome"] == "vended").count()

@@ -3,8 +3,8 @@
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, ArchiveError, EraseError, IncidentError, PaymentError, ReverseError, Rule,
-    UnmatchedVendError,
+    AccountRefusal, ArchiveError, DiscrepancyError, EraseError, IncidentError, PaymentError, ReverseError,
+    Rule, UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
@@ -20,9 +20,9 @@ use vend::Product;
 use crate::{
     archive::ArchiveFault,
     purchases::TokenFault,
-    recover::StatementFileError,
     report::one_line,
     settings::{BadCeiling, UnknownTimeZone},
+    statement::StatementFileError,
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -74,9 +74,17 @@ pub(crate) enum VendctlError {
     #[error(transparent)]
     StatementFile(#[from] StatementFileError),
     #[error(
-        "the vend {reference} of {at} is outside --from and --until; give the period that the statement covers"
+        "the vend {reference} of {at} is outside the period and its --tolerance; give the period that the statement covers"
     )]
     OutsidePeriod { reference: String, at: String },
+    #[error("a period is a --date, or begins --from a moment and ends --until a later one")]
+    NoStatementPeriod,
+    #[error("the period ends only at {until}; give an --until that is over")]
+    PeriodIsNotOver { until: String },
+    #[error("there is no reconciliation {0}; `vendctl reconciliations list` shows those there are")]
+    NoReconciliation(i64),
+    #[error(transparent)]
+    Discrepancy(#[from] DiscrepancyError),
     #[error("the audit log is not intact: {0}")]
     Audit(#[from] AuditFault),
     #[error(
@@ -248,6 +256,9 @@ impl VendctlError {
         if let Self::UnmatchedVend(error) = self {
             return advice_about_unmatched_vend(error);
         }
+        if matches!(self, Self::Discrepancy(DiscrepancyError::Absent(_) | DiscrepancyError::Decided { .. })) {
+            return Some("nothing was closed; `vendctl discrepancies list --all` shows every one");
+        }
         if let Self::Erase(error) = self {
             return advice_about_erasure(error);
         }
@@ -266,6 +277,7 @@ impl VendctlError {
         | Self::Decision(DecisionError::Database(error))
         | Self::Incident(IncidentError::Database(error))
         | Self::UnmatchedVend(UnmatchedVendError::Database(error))
+        | Self::Discrepancy(DiscrepancyError::Database(error))
         | Self::Erase(EraseError::Database(error))
         | Self::Archive(ArchiveError::Database(error) | ArchiveError::Differs(error)) = self
         {

@@ -12,6 +12,7 @@ mod audit;
 mod care;
 mod client;
 mod default_provider;
+mod discrepancies;
 mod error;
 mod incidents;
 mod moment;
@@ -23,6 +24,8 @@ mod privacy;
 mod product;
 mod provider;
 mod purchases;
+mod reconcile;
+mod reconciliations;
 mod recover;
 mod refusals;
 mod report;
@@ -31,6 +34,7 @@ mod sales;
 mod secret;
 mod session;
 mod settings;
+mod statement;
 mod user;
 mod wallet;
 mod words;
@@ -108,6 +112,9 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Refusals { verb } => refusals::run(session, verb).await,
         DatabaseCommand::Report { verb } => sales::run(session, verb).await,
         DatabaseCommand::Incidents { verb } => incidents::run(session, verb).await,
+        DatabaseCommand::Reconcile(reconcile) => reconcile.run(session).await,
+        DatabaseCommand::Reconciliations { verb } => reconciliations::run(session, verb).await,
+        DatabaseCommand::Discrepancies { verb } => discrepancies::run(session, verb).await,
         DatabaseCommand::Recover { verb } => recover::run(session, verb).await,
         DatabaseCommand::Outbox { verb } => outbox::run(session, verb).await,
         DatabaseCommand::Privacy { verb } => privacy::run(session, verb).await,

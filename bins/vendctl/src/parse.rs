@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use money::{AmountError, Currency, Money, Rate};
 use purchase::PurchaseId;
 use rust_decimal::Decimal;
@@ -29,6 +29,8 @@ impl Amount {
 
 /// The longest overlap of two secrets.
 const OVERLAP_MAX: Duration = Duration::from_hours(90 * 24);
+
+const TOLERANCE_MAX: TimeDelta = TimeDelta::hours(12);
 
 const LABEL_MAX: usize = 100;
 const FOOTER_LINE_MAX: usize = 80;
@@ -205,6 +207,16 @@ pub(crate) fn units(text: &str) -> Result<Units, String> {
 
 pub(crate) fn age(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|error| format!("{error}; write it like 10m or 24h"))
+}
+
+/// How far two clocks may be apart. It is less than half of the shortest usual period, a day.
+pub(crate) fn tolerance(text: &str) -> Result<TimeDelta, String> {
+    let read = age(text)?;
+    let seconds = i64::try_from(read.as_secs()).unwrap_or(i64::MAX);
+    if read.subsec_nanos() == 0 && seconds <= TOLERANCE_MAX.num_seconds() {
+        return Ok(TimeDelta::seconds(seconds));
+    }
+    Err("a tolerance is of whole seconds, at most 12h; write it like 5m".to_owned())
 }
 
 pub(crate) fn overlap(text: &str) -> Result<Duration, String> {

@@ -1,13 +1,8 @@
-//! `vendctl recover`: after a restore to a moment, finds the vends that only the providers have, and decides them.
+//! `vendctl recover`: enters the vends that only a provider has, for example after a restore to a moment, and decides them.
 
-mod statement_file;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use std::path::PathBuf;
-
-use back_office::{
-    Comparison, ListedVend, Standing, StatementPeriod, UnlistedPurchase, UnmatchedVendRecord, VendDecision,
-};
-use chrono::{DateTime, Utc};
+use back_office::{ListedLine, UnmatchedVendRecord, VendDecision};
 use clap::{Args, Subcommand};
 use ledger::AccountId;
 use serde::Serialize;
@@ -18,36 +13,16 @@ use crate::{
     parse, provider,
     report::{Report, Row, instant, or_dash, yes},
     session::Session,
+    statement::{self, Lines, StatementFileError, StatementForm},
 };
-
-pub(crate) use statement_file::StatementFileError;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Compare a provider's statement with the purchases: what is missing on either side
-    #[command(
-        after_help = "The statement is a CSV file with these columns, in any order:\n  reference    our reference \
-                            of the order\n  transaction  the provider's id of the vend\n  time         RFC 3339\n  \
-                            product      ELECTRICITY, AIRTIME or WATER\n  subscriber\n  amount       such as 100.00, as \
-                            the provider bills it\n  currency\n  token        may be absent or empty; several as \
-                            `Description: Token|Description: Token`\n\nExample:\n  vendctl recover compare bpc.csv \
-                            --provider BPC --from 2026-11-23T00:00:00Z --until 2026-11-24T00:00:00Z"
-    )]
-    Compare {
-        #[command(flatten)]
-        of: StatementOf,
-        /// When the statement begins
-        #[arg(long, value_name = "TIME", value_parser = parse::instant)]
-        from: DateTime<Utc>,
-        /// When the statement ends
-        #[arg(long, value_name = "TIME", value_parser = parse::instant)]
-        until: DateTime<Utc>,
-    },
     /// Enter the vends of a statement that no purchase asked for: they are owed to the provider from now on
     #[command(
-        after_help = "Entering a statement again enters nothing twice. `vendctl recover compare --help` has the \
-                            columns of the file.\n\nExample:\n  vendctl recover enter bpc.csv --provider BPC --reason \
-                            \"restored to 09:30 after INC-12\""
+        after_help = "Entering a statement again enters nothing twice. `vendctl reconcile --dry-run` shows before what would be \
+                      entered, and `vendctl reconcile --help` has the columns of the file.\n\nExample:\n  vendctl recover enter \
+                      bpc.csv --provider BPC --reason \"restored to 09:30 after INC-12\""
     )]
     Enter {
         #[command(flatten)]
@@ -104,30 +79,13 @@ pub(crate) struct StatementOf {
     /// The provider's code
     #[arg(long, value_name = "CODE", value_parser = parse::provider_code)]
     provider: String,
-}
-
-/// A difference between a statement and the purchases.
-#[derive(Serialize)]
-struct Difference {
-    finding: &'static str,
-    reference: String,
-    purchase: Option<i64>,
-    unmatched_vend: Option<i64>,
-    at: String,
-    subscriber: Option<String>,
-    amount: String,
-}
-
-#[derive(Serialize)]
-struct Compared {
-    listed: usize,
-    same: usize,
-    differences: Vec<Difference>,
+    #[command(flatten)]
+    form: StatementForm,
 }
 
 #[derive(Serialize)]
 struct StatementEntered {
-    listed: usize,
+    listed: u64,
     entered: Vec<i64>,
     entered_before: usize,
 }
@@ -152,9 +110,6 @@ struct View {
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::Compare { of, from, until } => {
-            of.compare(session, StatementPeriod { from: *from, until: *until }).await
-        }
         Verb::Enter { of, why } => of.enter(session, why).await,
         Verb::List { all, limit, after } => {
             let found = back_office::list_unmatched_vends(session.database(), *all, *after, *limit).await?;
@@ -181,97 +136,55 @@ async fn decide(
 }
 
 impl StatementOf {
-    async fn read(&self, session: &Session) -> Result<Vec<ListedVend>, VendctlError> {
+    async fn enter(&self, session: &Session, why: &Why) -> Result<Report, VendctlError> {
         // Of a provider that does not exist, every vend would be unmatched.
         provider::find(session, &self.provider).await?;
-        statement_file::read(&self.statement)
-    }
-
-    async fn compare(&self, session: &Session, period: StatementPeriod) -> Result<Report, VendctlError> {
-        let listed = self.read(session).await?;
-        if let Some(outside) =
-            listed.iter().find(|vend| !(period.from..period.until).contains(&vend.vended_at))
-        {
-            return Err(VendctlError::OutsidePeriod {
-                reference: outside.provider_reference.clone(),
-                at: instant(outside.vended_at),
-            });
-        }
-        let comparison =
-            back_office::compare_statement(session.database(), self.provider.clone(), listed.clone(), period);
-        Ok(compared(&listed, comparison.await?))
-    }
-
-    async fn enter(&self, session: &Session, why: &Why) -> Result<Report, VendctlError> {
-        let listed = self.read(session).await?;
-        if listed.iter().any(|vend| vend.tokens.is_some()) {
+        let form = self.form.reading(session.zone());
+        let checked = statement::check(&self.statement, form.clone(), |_vend| Ok::<_, VendctlError>(()))?;
+        if checked.has_tokens {
             if !session.can_seal {
                 return Err(VendctlError::NoSealingKey);
             }
             session.store.refuse_another_key().await?;
         }
-        let count = listed.len();
-        let (sealing, provider) = (session.store.sealing().clone(), self.provider.clone());
-        let entered = back_office::enter_unmatched_vends(
-            session.database(),
-            sealing,
-            provider,
-            listed,
-            session.act(why),
-        );
-        let entered = entered.await?;
-        let view =
-            StatementEntered { listed: count, entered: entered.entered, entered_before: entered.known };
+        let mut view = StatementEntered { listed: checked.lines, entered: Vec::new(), entered_before: 0 };
+        let mut lines = Lines::open(&self.statement, form)?;
+        loop {
+            let batch = lines.batch()?;
+            if batch.is_empty() {
+                break;
+            }
+            are_different(&batch)?;
+            let entered = back_office::enter_unmatched_vends(
+                session.database(),
+                session.store.sealing().clone(),
+                self.provider.clone(),
+                batch.into_iter().map(|line| line.vend).collect(),
+                session.act(why),
+            );
+            let entered = entered.await?;
+            view.entered.extend(entered.entered);
+            view.entered_before += entered.known;
+        }
         Ok(Report::one(&view).noting("`vendctl recover list` shows what is to be decided."))
     }
 }
 
-fn compared(listed: &[ListedVend], comparison: Comparison) -> Report {
-    let found =
-        listed.iter().zip(&comparison.standings).filter_map(|(vend, standing)| difference(vend, standing));
-    let mut differences: Vec<Difference> = found.collect();
-    let same = listed.len() - differences.len();
-    differences.extend(comparison.unlisted.into_iter().map(Difference::from));
-    let table = Report::list(&differences).text();
-    let text = format!(
-        "{table}\n{} listed, {same} as purchased, {} differences.\n",
-        listed.len(),
-        differences.len()
-    );
-    Report::text_and_data(&Compared { listed: listed.len(), same, differences }, text)
-}
-
-fn difference(vend: &ListedVend, standing: &Standing) -> Option<Difference> {
-    let (finding, purchase, unmatched_vend) = match standing {
-        Standing::Same(_) => return None,
-        Standing::Unmatched => ("unmatched", None, None),
-        Standing::Entered(id) => ("entered", None, Some(*id)),
-        Standing::Open(id, _) => ("open", Some(id.0), None),
-        Standing::Different(id, _) => ("different", Some(id.0), None),
-    };
-    Some(Difference {
-        finding,
-        reference: vend.provider_reference.clone(),
-        purchase,
-        unmatched_vend,
-        at: instant(vend.vended_at),
-        subscriber: Some(vend.subscriber_identifier.clone()),
-        amount: vend.net.to_string(),
-    })
-}
-
-impl From<UnlistedPurchase> for Difference {
-    fn from(purchase: UnlistedPurchase) -> Self {
-        Self {
-            finding: "not listed",
-            reference: purchase.provider_reference,
-            purchase: Some(purchase.purchase.0),
-            unmatched_vend: None,
-            at: instant(purchase.sent_at),
-            subscriber: None,
-            amount: purchase.net.to_string(),
+/// Refuses two lines about one vend: which of them is right?
+fn are_different(batch: &[ListedLine]) -> Result<(), StatementFileError> {
+    let (mut references, mut transactions) = (BTreeMap::new(), BTreeMap::new());
+    for ListedLine { number, vend } in batch {
+        let seen = [
+            ("reference", references.insert(&vend.provider_reference, *number)),
+            ("transaction", transactions.insert(&vend.provider_transaction, *number)),
+        ];
+        for (column, first) in seen {
+            if let Some(first) = first {
+                return Err(StatementFileError::Twice { first, second: *number, column });
+            }
         }
     }
+    Ok(())
 }
 
 impl From<UnmatchedVendRecord> for View {
@@ -302,24 +215,6 @@ impl From<UnmatchedVendRecord> for View {
             decided_by,
             decided_because,
         }
-    }
-}
-
-impl Row for Difference {
-    const COLUMNS: &'static [&'static str] =
-        &["finding", "reference", "purchase", "unmatched vend", "at", "subscriber", "amount"];
-
-    fn cells(&self) -> Vec<String> {
-        let number = |id: Option<i64>| or_dash(id.map(|id| id.to_string()).as_deref());
-        vec![
-            self.finding.to_owned(),
-            self.reference.clone(),
-            number(self.purchase),
-            number(self.unmatched_vend),
-            self.at.clone(),
-            or_dash(self.subscriber.as_deref()),
-            self.amount.clone(),
-        ]
     }
 }
 

@@ -22,6 +22,27 @@ SELECT 'INCIDENTS', '', count(*),
 FROM incidents i
 WHERE NOT EXISTS (SELECT FROM incident_decisions d WHERE d.incident_id = i.id)
 UNION ALL
+-- A vend that was entered is decided as an unmatched vend.
+SELECT 'DISCREPANCIES', CASE WHEN d.is_by_person THEN 'ONLY_OURS_BY_HAND' ELSE d.kind END, count(*),
+       extract(epoch FROM now() - min(d.found_at))::bigint,
+       NULL
+FROM discrepancies d
+WHERE NOT EXISTS (SELECT FROM discrepancy_decisions x WHERE x.discrepancy_id = d.id)
+    AND NOT (d.kind = 'ONLY_THEIRS' AND EXISTS (
+        SELECT FROM unmatched_vends u
+        JOIN unmatched_vend_decisions e ON e.unmatched_vend_id = u.id
+        WHERE u.provider_code = d.provider_code AND u.provider_reference = d.provider_reference
+    ))
+GROUP BY 2
+UNION ALL
+-- Providers that were reconciled once, and are offered. Others are not waited for.
+SELECT 'RECONCILED', r.provider_code, 1,
+       extract(epoch FROM now() - max(r.covers_until))::bigint,
+       NULL
+FROM reconciliations r
+WHERE r.finished_at IS NOT NULL AND EXISTS (SELECT FROM offers o WHERE o.provider_code = r.provider_code)
+GROUP BY r.provider_code
+UNION ALL
 -- Events that are committed and that an older open transaction holds back.
 SELECT 'FEED', '', count(*),
        extract(epoch FROM now() - min(held.at))::bigint,

@@ -22,8 +22,25 @@ pub struct OpenWork {
     pub outbox: Backlog,
     /// Incidents without a decision: vends that came too late.
     pub incidents: Backlog,
+    /// Discrepancies with statements of providers that are not decided.
+    pub discrepancies: OpenDiscrepancies,
+    /// How long ago the last reconciled period of a provider ended, of the provider that is furthest behind.
+    pub unreconciled: Duration,
     /// Organisations with events of the feed that cannot be read yet, because an older transaction is open.
     pub held_back: Backlog,
+}
+
+/// Discrepancies that are not decided, by what they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenDiscrepancies {
+    /// A statement has a vend that no purchase asked for.
+    pub only_theirs: Backlog,
+    /// No statement has the vend of a purchase, as the provider reported it.
+    pub only_ours: Backlog,
+    /// No statement has the vend of a purchase, as a person entered it.
+    pub only_ours_by_hand: Backlog,
+    /// Both have a vend, and differ.
+    pub different: Backlog,
 }
 
 /// Waiting items of one kind.
@@ -55,7 +72,8 @@ struct Row {
     overdue_s: Option<i64>,
 }
 
-/// Counts the waiting work: open purchases, messages that are owed, incidents, and events that are held back.
+/// Counts the waiting work: open purchases, messages that are owed, incidents, discrepancies, and events that are held
+/// back.
 ///
 /// # Errors
 /// If the database does not answer.
@@ -96,9 +114,32 @@ impl OpenWork {
             }
             "OUTBOX" => self.outbox = backlog,
             "FEED" => self.held_back = backlog,
+            "RECONCILED" => self.unreconciled = self.unreconciled.max(backlog.oldest),
+            "DISCREPANCIES" => *self.discrepancies.pile(&row.what) = backlog,
             _incidents => self.incidents = backlog,
         }
         Ok(())
+    }
+}
+
+impl OpenDiscrepancies {
+    fn pile(&mut self, kind: &str) -> &mut Backlog {
+        match kind {
+            "ONLY_THEIRS" => &mut self.only_theirs,
+            "ONLY_OURS" => &mut self.only_ours,
+            "DIFFERENT" => &mut self.different,
+            _by_hand => &mut self.only_ours_by_hand,
+        }
+    }
+
+    /// The label and the backlog of each kind.
+    pub(crate) const fn by_kind(&self) -> [(&'static str, Backlog); 4] {
+        [
+            ("only_theirs", self.only_theirs),
+            ("only_ours", self.only_ours),
+            ("only_ours_by_hand", self.only_ours_by_hand),
+            ("different", self.different),
+        ]
     }
 }
 

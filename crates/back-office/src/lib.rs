@@ -1,5 +1,5 @@
 //! What the people who run the service do and see: wallets and payments, the purchases of all organisations, messages,
-//! incidents, the vends that are missing after a restore, how much work waits, the standing checks of the books,
+//! incidents, the vends that are missing after a restore, the reconciliation with providers, how much work waits, the standing checks of the books,
 //! housekeeping, what is stored about one person, and archives of history.
 
 mod accounts;
@@ -10,6 +10,7 @@ mod housekeeping;
 mod measures;
 mod oversight;
 mod privacy;
+mod reconciliation;
 mod rule;
 mod schema;
 mod system_account;
@@ -27,7 +28,7 @@ pub use archive::{
     remove_archived,
 };
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
-pub use gauges::{Backlog, OpenWork, count_open};
+pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
 pub use housekeeping::{
     Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
     purge_expired,
@@ -40,9 +41,14 @@ pub use oversight::{
     oversee_purchase, oversee_purchases, search_purchases,
 };
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
+pub use reconciliation::{
+    Aspect, Counts, DiscrepancyError, DiscrepancyKind, DiscrepancyRecord, DiscrepancyScope, InTheBooks,
+    InTheStatement, ListedLine, ListedToken, ListedVend, Reconciled, Reconciler, ReconciliationRecord,
+    StatementPeriod, StatementPlan, close_discrepancies, find_reconciliation, list_discrepancies,
+    list_reconciliations, token_digest,
+};
 pub use rule::Rule;
 pub use unmatched_vends::{
-    Comparison, EnteredVends, ListedVend, Standing, StatementPeriod, UnlistedPurchase, UnmatchedVendError,
-    UnmatchedVendRecord, VendDecision, compare_statement, decide_unmatched_vends, enter_unmatched_vends,
-    list_unmatched_vends,
+    EnteredVends, UnmatchedVendError, UnmatchedVendRecord, VendDecision, decide_unmatched_vends,
+    enter_unmatched_vends, list_unmatched_vends,
 };

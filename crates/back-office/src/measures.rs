@@ -11,6 +11,8 @@ const OVERDUE: &str = "vendgate_overdue_seconds";
 const OUTBOX_PENDING: &str = "vendgate_outbox_pending";
 const OUTBOX_OLDEST: &str = "vendgate_outbox_oldest_seconds";
 const INCIDENTS_OPEN: &str = "vendgate_incidents_open";
+const DISCREPANCIES_OPEN: &str = "vendgate_discrepancies_open";
+const UNRECONCILED: &str = "vendgate_unreconciled_seconds";
 const FEED_HELD_BACK: &str = "vendgate_feed_held_back_seconds";
 const BROKEN_INVARIANTS: &str = "vendgate_broken_invariants";
 
@@ -27,6 +29,14 @@ pub fn describe_metrics() {
     describe_gauge!(
         INCIDENTS_OPEN,
         "Vends that came after the end of their purchase and are not closed yet."
+    );
+    describe_gauge!(
+        DISCREPANCIES_OPEN,
+        "Discrepancies with the statements of providers that are not closed yet, by kind."
+    );
+    describe_gauge!(
+        UNRECONCILED,
+        "How long ago the last reconciled period ended, of the provider that is furthest behind."
     );
     describe_gauge!(
         FEED_HELD_BACK,
@@ -46,6 +56,10 @@ pub(crate) fn waiting(open: &OpenWork) {
     gauge!(OUTBOX_PENDING).set(open.outbox.waiting);
     gauge!(OUTBOX_OLDEST).set(open.outbox.oldest);
     gauge!(INCIDENTS_OPEN).set(open.incidents.waiting);
+    for (kind, backlog) in open.discrepancies.by_kind() {
+        gauge!(DISCREPANCIES_OPEN, "kind" => kind).set(backlog.waiting);
+    }
+    gauge!(UNRECONCILED).set(open.unreconciled);
     gauge!(FEED_HELD_BACK).set(open.held_back.oldest);
 }
 

@@ -1,13 +1,10 @@
-//! After a restore to a moment, the providers have vends that the database does not have. Their statements are compared
-//! with the attempts. A vend without an attempt is an *unmatched vend*: it is owed to its provider out of suspense, and an
+//! After a restore to a moment, the providers have vends that the database does not have. A vend in a statement without an attempt is an *unmatched vend*: it is owed to its provider out of suspense, and an
 //! operator charges it to a wallet or waives it.
 
-mod compare;
 mod decide;
 mod enter;
 mod list;
 
-pub use compare::{Comparison, ListedVend, Standing, StatementPeriod, UnlistedPurchase, compare_statement};
 pub use decide::{UnmatchedVendError, VendDecision, decide_unmatched_vends};
 pub use enter::{EnteredVends, enter_unmatched_vends};
 pub use list::{UnmatchedVendRecord, list_unmatched_vends};

@@ -19,6 +19,7 @@
 //! | SMTP, on its own port | accepts mail from any client; `AUTH PLAIN` is optional |
 //! | `GET /messages?to=` | the received messages, all or of one receiver: `{channel, to, subject, text, at}` |
 //! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |
+//! | `GET /statement?product=&from=&until=&plant=` | the vends of a period as the CSV file that a provider sends, with planted differences |
 //! | `POST /meters/{number}/enter` `{"token"}` | enters a token into a meter: `{accepted, kind, reason, units_total}` |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
 //! | `DELETE /faults` | deletes the script |
@@ -47,6 +48,9 @@
 //! | `unprefixed_fault`, `fault_without_detail` | a refusal (the subscriber's own, or busy) in that form; for airtime the latter is an error without its code, over VTpass a failure without its request id |
 //! | `missing_then_present` | on an enquiry: no such transaction, although there is one |
 //! | `processing`, `processing_then_failed`, `processing_then_refunded` | of an aggregator: in progress, and its final state after a while |
+//!
+//! A planted difference of a statement is `KIND:SUBSCRIBER`, and is in the newest vend of the subscriber; several are separated by
+//! commas. The kinds are `missing`, `invented`, `repeated`, `amount`, `currency`, `meter`, `token` and `time`.
 //!
 //! For messages, only `busy` and `refuse` are refusals: HTTP 503 and SMTP 451, or 403 and 550 for a `refuse` with the
 //! exception `permanent`. `drop_before` and `drop_after` cut the connection before and after the message was accepted.
@@ -141,6 +145,7 @@ mod scenario;
 mod script;
 mod settings;
 mod simulator;
+mod statement;
 mod subscriber;
 mod swap;
 mod tariff;

@@ -21,6 +21,7 @@ pub(crate) fn configure(services: &mut ServiceConfig) {
         .route("/cgi-bin/sendsms", post().to(messages::sendsms))
         .route("/messages", get().to(messages::inbox))
         .route("/vends", get().to(control::vends))
+        .route("/statement", get().to(control::statement))
         .route("/meters/{number}/enter", post().to(control::enter))
         .route("/faults", post().to(control::script))
         .route("/faults", delete().to(control::clear))

@@ -19,6 +19,9 @@ pub struct VendRecord {
     /// The client's name for it: the XMLVend message id, such as `20261120093000-000042`, or the custom identifier of a
     /// top-up.
     pub reference: String,
+    /// Our own name for it: the number of a receipt or of a top-up. Empty if it was refused, or logged by an earlier version.
+    #[serde(default)]
+    pub transaction: String,
     /// The meter or the telephone.
     pub subscriber: String,
     /// `ELECTRICITY`, `WATER` or `AIRTIME`.

@@ -24,7 +24,7 @@ const OWED: &str = "SELECT sum(CASE WHEN credit_account_id = a.id THEN amount EL
 
 /// What the operator was told, and what is owed in the end. Amounts are in hundredths.
 pub struct Recovery {
-    /// The references that the comparison called unmatched.
+    /// The references that the comparison found in the statement only.
     pub unmatched: BTreeSet<String>,
     /// How many vends were entered, and how many when the same statement was entered again.
     pub entered: usize,
@@ -101,7 +101,7 @@ impl<'a> Statement<'a> {
     /// What an operator does with it, while servers and workers sell: compares, enters, and decides all in one sitting. The last
     /// vend is waived, the others are charged to the wallets of those who sold them.
     pub fn enter_and_decide(&self) -> Result<Recovery, Failure> {
-        let unmatched = self.differences(|finding| finding == "unmatched")?;
+        let unmatched = self.differences(|one| one["finding"] == "only theirs")?;
         let (entered, entered_again) = (self.enter()?, self.enter()?);
         let undecided = self.undecided()?;
         let (mut charged, mut waived) = (0, 0);
@@ -141,21 +141,22 @@ impl<'a> Statement<'a> {
     pub fn at_rest(&self, recovery: Recovery) -> Result<Recovery, Failure> {
         let minor = |vend: Vended| vend.amount.replace('.', "").parse::<i64>();
         Ok(Recovery {
-            left: self.differences(|finding| finding != "entered")?,
+            left: self.differences(|one| one["unmatched_vend"].is_null())?,
             owed: self.env.asks(OWED).parse()?,
             vended: vended(self.env)?.into_iter().map(minor).sum::<Result<i64, _>>()?,
             ..recovery
         })
     }
 
-    fn differences(&self, are_meant: impl Fn(&str) -> bool) -> Result<BTreeSet<String>, Failure> {
+    /// No clock differs here, so each vend of the period must be in the statement.
+    fn differences(&self, are_meant: impl Fn(&Value) -> bool) -> Result<BTreeSet<String>, Failure> {
         let file = self.file()?;
-        let period = ["--from", &self.from, "--until", &self.until];
-        let command = ["recover", "compare", file, "--provider", PROVIDER];
-        let compared = self.vendctl(&[&command[..], &period].concat())?;
+        let period = ["--from", &self.from, "--until", &self.until, "--tolerance", "1s"];
+        let command = ["reconcile", PROVIDER, file];
+        let compared = self.vendctl(&[&command[..], &period, &["--dry-run"], &BECAUSE].concat())?;
         let differences =
-            compared.get("differences").and_then(Value::as_array).ok_or("the comparison has no list")?;
-        let meant = differences.iter().filter(|one| one["finding"].as_str().is_some_and(&are_meant));
+            compared.get("discrepancies").and_then(Value::as_array).ok_or("the comparison has no list")?;
+        let meant = differences.iter().filter(|one| are_meant(one));
         Ok(meant.filter_map(|one| one["reference"].as_str()).map(str::to_owned).collect())
     }
 

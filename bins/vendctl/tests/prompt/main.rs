@@ -5,11 +5,13 @@
 mod archives;
 mod audit;
 mod catalogue;
+mod million_lines;
 mod money;
 mod office;
 mod open_purchase;
 mod people;
 mod purchases;
+mod reconciliations;
 mod refusals;
 mod search;
 mod shapes;

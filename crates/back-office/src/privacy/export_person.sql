@@ -59,6 +59,10 @@ SELECT jsonb_build_object(
         FROM unmatched_vends u
         WHERE u.subscriber_identifier = ANY ($2 || ARRAY (SELECT pseudonym(i) FROM unnest($2) AS i))
     ),
+    'discrepancies', (
+        SELECT coalesce(jsonb_agg(to_jsonb(d) ORDER BY d.id), '[]')
+        FROM discrepancies d WHERE d.purchase_id = ANY ($1) OR d.meter = ANY ($2)
+    ),
     'users', (
         SELECT coalesce(jsonb_agg(to_jsonb(s) - 'password_hash' ORDER BY s.id), '[]')
         FROM users s WHERE s.phone_number = ANY ($2)

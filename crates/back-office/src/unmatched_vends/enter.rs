@@ -11,7 +11,7 @@ use directory::{AuditContext, AuditEntry, append};
 use serde_json::json;
 use store::{Aad, Sealed, SealingKeys};
 
-use super::compare::{ListedVend, Standing, standings};
+use crate::reconciliation::{Found, ListedToken, ListedVend, find_booked};
 
 /// The place of a sealed token. Its number is that of the unmatched vend.
 pub(super) const TOKEN_COLUMN: &str = "unmatched_vends.sealed_token";
@@ -58,12 +58,12 @@ pub async fn enter_unmatched_vends(
 ) -> Result<EnteredVends, DatabaseError> {
     let work = database.operate(move |transaction| {
         Box::pin(async move {
-            let standings = standings(transaction, &provider_code, &listed).await?;
-            let known = standings.iter().filter(|standing| matches!(standing, Standing::Entered(_))).count();
-            let pairs = listed.iter().zip(&standings);
-            let unmatched: Vec<&ListedVend> = pairs
-                .filter_map(|(vend, standing)| (*standing == Standing::Unmatched).then_some(vend))
-                .collect();
+            let all: Vec<&ListedVend> = listed.iter().collect();
+            let found = find_booked(transaction, &provider_code, &all).await?;
+            let known = found.iter().filter(|found| matches!(found, Found::Entered(_))).count();
+            let pairs = listed.iter().zip(&found);
+            let unmatched: Vec<&ListedVend> =
+                pairs.filter_map(|(vend, found)| matches!(found, Found::Nothing).then_some(vend)).collect();
             if unmatched.is_empty() {
                 return Ok(EnteredVends { entered: Vec::new(), known });
             }
@@ -120,6 +120,9 @@ async fn insert(
 
 fn seal(sealing: &SealingKeys, vend: &ListedVend, number: i64) -> Result<Option<Sealed>, DatabaseError> {
     let place = Aad { row_id: number, column: TOKEN_COLUMN };
-    let tokens = vend.tokens.as_ref().map(|tokens| sealing.seal(tokens.wire_form().as_bytes(), place));
+    let tokens = match &vend.token {
+        ListedToken::Tokens(tokens) => Some(sealing.seal(tokens.wire_form().as_bytes(), place)),
+        ListedToken::Absent | ListedToken::Digest(_) => None,
+    };
     tokens.transpose().map_err(|_no_randomness| DatabaseError::Stale { what: "randomness for a nonce" })
 }

@@ -4,14 +4,25 @@ use actix_web::{
     HttpResponse,
     web::{Bytes, Data, Path, Query},
 };
+use chrono::DateTime;
 use serde::{Deserialize, Serialize};
 use sts::{Acceptance, Entry, EntryRefusal};
 
-use crate::{memory::Habits, script::Misbehaviour, world::World};
+use crate::{memory::Habits, script::Misbehaviour, statement::statement as write_statement, world::World};
 
 #[derive(Deserialize)]
 pub(super) struct VendsQuery {
     subscriber: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StatementQuery {
+    product: Option<String>,
+    /// RFC 3339, as is `until`.
+    from: Option<String>,
+    until: Option<String>,
+    #[serde(default)]
+    plant: String,
 }
 
 #[derive(Deserialize)]
@@ -35,6 +46,20 @@ struct Verdict {
 pub(super) async fn vends(world: Data<World>, query: Query<VendsQuery>) -> HttpResponse {
     let log = world.log.to_json(query.subscriber.as_deref());
     HttpResponse::Ok().content_type("application/json").body(log)
+}
+
+/// `GET /statement?product=&from=&until=&plant=`.
+pub(super) async fn statement(world: Data<World>, query: Query<StatementQuery>) -> HttpResponse {
+    let moment = |text: &Option<String>| text.as_deref().map(DateTime::parse_from_rfc3339).transpose();
+    let (plants, period) = match (query.plant.parse(), moment(&query.from), moment(&query.until)) {
+        (Ok(plants), Ok(from), Ok(until)) => (plants, (from, until)),
+        (Err(why), _, _) => return HttpResponse::BadRequest().json(serde_json::json!({ "error": why })),
+        (_, Err(why), _) | (_, _, Err(why)) => {
+            return HttpResponse::BadRequest().json(serde_json::json!({ "error": why.to_string() }));
+        }
+    };
+    let text = write_statement(world.log.records(None), query.product.as_deref(), period, &plants);
+    HttpResponse::Ok().content_type("text/csv").body(text)
 }
 
 /// `POST /meters/{number}/enter`.

@@ -95,6 +95,7 @@ impl Utility {
         let currency = self.tariff.currency();
         let record = VendRecord {
             reference: sender.msg_id.to_string(),
+            transaction: sale.as_ref().map(|receipt| receipt.number.clone()).unwrap_or_default(),
             subscriber: order.meter.clone(),
             product_type: order.service.product().as_str().to_owned(),
             amount: order.amount.clone(),

@@ -67,6 +67,7 @@ impl Aggregator {
         let currency = order.amount.currency();
         let record = VendRecord {
             reference: order.custom_identifier.clone(),
+            transaction: number.to_string(),
             subscriber: order.phone.clone(),
             product_type: Product::Airtime.as_str().to_owned(),
             amount: order.amount.amount().to_string(),

@@ -1,0 +1,145 @@
+//! `vendctl reconcile`: holds a provider's statement against the books.
+
+use std::path::PathBuf;
+
+use back_office::{
+    DiscrepancyRecord, DiscrepancyScope, ListedVend, Reconciled, Reconciler, StatementPeriod, StatementPlan,
+};
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use clap::Args;
+use clock::{Clock as _, SystemClock};
+
+use crate::{
+    arguments::Why,
+    discrepancies,
+    error::VendctlError,
+    moment::Moment,
+    parse, provider,
+    reconciliations::CountsView,
+    report::{Report, instant},
+    session::Session,
+    statement::{self, Lines, StatementFileError, StatementForm},
+};
+
+/// The discrepancies that are printed. All of them are kept.
+pub(crate) const SHOWN: u16 = 1_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct Reconcile {
+    /// The provider's code
+    #[arg(value_parser = parse::provider_code)]
+    provider: String,
+    /// The statement, a CSV file with a line of headings
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The day that the statement covers, in the time zone of the settings
+    #[arg(long, value_name = "DAY", value_parser = parse::day, required_unless_present = "from", conflicts_with_all = ["from", "until"])]
+    date: Option<NaiveDate>,
+    /// When the period of the statement begins, if it is not a day
+    #[arg(long, value_name = "MOMENT", value_parser = Moment::parse, requires = "until")]
+    from: Option<Moment>,
+    /// When the period of the statement ends
+    #[arg(long, value_name = "MOMENT", value_parser = Moment::parse, requires = "from")]
+    until: Option<Moment>,
+    /// How far the provider's clock may be from ours, such as 5m; at most 12h
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse::tolerance)]
+    tolerance: TimeDelta,
+    #[command(flatten)]
+    form: StatementForm,
+    /// Compare, and keep nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    why: Why,
+}
+
+const REHEARSED: &str = "This was a rehearsal. Nothing was kept.";
+const WITHOUT_TOKENS: &str =
+    "Tokens were not compared: vendctl has no [sealing] section, with which it could open ours.";
+
+impl Reconcile {
+    pub(crate) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        // Of a provider that does not exist, every vend would be unmatched.
+        provider::find(session, &self.provider).await?;
+        let period = self.period(session)?;
+        let form = self.form.reading(session.zone());
+        let checked = statement::check(&self.file, form.clone(), |vend| is_of(&period, vend))?;
+        if checked.has_tokens && session.can_seal {
+            session.store.refuse_another_key().await?;
+        }
+        let sealing = session.can_seal.then(|| session.store.sealing().clone());
+        let plan = StatementPlan {
+            provider_code: self.provider.clone(),
+            file_name: self.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            file_sha256: checked.sha256,
+            period,
+        };
+        let database = session.database().clone();
+        let mut run = if self.dry_run {
+            Reconciler::rehearse(database, sealing, plan)
+        } else {
+            Reconciler::begin(database, sealing, plan, session.act(&self.why)).await?
+        };
+        let mut lines = Lines::open(&self.file, form)?;
+        loop {
+            let batch = lines.batch()?;
+            if batch.is_empty() {
+                break;
+            }
+            run.take(batch).await?;
+        }
+        if lines.into_sha256() != checked.sha256 {
+            return Err(StatementFileError::Changed.into());
+        }
+        let report = self.report(session, run.finish().await?).await?;
+        let is_blind = checked.has_tokens && !session.can_seal;
+        Ok(if is_blind { report.noting(WITHOUT_TOKENS) } else { report })
+    }
+
+    fn period(&self, session: &Session) -> Result<StatementPeriod, VendctlError> {
+        let (from, until) = match (self.date, self.from, self.until) {
+            (Some(day), _, _) => {
+                (Moment::beginning_of(day), Moment::beginning_of(day.succ_opt().unwrap_or(day)))
+            }
+            (None, Some(from), Some(until)) => (from, until),
+            (None, _, _) => return Err(VendctlError::NoStatementPeriod),
+        };
+        let (from, until) = (session.moment(from)?, session.moment(until)?);
+        if from >= until {
+            return Err(VendctlError::NoStatementPeriod);
+        }
+        if until > SystemClock.now() {
+            return Err(VendctlError::PeriodIsNotOver { until: instant(until) });
+        }
+        Ok(StatementPeriod { from, until, tolerance: self.tolerance })
+    }
+
+    async fn report(&self, session: &Session, found: Reconciled) -> Result<Report, VendctlError> {
+        let Reconciled { run, counts, discrepancies } = found;
+        // Those that are kept have numbers, and decisions of earlier runs.
+        let shown: Vec<DiscrepancyRecord> = if run.is_some() {
+            let scope =
+                DiscrepancyScope { run, with_decided: true, limit: SHOWN, ..DiscrepancyScope::default() };
+            back_office::list_discrepancies(session.database(), scope).await?
+        } else {
+            discrepancies
+        };
+        let view = CountsView::new(run, &counts);
+        let report = discrepancies::beside(&view, &view.sentence(), &shown);
+        Ok(match run {
+            None => report.noting(REHEARSED),
+            Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),
+        })
+    }
+}
+
+fn is_of(period: &StatementPeriod, vend: &ListedVend) -> Result<(), VendctlError> {
+    if period.admits(vend.vended_at) {
+        return Ok(());
+    }
+    Err(outside(&vend.provider_reference, vend.vended_at))
+}
+
+fn outside(reference: &str, at: DateTime<Utc>) -> VendctlError {
+    VendctlError::OutsidePeriod { reference: reference.to_owned(), at: instant(at) }
+}
