@@ -45,7 +45,7 @@ const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
 /// A connection and the task that drives it. Dropping it closes the socket at once and never sends a cancel. A cancel
 /// could turn a commit that waits for its standby into one that no standby has.
 pub struct Connection {
-    client: Client,
+    client: Arc<Client>,
     /// The statements that the server has prepared for this connection, by their types.
     prepared: Mutex<HashMap<TypeId, Statement>>,
     /// Whose statement is sent next.
@@ -110,7 +110,7 @@ impl Connection {
         self.client.batch_execute(sql).await.map_err(|error| self.failed(error))
     }
 
-    pub(crate) fn client(&self) -> &Client {
+    pub(crate) fn client(&self) -> &Arc<Client> {
         &self.client
     }
 
@@ -182,7 +182,7 @@ impl Connection {
         schema::arrive(&client).await?;
         let guard = tokio::spawn(leave_former_primary(driver.clone(), timelines.clone(), timeline));
         let connection = Self {
-            client,
+            client: Arc::new(client),
             prepared: Mutex::default(),
             turns: AsyncMutex::default(),
             driver,

@@ -209,6 +209,12 @@ struct Refusal {
     message: String,
 }
 
+/// Whether the server refuses a statement because an earlier one of its transaction has failed. Nothing of such a
+/// transaction can be committed.
+pub(crate) fn is_of_failed_transaction(error: &ServerError) -> bool {
+    error.code() == Some(&SqlState::IN_FAILED_SQL_TRANSACTION)
+}
+
 /// Whether the server closes the session after this error, whatever its reason is. A proxy may leave the severity out,
 /// so the codes that always end a session count too: class 08, the shutdowns (57P..), and a transaction that was idle
 /// for too long (25P03).

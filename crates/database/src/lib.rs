@@ -22,6 +22,7 @@ mod statement;
 mod test_database;
 mod timeline;
 mod transaction;
+mod writes;
 
 pub use address::AddressError;
 pub use column::{Column, Element, column};
@@ -36,3 +37,4 @@ pub use schema::schema_version;
 pub use settings::DatabaseSettings;
 pub use statement::{Bound, Prepared, Statement, prepared};
 pub use transaction::Transaction;
+pub use writes::Writes;

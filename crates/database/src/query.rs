@@ -3,7 +3,7 @@
 //! Diesel writes the SQL, binds the parameters and reads the rows. This crate sends them itself, because diesel-async
 //! drops the SQLSTATE of an error.
 
-use std::{any::TypeId, future::poll_fn, pin::pin, task::Poll};
+use std::{any::TypeId, fmt, future::poll_fn, pin::pin, sync::Arc, task::Poll};
 
 use diesel::{
     deserialize::FromSqlRow,
@@ -13,7 +13,7 @@ use diesel::{
 };
 use futures_util::{TryStreamExt, future::BoxFuture, pin_mut};
 use tokio_postgres::{
-    Row, RowStream, Statement,
+    Client, Row, RowStream, Statement,
     types::{IsNull, ToSql, Type, private::BytesMut, to_sql_checked},
 };
 
@@ -153,7 +153,7 @@ enum Wanted {
 
 impl Request {
     /// Everything that needs the statement itself happens here, so that what is awaited later is small.
-    fn of(
+    pub(crate) fn of(
         connection: &Connection,
         query: &(impl QueryFragment<Pg> + QueryId),
     ) -> Result<Self, DatabaseError> {
@@ -193,26 +193,94 @@ impl Request {
     /// Statements that run at the same time are sent in the order in which they were begun, also while one of them is
     /// prepared.
     async fn send(self, connection: &Connection) -> Result<RowStream, tokio_postgres::Error> {
-        let client = connection.client();
         let turn = connection.turn().await;
-        let statement = match self.statement {
-            Wanted::Prepared(statement) => statement,
-            Wanted::New { id: Some(id), sql, types } => match connection.prepared(id) {
-                // Another statement of this type had the turn before this one.
-                Some(statement) => statement,
-                None => prepare(connection, id, &sql, &types).await?,
-            },
-            Wanted::New { id: None, sql, types } => {
-                return client.query_typed_raw(&sql, self.parameters.into_iter().zip(types)).await;
-            }
-        };
-        let mut answer = pin!(client.query_raw(&statement, self.parameters));
+        let mut answer =
+            pin!(self.statement.known(connection).await?.run(connection.client(), self.parameters));
         // The first poll sends it.
         let sent = poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await;
         drop(turn);
         match sent {
             Poll::Ready(answer) => answer,
             Poll::Pending => answer.await,
+        }
+    }
+
+    /// Whether it can be sent without a question to the server before.
+    pub(crate) const fn is_known(&self) -> bool {
+        matches!(self.statement, Wanted::Prepared(_) | Wanted::New { id: None, .. })
+    }
+
+    /// Sends the statement, in the order of [`Request::send`], and does not wait for its answer.
+    ///
+    /// # Errors
+    /// If it was certainly not sent, or if its answer was there at once and is an error.
+    pub(crate) async fn launch(self, connection: &Connection) -> Result<Answer, tokio_postgres::Error> {
+        let _turn = connection.turn().await;
+        let known = self.statement.known(connection).await?;
+        let (client, parameters): (Arc<Client>, _) = (connection.client().clone(), self.parameters);
+        let mut answer: BoxFuture<'static, _> = Box::pin(async move {
+            let rows = known.run(&client, parameters).await?;
+            pin_mut!(rows);
+            while rows.try_next().await?.is_some() {}
+            Ok(())
+        });
+        // The first poll sends it.
+        match poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await {
+            Poll::Ready(Err(error)) => Err(error),
+            Poll::Ready(Ok(())) => Ok(Answer(Box::pin(std::future::ready(Ok(()))))),
+            Poll::Pending => Ok(Answer(answer)),
+        }
+    }
+}
+
+/// The answer to a statement that was sent.
+pub(crate) struct Answer(BoxFuture<'static, Result<(), tokio_postgres::Error>>);
+
+impl Answer {
+    /// Waits for the answer.
+    pub(crate) async fn receive(self) -> Result<(), tokio_postgres::Error> {
+        self.0.await
+    }
+}
+
+impl fmt::Debug for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").finish_non_exhaustive()
+    }
+}
+
+impl Wanted {
+    /// The statement as the server knows it. Prepares it if this connection has not.
+    async fn known(self, connection: &Connection) -> Result<Known, tokio_postgres::Error> {
+        Ok(match self {
+            Self::Prepared(statement) => Known::Prepared(statement),
+            Self::New { id: Some(id), sql, types } => Known::Prepared(match connection.prepared(id) {
+                // Another statement of this type had the turn before this one.
+                Some(statement) => statement,
+                None => prepare(connection, id, &sql, &types).await?,
+            }),
+            Self::New { id: None, sql, types } => Known::Text { sql, types },
+        })
+    }
+}
+
+/// A statement that can be sent at once.
+enum Known {
+    Prepared(Statement),
+    Text { sql: String, types: Vec<Type> },
+}
+
+impl Known {
+    async fn run(
+        self,
+        client: &Client,
+        parameters: Vec<Parameter>,
+    ) -> Result<RowStream, tokio_postgres::Error> {
+        match self {
+            Self::Prepared(statement) => client.query_raw(&statement, parameters).await,
+            Self::Text { sql, types } => {
+                client.query_typed_raw(&sql, parameters.into_iter().zip(types)).await
+            }
         }
     }
 }

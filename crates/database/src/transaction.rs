@@ -1,14 +1,14 @@
 //! A transaction that commits only on request, and that knows what the answer to its commit proves.
 
-use std::{ops::Deref, time::Duration};
+use std::{
+    ops::Deref,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use tokio::time::timeout;
 
-use crate::{
-    Connection, DatabaseError,
-    error::{Phase, classify},
-    pool::PooledConnection,
-};
+use crate::{Connection, DatabaseError, pool::PooledConnection, writes::Writes};
 
 /// A transaction. End it with [`commit`](Transaction::commit), [`roll_back`](Transaction::roll_back) or
 /// [`end`](Transaction::end). If it is dropped without an end, it closes its connection, and the server rolls it back.
@@ -18,6 +18,8 @@ pub struct Transaction {
     /// `None` once it has ended.
     connection: Option<PooledConnection>,
     deadline: Duration,
+    /// Whether the server has answered BEGIN.
+    has_begun: AtomicBool,
 }
 
 const HELD: &str = "a transaction holds its connection until it ends";
@@ -25,7 +27,7 @@ const HELD: &str = "a transaction holds its connection until it ends";
 impl Transaction {
     /// Created before BEGIN, so that a connection without an answer to BEGIN is closed and not reused.
     pub(crate) const fn on(connection: PooledConnection, deadline: Duration) -> Self {
-        Self { connection: Some(connection), deadline }
+        Self { connection: Some(connection), deadline, has_begun: AtomicBool::new(false) }
     }
 
     /// Begins the transaction. It must be the first statement. Others may be begun while its answer is awaited: they are
@@ -35,32 +37,22 @@ impl Transaction {
     /// # Errors
     /// What the server answers, and [`DatabaseError::Unavailable`] if it does not answer in time.
     pub async fn begin(&self) -> Result<(), DatabaseError> {
-        timeout(self.deadline, self.batch_execute("BEGIN")).await.map_err(DatabaseError::unavailable)?
+        timeout(self.deadline, self.batch_execute("BEGIN")).await.map_err(DatabaseError::unavailable)??;
+        self.has_begun.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// The end of the transaction, for its writes. They are sent together with the commit.
+    pub fn writes(self) -> Writes {
+        Writes::of(self)
     }
 
     /// Commits the transaction.
     ///
     /// # Errors
     /// [`DatabaseError::Unacknowledged`] unless it is certain whether the transaction was committed.
-    pub async fn commit(mut self) -> Result<(), DatabaseError> {
-        let (deadline, warnings) = (self.deadline, self.warnings());
-        // After a failed statement, the server answers COMMIT with a silent ROLLBACK. The SELECT before it, in the same
-        // message, then fails with an error.
-        match timeout(deadline, self.client().batch_execute("SELECT; COMMIT")).await {
-            Ok(Ok(())) if self.warnings() != warnings => {
-                Err(DatabaseError::Unacknowledged { source: "the server warned about the commit".into() })
-            }
-            // The new primary may have begun without this commit.
-            Ok(Ok(())) if !self.is_newest() => {
-                Err(DatabaseError::Unacknowledged { source: "another server was promoted meanwhile".into() })
-            }
-            Ok(Ok(())) => {
-                self.give_back();
-                Ok(())
-            }
-            Ok(Err(error)) => Err(classify(error, Phase::Commit)),
-            Err(elapsed) => Err(DatabaseError::Unacknowledged { source: elapsed.into() }),
-        }
+    pub async fn commit(self) -> Result<(), DatabaseError> {
+        self.writes().commit().await
     }
 
     /// Rolls the transaction back. If the server does not answer, the connection is closed, and the server rolls back
@@ -86,8 +78,18 @@ impl Transaction {
 
 impl Transaction {
     /// Returns the connection to its pool. Call it only when the transaction is known to have ended.
-    fn give_back(&mut self) {
+    pub(crate) fn give_back(&mut self) {
         drop(self.connection.take());
+    }
+
+    /// Whether the server has answered BEGIN. Without it, each statement commits by itself.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Acquire)
+    }
+
+    /// How long the answer to the commit is waited for.
+    pub(crate) const fn deadline(&self) -> Duration {
+        self.deadline
     }
 }
 

@@ -5,7 +5,7 @@
 pub enum Point {
     /// All checks that can refuse before money is held are done. Nothing is held.
     ConfirmBeforeReserve,
-    /// In a lane: a group that contains a reserve is written and not committed.
+    /// In a lane: the writes of a group that contains a reserve are sent, and its commit is not.
     ReserveBeforeCommit,
     /// In a lane: the commit of such a group is acknowledged, and no caller is answered.
     ReserveAfterCommit,
@@ -18,7 +18,7 @@ pub enum Point {
     OrderLeaves,
     /// The provider's answer was read and parsed. The outcome is not recorded.
     ConfirmAnswered,
-    /// In a lane: a group that contains a record is written and not committed.
+    /// In a lane: the writes of a group that contains a record are sent, and its commit is not.
     RecordBeforeCommit,
     /// In a lane: the commit of such a group is acknowledged, and no caller is answered.
     RecordAfterCommit,

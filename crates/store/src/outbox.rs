@@ -4,7 +4,7 @@
 use std::{fmt, time::Duration};
 
 use chrono::{DateTime, Utc};
-use database::{Connection, DatabaseError, Run, Statement, column, prepared};
+use database::{DatabaseError, Run, Statement, Writes, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text, Timestamptz};
 use purchase::{Channel, Notice, PurchaseId, Record};
 
@@ -164,19 +164,17 @@ impl Statement for RecordDeliveries {
 }
 
 /// Writes the messages that a group of events owes, in the transaction of the group.
-pub(crate) async fn insert(connection: &Connection, owed: &[Owed]) -> Result<(), DatabaseError> {
+pub(crate) async fn insert(writes: &mut Writes, owed: &[Owed]) -> Result<(), DatabaseError> {
     if owed.is_empty() {
         return Ok(());
     }
-    prepared::<InsertNotices>()
+    let insert = prepared::<InsertNotices>()
         .bind::<Array<BigInt>, _>(column(owed, |owed| owed.id.purchase.0))
         .bind::<Array<Text>, _>(column(owed, |owed| owed.id.notice.kind.as_str()))
         .bind::<Array<Text>, _>(column(owed, |owed| owed.id.notice.recipient.as_str()))
         .bind::<Array<Text>, _>(column(owed, |owed| owed.id.notice.channel.as_str()))
-        .bind::<Array<Timestamptz>, _>(column(owed, |owed| owed.at))
-        .execute(connection)
-        .await?;
-    Ok(())
+        .bind::<Array<Timestamptz>, _>(column(owed, |owed| owed.at));
+    writes.send(insert).await
 }
 
 impl Store {

@@ -1,5 +1,5 @@
 //! A proxy to a database. It can cut the connection at a commit, before or after the server has done it. It
-//! can also delay a commit for as long as the test needs.
+//! can also delay a commit for as long as the test needs. Writes that are sent together with a commit share its fate.
 
 use std::{
     io::{self, Read, Write},
@@ -133,15 +133,18 @@ impl Buffer {
     }
 }
 
-/// Forwards what the server sends, until its answers are muted.
+/// Forwards what the server sends, until its answers are muted or the client is gone. From then on it only reads them, until
+/// the server has done all that it was asked. A server that could not send its answer to a write would give up before the
+/// commit that came with the write.
 fn answer(mut server: TcpStream, mut client: TcpStream, is_muted: &AtomicBool) -> io::Result<()> {
     let mut message = vec![0; 65_536];
     loop {
         let length = server.read(&mut message)?;
-        let said = message.get(..length).filter(|said| !said.is_empty());
-        match said {
-            Some(said) if !is_muted.load(Ordering::SeqCst) => client.write_all(said)?,
-            Some(_) | None => return client.shutdown(Shutdown::Both),
+        let Some(said) = message.get(..length).filter(|said| !said.is_empty()) else { break };
+        if is_muted.load(Ordering::SeqCst) || client.write_all(said).is_err() {
+            io::copy(&mut server, &mut io::sink())?;
+            break;
         }
     }
+    client.shutdown(Shutdown::Both)
 }

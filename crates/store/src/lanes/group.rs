@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use database::{Connection, DatabaseError, Transaction};
+use database::{Connection, DatabaseError, Transaction, Writes};
 use failpoint::{Point, hit};
 use purchase::{Incident, Lifecycle, PurchaseId};
 use tokio::time::timeout;
@@ -37,6 +37,13 @@ struct Answers {
     records: Vec<Option<Recorded>>,
     reserves: Vec<Result<Reserved, ReserveRefusal>>,
     incidents: Vec<(PurchaseId, Incident)>,
+}
+
+/// What a group writes, and its answers once that is committed.
+struct Decided<'a> {
+    records: Records<'a>,
+    reserves: Reserves<'a>,
+    answers: Answers,
 }
 
 /// Why a group was not committed, classified by what that means for its jobs.
@@ -126,13 +133,22 @@ impl Group {
 
     async fn transact(&self, context: &LaneContext) -> Result<Answers, DatabaseError> {
         let transaction = context.pool.transaction().await?;
-        let outcome = timeout(context.deadline, self.within(&transaction, context)).await;
         // On a timeout, the dropped transaction closes its connection.
-        let outcome = outcome.map_err(|elapsed| DatabaseError::Unavailable { source: elapsed.into() })?;
+        let decided = timeout(context.deadline, self.decide(&transaction, context)).await;
+        let decided = match decided.map_err(DatabaseError::unavailable)? {
+            Ok(decided) => decided,
+            Err(error) => {
+                transaction.roll_back().await;
+                return Err(error);
+            }
+        };
+        let mut writes = transaction.writes();
+        let sent = timeout(context.deadline, decided.write(&mut writes)).await;
+        let sent = sent.map_err(DatabaseError::unavailable)?;
         self.hit(Point::ReserveBeforeCommit, Point::RecordBeforeCommit);
-        let ended = transaction.end(outcome).await;
+        let ended = writes.end(sent).await;
         self.hit(Point::ReserveAfterCommit, Point::RecordAfterCommit);
-        ended
+        ended.map(|()| decided.answers)
     }
 
     fn hit(&self, with_reserves: Point, with_records: Point) {
@@ -144,26 +160,21 @@ impl Group {
         }
     }
 
-    /// Runs the statements of the group, and decides:
+    /// Locks and reads what the group needs, and decides:
     ///
     /// 1. begins the transaction;
     /// 2. locks the wallets;
     /// 3. locks the purchases of the records, and reads the inputs of the reserves, then the age of each request;
     /// 4. reads the reserves that an earlier run has committed ([`Self::committed_before`]);
-    /// 5. decides in memory: first the records, then the reserves, each in the order of arrival;
-    /// 6. writes the records, and then the reserves.
+    /// 5. decides in memory: first the records, then the reserves, each in the order of arrival.
     ///
-    /// The statements of steps 1 to 3 are sent together, and so are those of step 6. The server runs them in the order in
-    /// which they are begun, each after the one before it has its locks. The incidents and the audit lines of the records
-    /// follow after the inserts of the reserves. No money depends on that order. The reads of step 3 do not depend on each
-    /// other. If in step 6 a reserve overtook the record that frees its subscriber, its key or its money, a unique index or
-    /// a constraint would refuse it, nothing would be committed, and [`Self::run`] would run the group again or split it,
-    /// records first.
-    async fn within(
-        &self,
+    /// The statements of steps 1 to 3 are sent together. The server runs them in the order in which they are begun, each
+    /// after the one before it has its locks. The reads of step 3 do not depend on each other.
+    async fn decide<'a>(
+        &'a self,
         transaction: &Transaction,
-        context: &LaneContext,
-    ) -> Result<Answers, DatabaseError> {
+        context: &'a LaneContext,
+    ) -> Result<Decided<'a>, DatabaseError> {
         let connection: &Connection = transaction;
         let recorded: BTreeSet<i64> = self.records.iter().map(|job| job.submitted.id.0).collect();
         let debited: BTreeSet<i64> =
@@ -187,14 +198,9 @@ impl Group {
             kept.map_or_else(|| reserves.decide(&job.reservation, inputs, &locked, &mut wallets), Ok)
         });
         let reserve_answers = reserve_answers.collect();
-
-        tokio::try_join!(
-            biased;
-            records.write(connection),
-            reserves.write(connection),
-        )?;
         let incidents = records.incidents.iter().map(|opened| (opened.of.id, opened.incident)).collect();
-        Ok(Answers { records: record_answers, reserves: reserve_answers, incidents })
+        let answers = Answers { records: record_answers, reserves: reserve_answers, incidents };
+        Ok(Decided { records, reserves, answers })
     }
 
     fn propose<'a>(
@@ -274,6 +280,20 @@ impl Group {
             };
             let _gone = job.answer.send(Err(answer));
         }
+    }
+}
+
+impl Decided<'_> {
+    /// Sends everything that the group writes: the records, and then the reserves. The commit follows in the same round
+    /// trip, so no answer is looked at here. Each statement must fail by itself if it does not do what was decided.
+    ///
+    /// If a reserve overtook the record that frees its subscriber, its key or its money, a unique index or a constraint
+    /// would refuse it, nothing would be committed, and [`Group::run`] would run the group again or split it, records first.
+    async fn write(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
+        self.records.write(writes).await?;
+        self.reserves.write(writes).await?;
+        self.records.refuse_vends_of_others(writes).await?;
+        self.records.insert_operator_actions(writes).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes the accepted reserves of a group: the purchase and its first attempt.
 
-use database::{Connection, DatabaseError, Run, Statement, column, prepared};
+use database::{DatabaseError, Statement, Writes, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz};
 use purchase::KeyedRequest;
 
@@ -13,13 +13,13 @@ impl Statement for InsertPurchases {
 }
 
 impl Reserves<'_> {
-    /// Writes the accepted reserves. Collides if another process took the subscriber or the key meanwhile.
-    pub(super) async fn write(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    /// Sends the accepted reserves. Collides if another process took the subscriber or the key meanwhile.
+    pub(super) async fn write(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         if self.accepted.is_empty() {
             return Ok(());
         }
         let a = &self.accepted;
-        prepared::<InsertPurchases>()
+        let insert = prepared::<InsertPurchases>()
             .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.id.0))
             .bind::<Array<Text>, _>(column(a, |x| x.reservation.reference.as_str()))
             .bind::<Array<BigInt>, _>(column(a, |x| x.reservation.authority.organisation.0))
@@ -60,10 +60,8 @@ impl Reserves<'_> {
                 keyed(x).map(|keyed| keyed.hash.as_bytes().as_slice())
             }))
             .bind::<Array<Nullable<Text>>, _>(column(a, |x| x.reservation.request_id.as_deref()))
-            .bind::<Array<Nullable<Timestamptz>>, _>(column(a, |x| x.due_at))
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(a, |x| x.due_at));
+        writes.send(insert).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Operator actions on a purchase, written to the audit log in the transaction that performs them.
 
-use database::{Connection, DatabaseError, Run, Statement, column, prepared};
+use database::{DatabaseError, Statement, Writes, column, prepared};
 use diesel::sql_types::{Array, BigInt, Jsonb, Text};
 
 use super::record::Records;
@@ -16,8 +16,9 @@ FROM unnest($1, $2, $3, $4, $5, $6) AS d (actor, action, organisation_id, purcha
 }
 
 impl Records<'_> {
-    /// Writes an audit line for each operator action that moved its purchase.
-    pub(super) async fn insert_operator_actions(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    /// Sends an audit line for each operator action that moved its purchase. The audit log comes last, because no other
+    /// transaction can add to it from there to the commit.
+    pub(super) async fn insert_operator_actions(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         let done = self
             .history
             .iter()
@@ -26,15 +27,13 @@ impl Records<'_> {
         if done.is_empty() {
             return Ok(());
         }
-        prepared::<InsertOperatorActions>()
+        let insert = prepared::<InsertOperatorActions>()
             .bind::<Array<Text>, _>(column(&done, |(_, action)| action.act.actor.as_str()))
             .bind::<Array<Text>, _>(column(&done, |(_, action)| action.action))
             .bind::<Array<BigInt>, _>(column(&done, |(_, action)| action.of.0))
             .bind::<Array<BigInt>, _>(column(&done, |(id, _)| id.0))
             .bind::<Array<Text>, _>(column(&done, |(_, action)| action.act.reason.as_str()))
-            .bind::<Array<Jsonb>, _>(done.iter().map(|(_, action)| &action.details).collect::<Vec<_>>())
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind::<Array<Jsonb>, _>(done.iter().map(|(_, action)| &action.details).collect::<Vec<_>>());
+        writes.send(insert).await
     }
 }

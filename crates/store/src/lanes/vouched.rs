@@ -4,7 +4,7 @@
 //! A vend that a provider proves is stored whatever else is stored. An operator copies a transaction name from a
 //! letter, and may copy it twice.
 
-use database::{Connection, DatabaseError, Run, Statement, prepared};
+use database::{Connection, DatabaseError, Run, Statement, Writes, prepared};
 use diesel::{
     QueryableByName,
     sql_types::{Array, BigInt, Nullable, Text},
@@ -54,8 +54,9 @@ LIMIT 1";
 
 impl Records<'_> {
     /// Refuses a vend that belongs to another purchase. Call it after everything is written, so that two entries in one
-    /// group see each other.
-    pub(super) async fn refuse_vends_of_others(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    /// group see each other. Nothing is committed before the answer is read, so it costs a group with such an entry a few
+    /// round trips, and others none.
+    pub(super) async fn refuse_vends_of_others(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         let vouched = self.history.iter().filter_map(|line| {
             let Event::OperatorVended { vend, .. } = &line.submitted.event else { return None };
             Some((line.submitted.id, vend.provider_transaction.as_str()))
@@ -65,6 +66,7 @@ impl Records<'_> {
             return Ok(());
         }
         let names: Vec<&str> = vouched.iter().map(|(_, name)| *name).collect();
+        let connection = writes.answered().await?;
         prepared::<LockVends>().bind::<Array<Text>, _>(names).execute(connection).await?;
         match find_owner(connection, &vouched).await? {
             Some(_) => Err(DatabaseError::Duplicate { constraint: ONE_PURCHASE_PER_VEND.to_owned() }),

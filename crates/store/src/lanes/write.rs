@@ -1,6 +1,6 @@
 //! Writes everything that a group's events do, with one statement per table.
 
-use database::{Connection, DatabaseError, Run, Statement, column, prepared};
+use database::{DatabaseError, Statement, Writes, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
 use purchase::{Event, Sending};
 use vend::Breakdown;
@@ -34,30 +34,24 @@ statements! {
 }
 
 impl Records<'_> {
-    /// Writes all changes. The statements are sent together and run one after the other. The statement that ends a
-    /// purchase makes the database move its money. An incident must find the end of its purchase, so incidents are
-    /// written after it. The audit log comes last, because no other transaction can add to it from there to the commit.
-    pub(super) async fn write(&self, connection: &Connection) -> Result<(), DatabaseError> {
-        tokio::try_join!(
-            biased;
-            self.update_purchases(connection),
-            self.insert_attempts(connection),
-            self.insert_events(connection),
-            self.insert_replies(connection),
-            outbox::insert(connection, &self.owed),
-        )?;
-        self.insert_incidents(connection).await?;
-        self.refuse_vends_of_others(connection).await?;
-        self.insert_operator_actions(connection).await
+    /// Sends all changes. The server runs the statements one after the other. The statement that ends a purchase makes the
+    /// database move its money. An incident must find the end of its purchase, so incidents are written after it.
+    pub(super) async fn write(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
+        self.update_purchases(writes).await?;
+        self.insert_attempts(writes).await?;
+        self.insert_events(writes).await?;
+        self.insert_replies(writes).await?;
+        outbox::insert(writes, &self.owed).await?;
+        self.insert_incidents(writes).await
     }
 
-    async fn update_purchases(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    async fn update_purchases(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         let changes: Vec<&Change<'_>> = self.changes.values().collect();
         if changes.is_empty() {
             return Ok(());
         }
         let c = &changes;
-        let rows = prepared::<UpdatePurchases>()
+        let update = prepared::<UpdatePurchases>()
             .bind::<Array<BigInt>, _>(column(c, |c| c.to.id.0))
             .bind::<Array<Text>, _>(column(c, |c| c.from.0.as_str()))
             .bind::<Array<BigInt>, _>(column(c, |c| c.from.1.0))
@@ -103,69 +97,61 @@ impl Records<'_> {
             .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| c.to.lifecycle.claimed_at))
             .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| c.to.lifecycle.asked_at))
             .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c)?.ended_at))
-            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c)?.earlier_ended_by))
-            .execute(connection)
-            .await?;
-        if rows == changes.len() { Ok(()) } else { Err(DatabaseError::Stale { what: "a locked purchase" }) }
+            .bind::<Array<Nullable<Timestamptz>>, _>(column(c, |c| sending(c)?.earlier_ended_by));
+        writes.send(update).await
     }
 
-    async fn insert_attempts(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    async fn insert_attempts(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         if self.attempts.is_empty() {
             return Ok(());
         }
         let attempts: Vec<&LockedPurchase> = self.attempts.iter().collect();
-        prepared::<InsertAttempts>()
+        let insert = prepared::<InsertAttempts>()
             .bind::<Array<BigInt>, _>(column(&attempts, |a| a.id.0))
             .bind::<Array<SmallInt>, _>(column(&attempts, |a| small(a.lifecycle.attempt)))
             .bind::<Array<Text>, _>(column(&attempts, |a| a.provider_code.as_str()))
             .bind::<Array<Text>, _>(column(&attempts, |a| a.provider_reference.to_string()))
-            .bind::<Array<Timestamptz>, _>(column(&attempts, |a| a.at))
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind::<Array<Timestamptz>, _>(column(&attempts, |a| a.at));
+        writes.send(insert).await
     }
 
-    async fn insert_events(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    async fn insert_events(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         if self.history.is_empty() {
             return Ok(());
         }
         let lines: Vec<&HistoryLine<'_>> = self.history.iter().collect();
-        prepared::<InsertEvents>()
+        let insert = prepared::<InsertEvents>()
             .bind::<Array<BigInt>, _>(column(&lines, |line| line.after.id.0))
             .bind::<Array<Timestamptz>, _>(column(&lines, |line| line.after.at))
             .bind::<Array<Text>, _>(column(&lines, |line| line.submitted.event.kind().as_str()))
             .bind::<Array<Nullable<Text>>, _>(column(&lines, |line| detail(&line.submitted.event)))
             .bind::<Array<Text>, _>(column(&lines, |line| line.after.lifecycle.state.name().as_str()))
             .bind::<Array<BigInt>, _>(column(&lines, |line| line.after.lifecycle.fence.0))
-            .bind::<Array<SmallInt>, _>(column(&lines, |line| small(line.after.lifecycle.attempt)))
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind::<Array<SmallInt>, _>(column(&lines, |line| small(line.after.lifecycle.attempt)));
+        writes.send(insert).await
     }
 
-    async fn insert_replies(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    async fn insert_replies(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         if self.replies.is_empty() {
             return Ok(());
         }
         let r = &self.replies;
-        prepared::<InsertReplies>()
+        let insert = prepared::<InsertReplies>()
             .bind::<Array<BigInt>, _>(column(r, |r| r.purchase.0))
             .bind::<Array<SmallInt>, _>(column(r, |r| small(r.attempt)))
             .bind::<Array<Timestamptz>, _>(column(r, |r| r.at))
             .bind::<Array<Integer>, _>(column(r, |r| r.sealed.key_id))
             .bind::<Array<Bytea>, _>(column(r, |r| r.sealed.bytes.as_slice()))
-            .bind::<Array<Bool>, _>(column(r, |r| r.proves_nothing))
-            .execute(connection)
-            .await?;
-        Ok(())
+            .bind::<Array<Bool>, _>(column(r, |r| r.proves_nothing));
+        writes.send(insert).await
     }
 
-    async fn insert_incidents(&self, connection: &Connection) -> Result<(), DatabaseError> {
+    async fn insert_incidents(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
         if self.incidents.is_empty() {
             return Ok(());
         }
         let i = &self.incidents;
-        prepared::<InsertIncidents>()
+        let insert = prepared::<InsertIncidents>()
             .bind::<Array<BigInt>, _>(column(i, |i| i.of.id.0))
             .bind::<Array<Text>, _>(column(i, |i| i.incident.as_str()))
             .bind::<Array<Timestamptz>, _>(column(i, |i| i.of.at))
@@ -175,10 +161,8 @@ impl Records<'_> {
             }))
             .bind::<Array<Nullable<Bytea>>, _>(column(i, |i| {
                 i.sealed.tokens.as_ref().map(|sealed| sealed.bytes.as_slice())
-            }))
-            .execute(connection)
-            .await?;
-        Ok(())
+            }));
+        writes.send(insert).await
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use database::DatabaseError;
 use purchase::StateName;
 use store::{RecordError, ReserveError};
 use test_kit::waiting::until;
@@ -63,6 +64,34 @@ async fn one_poisoned_record_fails_alone() {
     }
     assert_eq!(env.state(orders[3].id), "IN_FLIGHT");
     assert_eq!(env.balances(merchant.wallet), format!("{}|1150", 1_000_000 - 6 * 1_150));
+}
+
+/// A trigger leaves the purchase as it is. It stands for a defect in the locks: the row is not what was read under its lock.
+#[tokio::test]
+async fn a_record_that_would_leave_its_purchase_as_it_is_is_not_committed() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(50_000).await;
+    let (order, _) = env.reserved(&merchant, "04000000001", 1_000).await;
+    env.sql(
+        "CREATE FUNCTION leave_it() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+         CREATE TRIGGER a_leave_it BEFORE UPDATE ON purchases FOR EACH ROW EXECUTE FUNCTION leave_it()",
+    );
+    let before = env.count("purchase_history");
+    let of = merchant.authority.organisation;
+    let refused = env.store.record(order.id, of, vended("V1", 1_000)).await;
+    let Err(RecordError::Unacknowledged(error)) = refused else { panic!("{refused:?}") };
+    assert!(
+        matches!(&*error, DatabaseError::Rejected { constraint, .. } if constraint == "purchases_change_as_locked"),
+        "{error:?}"
+    );
+    assert!(!error.may_have_been_kept());
+    assert_eq!((env.state(order.id).as_str(), env.count("purchase_history")), ("IN_FLIGHT", before));
+    assert_eq!((env.count("journal_entries WHERE kind = 'SETTLE'"), env.count("outbox")), (0, 0));
+    assert_eq!(env.balances(merchant.wallet), "50000|1150");
+
+    env.sql("DROP TRIGGER a_leave_it ON purchases");
+    env.store.record(order.id, of, vended("V1", 1_000)).await.unwrap();
+    assert_eq!(env.balances(merchant.wallet), "48850|0");
 }
 
 #[tokio::test]

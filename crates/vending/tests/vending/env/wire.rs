@@ -19,6 +19,9 @@ pub enum Lost {
     Acknowledgement,
 }
 
+/// The answer to a commit behind a failed write (SQLSTATE in_failed_sql_transaction).
+const REFUSED: &[u8] = b"25P02";
+
 pub struct Wire {
     from: u16,
     to: u16,
@@ -158,9 +161,14 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, state: Arc<State>) 
             }
             read = server.read(&mut down) => {
                 let Ok(length @ 1..) = read else { return };
-                if loses_the_answer { return }
                 let message = down.get(..length).unwrap_or_default();
-                if client.write_all(message).await.is_err() { return }
+                if loses_the_answer {
+                    // The answers to the writes come first. A server that could not send them would give up before the
+                    // commit.
+                    if says(message, b"COMMIT") || says(message, REFUSED) { return }
+                } else if client.write_all(message).await.is_err() {
+                    return;
+                }
             }
         }
     }
@@ -171,7 +179,8 @@ async fn becomes_cut(is_cut: &mut watch::Receiver<bool>) {
     let _gone = is_cut.wait_for(|cut| *cut).await;
 }
 
-/// These words are sent in small messages of their own.
+/// A statement that begins or ends a transaction is sent as text, and its word is the answer to it. The others are prepared
+/// before: their texts have none of these words.
 fn says(message: &[u8], word: &[u8]) -> bool {
     message.windows(word.len()).any(|part| part == word)
 }
