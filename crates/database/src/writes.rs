@@ -26,7 +26,7 @@ const WRITES_LIKELY: usize = 8;
 /// The writes of a transaction and its commit. A write is sent without waiting for the answers to those before it, and the
 /// commit is sent right behind the last one. The server runs them in this order.
 ///
-/// So nobody looks at the answer to a write before the commit is sent. A write that did not do what it should must fail by
+/// So the program does not look at the answer to a write before the commit is sent. A write that did not do what it should must fail by
 /// itself: then the server refuses everything behind it, the commit too.
 #[must_use = "writes that are dropped are rolled back"]
 #[derive(Debug)]

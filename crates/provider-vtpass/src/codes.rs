@@ -20,7 +20,7 @@ pub(crate) enum Meaning {
 }
 
 /// The codes of the vendor's page of response codes that say what became of a request. These are not included, because they
-/// do not: `001` (a query), `040` (money was paid back, but nobody says that no token was shown), `044` (a person resolved
+/// do not: `001` (a query), `040` (money was paid back, but no source says that no token was shown), `044` (a person resolved
 /// it), `083` (a system error).
 const CODES: [(&str, Meaning); 30] = [
     ("000", Meaning::Processed),
