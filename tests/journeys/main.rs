@@ -10,6 +10,7 @@ mod anonymous;
 mod books;
 mod broken_heads;
 mod caller;
+mod certificates;
 mod codes;
 mod conversation;
 mod crowds;

@@ -42,6 +42,8 @@ pub enum Endpoint {
     Sales,
     /// The customer's receipt of a purchase.
     Receipt,
+    /// The signed proof of how a purchase ended.
+    Certificate,
     /// The last tokens of a subscriber.
     LookUp,
     /// The message with the token, once more.
@@ -65,7 +67,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -80,6 +82,7 @@ impl Endpoint {
         Self::Statement,
         Self::Sales,
         Self::Receipt,
+        Self::Certificate,
         Self::LookUp,
         Self::Message,
         Self::Events,
@@ -111,6 +114,7 @@ impl Endpoint {
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
             Self::Receipt => "/public/v1/purchases/{id}/receipt",
+            Self::Certificate => "/public/v1/purchases/{id}/certificate",
             Self::LookUp => "/public/v1/subscribers/{id}/purchases",
             Self::Message => "/public/v1/purchases/{id}/messages",
             Self::Events => "/public/v1/events",
@@ -133,6 +137,7 @@ impl Endpoint {
             | Self::Statement
             | Self::Sales
             | Self::Receipt
+            | Self::Certificate
             | Self::LookUp
             | Self::Events => Method::GET,
             Self::Webhooks(call) => call.method(),
@@ -160,6 +165,7 @@ impl Endpoint {
             | Self::Confirm
             | Self::Retry
             | Self::Purchase
+            | Self::Certificate
             | Self::Message => &[],
             Self::Webhooks(call) => call.query_parameters(),
         }
@@ -179,9 +185,12 @@ impl Endpoint {
             Self::Message => Access::Permitted(Permission::MessagesSend),
             Self::LookUp => Access::Permitted(Permission::SubscribersRead),
             // Most events are about purchases. Every role that reads purchases may read everything else that an event shows.
-            Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt | Self::Events => {
-                Access::Permitted(Permission::PurchasesRead)
-            }
+            Self::Purchases
+            | Self::Purchase
+            | Self::Sales
+            | Self::Receipt
+            | Self::Certificate
+            | Self::Events => Access::Permitted(Permission::PurchasesRead),
             Self::Webhooks(call) => Access::Permitted(call.permission()),
         }
     }

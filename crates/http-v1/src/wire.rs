@@ -4,6 +4,7 @@
 mod account;
 mod actor;
 mod camt;
+mod certificate;
 mod csv;
 mod deliveries;
 mod event;
@@ -22,6 +23,7 @@ mod webhooks;
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
 pub use camt::Camt053;
+pub use certificate::{Certificate, certify};
 pub use deliveries::{Redelivery, WebhookAttempt, WebhookAttemptPage, WebhookTest};
 pub use event::EventPage;
 pub use listed::{ListedPurchase, PurchasePage, SubscriberPurchases};

@@ -8,6 +8,7 @@ mod arrival;
 mod backoff;
 mod calls;
 mod catalogue;
+mod certificates;
 mod confirm;
 mod customer;
 mod engine;
@@ -44,6 +45,7 @@ use store::Store;
 use tokio::sync::Semaphore;
 
 pub use arrival::{Arrival, CallerConnection};
+pub use certificates::CertificateKeys;
 pub use engine::{Engine, EngineRuntime};
 pub use measures::describe_metrics;
 pub use quote::Quote;
@@ -51,7 +53,9 @@ pub use reads::{PauseListing, ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, PauseEnd, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{BadNetwork, VendingSettings, WebhookSettings, WorkerSettings};
+pub use settings::{
+    BadCertificateSettings, BadNetwork, CertificateSettings, VendingSettings, WebhookSettings, WorkerSettings,
+};
 pub use store::RepeatedMessage;
 pub use webhook_store::{Again, Asked, AttemptRecord};
 pub use webhooks::WebhookError;

@@ -47,6 +47,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/message-sim", "message-sim", &["clock"]),
     ("crates/utility-sim", "utility-sim", &["message-sim", "money", "meter-token", "sts", "clock"]),
     ("crates/webhook", "webhook", &[]),
+    ("crates/certificate", "certificate", &["money"]),
     ("crates/database", "database", &[]),
     ("crates/directory", "directory", &["database"]),
     ("crates/feed", "feed", &["database", "purchase", "vend", "money"]),
@@ -56,6 +57,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "store",
         &[
             "catalogue",
+            "certificate",
             "directory",
             "database",
             "purchase",
@@ -94,6 +96,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "transcript",
             "webhook-store",
             "webhook",
+            "certificate",
             "purchase",
             "vend",
             "ledger",
@@ -131,6 +134,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "feed",
             "identity",
             "webhook",
+            "certificate",
             "purchase",
             "vend",
             "ledger",
@@ -267,6 +271,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "transcript",
             "test-kit",
             "webhook",
+            "certificate",
             "purchase",
             "ledger",
             "vend",
@@ -349,7 +354,7 @@ const TEST_KIT: (&str, &[&str]) = ("test-kit", &["bench"]);
 /// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format. A feature that the
 /// workspace does not switch on may add one for other teams.
 const PURE: &[&str] =
-    &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase", "webhook"];
+    &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase", "webhook", "certificate"];
 
 /// Prefixes of libraries that a pure crate must not use.
 const IMPURE: &[&str] = &[
