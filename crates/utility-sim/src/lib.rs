@@ -19,6 +19,7 @@
 //! | `GET /messages?to=` | the received messages, all or of one receiver: `{channel, to, subject, text, at}` |
 //! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |
 //! | `POST /meters/{number}/enter` `{"token"}` | enters a token into a meter: `{accepted, kind, reason, units_total}` |
+//! | `POST /meters/{number}/reset` | replaces a meter by a new one of the same number, and deletes its script |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
 //! | `DELETE /faults` | deletes the script |
 //! | `GET /load` | the open requests of `POST /xmlvend`, and the most at a time: `{now, most}` |
@@ -66,7 +67,7 @@
 //! and no answer about an earlier vend counts.
 //!
 //! With `vend_log` and `event_log` set, a simulator that was killed and restarted remembers all answers to vends, all
-//! tokens entered into meters, and the settings of its memory. Its fault script and its inbox are empty then, and its
+//! tokens entered into meters, meters that were replaced, and the settings of its memory. Its fault script and its inbox are empty then, and its
 //! access tokens are invalid.
 //!
 //! [`subscribers`] lists all named subscribers. [`Scenario`] describes the behaviour of each named meter.

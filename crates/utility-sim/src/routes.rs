@@ -20,6 +20,7 @@ pub(crate) fn configure(services: &mut ServiceConfig) {
         .route("/messages", get().to(messages::inbox))
         .route("/vends", get().to(control::vends))
         .route("/meters/{number}/enter", post().to(control::enter))
+        .route("/meters/{number}/reset", post().to(control::reset))
         .route("/faults", post().to(control::script))
         .route("/faults", delete().to(control::clear))
         .route("/load", get().to(control::load))
