@@ -11,6 +11,8 @@ mod reference;
 mod search;
 mod tabs;
 
+use std::sync::OnceLock;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     http::header::LOCATION,
@@ -33,8 +35,11 @@ struct StaticPages {
     changes: Page,
     error_index: Page,
     search: Page,
-    search_index: Document,
-    postman: Document,
+    facts: ServerFacts,
+    /// Made at the first request, because few ask for it and it needs the whole OpenAPI document.
+    postman: OnceLock<Document>,
+    /// In the same way.
+    search_index: OnceLock<Document>,
 }
 
 /// Adds the pages below `/docs` of a server with these settings to an application, which must be wrapped in
@@ -47,8 +52,9 @@ pub fn pages(config: &mut ServiceConfig, facts: &ServerFacts) {
         changes: Guide::Changes.page(facts),
         error_index: error_page::index(),
         search: search::page(),
-        search_index: search::index(facts),
-        postman: postman::collection(&facts.public_url),
+        facts: facts.clone(),
+        postman: OnceLock::new(),
+        search_index: OnceLock::new(),
     };
     config
         .app_data(Data::new(pages))
@@ -97,11 +103,11 @@ async fn show_search(request: HttpRequest, pages: Data<StaticPages>) -> HttpResp
 }
 
 async fn show_search_index(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
-    pages.search_index.answer(&request)
+    pages.search_index.get_or_init(|| search::index(&pages.facts)).answer(&request)
 }
 
 async fn show_postman(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
-    pages.postman.answer(&request)
+    pages.postman.get_or_init(|| postman::collection(&pages.facts.public_url)).answer(&request)
 }
 
 async fn show_error_index(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {

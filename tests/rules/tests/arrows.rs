@@ -354,7 +354,7 @@ const TEST_KIT: (&str, &[&str]) = ("test-kit", &["bench"]);
 /// Crates of values and rules: no input or output, no clock, no randomness, no waiting, no wire format. A feature that the
 /// workspace does not switch on may add one for other teams.
 const PURE: &[&str] =
-    &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase", "webhook", "certificate"];
+    &["money", "meter-token", "sts", "error-codes", "vend", "ledger", "purchase", "webhook"];
 
 /// Prefixes of libraries that a pure crate must not use.
 const IMPURE: &[&str] = &[

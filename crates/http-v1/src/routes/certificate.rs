@@ -5,8 +5,10 @@ use actix_web::{
     web::{Data, Path},
 };
 
+use certificate::Issued;
 use error_codes::ErrorCode;
 use identity::{Identity, Permission};
+use purchase::{OrganisationId, PurchaseId};
 use vending::{CertificateKeys, Vending};
 use web::{ApiError, Document, SharedState, authorised, authority, found, not_read};
 
@@ -26,16 +28,27 @@ pub async fn certificate(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesRead).await?;
     let (id, organisation) = (requests::purchase_in_path(&id)?, authority(&caller).organisation);
-    let issued = match vending.certificate(organisation, id).await.map_err(not_read)? {
-        Some(issued) => issued,
-        None => {
-            let record = found(vending.purchase(organisation, id).await.map_err(not_read)?)?.record;
-            let key = keys.signing().ok_or_else(|| ApiError::new(ErrorCode::CertificatesDisabled))?;
-            let issued = wire::certify(&record, SharedState::of(&request).public_url(), key)?;
-            found(vending.keep_certificate(organisation, id, issued).await.map_err(not_read)?)?
-        }
+    let kept = vending.certificate(organisation, id).await.map_err(not_read)?;
+    let issued = if let Some(kept) = kept {
+        kept
+    } else {
+        issue(&vending, &keys, organisation, id, SharedState::of(&request).public_url()).await?
     };
     Ok(HttpResponse::Ok().json(wire::Certificate::new(id, &issued)))
+}
+
+/// The first certificate of a purchase. If another request was faster, its certificate.
+async fn issue(
+    vending: &Vending,
+    keys: &CertificateKeys,
+    organisation: OrganisationId,
+    id: PurchaseId,
+    issuer: &str,
+) -> Result<Issued, ApiError> {
+    let record = found(vending.purchase(organisation, id).await.map_err(not_read)?)?.record;
+    let key = keys.signing().ok_or_else(|| ApiError::new(ErrorCode::CertificatesDisabled))?;
+    let new = wire::certify(&record, issuer, key)?;
+    found(vending.keep_certificate(organisation, id, new).await.map_err(not_read)?)
 }
 
 /// `GET /.well-known/jwks.json`: for everybody.

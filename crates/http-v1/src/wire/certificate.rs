@@ -12,6 +12,7 @@ use web::{ApiError, Detail, why_failed};
 
 /// A certificate, and what its owner needs to show what its digests are of.
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names on the wire")]
 pub struct Certificate<'a> {
     purchase_id: i64,
     /// A JWS in the compact form. It may be shown to anybody.
