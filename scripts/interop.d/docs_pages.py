@@ -34,11 +34,16 @@ LINKS = "[...new Set([...document.querySelectorAll('a[href]')].map(link => link.
 
 def check_docs_pages(base_url: str, program: str, place: Path) -> list[str]:
     document = json.loads(read(f"{base_url}/public/v1/openapi.json"))
-    guides = {"/docs/guide": "docs/INTEGRATING.md", "/docs/migrating": "docs/MIGRATING.md"}
+    guides = {
+        "/docs/guide": "docs/INTEGRATING.md",
+        "/docs/migrating": "docs/MIGRATING.md",
+        "/docs/changes": "docs/API-CHANGES.md",
+    }
     pages = {
         "/docs": lambda page: lists(page, endpoints(document), "the endpoint"),
         **{path: checks(Path(text).read_text()) for path, text in guides.items()},
         "/docs/errors": lambda page: lists(page, codes(document), "the code"),
+        "/docs/search#proof outcome": lambda page: lists(page, ["Proof of an outcome"], "the found section"),
     }
     complaints = []
     links = set()
@@ -46,7 +51,7 @@ def check_docs_pages(base_url: str, program: str, place: Path) -> list[str]:
         for path, check in pages.items():
             page.open(base_url + path)
             found = check(page)
-            page.screenshot(place / f"{path.strip('/').replace('/', '-')}.png")
+            page.screenshot(place / f"{re.sub('[^a-z]+', '-', path.strip('/'))}.png")
             found += foreign_requests(page, base_url) + page.mishaps()
             links |= set(page.evaluate(LINKS))
             complaints += [f"{path}: {complaint}" for complaint in found]

@@ -9,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from books import check_books
+from certificates import check_certificates
 from contract import check_contract
 from docs_pages import check_docs_pages
 from messages import check_messages
 from openapi import check_openapi
+from postman import check_postman
 from processes import answers, free_port, process, wait_until
 from webhooks import check_webhooks
 
@@ -23,13 +25,15 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "webhooks", "docs", "messages"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
             "openapi": lambda: check_openapi(base_url, facts, arguments.place),
             "contract": lambda: check_contract(base_url, arguments.place),
             "books": lambda: check_books(base_url, facts, arguments.place),
+            "certificates": lambda: check_certificates(base_url, facts, arguments.place),
+            "postman": lambda: check_postman(base_url, facts, arguments.place),
             "webhooks": lambda: check_webhooks(base_url, facts, arguments.place),
             "docs": lambda: check_docs_pages(base_url, arguments.chromium, arguments.place),
             "messages": lambda: check_messages(arguments.place, arguments.fake_smsc),

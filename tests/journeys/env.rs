@@ -155,7 +155,16 @@ const KNOWN: usize = 120;
 
 /// A separate environment with one merchant and a worker, which the test may break.
 pub fn another_env(name: &str) -> (Sandbox, sandbox::Merchant) {
-    let sandbox = Sandbox::start(&Options::for_tests(directory().join(name)), &programs()).unwrap();
+    another_env_with(&Options::for_tests(directory().join(name)))
+}
+
+/// The same, whose servers have no key for certificates.
+pub fn another_env_without_certificates(name: &str) -> (Sandbox, sandbox::Merchant) {
+    another_env_with(&Options { certifies: false, ..Options::for_tests(directory().join(name)) })
+}
+
+fn another_env_with(options: &Options) -> (Sandbox, sandbox::Merchant) {
+    let sandbox = Sandbox::start(options, &programs()).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let plan = MerchantPlan::staging("SHOP", "A shop");
     let merchant = runtime.block_on(sandbox.office().open_merchant(plan)).unwrap();

@@ -12,6 +12,7 @@ mod books;
 mod both_killed;
 mod broken_heads;
 mod caller;
+mod certificates;
 mod codes;
 mod conversation;
 mod crowds;

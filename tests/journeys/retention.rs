@@ -66,6 +66,13 @@ impl Shop {
         text
     }
 
+    /// The certificate of a purchase, and its salt.
+    async fn proves(&self, purchase: &Value) -> String {
+        let (status, text) = self.caller.gets(&format!("/purchases/{}/certificate", purchase["id"])).await;
+        assert_eq!(status, 200, "{text}");
+        text
+    }
+
     /// Asks for the message of a purchase again. The status and the code of the error, if it is one.
     async fn sends_again(&self, purchase: &Value, body: &str) -> (u16, String) {
         let path = format!("/purchases/{}/messages", purchase["id"]);
@@ -118,6 +125,7 @@ async fn an_erased_purchase_keeps_its_final_answer_and_is_never_bought_again() {
     let before = shop.asks_the_database(books);
     let corrected = format!(r#"{{"phone_number":"{PHONE}"}}"#);
     assert_eq!(shop.sends_again(&bought[0], &corrected).await.0, 200);
+    let proofs = [shop.proves(&bought[0]).await, shop.proves(&bought[1]).await];
     shop.ages("25 months");
 
     let mut worker =
@@ -136,6 +144,7 @@ async fn an_erased_purchase_keeps_its_final_answer_and_is_never_bought_again() {
         assert_eq!(now["beneficiary"]["phone_number"], "erased");
         assert!(now.pointer("/product/token").is_none() && now.get("subscriber_details").is_none(), "{now}");
     }
+    assert_eq!([shop.proves(&again[0]).await, shop.proves(&again[1]).await], proofs);
     assert_eq!(again[0]["subscriber_identifier"], meter);
     assert!(again[1]["subscriber_identifier"].as_str().unwrap().starts_with("erased."), "{}", again[1]);
     let [token, credit] = [shop.prints(&again[0]).await, shop.prints(&again[1]).await];

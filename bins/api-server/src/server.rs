@@ -10,7 +10,7 @@ use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
-use vending::{BadNetwork, Engine, Vending};
+use vending::{BadCertificateSettings, BadNetwork, CertificateKeys, Engine, Vending};
 use web::{HeadLimits, SharedState, WebSettingsError};
 use webhook::DestinationRules;
 
@@ -51,6 +51,9 @@ pub enum ServeError {
     /// The settings of webhooks cannot be used.
     #[error("the webhooks settings cannot be used")]
     Webhooks(#[from] BadNetwork),
+    /// The settings of certificates cannot be used.
+    #[error("the certificates settings cannot be used")]
+    Certificates(#[from] BadCertificateSettings),
     /// The address cannot be listened on.
     #[error("the server cannot listen on {listen}")]
     Listen {
@@ -75,6 +78,7 @@ struct Shared {
     identity: Data<Identity>,
     vending: Data<Vending>,
     destinations: Data<DestinationRules>,
+    certificates: Data<CertificateKeys>,
 }
 
 impl ApiServer {
@@ -116,6 +120,7 @@ impl ApiServer {
             identity: Data::new(identity),
             vending: Data::new(vending),
             destinations: Data::new(settings.webhooks.rules()?),
+            certificates: Data::new(settings.certificates.keys()?),
         };
         let vending = shared.vending.clone();
         let (server, address) = listen(settings, clock, shared)?;
@@ -180,6 +185,7 @@ fn listen(
             .app_data(shared.identity.clone())
             .app_data(shared.vending.clone())
             .app_data(shared.destinations.clone())
+            .app_data(shared.certificates.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
             .configure(http_legacy::routes)

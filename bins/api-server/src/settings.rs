@@ -9,7 +9,7 @@ use identity::IdentitySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
-use vending::{VendingSettings, WebhookSettings};
+use vending::{CertificateSettings, VendingSettings, WebhookSettings};
 use web::WebSettings;
 
 /// All settings of a server.
@@ -34,6 +34,9 @@ pub struct Settings {
     /// Where the webhook endpoints of integrators may be.
     #[serde(default)]
     pub webhooks: WebhookSettings,
+    /// The key that signs certificates of outcomes.
+    #[serde(default)]
+    pub certificates: CertificateSettings,
     /// The connections to providers, by their code.
     #[serde(default)]
     pub providers: HashMap<String, ProviderSettings>,
@@ -81,6 +84,7 @@ impl Settings {
         review.section("web", || self.web.checked());
         review.zeros("web", self.web.zeros());
         review.section("webhooks", || self.webhooks.rules().map(drop));
+        review.section("certificates", || self.certificates.keys().map(drop));
         review.section("store", || self.store.checked());
         review.zeros("store", self.store.zeros());
         review.section("sealing", || self.sealing.keys().map(drop));

@@ -68,6 +68,9 @@ pub struct Settings {
     /// For the server only.
     #[serde(default)]
     pub identity: Option<IgnoredAny>,
+    /// For the server only.
+    #[serde(default)]
+    pub certificates: Option<IgnoredAny>,
     /// For `api-server migrate` only.
     #[serde(default)]
     pub migrate: Option<IgnoredAny>,

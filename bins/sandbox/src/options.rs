@@ -25,6 +25,8 @@ pub struct Options {
     pub pace: Pace,
     /// Whether webhooks may be sent to this machine over plain HTTP. Programs of 0.1.0 refuse the settings for it.
     pub webhooks_stay_here: bool,
+    /// Whether the servers sign certificates of outcomes. Programs of 0.1.0 refuse the settings for it.
+    pub certifies: bool,
     /// Whether a worker is started with the sandbox.
     pub works: bool,
     /// The number of ordinary electricity meters besides the scenarios. An allow-list has room for about 900.
@@ -67,6 +69,7 @@ impl Options {
             requires_standby: false,
             pace: Pace::Real,
             webhooks_stay_here: true,
+            certifies: true,
             works: true,
             population: 500,
         }

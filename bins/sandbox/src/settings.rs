@@ -25,6 +25,8 @@ pub(crate) struct ApiServerSettings<'a> {
     pub(crate) shared: Shared<'a>,
     pub(crate) port: u16,
     pub(crate) refresh_key: &'a str,
+    /// The key that signs certificates, if the server has one.
+    pub(crate) certificate_key: Option<&'a str>,
 }
 
 /// The settings of the worker.
@@ -36,8 +38,10 @@ pub(crate) struct WorkerSettings<'a> {
 impl ApiServerSettings<'_> {
     /// The settings as TOML. No value needs escaping.
     pub(crate) fn to_toml(&self) -> String {
-        let Self { shared, port, refresh_key } = self;
+        let Self { shared, port, refresh_key, certificate_key } = self;
         let (limits, shared) = (limits(shared.pace), shared.to_toml());
+        let certificates =
+            certificate_key.map(|key| format!("[certificates]\nkey = \"{key}\"\n")).unwrap_or_default();
         format!(
             r#"[http]
 listen = "127.0.0.1:{port}"
@@ -49,6 +53,7 @@ public_url = "http://127.0.0.1:{port}"
 environment = "STAGING"
 refresh_key = "{refresh_key}"
 
+{certificates}
 {shared}"#
         )
     }

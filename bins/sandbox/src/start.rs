@@ -164,6 +164,7 @@ impl Sandbox {
             smtp_address: utility_sim.address(Listener::Smtp).to_owned(),
             sealing_key,
             refresh_key: random_word(32)?,
+            certificate_key: options.certifies.then(|| random_word(32)).transpose()?,
             pace: options.pace,
             requires_standby: options.requires_standby,
             webhooks_stay_here: options.webhooks_stay_here,

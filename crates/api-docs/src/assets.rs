@@ -12,6 +12,7 @@ static ASSETS: LazyLock<BTreeMap<&str, Document>> = LazyLock::new(|| {
     let ours = [
         ("handbook.css", Document::new("text/css", include_str!("../assets/handbook.css"))),
         ("reference.js", Document::new("text/javascript", include_str!("../assets/reference.js"))),
+        ("search.js", Document::new("text/javascript", include_str!("../assets/search.js"))),
         ("favicon.svg", Document::new("image/svg+xml", include_str!("../assets/favicon.svg"))),
     ];
     let vendored = [("swagger-ui.css", "text/css"), ("swagger-ui-bundle.js", "text/javascript")];

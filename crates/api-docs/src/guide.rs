@@ -23,17 +23,28 @@ pub(crate) enum Guide {
     Integrating,
     /// A comparison of both surfaces.
     Migrating,
+    /// What has changed in the API.
+    Changes,
+}
+
+/// A part of a guide with a heading.
+pub(crate) struct Section {
+    /// The id of its heading.
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) text: String,
 }
 
 impl Guide {
-    /// Both guides.
-    const ALL: [Self; 2] = [Self::Integrating, Self::Migrating];
+    /// Every guide.
+    pub(crate) const ALL: [Self; 3] = [Self::Integrating, Self::Migrating, Self::Changes];
 
     /// The path of the page.
     pub(crate) const fn address(self) -> &'static str {
         match self {
             Self::Integrating => "/docs/guide",
             Self::Migrating => "/docs/migrating",
+            Self::Changes => "/docs/changes",
         }
     }
 
@@ -48,10 +59,38 @@ impl Guide {
         Page::to_read(self.title(), &html! { (contents) (PreEscaped(text)) })
     }
 
-    const fn title(self) -> &'static str {
+    /// Its sections, for the search: the text from each heading to the next.
+    pub(crate) fn sections(self, facts: &ServerFacts) -> Vec<Section> {
+        let text = with_facts(self.text(), facts);
+        let events: Vec<_> = Parser::new_ext(&text, Options::ENABLE_TABLES).collect();
+        let mut sections: Vec<Section> = Vec::new();
+        let mut titles = headings(&events).into_iter();
+        let mut in_heading = false;
+        for event in &events {
+            if let Event::Start(Tag::Heading { .. }) = event {
+                let title = titles.next().map(|(_, words)| words).unwrap_or_default();
+                sections.push(Section { id: address(&title), title, text: String::new() });
+                in_heading = true;
+            } else if matches!(event, Event::End(TagEnd::Heading(_))) {
+                in_heading = false;
+            } else if let (Some(section), false) = (sections.last_mut(), in_heading) {
+                match event {
+                    Event::Text(text) | Event::Code(text) => section.text.push_str(text),
+                    // Words of neighbouring lines and cells are not one word.
+                    Event::End(_) | Event::SoftBreak | Event::HardBreak => section.text.push(' '),
+                    _other => {}
+                }
+            }
+        }
+        sections
+    }
+
+    /// What it is called in the navigation.
+    pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Integrating => "Guide",
             Self::Migrating => "Migrating",
+            Self::Changes => "Changes",
         }
     }
 
@@ -60,6 +99,7 @@ impl Guide {
         match self {
             Self::Integrating => "INTEGRATING.md",
             Self::Migrating => "MIGRATING.md",
+            Self::Changes => "API-CHANGES.md",
         }
     }
 
@@ -67,6 +107,7 @@ impl Guide {
         match self {
             Self::Integrating => include_str!("../../../docs/INTEGRATING.md"),
             Self::Migrating => include_str!("../../../docs/MIGRATING.md"),
+            Self::Changes => include_str!("../../../docs/API-CHANGES.md"),
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The pages that the server itself serves, so that an integrator needs nothing else: the reference of every endpoint,
-//! the guides, and a page for every error code. Everything is in the binary. Nothing is loaded from another host.
+//! the guides, what has changed, a page for every error code, a search in them, and a collection for Postman. Everything is in the binary. Nothing is loaded from another host.
 
 mod assets;
 mod error_page;
 mod facts;
 mod guide;
 mod page;
+mod postman;
 mod reference;
+mod search;
 mod tabs;
+
+use std::sync::OnceLock;
 
 use actix_web::{
     HttpRequest, HttpResponse,
@@ -28,7 +32,14 @@ struct StaticPages {
     reference: Page,
     guide: Page,
     migrating: Page,
+    changes: Page,
     error_index: Page,
+    search: Page,
+    facts: ServerFacts,
+    /// Made at the first request, because few ask for it and it needs the whole OpenAPI document.
+    postman: OnceLock<Document>,
+    /// In the same way.
+    search_index: OnceLock<Document>,
 }
 
 /// Adds the pages below `/docs` of a server with these settings to an application, which must be wrapped in
@@ -38,7 +49,12 @@ pub fn pages(config: &mut ServiceConfig, facts: &ServerFacts) {
         reference: reference::page(),
         guide: Guide::Integrating.page(facts),
         migrating: Guide::Migrating.page(facts),
+        changes: Guide::Changes.page(facts),
         error_index: error_page::index(),
+        search: search::page(),
+        facts: facts.clone(),
+        postman: OnceLock::new(),
+        search_index: OnceLock::new(),
     };
     config
         .app_data(Data::new(pages))
@@ -47,6 +63,10 @@ pub fn pages(config: &mut ServiceConfig, facts: &ServerFacts) {
         .service(get("/docs/", to_reference))
         .service(get(Guide::Integrating.address(), show_guide))
         .service(get(Guide::Migrating.address(), show_migrating))
+        .service(get(Guide::Changes.address(), show_changes))
+        .service(get("/docs/search", show_search))
+        .service(get(search::INDEX_PATH, show_search_index))
+        .service(get(postman::PATH, show_postman))
         .service(get("/docs/errors", show_error_index))
         .service(get("/docs/errors/{code}", show_error))
         .service(get(guide::CLIENT_PATH, show_client))
@@ -72,6 +92,22 @@ async fn show_guide(request: HttpRequest, pages: Data<StaticPages>) -> HttpRespo
 
 async fn show_migrating(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
     pages.migrating.answer(&request)
+}
+
+async fn show_changes(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.changes.answer(&request)
+}
+
+async fn show_search(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.search.answer(&request)
+}
+
+async fn show_search_index(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.search_index.get_or_init(|| search::index(&pages.facts)).answer(&request)
+}
+
+async fn show_postman(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {
+    pages.postman.get_or_init(|| postman::collection(&pages.facts.public_url)).answer(&request)
 }
 
 async fn show_error_index(request: HttpRequest, pages: Data<StaticPages>) -> HttpResponse {

@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use web::Document;
 
-use crate::guide::Guide;
+use crate::{guide::Guide, postman};
 
 /// The policy of pages to read: their own style, and no scripts.
 const TO_READ: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; \
@@ -18,6 +18,10 @@ const TO_READ: &str = "default-src 'none'; style-src 'self'; img-src 'self' data
 /// only.
 const TO_TRY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The policy of the search. It runs scripts of this server, which write no styles.
+const TO_SEARCH: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; \
+    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// A page of HTML with its policy.
 pub(crate) struct Page {
@@ -32,6 +36,20 @@ impl Page {
             TO_READ,
             &html! {
                 (head(title, &html! {}))
+                body {
+                    (navigation())
+                    main { (content) }
+                }
+            },
+        )
+    }
+
+    /// A page to read that has a script of this server.
+    pub(crate) fn with_script(title: &str, in_head: &Markup, content: &Markup) -> Self {
+        Self::new(
+            TO_SEARCH,
+            &html! {
+                (head(title, in_head))
                 body {
                     (navigation())
                     main { (content) }
@@ -94,7 +112,10 @@ fn navigation() -> Markup {
                 a href="/docs" { "Reference" }
                 a href="/docs/errors" { "Error codes" }
                 a href=(Guide::Migrating.address()) { "Migrating" }
+                a href=(Guide::Changes.address()) { "Changes" }
+                a href="/docs/search" { "Search" }
                 a href="/public/v1/openapi.json" { "OpenAPI" }
+                a href=(postman::PATH) download="vendgate.postman_collection.json" { "Postman" }
             }
         }
     }

@@ -18,6 +18,7 @@ use api_docs::{ServerFacts, pages};
 use clock::SystemClock;
 use error_codes::ErrorCode;
 use http_v1::Endpoint;
+use serde_json::Value;
 use web::{LimitSettings, RateSettings, SharedState, WebSettings, intake};
 
 struct Answer {
@@ -78,8 +79,15 @@ fn addresses(page: &str) -> Vec<(String, String)> {
     .collect()
 }
 
-const PAGES: [&str; 5] =
-    ["/docs", "/docs/guide", "/docs/migrating", "/docs/errors", "/docs/errors/provider_timeout"];
+const PAGES: [&str; 7] = [
+    "/docs",
+    "/docs/guide",
+    "/docs/migrating",
+    "/docs/changes",
+    "/docs/search",
+    "/docs/errors",
+    "/docs/errors/provider_timeout",
+];
 
 #[actix_web::test]
 async fn every_page_opens_and_so_does_whatever_it_loads_or_links_to() {
@@ -102,12 +110,13 @@ async fn every_page_opens_and_so_does_whatever_it_loads_or_links_to() {
 }
 
 #[actix_web::test]
-async fn no_page_loads_anything_from_elsewhere_and_none_runs_scripts_but_the_reference() {
+async fn no_page_loads_anything_from_elsewhere_and_only_two_run_scripts() {
     for path in PAGES {
         let opened = page(path).await;
         let policy = opened.header("content-security-policy");
         assert!(policy.starts_with("default-src 'none';") && !policy.contains("http"), "{policy}");
-        assert_eq!(policy.contains("script-src 'self'"), path == "/docs", "{path}");
+        assert_eq!(policy.contains("script-src 'self'"), ["/docs", "/docs/search"].contains(&path), "{path}");
+        assert_eq!(policy.contains("'unsafe-inline'"), path == "/docs", "{path}");
         for outside in ["src=\"http", "href=\"http", "<style", "onload="] {
             assert!(!opened.body.contains(outside), "{path} {outside}");
         }
@@ -196,4 +205,30 @@ async fn the_guide_shows_the_numbers_of_this_server_and_not_the_defaults() {
 async fn the_address_alone_leads_to_the_documentation() {
     let root = page("/").await;
     assert_eq!((root.status, root.header("location")), (307, "/docs"));
+}
+
+#[actix_web::test]
+async fn whatever_the_search_finds_is_where_it_says() {
+    let index: Vec<Value> = serde_json::from_str(&page("/docs/search.json").await.body).unwrap();
+    let found = |title: &str| index.iter().find(|entry| entry["title"] == title).unwrap();
+    assert_eq!(found("Proof of an outcome")["address"], "/docs/guide#proof-of-an-outcome");
+    assert_eq!(found("provider_timeout")["address"], "/docs/errors/provider_timeout");
+    assert!(found("GET /public/v1/events")["address"].as_str().unwrap().starts_with("/docs#/Events/"));
+    let text = found("This server")["text"].as_str().unwrap();
+    assert!(text.contains("901 seconds"), "the numbers of this server: {text}");
+    let guide = page("/docs/guide").await.body;
+    for entry in index.iter().filter(|entry| entry["page"] == "Guide") {
+        let (_, id) = entry["address"].as_str().unwrap().split_once('#').unwrap();
+        assert!(guide.contains(&format!("id=\"{id}\"")), "{entry}");
+    }
+    let script = page("/docs/assets/search.js").await;
+    assert_eq!((script.status, script.header("content-type")), (200, "text/javascript"));
+}
+
+#[actix_web::test]
+async fn a_collection_for_postman_sends_to_this_server() {
+    let answer = page("/docs/postman.json").await;
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    let collection: Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(collection["variable"][0]["value"], "https://vend.example.bw");
 }

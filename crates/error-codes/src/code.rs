@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{ErrorType, Retryable, table::row};
 
-/// An error code of the specification, section 7.3, or `rate_limited`, which this service adds.
+/// An error code of the specification, section 7.3, or `rate_limited` or `certificates_disabled`, which this service adds.
 ///
 /// What each means and what to do about it: [`ErrorCode::meaning`], [`ErrorCode::remedy`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,11 +40,12 @@ pub enum ErrorCode {
     UpstreamError,
     InternalError,
     RateLimited,
+    CertificatesDisabled,
 }
 
 impl ErrorCode {
-    /// Every code, in the order of the specification, the added one last.
-    pub const ALL: [Self; 30] = [
+    /// Every code, in the order of the specification, the added ones last.
+    pub const ALL: [Self; 31] = [
         Self::InvalidCredentials,
         Self::MissingPermission,
         Self::Forbidden,
@@ -75,6 +76,7 @@ impl ErrorCode {
         Self::UpstreamError,
         Self::InternalError,
         Self::RateLimited,
+        Self::CertificatesDisabled,
     ];
 
     /// The name on the wire; it never changes.

@@ -378,5 +378,17 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
                  This request did nothing and charged nothing.",
             remedy: "Wait for the seconds in the Retry-After header, then send the same request again.",
         },
+        ErrorCode::CertificatesDisabled => Row {
+            name: "certificates_disabled",
+            error_type: ErrorType::Permission,
+            retryable: Never,
+            param: None,
+            confirm: None,
+            retry: None,
+            meaning: "This server has no key that signs certificates of outcomes, and none was issued for this purchase \
+                 before.",
+            remedy: "Read the purchase: its status is as final as a certificate would say. If you need the proof, ask the operator \
+                 for certificates.",
+        },
     }
 }

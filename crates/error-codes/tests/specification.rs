@@ -76,13 +76,14 @@ fn the_types_and_their_statuses_are_the_specifications() {
 }
 
 #[test]
-fn the_codes_are_the_specifications_and_one_more() {
+fn the_codes_are_the_specifications_and_two_more() {
     let ours: Vec<_> = ErrorCode::ALL
         .into_iter()
         .map(|code| (code.as_str(), code.error_type().as_str(), flag(code.retryable())))
         .collect();
     let mut expected = CODES.to_vec();
     expected.push(("rate_limited", "rate_limit_error", "true"));
+    expected.push(("certificates_disabled", "permission_error", "false"));
     assert_eq!(ours, expected);
 }
 

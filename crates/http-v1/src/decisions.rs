@@ -24,6 +24,7 @@ impl Endpoint {
             | Self::Statement
             | Self::Sales
             | Self::Receipt
+            | Self::Certificate
             | Self::LookUp
             | Self::Message
             | Self::Events

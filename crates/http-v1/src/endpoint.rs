@@ -44,6 +44,8 @@ pub enum Endpoint {
     Sales,
     /// The customer's receipt of a purchase.
     Receipt,
+    /// The signed proof of how a purchase ended.
+    Certificate,
     /// The last tokens of a subscriber.
     LookUp,
     /// The message with the token, once more.
@@ -69,7 +71,7 @@ pub enum Access {
 
 impl Endpoint {
     /// All of them, in the order of the specification (section 4.1), the added ones last.
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::Login,
         Self::Refresh,
         Self::Me,
@@ -84,6 +86,7 @@ impl Endpoint {
         Self::Statement,
         Self::Sales,
         Self::Receipt,
+        Self::Certificate,
         Self::LookUp,
         Self::Message,
         Self::Events,
@@ -122,6 +125,7 @@ impl Endpoint {
             Self::Statement => "/public/v1/accounts/{id}/statement",
             Self::Sales => "/public/v1/reports/sales",
             Self::Receipt => "/public/v1/purchases/{id}/receipt",
+            Self::Certificate => "/public/v1/purchases/{id}/certificate",
             Self::LookUp => "/public/v1/subscribers/{id}/purchases",
             Self::Message => "/public/v1/purchases/{id}/messages",
             Self::Events => "/public/v1/events",
@@ -145,6 +149,7 @@ impl Endpoint {
             | Self::Statement
             | Self::Sales
             | Self::Receipt
+            | Self::Certificate
             | Self::LookUp
             | Self::Events => Method::GET,
             Self::Webhooks(call) => call.method(),
@@ -173,6 +178,7 @@ impl Endpoint {
             | Self::Confirm
             | Self::Retry
             | Self::Purchase
+            | Self::Certificate
             | Self::Message => &[],
             Self::Webhooks(call) => call.query_parameters(),
             Self::Batches(call) => call.query_parameters(),
@@ -193,9 +199,12 @@ impl Endpoint {
             Self::Message => Access::Permitted(Permission::MessagesSend),
             Self::LookUp => Access::Permitted(Permission::SubscribersRead),
             // Most events are about purchases. Every role that reads purchases may read everything else that an event shows.
-            Self::Purchases | Self::Purchase | Self::Sales | Self::Receipt | Self::Events => {
-                Access::Permitted(Permission::PurchasesRead)
-            }
+            Self::Purchases
+            | Self::Purchase
+            | Self::Sales
+            | Self::Receipt
+            | Self::Certificate
+            | Self::Events => Access::Permitted(Permission::PurchasesRead),
             Self::Webhooks(call) => Access::Permitted(call.permission()),
             Self::Batches(call) => Access::Permitted(call.permission()),
         }

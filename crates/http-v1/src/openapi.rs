@@ -3,6 +3,7 @@
 
 mod batches;
 mod bodies;
+mod certificate;
 mod error;
 pub(crate) mod events;
 mod examples;
@@ -105,6 +106,7 @@ fn components() -> Components {
     add::<wire::PurchasePage<'_>>(&mut schemas);
     add::<wire::SubscriberPurchases<'_>>(&mut schemas);
     add::<wire::QueuedMessage<'_>>(&mut schemas);
+    add::<wire::Certificate<'_>>(&mut schemas);
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
     add::<wire::EventPage<'_>>(&mut schemas);

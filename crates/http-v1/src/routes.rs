@@ -3,6 +3,7 @@
 mod accounts;
 mod auth;
 mod batches;
+mod certificate;
 mod deliveries;
 mod document;
 mod events;
@@ -28,11 +29,12 @@ use crate::{BatchCall, Endpoint, WebhookCall};
 use document::DocumentOnce;
 pub(crate) use strict::is_csv;
 
-/// Adds every path below `/public/v1` to an application, which must be wrapped in [`web::intake`] and hold
-/// a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`] and the [`webhook::DestinationRules`] as its
-/// data.
+/// Adds every path below `/public/v1`, and the keys of certificates, to an application, which must be wrapped in [`web::intake`] and
+/// hold a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`], the [`webhook::DestinationRules`] and the
+/// [`vending::CertificateKeys`] as its data.
 pub fn routes(config: &mut ServiceConfig) {
     config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
+    config.service(get(certificate::KEYS_PATH, certificate::keys));
     for endpoint in Endpoint::ALL {
         config.service(resource(endpoint));
     }
@@ -54,6 +56,7 @@ fn resource(endpoint: Endpoint) -> Resource {
         Endpoint::Statement => at(endpoint, statement::statement),
         Endpoint::Sales => at(endpoint, sales::sales),
         Endpoint::Receipt => at(endpoint, receipt::receipt),
+        Endpoint::Certificate => at(endpoint, certificate::certificate),
         Endpoint::LookUp => at(endpoint, look_up::look_up),
         Endpoint::Message => at(endpoint, message::again),
         Endpoint::Events => at(endpoint, events::list),

@@ -183,6 +183,8 @@ pub enum Detail {
     NotSold,
     /// A purchase is open, so it has no receipt yet.
     NotSoldYet,
+    /// A purchase is open, so it has no certificate yet.
+    NotFinalYet,
     /// A purchase was sold, but its token has been erased.
     TokenErased,
     /// The phone number of a purchase has been erased. `field`.
@@ -193,7 +195,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 92] = [
+    pub const ALL: [Self; 93] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -283,6 +285,7 @@ impl Detail {
         Self::TokenUnreadable,
         Self::NotSold,
         Self::NotSoldYet,
+        Self::NotFinalYet,
         Self::TokenErased,
         Self::NumberErased,
         Self::MessagesOfTheDay,
@@ -390,6 +393,7 @@ impl Detail {
             Self::TokenUnreadable => (ErrorCode::ProviderTimeout, "token_unreadable"),
             Self::NotSold => (ErrorCode::ResourceNotFound, "not_sold"),
             Self::NotSoldYet => (ErrorCode::TransactionPending, "not_sold"),
+            Self::NotFinalYet => (ErrorCode::TransactionPending, "not_final"),
             Self::TokenErased => (ErrorCode::ResourceNotFound, "erased"),
             Self::NumberErased => (ErrorCode::MissingField, "erased"),
             Self::MessagesOfTheDay => (ErrorCode::RateLimited, "messages_of_the_day"),

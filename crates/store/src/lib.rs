@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 
 mod accounts;
 mod calls;
+mod certificates;
 mod closings;
 mod cutoffs;
 mod decision;
@@ -34,6 +35,7 @@ mod slot_shares;
 mod statement;
 
 pub use calls::CallIdBlock;
+pub use certificates::CertificateError;
 pub use decision::{Decided, Decision, DecisionError};
 pub use due::{ClaimedPurchase, DueSlots};
 pub use idempotency::KeyHolder;

@@ -1,5 +1,5 @@
-//! The log of the events besides vends that must survive the process: the tokens entered into meters, and the changes
-//! of the simulator's memory.
+//! The log of the events besides vends that must survive the process: the tokens entered into meters, meters that were
+//! replaced, and the changes of the simulator's memory.
 
 use std::{
     fs::File,
@@ -18,6 +18,8 @@ use crate::{lines, memory::Habits};
 pub(crate) enum Event {
     /// A token was entered into a meter, by a customer or by the utility.
     Entered { meter: String, token: String },
+    /// A meter was replaced by a new one of the same number.
+    Reset { meter: String },
     /// The new handling of repeats and enquiries.
     Habits(Habits),
     /// The answers to this number of vends, from the start of the log, were forgotten.

@@ -21,6 +21,7 @@
 //! | `GET /vends?subscriber=` | the vend log, whole or of one subscriber |
 //! | `GET /statement?product=&from=&until=&plant=` | the vends of a period as the CSV file that a provider sends, with planted differences |
 //! | `POST /meters/{number}/enter` `{"token"}` | enters a token into a meter: `{accepted, kind, reason, units_total}` |
+//! | `POST /meters/{number}/reset` | replaces a meter by a new one of the same number, and deletes its script |
 //! | `POST /faults` `{"fault", "subscriber", "operation", "times", …}` | scripts the next replies |
 //! | `DELETE /faults` | deletes the script |
 //! | `GET /load` | the open requests of `POST /xmlvend`, and the most at a time: `{now, most}` |
@@ -71,7 +72,7 @@
 //! and no answer about an earlier vend counts.
 //!
 //! With `vend_log` and `event_log` set, a simulator that was killed and restarted remembers all answers to vends, all
-//! tokens entered into meters, and the settings of its memory. Its fault script and its inbox are empty then, and its
+//! tokens entered into meters, meters that were replaced, and the settings of its memory. Its fault script and its inbox are empty then, and its
 //! access tokens are invalid.
 //!
 //! # In the process of a test

@@ -88,8 +88,7 @@ pub(crate) enum IssueError {
 impl Meter {
     pub(crate) fn new(number: MeterNumber, service: Service, scenario: Scenario) -> Self {
         let issuer = issuer(algorithm(scenario), first_key(), &number);
-        let services = [service.credit_kind()];
-        let device = VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &services);
+        let device = new_device(&issuer, service);
         let state = State { device, last_tid: None, begun_key_changes: 0, vends_asked: 0 };
         Self { number, service, scenario, issuer, state: Mutex::new(state) }
     }
@@ -191,6 +190,14 @@ impl Meter {
         Issue { credit: None, ..issue }
     }
 
+    /// Puts a new device in its place: without credit, with the first key, and without any token used. Identifiers of tokens go on, so
+    /// no later sale gets the token of an earlier one.
+    pub(crate) fn reset(&self) {
+        let mut state = self.state();
+        state.device = new_device(&self.issuer, self.service);
+        state.begun_key_changes = 0;
+    }
+
     /// Enters a token. The second value is the total credit so far, in tenths of the unit.
     pub(crate) fn enter(&self, digits: &str) -> (Entry, u64) {
         let mut state = self.state();
@@ -248,6 +255,10 @@ impl Meter {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn new_device(issuer: &TokenIssuer, service: Service) -> VirtualMeter {
+    VirtualMeter::new(issuer.decoder_key().clone(), *issuer.parameters(), &[service.credit_kind()])
 }
 
 impl State {

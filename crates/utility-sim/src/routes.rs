@@ -23,6 +23,7 @@ pub(crate) fn configure(services: &mut ServiceConfig) {
         .route("/vends", get().to(control::vends))
         .route("/statement", get().to(control::statement))
         .route("/meters/{number}/enter", post().to(control::enter))
+        .route("/meters/{number}/reset", post().to(control::reset))
         .route("/faults", post().to(control::script))
         .route("/faults", delete().to(control::clear))
         .route("/load", get().to(control::load))

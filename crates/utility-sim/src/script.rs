@@ -263,6 +263,11 @@ impl Script {
         self.lines().clear();
     }
 
+    /// Deletes the lines of one subscriber.
+    pub(crate) fn clear_of(&self, subscriber: &str) {
+        self.lines().retain(|line| line.subscriber.as_deref() != Some(subscriber));
+    }
+
     /// The fault for this reply, if there is one. Uses it up. The subscriber is looked up only if the script is not
     /// empty.
     pub(crate) fn take(

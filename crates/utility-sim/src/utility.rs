@@ -133,6 +133,14 @@ impl Utility {
         Some((entry, meter.service().shown(tenths)))
     }
 
+    /// Replaces a meter by a new one of the same number. `None` if there is no such meter.
+    pub(crate) fn reset(&self, meter: &str) -> Option<()> {
+        let meter = self.meters.find(meter).ok()?;
+        meter.reset();
+        self.events.append(&Event::Reset { meter: meter.number().to_owned() });
+        Some(())
+    }
+
     fn note_entry(&self, meter: &Meter, digits: &str) {
         self.events.append(&Event::Entered { meter: meter.number().to_owned(), token: digits.to_owned() });
     }

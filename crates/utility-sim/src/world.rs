@@ -112,7 +112,7 @@ impl World {
             match event {
                 Event::Habits(habits) => self.habits.set(*habits),
                 Event::Forgotten { vends } => forgotten = *vends,
-                Event::Entered { .. } => {}
+                Event::Entered { .. } | Event::Reset { .. } => {}
             }
         }
         for (index, past) in past.iter().enumerate() {
@@ -127,10 +127,12 @@ impl World {
             recalled.ok_or_else(|| lines::unreadable("vend log", index))?;
         }
         for (index, event) in happened.iter().enumerate() {
-            if let Event::Entered { meter, token } = event {
-                let entered = self.utility.enter_again(meter, token);
-                entered.ok_or_else(|| lines::unreadable("event log", index))?;
-            }
+            let again = match event {
+                Event::Entered { meter, token } => self.utility.enter_again(meter, token),
+                Event::Reset { meter } => self.utility.reset_again(meter),
+                Event::Habits(_) | Event::Forgotten { .. } => Some(()),
+            };
+            again.ok_or_else(|| lines::unreadable("event log", index))?;
         }
         Ok(())
     }

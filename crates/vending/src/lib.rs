@@ -10,6 +10,7 @@ mod batch_work;
 mod batches;
 mod calls;
 mod catalogue;
+mod certificates;
 mod confirm;
 mod customer;
 mod engine;
@@ -52,6 +53,7 @@ pub use batch_store::{
     Share,
 };
 pub use batches::{BatchChangeError, BatchError, WantedBatch};
+pub use certificates::CertificateKeys;
 pub use engine::{Engine, EngineRuntime};
 pub use line_failures::LineFailure;
 pub use measures::describe_metrics;
@@ -60,7 +62,10 @@ pub use reads::{PauseListing, ProductListing, ProviderListing};
 pub use refusals::{ConfirmError, PauseEnd, ReadError, Rejection, RetryError};
 pub use replay::Confirmed;
 pub use retry::{RetryQuestion, RetryScope};
-pub use settings::{BadNetwork, BadTimeZone, VendingSettings, WebhookSettings, WorkerSettings};
+pub use settings::{
+    BadCertificateSettings, BadNetwork, BadTimeZone, CertificateSettings, VendingSettings, WebhookSettings,
+    WorkerSettings,
+};
 pub use store::RepeatedMessage;
 pub use webhook_store::{Again, Asked, AttemptRecord};
 pub use webhooks::WebhookError;

@@ -2,10 +2,15 @@
 
 use std::time::Duration;
 
+use certificate::SigningKey;
 use chrono_tz::Tz;
 use purchase::{RetryPlan, Timing};
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use webhook::DestinationRules;
+use zeroize::Zeroizing;
+
+use crate::CertificateKeys;
 
 /// The defaults were proven safe. Scale all lengths together or none. All programs of one database have the same ones.
 #[derive(Clone, Debug, Deserialize)]
@@ -71,6 +76,57 @@ impl WebhookSettings {
         let allow_networks = self.allow_networks.iter().map(network).collect::<Result<_, _>>()?;
         Ok(DestinationRules { allow_http: self.allow_http, allow_networks })
     }
+}
+
+/// Certificates of the outcomes of purchases. All servers have the same ones.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CertificateSettings {
+    /// The key that signs, as 64 hexadecimal digits. Without it the server issues no certificate and answers `certificates_disabled`.
+    /// What was issued is shown all the same.
+    pub key: Option<SecretString>,
+    /// The names (`kid`) of keys that somebody else may have had. `/.well-known/jwks.json` leaves them out, so nothing that they have
+    /// signed is verified any more.
+    pub withdrawn: Vec<String>,
+}
+
+/// Why the settings of certificates cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadCertificateSettings {
+    /// The key has another form. It is not repeated.
+    #[error("key is not 64 hexadecimal digits")]
+    Malformed,
+    /// The key that signs is withdrawn.
+    #[error("withdrawn has the name of key itself: make a new key")]
+    SignsWithWithdrawn,
+    /// The text is no name of a key.
+    #[error("withdrawn has {0:?}, which is no kid of /.well-known/jwks.json")]
+    NoName(String),
+}
+
+impl CertificateSettings {
+    /// The length of the name of a key: a SHA-256 in base64url.
+    const NAME_LENGTH: usize = 43;
+
+    /// The keys of these settings.
+    pub fn keys(&self) -> Result<CertificateKeys, BadCertificateSettings> {
+        let signing = self.key.as_ref().map(signing_key).transpose()?;
+        if let Some(text) = self.withdrawn.iter().find(|text| text.len() != Self::NAME_LENGTH) {
+            return Err(BadCertificateSettings::NoName(text.clone()));
+        }
+        let own = signing.as_ref().map(|key| key.public_key().id());
+        if own.is_some_and(|own| self.withdrawn.iter().any(|name| name == own.as_str())) {
+            return Err(BadCertificateSettings::SignsWithWithdrawn);
+        }
+        Ok(CertificateKeys::new(signing, self.withdrawn.clone()))
+    }
+}
+
+fn signing_key(digits: &SecretString) -> Result<SigningKey, BadCertificateSettings> {
+    let mut seed = Zeroizing::new([0; SigningKey::SEED_LENGTH]);
+    hex::decode_to_slice(digits.expose_secret(), seed.as_mut_slice())
+        .map_err(|_names_a_digit| BadCertificateSettings::Malformed)?;
+    Ok(SigningKey::from_seed(&seed))
 }
 
 /// How much work a worker takes on at a time.
@@ -207,6 +263,28 @@ fn milliseconds(length: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_withdrawn_key_does_not_sign_and_a_key_is_not_shown() {
+        let settings = |key: &str, withdrawn: &[&str]| CertificateSettings {
+            key: Some(key.into()),
+            withdrawn: withdrawn.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        let digits = "07".repeat(32);
+        let own = SigningKey::from_seed(&[7; 32]).public_key().id();
+        let other = SigningKey::from_seed(&[8; 32]).public_key().id();
+        let judged = |settings: CertificateSettings| settings.keys().map(drop);
+        assert_eq!(judged(CertificateSettings::default()), Ok(()));
+        assert_eq!(judged(settings(&digits, &[other.as_str()])), Ok(()));
+        assert_eq!(
+            judged(settings(&digits, &[own.as_str()])),
+            Err(BadCertificateSettings::SignsWithWithdrawn)
+        );
+        assert_eq!(judged(settings("hunter2", &[])), Err(BadCertificateSettings::Malformed));
+        let no_name = Err(BadCertificateSettings::NoName("2025".to_owned()));
+        assert_eq!(judged(settings(&digits, &["2025"])), no_name);
+        assert!(!format!("{:?}", settings(&digits, &[])).contains(&digits));
+    }
 
     #[test]
     fn a_worker_that_would_spin_or_never_work_is_refused() {

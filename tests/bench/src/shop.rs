@@ -29,6 +29,7 @@ impl Shop {
             cluster: None,
             requires_standby: false,
             webhooks_stay_here: true,
+            certifies: true,
             pace,
             works: false,
             population: meters,

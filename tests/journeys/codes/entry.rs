@@ -5,10 +5,12 @@ use std::thread;
 use error_codes::ErrorCode;
 use http_v1::{BatchCall, Endpoint, WebhookCall};
 use reqwest::Method;
+use sandbox::Sandbox;
 
 use super::seen::{Seen, call_endpoint, path};
 use crate::{
-    env::{another_env, env, eventually},
+    certificates::certificate,
+    env::{another_env_without_certificates, env, eventually},
     merchant::Merchant,
     wire::method,
 };
@@ -90,9 +92,11 @@ async fn too_fast(seen: &Seen) {
     }
 }
 
-/// A server whose tables are missing. It cannot say anything true about the request.
+/// A server without a key for certificates, whose tables are then missing. It cannot say anything true about a request.
 pub async fn with_a_broken_database(seen: &Seen) {
-    let (sandbox, opened) = thread::spawn(|| another_env("broken")).join().unwrap();
+    let (sandbox, opened) = thread::spawn(|| another_env_without_certificates("broken")).join().unwrap();
+    without_certificates(seen, &sandbox, opened.clone()).await;
+    // Another session, of which the server remembers nothing yet.
     let merchant = Merchant::log_in(opened, &sandbox.info().base_url).await;
     sandbox.database().run_sql("ALTER TABLE organisations RENAME TO gone").unwrap();
     for endpoint in Endpoint::ALL {
@@ -100,4 +104,13 @@ pub async fn with_a_broken_database(seen: &Seen) {
     }
     drop(merchant);
     thread::spawn(move || sandbox.stop(|| true)).join().unwrap();
+}
+
+async fn without_certificates(seen: &Seen, sandbox: &Sandbox, opened: sandbox::Merchant) {
+    let merchant = Merchant::log_in(opened, &sandbox.info().base_url).await;
+    let order = merchant.order(sandbox.info().subscribers.electricity["active_13_digit"]);
+    let bought = merchant.post(Endpoint::Confirm.path(), &order.body()).await.expect(200);
+    let unsigned = certificate(&merchant, bought.id()).await;
+    seen.expect(ErrorCode::CertificatesDisabled, Endpoint::Certificate, &unsigned);
+    assert_eq!(merchant.get("/.well-known/jwks.json").await.expect(200).text, r#"{"keys":[]}"#);
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::seen::{Seen, call_endpoint};
 use crate::{
     batches,
+    certificates::certificate,
     env::env,
     merchant::Merchant,
     messages_again::{erase_number, send_again},
@@ -74,6 +75,7 @@ pub async fn about_purchases(seen: &Seen) {
         (Endpoint::Purchase, "/public/v1/purchases/999999999"),
         (Endpoint::Statement, "/public/v1/accounts/999999999/statement"),
         (Endpoint::Receipt, "/public/v1/purchases/999999999/receipt"),
+        (Endpoint::Certificate, "/public/v1/purchases/999999999/certificate"),
     ] {
         seen.expect(ResourceNotFound, endpoint, &merchant.get(path).await);
     }
@@ -117,10 +119,12 @@ async fn unreadable_token(seen: &Seen, merchant: &Merchant) {
     let read = merchant.get(&format!("/public/v1/purchases/{}", bought.id())).await;
     let printed = receipt(merchant, bought.id(), "").await;
     let sent = send_again(merchant, bought.id(), "{}").await;
+    let proof = certificate(merchant, bought.id()).await;
     seal_under(merchant, 1);
     seen.expect(ProviderTimeout, Endpoint::Purchase, &read);
     seen.expect(ProviderTimeout, Endpoint::Receipt, &printed);
     seen.expect(ProviderTimeout, Endpoint::Message, &sent);
+    seen.expect(ProviderTimeout, Endpoint::Certificate, &proof);
 }
 
 async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
@@ -137,6 +141,8 @@ async fn retries_switched_off(seen: &Seen, merchant: &Merchant) {
     seen.expect(TransactionPending, Endpoint::Receipt, &printed);
     let sent = send_again(merchant, open.body["data"][0]["id"].as_i64().unwrap(), "{}").await;
     seen.expect(TransactionPending, Endpoint::Message, &sent);
+    let proof = certificate(merchant, open.body["data"][0]["id"].as_i64().unwrap()).await;
+    seen.expect(TransactionPending, Endpoint::Certificate, &proof);
     merchant.retry_until_settled(&meter, "off-1").await.expect(200);
 }
 

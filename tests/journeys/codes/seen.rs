@@ -105,6 +105,7 @@ pub async fn call_endpoint(merchant: &Merchant, endpoint: Endpoint) -> Answer {
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
+        | Endpoint::Certificate
         | Endpoint::LookUp
         | Endpoint::Events => None,
     };

@@ -45,6 +45,7 @@ fn run() -> Result<bool, Failure> {
     let options = Options {
         pace: Pace::Brisk,
         webhooks_stay_here: false,
+        certifies: false,
         works: false,
         ..Options::for_tests(directory.join("service"))
     };

@@ -18,6 +18,7 @@ pub(crate) struct Servers {
     pub(crate) smtp_address: String,
     pub(crate) sealing_key: String,
     pub(crate) refresh_key: String,
+    pub(crate) certificate_key: Option<String>,
     pub(crate) pace: Pace,
     /// Whether commits must wait for a standby.
     pub(crate) requires_standby: bool,
@@ -40,6 +41,7 @@ impl Servers {
             shared: self.shared(&self.api_database_url, free_port(0)?),
             port,
             refresh_key: &self.refresh_key,
+            certificate_key: self.certificate_key.as_deref(),
         };
         let listeners = &[Listener::Http, Listener::Observe];
         self.start(Kind { part: "api-server", name, listeners }, program, &settings.to_toml(), environment)

@@ -40,6 +40,10 @@ SELECT jsonb_build_object(
         SELECT coalesce(jsonb_agg(to_jsonb(m) ORDER BY m.purchase_id, m.number), '[]')
         FROM repeated_messages m WHERE m.purchase_id = ANY ($1) OR m.phone_number = ANY ($2)
     ),
+    'certificates', (
+        SELECT coalesce(jsonb_agg(to_jsonb(c) - ARRAY['sealed_salt', 'salt_key_id'] ORDER BY c.purchase_id), '[]')
+        FROM certificates c WHERE c.purchase_id = ANY ($1)
+    ),
     'refused_confirms', (
         SELECT coalesce(jsonb_agg(to_jsonb(c) ORDER BY c.id), '[]')
         FROM refused_confirms c WHERE c.subscriber_identifier = ANY ($2)

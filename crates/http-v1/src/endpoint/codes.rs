@@ -72,6 +72,12 @@ const fn own(endpoint: Endpoint) -> &'static [&'static [ErrorCode]] {
         Endpoint::Receipt => {
             &[&[ErrorCode::ResourceNotFound, ErrorCode::TransactionPending, ErrorCode::ProviderTimeout]]
         }
+        Endpoint::Certificate => &[&[
+            ErrorCode::ResourceNotFound,
+            ErrorCode::TransactionPending,
+            ErrorCode::ProviderTimeout,
+            ErrorCode::CertificatesDisabled,
+        ]],
         Endpoint::Message => &[
             WITH_BODY,
             &[

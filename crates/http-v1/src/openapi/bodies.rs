@@ -27,6 +27,7 @@ pub(super) const fn name_of(endpoint: Endpoint) -> Option<&'static str> {
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
+        | Endpoint::Certificate
         | Endpoint::LookUp
         | Endpoint::Events => None,
         Endpoint::Webhooks(call) => webhooks::body_name(call),

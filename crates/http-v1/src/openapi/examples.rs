@@ -8,7 +8,7 @@ use utoipa::openapi::{
 
 use error_codes::{ErrorCode, Retryable};
 
-use super::{batches, webhooks};
+use super::{batches, certificate, webhooks};
 use crate::Endpoint;
 
 /// A login.
@@ -61,6 +61,7 @@ pub(super) const fn success(endpoint: Endpoint) -> Option<&'static str> {
         Endpoint::Statement => Some("statement"),
         Endpoint::Sales => Some("sales"),
         Endpoint::Message => Some("message"),
+        Endpoint::Certificate => Some("certificate"),
         Endpoint::Events => Some("events"),
         Endpoint::Webhooks(call) => Some(webhooks::example_name(call)),
         Endpoint::Batches(call) => Some(batches::example_name(call)),
@@ -81,6 +82,7 @@ pub(super) fn all() -> Vec<(&'static str, Example)> {
         ("statement", "The statement of a day with one sale", statement()),
         ("sales", "The sales of a day", sales()),
         ("message", "The message will be sent again", queued()),
+        ("certificate", "The proof of a sale", certificate::example()),
         ("events", "What happened in one sale", events()),
     ];
     let successes = successes.into_iter().chain(webhooks::examples()).chain(batches::examples());

@@ -78,6 +78,7 @@ pub(super) fn carrying_the_usual(answer: ResponseBuilder, endpoint: Endpoint) ->
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
+        | Endpoint::Certificate
         | Endpoint::LookUp
         | Endpoint::Message
         | Endpoint::Events

@@ -17,6 +17,7 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         Endpoint::Confirm => vec![
             ("purchase", with_id(Endpoint::Purchase, "$response.body#/id")),
             ("receipt", with_id(Endpoint::Receipt, "$response.body#/id")),
+            ("certificate", with_id(Endpoint::Certificate, "$response.body#/id")),
             ("retry", with_same_body(Endpoint::Retry)),
         ],
         Endpoint::Retry => vec![("purchase", with_id(Endpoint::Purchase, "$response.body#/id"))],
@@ -36,6 +37,7 @@ pub(super) fn from(endpoint: Endpoint) -> Vec<(&'static str, Link)> {
         | Endpoint::Statement
         | Endpoint::Sales
         | Endpoint::Receipt
+        | Endpoint::Certificate
         | Endpoint::LookUp
         | Endpoint::Message => Vec::new(),
     }

@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
     let mut parameters = match endpoint {
         Endpoint::Account => vec![id("The account.")],
-        Endpoint::Purchase | Endpoint::Message => vec![id("The purchase.")],
+        Endpoint::Purchase | Endpoint::Certificate | Endpoint::Message => vec![id("The purchase.")],
         Endpoint::Confirm => vec![headers::idempotency_key()],
         Endpoint::Purchases => filters(),
         Endpoint::Statement => statement(),

@@ -173,6 +173,19 @@ pub(super) const fn about(endpoint: Endpoint) -> Texts {
                 `columns`. The same request always gets the same receipt, until the purchase is erased. A purchase \
                 that has failed has no receipt: 404. One that is still open has none yet: 409, with `recovery`.",
         },
+        Endpoint::Certificate => Texts {
+            operation_id: "getCertificate",
+            tag: PURCHASES,
+            summary: "Proof of the outcome",
+            description: "A signed statement of how a purchase ended, for an auditor, a customer or a court: *sold*, or *not sold* \
+                with the reason. `certificate` is a JWS (RFC 7515) in the compact form, signed by Ed25519 (`EdDSA`). Anybody can \
+                verify it offline, with the keys of `/.well-known/jwks.json`, and it stays the same for ever: the same bytes at each \
+                request, also after the key was replaced and after personal data was erased. It has no token, no meter and no phone \
+                number. `token_digest` and `subscriber_digest` are HMAC-SHA256 with `salt` as the key, over `token:` and \
+                `product.token`, or `subscriber:` and the meter. The salt is only in this answer. Give it away with the certificate only \
+                where the token and the meter may be known. A purchase that is open has no certificate yet: 409, with `recovery`. \
+                A server without a key answers 403 `certificates_disabled`.",
+        },
         Endpoint::LookUp => Texts {
             operation_id: "lookUpSubscriber",
             tag: PURCHASES,

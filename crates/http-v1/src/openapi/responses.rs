@@ -67,6 +67,7 @@ fn schema(endpoint: Endpoint) -> Option<RefOr<Schema>> {
         Endpoint::LookUp => one::<wire::SubscriberPurchases<'_>>(),
         Endpoint::Message => one::<wire::QueuedMessage<'_>>(),
         Endpoint::Receipt => return None,
+        Endpoint::Certificate => one::<wire::Certificate<'_>>(),
         Endpoint::Events => one::<wire::EventPage<'_>>(),
         Endpoint::Webhooks(call) => webhooks::success(call),
         Endpoint::Batches(call) => batches::success(call),
@@ -92,6 +93,7 @@ fn other_formats(endpoint: Endpoint) -> Vec<(&'static str, Schema)> {
         | Endpoint::Retry
         | Endpoint::Purchases
         | Endpoint::Purchase
+        | Endpoint::Certificate
         | Endpoint::LookUp
         | Endpoint::Message
         | Endpoint::Events

@@ -10,6 +10,7 @@
 )]
 
 mod catalogue;
+mod certificates;
 mod checks;
 mod closed_keys;
 mod closings;

@@ -71,8 +71,17 @@ pub(super) async fn enter(world: Data<World>, number: Path<String>, body: Bytes)
     let digits: String = entry.token.chars().filter(|c| !c.is_whitespace() && *c != '-').collect();
     match world.utility.enter(&number, &digits) {
         Some((entry, units_total)) => HttpResponse::Ok().json(Verdict::new(&entry, units_total)),
-        None => HttpResponse::NotFound().json(serde_json::json!({ "error": "there is no such meter" })),
+        None => no_such_meter(),
     }
+}
+
+/// `POST /meters/{number}/reset`: a new meter of the same number, and no faults of it.
+pub(super) async fn reset(world: Data<World>, number: Path<String>) -> HttpResponse {
+    if world.utility.reset(&number).is_none() {
+        return no_such_meter();
+    }
+    world.script.clear_of(&number);
+    HttpResponse::NoContent().finish()
 }
 
 /// `POST /faults`: one line of a script.
@@ -123,6 +132,10 @@ pub(super) async fn forget(world: Data<World>) -> HttpResponse {
 /// `GET /healthz`.
 pub(super) async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(serde_json::json!({ "status": "ok" }))
+}
+
+fn no_such_meter() -> HttpResponse {
+    HttpResponse::NotFound().json(serde_json::json!({ "error": "there is no such meter" }))
 }
 
 fn bad_request(why: &serde_json::Error) -> HttpResponse {

@@ -108,6 +108,12 @@ impl Utility {
         self.meters.find(meter).ok()?.enter(digits);
         Some(())
     }
+
+    /// Replaces a meter that was replaced in an earlier run.
+    pub(crate) fn reset_again(&self, meter: &str) -> Option<()> {
+        self.meters.find(meter).ok()?.reset();
+        Some(())
+    }
 }
 
 fn order(past: &Past) -> Option<VendRequest> {

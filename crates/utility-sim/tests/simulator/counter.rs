@@ -112,6 +112,12 @@ impl Counter {
         serde_json::from_str(&response.text().await.unwrap()).unwrap()
     }
 
+    /// Replaces a meter by a new one. The status of the answer.
+    pub async fn reset(&self, meter: &str) -> u16 {
+        let url = format!("{}/meters/{meter}/reset", self.simulator.url());
+        self.http.post(url).send().await.unwrap().status().as_u16()
+    }
+
     pub async fn vends(&self, meter: &str) -> Vec<Value> {
         let url = format!("{}/vends?subscriber={meter}", self.simulator.url());
         let text = self.http.get(url).send().await.unwrap().text().await.unwrap();

@@ -218,3 +218,24 @@ fn a_log_of_something_else_is_refused_with_the_number_of_its_line() {
     let why = std::error::Error::source(&refused).unwrap().to_string();
     assert_eq!(why, "line 1 of the vend log cannot be understood");
 }
+
+#[tokio::test]
+async fn a_meter_that_was_replaced_accepts_its_tokens_again_and_stays_replaced() {
+    let files = Files::new();
+    let name = "active_11_digit";
+    let token = {
+        let counter = files.counter();
+        counter.vend(meter(name), "100.00").await;
+        let token = tokens(&counter, name).await.remove(0);
+        assert_eq!(counter.enter(meter(name), &token).await["accepted"], true);
+        assert_eq!(counter.enter(meter(name), &token).await["reason"], "already_used");
+        assert_eq!(counter.script(json!({ "fault": "busy", "subscriber": meter(name) })).await, 204);
+        assert_eq!(counter.reset(meter(name)).await, 204);
+        assert_eq!(counter.reset("no-such-meter").await, 404);
+        let sold = counter.vend(meter(name), "100.00").await;
+        assert!(sold.ciphers().len() == 1, "its faults are gone: {}", sold.text);
+        token
+    };
+    let counter = files.counter();
+    assert_eq!(counter.enter(meter(name), &token).await["accepted"], true, "nothing was entered since");
+}

@@ -1,0 +1,2 @@
+DROP TABLE certificates, certificate_keys;
+DROP FUNCTION admit_certificate;
