@@ -52,11 +52,20 @@ pub(crate) struct Closing {
     pub(crate) rest: Duration,
 }
 
+/// What became of a closing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Closed {
+    /// The reference is closed.
+    Yes,
+    /// Nothing is closed, because this purchase is newer than the known one.
+    OvertakenBy(PurchaseId),
+}
+
 /// A closing that waits, and the channel for its answer.
 #[derive(Debug)]
 struct Job {
     closing: Closing,
-    answer: oneshot::Sender<Result<bool, DatabaseError>>,
+    answer: oneshot::Sender<Result<Closed, DatabaseError>>,
 }
 
 /// The closings that wait, by organisation.
@@ -72,13 +81,14 @@ impl Closings {
         Self { permits, waiting: Mutex::default() }
     }
 
-    /// Closes a reference, unless the known purchase is no longer its newest one. Returns whether it is closed.
+    /// Closes a reference, unless the known purchase is no longer its newest one.
     ///
     /// A caller that has a permit runs all closings of its organisation that wait by then.
     ///
     /// # Errors
     /// [`DatabaseError::Busy`] also if too many closings wait. Then this one was not done, or its answer was not awaited.
-    pub(crate) async fn close(&self, database: &Database, closing: Closing) -> Result<bool, DatabaseError> {
+    /// [`DatabaseError::Stale`] if the known purchase is not there any more.
+    pub(crate) async fn close(&self, database: &Database, closing: Closing) -> Result<Closed, DatabaseError> {
         let organisation = closing.key.organisation;
         let (answer, mut answered) = oneshot::channel();
         self.add(organisation, Job { closing, answer });
@@ -142,7 +152,7 @@ async fn run(database: &Database, organisation: OrganisationId, group: Vec<Job>)
         Ok(newest) => {
             for ((closing, newest), answer) in closings.iter().zip(newest).zip(answers) {
                 // The caller may be gone. The reference is closed all the same.
-                let _gone = answer.send(Ok(newest == closing.known));
+                let _gone = answer.send(closed(closing.known, newest));
             }
         }
         Err(error) => {
@@ -151,6 +161,15 @@ async fn run(database: &Database, organisation: OrganisationId, group: Vec<Job>)
                 let _gone = answer.send(Err(shared(&error)));
             }
         }
+    }
+}
+
+/// What became of a closing, by the known purchase and the newest one.
+fn closed(known: Option<PurchaseId>, newest: Option<PurchaseId>) -> Result<Closed, DatabaseError> {
+    match newest {
+        _ if newest == known => Ok(Closed::Yes),
+        Some(newest) => Ok(Closed::OvertakenBy(newest)),
+        None => Err(DatabaseError::Stale { what: "the newest purchase of a reference" }),
     }
 }
 

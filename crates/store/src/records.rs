@@ -8,7 +8,10 @@ use diesel::sql_types::{BigInt, Nullable, Text};
 use purchase::{OrganisationId, PurchaseId, Record};
 use vend::{Capabilities, Product, SubscriberIdentifier};
 
-use crate::{Store, closings::Closing};
+use crate::{
+    Store,
+    closings::{Closed, Closing},
+};
 
 mod row;
 
@@ -73,25 +76,13 @@ ORDER BY p.reserved_no DESC LIMIT 1"
     );
 }
 
-/// The subscriber of airtime is a phone number, and retention replaces it by a pseudonym.
-struct FindErased;
-
-impl Statement for FindErased {
-    const SQL: &str = select_record!(
-        "find_erased",
-        "WHERE p.organisation_id = $1 AND p.subscriber_identifier = pseudonym($2) AND p.external_reference = $3
-    AND ($4 IS NULL OR p.product = $4)
-ORDER BY p.reserved_no DESC LIMIT 1"
-    );
-}
-
 impl Store {
     /// Finds the newest purchase of a key. If there is none, closes the key, so that "not found" stays true while it rests.
     pub async fn find_for_retry(&self, key: RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
         let store = self.clone();
         self.database
             .on_engine(async move {
-                match store.find::<FindNewest>(&key).await? {
+                match store.find_newest(&key).await? {
                     Some(found) => Ok(Some(found)),
                     None => store.close_after(key, None, ClosingOutcome::NotBought).await,
                 }
@@ -121,19 +112,23 @@ impl Store {
             ClosingOutcome::Bought => Duration::ZERO,
             ClosingOutcome::NotBought => self.timing.reference_rest,
         };
-        let closing = Closing { key: key.clone(), known, rest };
-        if self.closings.close(&self.database, closing).await? {
-            return Ok(None);
+        let closing = Closing { key, known, rest };
+        match self.closings.close(&self.database, closing).await? {
+            Closed::Yes => Ok(None),
+            Closed::OvertakenBy(newest) => self.get_for_retry(newest).await.map(Some),
         }
-        let newer = match self.find::<FindNewest>(&key).await? {
-            Some(newest) => Some(newest),
-            None => self.find::<FindErased>(&key).await?,
-        };
-        newer.map(Some).ok_or(DatabaseError::Stale { what: "the newest purchase of a reference" })
     }
 
-    async fn find<S: Statement>(&self, key: &RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
-        let found: Option<Row> = prepared::<S>()
+    /// The purchase with this number. By its number it is also found if its subscriber has been erased since.
+    async fn get_for_retry(&self, id: PurchaseId) -> Result<ForRetry, DatabaseError> {
+        let row: Option<Row> =
+            prepared::<GetRecord>().bind::<BigInt, _>(id.0).optional(&*self.database.get().await?).await?;
+        let row = row.ok_or_else(|| DatabaseError::corrupt("purchases", "id", id.0))?;
+        row.read(&self.sealing, &self.timing)
+    }
+
+    async fn find_newest(&self, key: &RetryKey) -> Result<Option<ForRetry>, DatabaseError> {
+        let found: Option<Row> = prepared::<FindNewest>()
             .bind::<BigInt, _>(key.organisation.0)
             .bind::<Text, _>(key.subscriber.as_str())
             .bind::<Text, _>(key.external_reference.as_str())
