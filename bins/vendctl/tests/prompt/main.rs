@@ -5,7 +5,6 @@
 mod archives;
 mod audit;
 mod catalogue;
-mod million_lines;
 mod money;
 mod office;
 mod open_purchase;

@@ -156,7 +156,7 @@ fn a_vend_after_the_end_is_known_by_its_incident_and_another_is_not() {
     ));
     let line = env.listed(&failed);
     let (from, until) = (ago(&env, "4 hours"), ago(&env, "1 hour"));
-    let file = env.statement_of("late", &[line.clone()]);
+    let file = env.statement_of("late", std::slice::from_ref(&line));
     let kinds =
         |reconciled: &Value| found(reconciled).into_iter().map(|(_reference, kind)| kind).collect::<Vec<_>>();
     assert_eq!(kinds(&env.reconciles(&file, &from, &until)), ["different end"]);

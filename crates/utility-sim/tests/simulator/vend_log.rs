@@ -8,6 +8,7 @@ use crate::counter::{Counter, meter};
 async fn a_vend_is_logged_with_all_that_a_checker_needs() {
     let counter = Counter::open();
     let sale = counter.vend_as(42, meter("active_11_digit"), "100.00").await;
+    let vends = counter.vends(meter("active_11_digit")).await;
     let expected = json!({
         "reference": "20261120073000-000042",
         "subscriber": meter("active_11_digit"),
@@ -17,8 +18,10 @@ async fn a_vend_is_logged_with_all_that_a_checker_needs() {
         "tokens": [sale.ciphers()[0]],
         "at": "2026-11-20T09:30:00+02:00",
         "outcome": "vended",
+        "transaction": vends[0]["transaction"],
     });
-    assert_eq!(counter.vends(meter("active_11_digit")).await, [expected]);
+    assert!(vends[0]["transaction"].as_str().unwrap().starts_with('R'), "{vends:?}");
+    assert_eq!(vends, [expected]);
 }
 
 #[tokio::test]
