@@ -74,11 +74,11 @@ impl Guide {
             } else if matches!(event, Event::End(TagEnd::Heading(_))) {
                 in_heading = false;
             } else if let (Some(section), false) = (sections.last_mut(), in_heading) {
-                match event {
-                    Event::Text(text) | Event::Code(text) => section.text.push_str(text),
+                if let Event::Text(text) | Event::Code(text) = event {
+                    section.text.push_str(text);
+                } else if matches!(event, Event::End(_) | Event::SoftBreak | Event::HardBreak) {
                     // Words of neighbouring lines and cells are not one word.
-                    Event::End(_) | Event::SoftBreak | Event::HardBreak => section.text.push(' '),
-                    _other => {}
+                    section.text.push(' ');
                 }
             }
         }

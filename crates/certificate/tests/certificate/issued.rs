@@ -8,7 +8,7 @@ use serde_json::Value;
 const TOKEN: &str = "16385426891234567890";
 const METER: &str = "04257670465";
 
-fn sold<'a>(tokens: Option<&'a str>) -> Facts<'a> {
+fn sold(tokens: Option<&str>) -> Facts<'_> {
     Facts {
         issuer: "https://api.example.com",
         organisation: 7,
