@@ -108,8 +108,8 @@ async fn a_reference_is_used_once_and_too_many_open_batches_are_refused() {
     }
     let refused = create(&merchant, &batch(&merchant, "batch-20", &meters(1))).await;
     assert_eq!(refused.refusal(), (400, "invalid_argument", None));
-    let reused = create(&merchant, &batch(&merchant, "batch-0", &meters(1))).await;
-    assert_eq!(reused.refusal(), (400, "invalid_argument", Some("reference")));
+    let again = create(&merchant, &batch(&merchant, "batch-0", &meters(1))).await;
+    assert_eq!(again.refusal(), (400, "invalid_argument", Some("reference")));
     let page = merchant.get(&format!("{BATCHES}?limit=15")).await.expect(200);
     let rest =
         merchant.get(&format!("{BATCHES}?limit=15&cursor={}", page.str("/next_cursor"))).await.expect(200);

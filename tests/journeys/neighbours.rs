@@ -257,21 +257,20 @@ impl Things {
                 let refused = merchant.post(&path, "{}").await;
                 assert_eq!(refused.refusal(), (404, "resource_not_found", None), "{path}");
             }
-            // A cursor is a number among the batches of all organisations, and shows only one's own. That of the lines belongs to
-            // the batch in the path.
+            // A cursor is a number among the batches of all organisations, and shows only one's own.
             (BatchCall::List, "cursor") => {
                 let read = merchant.get(&format!("{path}?cursor={}", self.batch + 1)).await.expect(200);
                 assert_eq!(read.body["data"], Value::Array(Vec::new()));
             }
-            (BatchCall::Lines, "cursor") => {}
             (BatchCall::Create, "debited_account_id") => {
                 let mut body = batches::batch(merchant, "mine", &[env().meter()]);
                 body[name] = json!(self.account.parse::<i64>().unwrap());
                 let refused = batches::create(merchant, &body).await;
                 assert_eq!(refused.refusal(), (404, "resource_not_found", Some(name)));
             }
-            // An organisation may use any reference, so the name alone gives no access. Its lines are its own.
-            (BatchCall::Create, "reference" | "lines") => {}
+            // The cursor of the lines belongs to the batch in the path. An organisation may use any reference, so the name
+            // alone gives no access. Its lines are its own.
+            (BatchCall::Lines, "cursor") | (BatchCall::Create, "reference" | "lines") => {}
             (_, name) => panic!("which data does {name} refer to at {path}?"),
         }
     }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use http_v1::{Access, Endpoint, WebhookCall};
+use http_v1::{Access, BatchCall, Endpoint, WebhookCall};
 use web::Document;
 
 /// Where the collection is.
@@ -14,7 +14,7 @@ pub(crate) const PATH: &str = "/docs/postman.json";
 const SCHEMA: &str = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
 
 /// The variables of the collection, with what they are before anything was sent.
-const VARIABLES: [(&str, &str); 13] = [
+const VARIABLES: [(&str, &str); 14] = [
     ("client_id", ""),
     ("client_secret", ""),
     ("identifier", ""),
@@ -25,6 +25,7 @@ const VARIABLES: [(&str, &str); 13] = [
     ("account_id", "1"),
     ("purchase_id", "1"),
     ("webhook_endpoint_id", "1"),
+    ("batch_id", "1"),
     ("event_id", "evt_1_1"),
     ("meter", "07000010012"),
     ("external_reference", "postman-1"),
@@ -139,6 +140,7 @@ fn id_of(endpoint: Endpoint) -> Option<&'static str> {
         ("/public/v1/purchases/", "purchase_id"),
         ("/public/v1/subscribers/", "meter"),
         ("/public/v1/webhook-endpoints/", "webhook_endpoint_id"),
+        ("/public/v1/batches/", "batch_id"),
     ];
     let path = endpoint.path();
     path.contains("{id}")
@@ -197,6 +199,10 @@ fn scripts(endpoint: Endpoint) -> Vec<(&'static str, &'static str)> {
             "test",
             "if (pm.response.code === 200) pm.collectionVariables.set(\"webhook_endpoint_id\", pm.response.json().id);",
         )],
+        Endpoint::Batches(BatchCall::Create) => vec![(
+            "test",
+            "if (pm.response.code === 200) pm.collectionVariables.set(\"batch_id\", pm.response.json().id);",
+        )],
         Endpoint::Me
         | Endpoint::Account
         | Endpoint::Products
@@ -210,7 +216,8 @@ fn scripts(endpoint: Endpoint) -> Vec<(&'static str, &'static str)> {
         | Endpoint::Certificate
         | Endpoint::LookUp
         | Endpoint::Message
-        | Endpoint::Webhooks(_) => Vec::new(),
+        | Endpoint::Webhooks(_)
+        | Endpoint::Batches(_) => Vec::new(),
     }
 }
 
@@ -244,9 +251,13 @@ mod tests {
         }
     }
 
-    /// Two calls are told everything by their path.
+    /// Some calls are told everything by their path.
     fn has_body(endpoint: Endpoint) -> bool {
-        !matches!(endpoint, Endpoint::Webhooks(WebhookCall::Delete | WebhookCall::Test))
+        !matches!(
+            endpoint,
+            Endpoint::Webhooks(WebhookCall::Delete | WebhookCall::Test)
+                | Endpoint::Batches(BatchCall::Pause | BatchCall::Resume | BatchCall::Cancel)
+        )
     }
 
     #[test]

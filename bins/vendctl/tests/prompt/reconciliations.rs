@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{
     office::{Outcome, TestEnv, WHY},
+    open_purchase::{OpenPurchase, SEALING_KEY, TOKEN},
     shapes::{fields, sorted},
-    shelf::{OpenPurchase, SEALING_KEY, TOKEN},
 };
 
 const HEADER: &str = "reference,transaction,time,product,subscriber,amount,currency,token";

@@ -183,8 +183,8 @@ mod tests {
         let sent = batch(&[LINE, &named]).unwrap();
         let lines: Vec<_> = sent.lines.into_iter().map(Result::unwrap).collect();
         assert!(lines.iter().all(|line| line.source_channel == SourceChannel::Batch));
-        let names: Vec<_> = lines.iter().filter_map(|line| line.external_reference.as_deref()).collect();
-        assert_eq!(names, ["salaries/1", "JAN-7"]);
+        let references: Vec<_> = lines.iter().filter_map(|line| line.external_reference.as_deref()).collect();
+        assert_eq!(references, ["salaries/1", "JAN-7"]);
     }
 
     #[test]

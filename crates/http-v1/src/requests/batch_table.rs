@@ -24,7 +24,7 @@ pub const COLUMNS: [&str; 12] = [
 pub(super) fn lines(body: &[u8], max: usize) -> Result<Vec<String>, ApiError> {
     let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
     let mut table = csv::ReaderBuilder::new().from_reader(body);
-    let names = table.headers().map_err(|error| unreadable(1, error))?;
+    let names = table.headers().map_err(|error| unreadable(1, &error))?;
     let columns = names.iter().map(column).collect::<Result<Vec<_>, _>>()?;
     for (index, name) in columns.iter().enumerate() {
         if columns.iter().skip(index.saturating_add(1)).any(|other| other == name) {
@@ -33,7 +33,7 @@ pub(super) fn lines(body: &[u8], max: usize) -> Result<Vec<String>, ApiError> {
     }
     let rows = table.records().take(max.saturating_add(1)).enumerate();
     rows.map(|(index, row)| {
-        let row = row.map_err(|error| unreadable(index.saturating_add(2), error))?;
+        let row = row.map_err(|error| unreadable(index.saturating_add(2), &error))?;
         let members = columns.iter().zip(&row).filter(|(_, value)| !value.is_empty());
         let members: Vec<String> =
             members.map(|(name, value)| format!("\"{name}\":{}", written(name, value))).collect();
@@ -67,6 +67,6 @@ fn written(name: &str, value: &str) -> String {
     if is_bare { value.to_owned() } else { Value::from(value).to_string() }
 }
 
-fn unreadable(line: usize, cause: csv::Error) -> ApiError {
+fn unreadable(line: usize, cause: &csv::Error) -> ApiError {
     ApiError::new(Detail::BadCsv).with("line", line).because(cause.to_string())
 }

@@ -120,6 +120,7 @@ impl Agent {
         };
         let record = VendRecord {
             reference: order.request_id.clone(),
+            transaction: transaction.number.to_string(),
             subscriber: order.meter.clone(),
             product_type: Product::Electricity.as_str().to_owned(),
             amount: order.amount.amount().to_string(),
