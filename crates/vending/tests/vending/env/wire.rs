@@ -19,7 +19,7 @@ pub enum Lost {
     Acknowledgement,
 }
 
-/// The answer to a commit behind a failed write (SQLSTATE in_failed_sql_transaction).
+/// The answer to a commit behind a failed write (SQLSTATE `in_failed_sql_transaction`).
 const REFUSED: &[u8] = b"25P02";
 
 pub struct Wire {
