@@ -1,3 +1,5 @@
+//! What is kept, and what is told, of writes that travel with their commit.
+
 use diesel::sql_types::Text;
 use local_postgres::LocalDatabase;
 
