@@ -1,7 +1,7 @@
 -- Expand. The final answer about a purchase as a signed certificate. It is kept as it was issued, because it says the same for ever:
 -- after the key was replaced, after tokens were erased, and when later programs would write another text.
 
--- The public halves of all keys that have signed. Whoever verifies a certificate reads them from the server, so none is forgotten when
+-- The public halves of all keys that have signed. A verifier of a certificate reads them from the server, so none is forgotten when
 -- an operator replaces the key.
 CREATE TABLE certificate_keys (
     public_key    bytea PRIMARY KEY CHECK (octet_length(public_key) = 32),

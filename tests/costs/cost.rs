@@ -9,9 +9,9 @@ use crate::{ALLOCATOR, client::Client, conversation::Said, server::CountedServer
 pub const PREPARE: &str = "CREATE EXTENSION IF NOT EXISTS pg_walinspect";
 
 /// The units, in the order of the table, each with the part by which a measurement may differ from what is accepted:
-/// numbers have more digits from one run to the next. Allocations have no such part. But the buffers of statements grow anew, at most in one allocation for each
-/// statement, if the driver's task has not yet sent the statement before it. For hundreds of requests in a row it has, or it has
-/// not.
+/// numbers have more digits from one run to the next. Allocations have no such part. But the buffers of what is sent grow anew, at
+/// most in one allocation for each statement and for each begin or commit, if the driver's task has not yet sent what was before
+/// it. For hundreds of requests in a row it has, or it has not.
 pub const UNITS: [Unit; 10] = [
     Unit { name: "statements", tolerance_permille: 0 },
     Unit { name: "round trips", tolerance_permille: 0 },
@@ -36,9 +36,10 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Whether a request that sends this many statements may cost this amount, if the table accepts another one.
-    pub fn is_near(self, amount: u64, accepted: u64, statements: u64) -> bool {
-        let regrown = if self.name == "allocations" { statements } else { 0 };
+    /// Whether a request that talks this much to the database may cost this amount, if the table accepts another one. A round trip
+    /// begins or ends a transaction.
+    pub fn is_near(self, amount: u64, accepted: u64, statements: u64, round_trips: u64) -> bool {
+        let regrown = if self.name == "allocations" { statements + round_trips } else { 0 };
         amount.abs_diff(accepted) * 1000 <= accepted * self.tolerance_permille + regrown * 1000
     }
 }

@@ -75,11 +75,11 @@ impl Table {
     pub fn differences_from(&self, accepted: &Accepted) -> Vec<String> {
         let mut differences = Vec::new();
         for (request, cost) in &self.0 {
-            let [statements, ..] = *cost;
+            let [statements, round_trips, ..] = *cost;
             for (unit, amount) in UNITS.iter().zip(cost) {
                 let key = ((*request).to_owned(), unit.name.to_owned());
                 let before = accepted.get(&key).copied();
-                if !before.is_some_and(|before| unit.is_near(*amount, before, statements)) {
+                if !before.is_some_and(|before| unit.is_near(*amount, before, statements, round_trips)) {
                     let before = before.map_or_else(|| "nothing".to_owned(), |before| before.to_string());
                     differences.push(format!(
                         "{request} costs {amount} {}, and the table accepts {before}",

@@ -29,10 +29,13 @@ async fn every_answer_of_the_frozen_surface_is_as_it_was() {
     );
 }
 
+/// Codes that are newer than the surface, which never answers them.
+const NEWER: [ErrorCode; 1] = [ErrorCode::CertificatesDisabled];
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_code_is_among_the_frozen_answers_in_every_language() {
     let kept: BTreeSet<&(String, &str)> = pages().await.iter().flat_map(Page::codes).collect();
-    for code in ErrorCode::ALL {
+    for code in ErrorCode::ALL.into_iter().filter(|code| !NEWER.contains(code)) {
         for (language, _) in LANGUAGES {
             assert!(kept.contains(&(code.to_string(), language)), "{code} is not told in {language}");
         }

@@ -26,7 +26,7 @@ pub struct Facts<'a> {
     /// The provider's code.
     pub provider: &'a str,
     /// The meter, of which the certificate has a digest. `None` if the subscriber is a phone number: few digits are guessed even
-    /// from a salted digest by whoever has the salt, and phone numbers must be erasable.
+    /// from a salted digest by a holder of the salt, and phone numbers must be erasable.
     pub subscriber: Option<&'a str>,
     /// What the account paid, or would have paid.
     pub total: Money,

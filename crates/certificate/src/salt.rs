@@ -1,4 +1,4 @@
-//! Digests that nobody can guess.
+//! Digests that cannot be guessed.
 
 use std::fmt;
 

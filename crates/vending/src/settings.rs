@@ -85,7 +85,7 @@ pub struct CertificateSettings {
     /// The key that signs, as 64 hexadecimal digits. Without it the server issues no certificate and answers `certificates_disabled`.
     /// What was issued is shown all the same.
     pub key: Option<SecretString>,
-    /// The names (`kid`) of keys that somebody else may have had. `/.well-known/jwks.json` leaves them out, so nothing that they have
+    /// The names (`kid`) of keys that another party may have had. `/.well-known/jwks.json` leaves them out, so nothing that they have
     /// signed is verified any more.
     pub withdrawn: Vec<String>,
 }

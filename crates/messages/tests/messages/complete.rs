@@ -6,7 +6,7 @@ use error_codes::ErrorCode;
 use messages::{Detail, Language, Messages, Sentence};
 
 /// Every value that any message may need.
-const VALUES: [(&str, &str); 13] = [
+const VALUES: [(&str, &str); 17] = [
     ("allowed", "WEB, POS"),
     ("charge", "BWP 2.00"),
     ("column", "7"),
@@ -15,11 +15,15 @@ const VALUES: [(&str, &str); 13] = [
     ("gap", "BWP 5.00"),
     ("limit", "12"),
     ("line", "3"),
+    ("lines", "20"),
     ("method", "PUT"),
     ("permission", "purchases.confirm"),
+    ("prefix", "vendgate:"),
     ("provider", "BPC"),
+    ("status", "FINISHED"),
     ("until", "2026-11-20 14:00:00"),
     ("wording", "Meter blocked by supplier"),
+    ("wrong", "2"),
 ];
 
 fn sentences() -> impl Iterator<Item = Sentence> {

@@ -13,7 +13,7 @@ use vending::{
     WorkerSettings,
 };
 
-use crate::env::{Merchant, TestEnv, meter, until};
+use crate::env::{LEASE_AND_MORE, Merchant, TestEnv, meter, until};
 
 fn quick() -> WorkerSettings {
     WorkerSettings { idle_pause_ms: 5, drain_s: 30, ..WorkerSettings::default() }
@@ -200,7 +200,7 @@ async fn a_line_whose_worker_died_is_not_bought_again() {
     // What the worker that died has not recorded is found, although its lines are taken a second time.
     env.sql("UPDATE batch_lines SET due_at = now() WHERE state = 'BUYING'");
     env.sql("UPDATE purchases SET lease_until = now(), due_at = now() WHERE ended_at IS NULL");
-    env.time_passes(Duration::from_secs(10));
+    env.time_passes(LEASE_AND_MORE);
     env.works_on(&[&env.vending], batch.id, "FINISHED").await;
     assert_eq!((env.vend_count(), env.count("purchases")), (3, 3));
     assert_eq!(env.lines(batch.id), ["SUCCESSFUL"; 3].join(" "));

@@ -94,9 +94,9 @@ fn is(request: &Request<'_>, operation: Operation) -> bool {
 
 fn connection(host: &str, settings: &SimulatorSettings) -> VtpassSettings {
     VtpassSettings {
-        connect_timeout_ms: 1_000,
-        enquiry_timeout_ms: 1_000,
-        vend_timeout_ms: 1_500,
+        connect_timeout_ms: 500,
+        enquiry_timeout_ms: 500,
+        vend_timeout_ms: 800,
         ..connection_to(&format!("{host}/vtpass/api"), settings)
     }
 }
