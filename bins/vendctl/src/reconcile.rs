@@ -63,7 +63,7 @@ impl Reconcile {
         provider::find(session, &self.provider).await?;
         let period = self.period(session)?;
         let form = self.form.reading(session.zone());
-        let checked = statement::check(&self.file, form.clone(), |vend| is_of(&period, vend))?;
+        let checked = statement::check(&self.file, form.clone(), |line| is_of(&period, &line.vend))?;
         if checked.has_tokens && session.can_seal {
             session.store.refuse_another_key().await?;
         }

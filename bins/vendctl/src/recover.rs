@@ -140,7 +140,8 @@ impl StatementOf {
         // Of a provider that does not exist, every vend would be unmatched.
         provider::find(session, &self.provider).await?;
         let form = self.form.reading(session.zone());
-        let checked = statement::check(&self.statement, form.clone(), |_vend| Ok::<_, VendctlError>(()))?;
+        let mut seen = Seen::default();
+        let checked = statement::check(&self.statement, form.clone(), |line| seen.add(line))?;
         if checked.has_tokens {
             if !session.can_seal {
                 return Err(VendctlError::NoSealingKey);
@@ -154,7 +155,6 @@ impl StatementOf {
             if batch.is_empty() {
                 break;
             }
-            are_different(&batch)?;
             let entered = back_office::enter_unmatched_vends(
                 session.database(),
                 session.store.sealing().clone(),
@@ -170,21 +170,26 @@ impl StatementOf {
     }
 }
 
-/// Refuses two lines about one vend: which of them is right?
-fn are_different(batch: &[ListedLine]) -> Result<(), StatementFileError> {
-    let (mut references, mut transactions) = (BTreeMap::new(), BTreeMap::new());
-    for ListedLine { number, vend } in batch {
+/// The lines of a statement by what names a vend. Two lines about one vend are refused: which of them is right?
+#[derive(Default)]
+struct Seen {
+    references: BTreeMap<String, i64>,
+    transactions: BTreeMap<String, i64>,
+}
+
+impl Seen {
+    fn add(&mut self, ListedLine { number, vend }: &ListedLine) -> Result<(), StatementFileError> {
         let seen = [
-            ("reference", references.insert(&vend.provider_reference, *number)),
-            ("transaction", transactions.insert(&vend.provider_transaction, *number)),
+            ("reference", self.references.insert(vend.provider_reference.clone(), *number)),
+            ("transaction", self.transactions.insert(vend.provider_transaction.clone(), *number)),
         ];
         for (column, first) in seen {
             if let Some(first) = first {
                 return Err(StatementFileError::Twice { first, second: *number, column });
             }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 impl From<UnmatchedVendRecord> for View {

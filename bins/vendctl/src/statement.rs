@@ -179,12 +179,12 @@ pub(crate) struct Checked {
 pub(crate) fn check<E: From<StatementFileError>>(
     path: &Path,
     form: ReadingForm,
-    is_right: impl Fn(&ListedVend) -> Result<(), E>,
+    mut is_right: impl FnMut(&ListedLine) -> Result<(), E>,
 ) -> Result<Checked, E> {
     let mut lines = Lines::open(path, form)?;
     let (mut count, mut has_tokens) = (0_u64, false);
     while let Some(line) = lines.next()? {
-        is_right(&line.vend)?;
+        is_right(&line)?;
         has_tokens |= line.vend.token != ListedToken::Absent;
         count = count.saturating_add(1);
     }

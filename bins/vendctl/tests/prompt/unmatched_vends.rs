@@ -156,3 +156,15 @@ fn a_statement_of_another_provider_or_key_is_refused() {
     assert_eq!((other_key.code, other_key.stdout.as_str()), (1, ""), "{}", other_key.stderr);
     assert_eq!(env.sql("SELECT count(*) FROM unmatched_vends"), "0");
 }
+
+/// A statement is entered in parts, so the two lines are in different ones.
+#[test]
+fn two_lines_about_one_vend_are_refused_however_far_apart_they_are() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let of = |number: usize| line(&format!("20261124032043-{number:06}"), &format!("R-{number}"), "AIRTIME");
+    let mut lines: Vec<String> = (1..=5_001).map(of).collect();
+    lines.push(line("20261124032043-900000", "R-1", "AIRTIME"));
+    let twice = env.is_refused(&["recover", "enter", &env.statement(&lines), "--provider", "BPC"]);
+    assert_eq!(twice, "lines 2 and 5003 of the statement have the same transaction");
+    assert_eq!(env.sql("SELECT count(*) FROM unmatched_vends"), "0");
+}
