@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::{env::env, merchant::Merchant, wire::Answer};
+use crate::{books::between_readings, env::env, merchant::Merchant, wire::Answer};
 
 /// Asks for the message of a purchase.
 pub async fn send_again(merchant: &Merchant, purchase: i64, body: &str) -> Answer {
@@ -11,10 +11,11 @@ pub async fn send_again(merchant: &Merchant, purchase: i64, body: &str) -> Answe
 
 /// The phone number of a purchase is erased, as retention does.
 pub fn erase_number(bought: &Answer) {
-    env().asks_the_database(&format!(
+    let sql = format!(
         "SET session_replication_role = replica; UPDATE purchases SET beneficiary_phone_number = 'erased' WHERE id = {}",
         bought.id()
-    ));
+    );
+    between_readings(|| env().asks_the_database(&sql));
 }
 
 /// The numbers to which messages of a purchase are sent again, as they were asked for.
