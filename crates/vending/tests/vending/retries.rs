@@ -236,8 +236,12 @@ async fn a_retry_that_claims_after_others_asks_about_the_attempt_that_is_current
         assert_eq!(env.sql("SELECT state, attempt FROM purchases"), "IN_DOUBT|2");
         slower.wire.lets_continue();
     };
-    let (in_vain, settled, ()) =
-        tokio::join!(merchant.retries_at(&slow.vending), merchant.retries_at(&slower.vending), in_turn);
+    // Two that ask within a millisecond have one turn here.
+    let afterwards = async {
+        until("the slow one has found the first attempt", || slow.wire.held_back() == 1).await;
+        merchant.retries_at(&slower.vending).await
+    };
+    let (in_vain, settled, ()) = tokio::join!(merchant.retries_at(&slow.vending), afterwards, in_turn);
     assert!(matches!(in_vain, Err(RetryError::Pending(_))));
     assert!(settled.is_ok(), "{settled:?}");
     env.utility.saw(["check", "vend #1", "enquire #1", "vend #2", "enquire #2"]);
