@@ -6,10 +6,14 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod address;
 mod body;
 mod no_reply;
+mod timeouts;
 mod transport;
 
+pub use address::{base_url, below};
 pub use no_reply::NoReply;
 pub use reqwest::{Url, header};
+pub use timeouts::timeouts_are_in_order;
 pub use transport::{HttpReply, Outgoing, Transport, TransportError, TransportSettings};

@@ -5,11 +5,10 @@ use std::time::Duration;
 use clock::SharedClock;
 use provider::Gate;
 use provider_http::header::{self, HeaderMap, HeaderValue};
-use provider_http::{HttpReply, NoReply, Outgoing, Transport, TransportSettings, Url};
+use provider_http::{HttpReply, NoReply, Outgoing, Transport, TransportSettings, Url, below};
 
 use crate::access::{Access, NoAccess, Pass};
 use crate::phone::Phone;
-use crate::request::below;
 use crate::settings::{ReloadlySettings, SettingsError};
 
 /// The version of the vendor's API that this crate uses.

@@ -1,6 +1,5 @@
 //! The order that is sent to the vendor.
 
-use provider_http::Url;
 use serde::Serialize;
 use vend::VendOrder;
 
@@ -35,15 +34,6 @@ pub(crate) fn top_up(order: &VendOrder, operator: u64, phone: &Phone, country: &
     serde_json::to_vec(&request).expect("a record of texts and numbers is JSON")
 }
 
-/// An address below the vendor's base address.
-pub(crate) fn below<'a>(base: &Url, path: impl IntoIterator<Item = &'a str>) -> Url {
-    let mut url = base.clone();
-    let mut segments = url.path_segments_mut().expect("an http address has a path");
-    segments.pop_if_empty().extend(path);
-    drop(segments);
-    url
-}
-
 #[cfg(test)]
 mod tests {
     use chrono::{TimeZone, Utc};
@@ -69,13 +59,5 @@ mod tests {
             String::from_utf8(body).unwrap(),
             r#"{"operatorId":118,"amount":"10.50","useLocalAmount":true,"customIdentifier":"20261120093000-000042","recipientPhone":{"countryCode":"BW","number":"26771234567"}}"#
         );
-    }
-
-    #[test]
-    fn an_address_is_below_the_base_address_with_or_without_a_final_slash() {
-        for base in ["http://host/reloadly/topups", "http://host/reloadly/topups/"] {
-            let url = below(&Url::parse(base).unwrap(), ["topups", "a/b"]);
-            assert_eq!(url.as_str(), "http://host/reloadly/topups/topups/a%2Fb");
-        }
     }
 }

@@ -2,12 +2,11 @@
 
 use money::Currency;
 use phonenumber::country;
-use provider_http::{TransportError, Url};
+use provider_http::{TransportError, Url, base_url, below, timeouts_are_in_order};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use crate::fault::FaultCode;
-use crate::request::below;
 
 /// One account that sells airtime in one country.
 ///
@@ -123,18 +122,17 @@ impl ReloadlySettings {
     }
 
     pub(crate) fn check_timeouts(&self) -> Result<(), SettingsError> {
-        let in_order = 0 < self.connect_timeout_ms
-            && self.connect_timeout_ms <= self.enquiry_timeout_ms
-            && self.enquiry_timeout_ms <= self.vend_timeout_ms;
-        if in_order { Ok(()) } else { Err(SettingsError::BadTimeouts) }
+        let (connect, enquiry) = (self.connect_timeout_ms, self.enquiry_timeout_ms);
+        if timeouts_are_in_order(connect, enquiry, self.vend_timeout_ms) {
+            Ok(())
+        } else {
+            Err(SettingsError::BadTimeouts)
+        }
     }
 }
 
 fn address(text: &str, setting: &'static str) -> Result<Url, SettingsError> {
-    let url = Url::parse(text).map_err(|_not_a_url| SettingsError::BadUrl(setting))?;
-    let is_plain = url.query().is_none() && url.fragment().is_none();
-    let is_http = matches!(url.scheme(), "http" | "https");
-    if is_http && is_plain { Ok(url) } else { Err(SettingsError::BadUrl(setting)) }
+    base_url(text).ok_or(SettingsError::BadUrl(setting))
 }
 
 fn currency(code: &str, setting: &'static str) -> Result<Currency, SettingsError> {

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use provider::Gate;
 use provider_http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use provider_http::{HttpReply, NoReply, Outgoing, Transport, TransportSettings, Url};
+use provider_http::{HttpReply, NoReply, Outgoing, Transport, TransportSettings, Url, below};
 
-use crate::request::below;
 use crate::settings::{SettingsError, VtpassSettings};
 
 const API_KEY: HeaderName = HeaderName::from_static("api-key");
@@ -56,7 +55,7 @@ impl Gateway {
         gate: &Gate,
         within: Duration,
     ) -> Result<HttpReply, NoReply> {
-        let url = below(&self.base, operation.name());
+        let url = below(&self.base, [operation.name()]);
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         self.transport.post(Outgoing { url, headers, body }, gate, within).await
     }

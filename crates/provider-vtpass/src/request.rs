@@ -1,7 +1,6 @@
 //! The bodies of requests.
 
 use money::Money;
-use provider_http::Url;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use vend::{SubscriberIdentifier, VendOrder};
@@ -57,15 +56,6 @@ pub(crate) fn requery(request_id: &str) -> Vec<u8> {
     json(&RequeryRequest { request_id })
 }
 
-/// An address below the vendor's base address.
-pub(crate) fn below(base: &Url, name: &str) -> Url {
-    let mut url = base.clone();
-    let mut segments = url.path_segments_mut().expect("an http address has a path");
-    segments.pop_if_empty().push(name);
-    drop(segments);
-    url
-}
-
 /// The amount as a JSON number with its exact digits: the vendor's documents call it a number.
 fn number(amount: Money) -> Box<RawValue> {
     let digits = amount.to_decimal().normalize().to_string();
@@ -114,12 +104,5 @@ mod tests {
         let body = verify("ikeja-electric", &order("NGN 1.00").sale.subscriber);
         let text = r#"{"billersCode":"1111111111111","serviceID":"ikeja-electric","type":"prepaid"}"#;
         assert_eq!(String::from_utf8(body).unwrap(), text);
-    }
-
-    #[test]
-    fn an_address_is_below_the_base_address_with_or_without_a_final_slash() {
-        for base in ["http://host/api", "http://host/api/"] {
-            assert_eq!(below(&Url::parse(base).unwrap(), "pay").as_str(), "http://host/api/pay");
-        }
     }
 }

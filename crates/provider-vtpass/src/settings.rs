@@ -1,6 +1,6 @@
 //! The settings of one service of one account with the vendor.
 
-use provider_http::{TransportError, Url};
+use provider_http::{TransportError, Url, base_url, timeouts_are_in_order};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
@@ -117,10 +117,7 @@ impl VtpassSettings {
     }
 
     pub(crate) fn base_url(&self) -> Result<Url, SettingsError> {
-        let url = Url::parse(&self.base_url).map_err(|_not_a_url| SettingsError::BadUrl)?;
-        let is_plain = url.query().is_none() && url.fragment().is_none();
-        let is_http = matches!(url.scheme(), "http" | "https");
-        if is_http && is_plain { Ok(url) } else { Err(SettingsError::BadUrl) }
+        base_url(&self.base_url).ok_or(SettingsError::BadUrl)
     }
 
     pub(crate) fn keys(&self) -> Result<[&str; 2], SettingsError> {
@@ -141,10 +138,12 @@ impl VtpassSettings {
     }
 
     pub(crate) fn check_timeouts(&self) -> Result<(), SettingsError> {
-        let in_order = 0 < self.connect_timeout_ms
-            && self.connect_timeout_ms <= self.enquiry_timeout_ms
-            && self.enquiry_timeout_ms <= self.vend_timeout_ms;
-        if in_order { Ok(()) } else { Err(SettingsError::BadTimeouts) }
+        let (connect, enquiry) = (self.connect_timeout_ms, self.enquiry_timeout_ms);
+        if timeouts_are_in_order(connect, enquiry, self.vend_timeout_ms) {
+            Ok(())
+        } else {
+            Err(SettingsError::BadTimeouts)
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The settings of one gateway.
 
 use money::Currency;
-use provider_http::{TransportError, Url};
+use provider_http::{TransportError, Url, timeouts_are_in_order};
 use secrecy::SecretString;
 use serde::Deserialize;
 
@@ -184,10 +184,12 @@ impl XmlVendSettings {
     }
 
     pub(crate) fn check_timeouts(&self) -> Result<(), SettingsError> {
-        let in_order = 0 < self.connect_timeout_ms
-            && self.connect_timeout_ms <= self.enquiry_timeout_ms
-            && self.enquiry_timeout_ms <= self.vend_timeout_ms;
-        if in_order { Ok(()) } else { Err(SettingsError::BadTimeouts) }
+        let (connect, enquiry) = (self.connect_timeout_ms, self.enquiry_timeout_ms);
+        if timeouts_are_in_order(connect, enquiry, self.vend_timeout_ms) {
+            Ok(())
+        } else {
+            Err(SettingsError::BadTimeouts)
+        }
     }
 }
 
