@@ -1,17 +1,22 @@
 //! An adapter of a provider, connected to a simulator that a test scripts.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use chrono::DateTime;
-use clock::SystemClock;
+use clock::{Clock as _, SystemClock};
 use money::Money;
-use provider::Gate;
+use provider::{Gate, Provider, conformance::Made};
 use serde_json::Value;
-use utility_sim::{OnRepeat, Remembers, Simulator, SimulatorSettings};
-use vend::{CallId, Capabilities, Doubt, Product, ProviderReference, Sale, SubscriberIdentifier, VendOrder};
+use utility_sim::{OnRepeat, Remembers, Simulator, SimulatorSettings, VendResult};
+use vend::{
+    CallId, Capabilities, Doubt, Enquiry, Product, ProviderReference, Sale, SubscriberIdentifier, VendOrder,
+};
 
 /// What every simulated vendor can do after it has vended, by the name of the fault, and the doubt that is left.
 pub const MISHAPS_AFTER_VENDING: [(&str, Doubt); 10] = [
@@ -93,8 +98,30 @@ impl<P> AdapterEnv<P> {
         log.into_iter().filter(is_vended).collect()
     }
 
+    /// The same, for the judgement of an adapter.
+    pub fn made(&self) -> Vec<Made> {
+        let vends = self.simulator.vends().into_iter().filter(|vend| vend.outcome == VendResult::Vended);
+        vends.map(|vend| Made { reference: vend.reference, tokens: vend.tokens }).collect()
+    }
+
     fn url(&self, of: &str) -> String {
         format!("{}/{of}", self.simulator.url())
+    }
+}
+
+impl<P: Provider> AdapterEnv<P> {
+    /// Sends enquiries until the order is no longer open.
+    pub async fn settled(&self, order: &VendOrder) -> Enquiry {
+        let started = SystemClock.monotonic();
+        loop {
+            let enquiry = self.provider.enquire(self.call(), order).await;
+            if enquiry != Enquiry::StillOpen {
+                return enquiry;
+            }
+            let waited = SystemClock.monotonic().elapsed_since(started);
+            assert!(waited < Duration::from_secs(10), "still open after {waited:?}");
+            tokio::task::yield_now().await;
+        }
     }
 }
 

@@ -29,20 +29,6 @@ async fn sell(env: &TestEnv, phone: &str) -> (VendOrder, VendOutcome) {
     (order, outcome)
 }
 
-/// Sends enquiries until the order is no longer open.
-async fn settled(env: &TestEnv, order: &VendOrder) -> Enquiry {
-    let started = SystemClock.monotonic();
-    loop {
-        let enquiry = env.provider.enquire(env.call(), order).await;
-        if enquiry != Enquiry::StillOpen {
-            return enquiry;
-        }
-        let waited = SystemClock.monotonic().elapsed_since(started);
-        assert!(waited < Duration::from_secs(10), "still open after {waited:?}");
-        tokio::task::yield_now().await;
-    }
-}
-
 #[tokio::test]
 async fn an_active_telephone_is_topped_up_once() {
     let env = open_env();
@@ -95,12 +81,12 @@ async fn what_is_under_way_is_open_until_it_has_ended() {
     let (order, outcome) = sell(&env, PROCESSING).await;
     assert_eq!(outcome.doubt(), Some(Doubt::StillOpen));
     assert_eq!(env.provider.enquire(env.call(), &order).await, Enquiry::StillOpen);
-    assert!(matches!(settled(&env, &order).await, Enquiry::Vended(_)));
+    assert!(matches!(env.settled(&order).await, Enquiry::Vended(_)));
     for fault in ["processing_then_failed", "processing_then_refunded"] {
         env.script(json!({"fault": fault})).await;
         let (order, outcome) = sell(&env, ACTIVE).await;
         assert_eq!(outcome.doubt(), Some(Doubt::StillOpen), "{fault}");
-        let Enquiry::Refused(refusal) = settled(&env, &order).await else { panic!("{fault}") };
+        let Enquiry::Refused(refusal) = env.settled(&order).await else { panic!("{fault}") };
         assert_eq!(refusal.reason, RefusalReason::Other, "{fault}");
     }
     assert_eq!(env.vends().await.len(), 1);

@@ -7,7 +7,7 @@ use money::Money;
 use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
 use provider::{Gate, Provider};
 use provider_vtpass::{Vtpass, VtpassSettings};
-use serde_json::{Value, json};
+use serde_json::json;
 use test_kit::simulator::{capabilities, sale};
 use utility_sim::{OnRepeat, Remembers, SimulatorSettings, scenario};
 use vend::{
@@ -222,12 +222,8 @@ impl World for Aggregator {
     }
 
     async fn vends(&self) -> Vec<Made> {
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let made = |line: &Value| Made {
-            reference: reference(&text(&line["reference"])),
-            tokens: line["tokens"].as_array().unwrap().iter().map(text).collect(),
-        };
-        self.env.vends().await.iter().map(made).collect()
+        let made = self.env.made().into_iter();
+        made.map(|vend| Made { reference: reference(&vend.reference), ..vend }).collect()
     }
 }
 

@@ -1,8 +1,5 @@
 //! The adapter against the sandbox's meters and the scripted faults of the aggregator.
 
-use std::time::Duration;
-
-use clock::{Clock, SystemClock};
 use money::Money;
 use provider::Provider;
 use provider_vtpass::VtpassSettings;
@@ -40,20 +37,6 @@ async fn sell(env: &TestEnv, name: &str, amount: &str) -> (VendOrder, VendOutcom
     let order = env.order_for(number(name), amount);
     let outcome = env.provider.vend(&order, &open()).await;
     (order, outcome)
-}
-
-/// Sends enquiries until the order is no longer open.
-async fn settled(env: &TestEnv, order: &VendOrder) -> Enquiry {
-    let started = SystemClock.monotonic();
-    loop {
-        let enquiry = env.provider.enquire(env.call(), order).await;
-        if enquiry != Enquiry::StillOpen {
-            return enquiry;
-        }
-        let waited = SystemClock.monotonic().elapsed_since(started);
-        assert!(waited < Duration::from_secs(10), "still open after {waited:?}");
-        tokio::task::yield_now().await;
-    }
 }
 
 #[tokio::test]
@@ -162,7 +145,7 @@ async fn what_is_under_way_is_open_until_it_has_ended_and_a_reversal_proves_noth
         env.script(json!({"fault": fault})).await;
         let (order, outcome) = sell(&env, ACTIVE, "NGN 100.00").await;
         assert_eq!(outcome.doubt(), Some(Doubt::StillOpen), "{fault}");
-        assert_eq!(settled(&env, &order).await.in_words().0, end, "{fault}");
+        assert_eq!(env.settled(&order).await.in_words().0, end, "{fault}");
     }
     assert_eq!(env.vends().await.len(), 1);
 }

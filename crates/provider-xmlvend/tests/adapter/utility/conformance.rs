@@ -197,12 +197,7 @@ impl World for Utility {
     }
 
     async fn vends(&self) -> Vec<Made> {
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let made = |line: &Value| Made {
-            reference: text(&line["reference"]),
-            tokens: line["tokens"].as_array().unwrap().iter().map(text).collect(),
-        };
-        self.env.vends().await.iter().map(made).collect()
+        self.env.made()
     }
 }
 
