@@ -11,10 +11,10 @@ use diesel::{
     sql_types::{Array, BigInt, Integer, Nullable, Text},
 };
 use failpoint::{Point, hit};
-use purchase::{Authority, IdempotencyKey, OrganisationId, PurchaseId, PurchaseRequest, StateName};
+use purchase::{Authority, IdempotencyKey, PurchaseId, PurchaseRequest, StateName};
 use store::{BatchClaim, DueSlots};
 
-use crate::{BatchId, BatchStore, LineState, PausedBecause, StoredRejection};
+use crate::{BatchStore, LineState, PausedBecause, StoredRejection};
 
 mod row;
 
@@ -148,15 +148,7 @@ impl BatchStore {
         }
         let taken = self.database.operate(move |transaction| {
             Box::pin(async move {
-                let in_hand: Vec<(&str, OrganisationId, u16)> = slots
-                    .iter()
-                    .flat_map(|due| {
-                        let of = |(organisation, count): (&OrganisationId, &u16)| {
-                            (due.provider_code.as_str(), *organisation, *count)
-                        };
-                        due.in_hand.iter().map(of)
-                    })
-                    .collect();
+                let in_hand = DueSlots::in_hand(&slots);
                 prepared::<TakeLines>()
                     .bind::<Array<Text>, _>(column(&slots, |due| due.provider_code.as_str()))
                     .bind::<Array<BigInt>, _>(column(&slots, |due| i64::from(due.slots)))
@@ -235,14 +227,6 @@ impl BatchStore {
             Box::pin(async move { prepared::<SettleLines>().execute(transaction).await })
         });
         settled.await
-    }
-}
-
-/// The batch that a claim is of.
-impl TakenLine {
-    /// Its batch.
-    pub const fn batch(&self) -> BatchId {
-        BatchId(self.claim.batch)
     }
 }
 

@@ -32,6 +32,20 @@ pub struct DueSlots {
     pub in_hand: BTreeMap<OrganisationId, u16>,
 }
 
+impl DueSlots {
+    /// What is in hand of all these providers: the provider, the organisation, and how many purchases.
+    pub fn in_hand(slots: &[Self]) -> Vec<(&str, OrganisationId, u16)> {
+        slots
+            .iter()
+            .flat_map(|due| {
+                due.in_hand
+                    .iter()
+                    .map(|(organisation, count)| (due.provider_code.as_str(), *organisation, *count))
+            })
+            .collect()
+    }
+}
+
 /// A purchase that belongs to the worker until its lease ends.
 #[derive(Clone, Debug)]
 pub struct ClaimedPurchase {
@@ -120,14 +134,7 @@ impl Store {
 }
 
 async fn lock_due(transaction: &Transaction, slots: &[DueSlots]) -> Result<Vec<i64>, DatabaseError> {
-    let in_hand: Vec<(&str, OrganisationId, u16)> = slots
-        .iter()
-        .flat_map(|due| {
-            due.in_hand
-                .iter()
-                .map(|(organisation, count)| (due.provider_code.as_str(), *organisation, *count))
-        })
-        .collect();
+    let in_hand = DueSlots::in_hand(slots);
     let due: Vec<Due> = prepared::<LockDue>()
         .bind::<Array<Text>, _>(column(slots, |due| due.provider_code.as_str()))
         .bind::<Array<BigInt>, _>(column(slots, |due| i64::from(due.slots)))

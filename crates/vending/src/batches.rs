@@ -6,17 +6,6 @@ use purchase::{Authority, OrganisationId, PurchaseRequest};
 
 use crate::{ReadError, Rejection, Service, Vending, refusals::internal};
 
-/// A batch that an integrator wants.
-#[derive(Clone, Debug)]
-pub struct WantedBatch {
-    /// The integrator's own name for it.
-    pub reference: String,
-    /// Its lines, in their order.
-    pub lines: Vec<PurchaseRequest>,
-    /// The `X-Request-Id` of the request.
-    pub request_id: Option<String>,
-}
-
 /// Why a batch was not made. Nothing of it is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
@@ -56,15 +45,14 @@ impl Vending {
     ///
     /// The check is the one of a confirm without the provider: the product, its offer, the wallet, the form of the identifier, the
     /// allow-list and the price. A pause of a provider is no mistake, because the lines wait for its end.
-    pub async fn add_batch(&self, authority: Authority, wanted: WantedBatch) -> Result<Batch, BatchError> {
-        let wrong = self.0.wrong_lines(authority.organisation, &wanted.lines).await?;
+    pub async fn add_batch(&self, new: NewBatch) -> Result<Batch, BatchError> {
+        let organisation = new.authority.organisation;
+        let wrong = self.0.wrong_lines(organisation, &new.lines).await?;
         if !wrong.is_empty() {
             return Err(BatchError::Lines(wrong));
         }
-        let WantedBatch { reference, lines, request_id } = wanted;
-        let new = NewBatch { authority, request_id, reference, lines };
         let id = self.batches().add(new).await.map_err(not_added)?;
-        let batch = self.batch(authority.organisation, id).await?;
+        let batch = self.batch(organisation, id).await?;
         batch.ok_or(BatchError::Failed(ReadError::Internal))
     }
 

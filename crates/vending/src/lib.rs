@@ -49,10 +49,10 @@ use tokio::sync::Semaphore;
 
 pub use arrival::{Arrival, CallerConnection};
 pub use batch_store::{
-    Batch, BatchId, BatchStatus, Change, Line, LineState, OPEN_BATCHES_MAX, PausedBecause, REFERENCE_MAX,
-    Share,
+    Batch, BatchId, BatchStatus, Change, Line, LineState, NewBatch, OPEN_BATCHES_MAX, PausedBecause,
+    REFERENCE_MAX, Share,
 };
-pub use batches::{BatchChangeError, BatchError, WantedBatch};
+pub use batches::{BatchChangeError, BatchError};
 pub use certificates::CertificateKeys;
 pub use engine::{Engine, EngineRuntime};
 pub use line_failures::LineFailure;

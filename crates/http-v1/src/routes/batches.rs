@@ -10,7 +10,7 @@ use error_codes::ErrorCode;
 use identity::{Identity, Permission};
 use purchase::PurchaseRequest;
 use vend::Product;
-use vending::{BatchChangeError, BatchError, Change, OPEN_BATCHES_MAX, Rejection, Vending, WantedBatch};
+use vending::{BatchChangeError, BatchError, Change, NewBatch, OPEN_BATCHES_MAX, Rejection, Vending};
 use web::{
     ApiError, Asked, Detail, RequestContext, SharedState, authorised, authority, fields_of, found, not_read,
     read_large_body, rejected, speak_language_of,
@@ -49,8 +49,8 @@ pub async fn create(
     let context = RequestContext::of(&request);
     let request_id = Some(context.request_id().as_str().to_owned());
     let products: Vec<_> = lines.iter().map(|line| line.product).collect();
-    let wanted = WantedBatch { reference, lines, request_id };
-    let made = vending.add_batch(authority(&caller), wanted).await.map_err(|error| match error {
+    let new = NewBatch { authority: authority(&caller), request_id, reference, lines };
+    let made = vending.add_batch(new).await.map_err(|error| match error {
         BatchError::Lines(wrong) => not_for_sale(&wrong, &products),
         BatchError::Malformed => ApiError::new(Detail::BatchTooLarge).about("lines"),
         BatchError::OtherContent => ApiError::new(Detail::BatchReferenceReused).about("reference"),

@@ -9,8 +9,7 @@ use purchase::{PurchaseRequest, SourceChannel};
 use tokio::sync::oneshot;
 use vend::RefusalReason;
 use vending::{
-    Batch, BatchError, BatchId, Change, LineFailure, LineState, Rejection, Vending, WantedBatch,
-    WorkerSettings,
+    Batch, BatchError, BatchId, Change, LineFailure, LineState, NewBatch, Rejection, Vending, WorkerSettings,
 };
 
 use crate::env::{LEASE_AND_MORE, Merchant, TestEnv, meter, until};
@@ -26,8 +25,9 @@ impl Merchant<'_> {
     }
 
     async fn wants(&self, reference: &str, lines: Vec<PurchaseRequest>) -> Result<Batch, BatchError> {
-        let wanted = WantedBatch { reference: reference.to_owned(), lines, request_id: None };
-        self.env.vending.add_batch(self.authority, wanted).await
+        let reference = reference.to_owned();
+        let new = NewBatch { authority: self.authority, request_id: None, reference, lines };
+        self.env.vending.add_batch(new).await
     }
 
     fn line(&self, reference: &str, number: u32) -> PurchaseRequest {
