@@ -3,11 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use certificate::{Digested, PublicKey, Salt, verify};
-use purchase::Handling;
-use sandbox::WalletPlan;
 use serde_json::{Value, json};
 
-use crate::{env::env, merchant::Merchant, simulator::SimulatorClient, wire::Answer};
+use crate::{env::env, merchant::Merchant, wire::Answer};
 
 /// The certificate of a purchase.
 pub async fn certificate(merchant: &Merchant, purchase: i64) -> Answer {
@@ -110,13 +108,7 @@ fn header(answer: &Answer) -> Value {
 
 #[tokio::test]
 async fn what_was_not_sold_is_proved_with_its_reason_and_what_is_open_is_not() {
-    let wallet = WalletPlan::loaded("Wallet", Handling::SelfManaged);
-    let merchant = env().open_merchant_with(wallet).await;
-    merchant.confirm(&merchant.order(env().scenario("account_blocked")).reference("failed-1")).await;
-    let (simulator, meter) = (SimulatorClient::new(), env().meter());
-    simulator.will(&meter, &json!({ "fault": "drop_after" })).await;
-    merchant.confirm(&merchant.order(&meter).reference("open-1")).await.expect(504);
-
+    let (merchant, meter) = Merchant::with_a_failed_and_an_open_purchase().await;
     let listed = merchant.get("/public/v1/purchases").await.expect(200);
     for purchase in listed.body["data"].as_array().unwrap() {
         let proof = certificate(&merchant, purchase["id"].as_i64().unwrap()).await;

@@ -9,16 +9,17 @@ use std::{
 use acceptance::surface::Surface;
 use identity::AuditContext;
 use money::Money;
-use purchase::OrganisationId;
+use purchase::{Handling, OrganisationId};
 use reqwest::{Client, Method, header::CONTENT_TYPE};
-use sandbox::{Credentials, http_client};
-use serde_json::Value;
+use sandbox::{Credentials, WalletPlan, http_client};
+use serde_json::{Value, json};
 use vend::SubscriberIdentifier;
 
 use crate::{
     books,
     env::{env, eventually},
     request_body::RequestBody,
+    simulator::SimulatorClient,
     wire::Answer,
 };
 
@@ -62,6 +63,16 @@ impl Merchant {
         session.str("/access_token").clone_into(&mut merchant.access_token);
         session.str("/refresh_token").clone_into(&mut merchant.refresh_token);
         merchant
+    }
+
+    /// A self-managed merchant with a purchase that has failed, and with one for this meter whose answer was lost: `open-1`.
+    pub async fn with_a_failed_and_an_open_purchase() -> (Self, String) {
+        let merchant = env().open_merchant_with(WalletPlan::loaded("Wallet", Handling::SelfManaged)).await;
+        merchant.confirm(&merchant.order(env().scenario("account_blocked")).reference("failed-1")).await;
+        let meter = env().meter();
+        SimulatorClient::new().will(&meter, &json!({ "fault": "drop_after" })).await;
+        merchant.confirm(&merchant.order(&meter).reference("open-1")).await.expect(504);
+        (merchant, meter)
     }
 
     /// The same merchant as a client of another server.

@@ -1,11 +1,8 @@
 //! A customer gets a receipt: over HTTP, in every format and language, and only of what was sold.
 
-use purchase::Handling;
 use reqwest::Method;
-use sandbox::WalletPlan;
-use serde_json::json;
 
-use crate::{env::env, merchant::Merchant, simulator::SimulatorClient, wire::Answer};
+use crate::{env::env, merchant::Merchant, wire::Answer};
 
 /// The receipt of a purchase with these parameters.
 pub async fn receipt(merchant: &Merchant, purchase: i64, query: &str) -> Answer {
@@ -92,13 +89,7 @@ async fn the_format_of_a_receipt_is_chosen_by_parameter_or_by_accept() {
 
 #[tokio::test]
 async fn a_purchase_that_is_not_sold_has_no_receipt_and_says_what_to_do() {
-    let wallet = WalletPlan::loaded("Wallet", Handling::SelfManaged);
-    let merchant = env().open_merchant_with(wallet).await;
-    merchant.confirm(&merchant.order(env().scenario("account_blocked")).reference("failed-1")).await;
-    let (simulator, meter) = (SimulatorClient::new(), env().meter());
-    simulator.will(&meter, &json!({ "fault": "drop_after" })).await;
-    merchant.confirm(&merchant.order(&meter).reference("open-1")).await.expect(504);
-
+    let (merchant, meter) = Merchant::with_a_failed_and_an_open_purchase().await;
     let listed = merchant.get("/public/v1/purchases").await.expect(200);
     for purchase in listed.body["data"].as_array().unwrap() {
         let refused = receipt(&merchant, purchase["id"].as_i64().unwrap(), "").await;
