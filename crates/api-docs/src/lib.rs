@@ -1,5 +1,6 @@
 //! The pages that the server itself serves, so that an integrator needs nothing else: the reference of every endpoint,
-//! the guides, what has changed, a page for every error code, a search in them, and a collection for Postman. Everything is in the binary. Nothing is loaded from another host.
+//! the guides, what has changed, a page for every error code, a search in them, and a collection for Postman. Everything is
+//! in the binary. Nothing is loaded from another host.
 
 mod assets;
 mod error_page;

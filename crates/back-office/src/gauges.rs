@@ -115,7 +115,7 @@ impl OpenWork {
             "OUTBOX" => self.outbox = backlog,
             "FEED" => self.held_back = backlog,
             "RECONCILED" => self.unreconciled = self.unreconciled.max(backlog.oldest),
-            "DISCREPANCIES" => *self.discrepancies.pile(&row.what) = backlog,
+            "DISCREPANCIES" => *self.discrepancies.backlog(&row.what) = backlog,
             _incidents => self.incidents = backlog,
         }
         Ok(())
@@ -123,7 +123,7 @@ impl OpenWork {
 }
 
 impl OpenDiscrepancies {
-    fn pile(&mut self, kind: &str) -> &mut Backlog {
+    fn backlog(&mut self, kind: &str) -> &mut Backlog {
         match kind {
             "ONLY_THEIRS" => &mut self.only_theirs,
             "ONLY_OURS" => &mut self.only_ours,

@@ -150,14 +150,14 @@ impl Reconciler {
 
     fn count(&mut self, line: &ListedLine, found: &Found, verdict: &Verdict) -> Option<DiscrepancyRecord> {
         let Counts { lines, matched, still_open, only_theirs, different, only_ours: _ } = &mut self.counts;
-        let (kind, pile) = match verdict {
+        let (kind, count) = match verdict {
             Verdict::Matched => (None, matched),
             Verdict::Open => (None, still_open),
             Verdict::OnlyTheirs => (Some(DiscrepancyKind::OnlyTheirs), only_theirs),
             Verdict::Different(_) => (Some(DiscrepancyKind::Different), different),
         };
         *lines = lines.saturating_add(1);
-        *pile = pile.saturating_add(1);
+        *count = count.saturating_add(1);
         Some(discrepancy(kind?, &self.plan.provider_code, line, found, verdict))
     }
 
