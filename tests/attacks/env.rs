@@ -10,7 +10,7 @@ use acceptance::fault_injection::FaultEnv;
 use sandbox::{Pace, Program, Programs};
 
 /// A test waits for leases and timers most of its time.
-const AT_A_TIME: usize = 5;
+const AT_A_TIME: usize = 4;
 
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ONE_HAS_ENDED: Condvar = Condvar::new();
