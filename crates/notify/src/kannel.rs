@@ -47,18 +47,20 @@ impl Kannel {
         if CryptoProvider::get_default().is_none() {
             return Err(GatewayError::NoTlsProvider);
         }
-        let client = Client::builder()
+        let mut client = Client::builder()
             .redirect(redirect::Policy::none())
             .retry(retry::never())
             .no_proxy()
             .referer(false)
             .http1_only()
             .timeout(Duration::from_millis(settings.timeout_ms))
-            .user_agent("vendgate")
-            .build()
-            .map_err(GatewayError::Http)?;
+            .user_agent("vendgate");
+        if settings.url.scheme() == "http" {
+            // Reading the certificate authorities of the machine takes time and memory.
+            client = client.tls_certs_only([]);
+        }
         Ok(Self {
-            client,
+            client: client.build().map_err(GatewayError::Http)?,
             url: settings.url.clone(),
             head: head(settings)?,
             number_prefix: settings.number_prefix.clone(),

@@ -107,7 +107,9 @@ impl Gateway {
 
 /// A new transport to the vendor, with its own connections.
 pub(crate) fn transport(settings: &ReloadlySettings) -> Result<Transport, SettingsError> {
+    let addresses = [settings.token_url()?, settings.topups_url()?];
     let transport = Transport::new(TransportSettings {
+        over_tls: addresses.iter().any(|address| address.scheme() == "https"),
         extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
         ..TransportSettings::connecting_within(Duration::from_millis(settings.connect_timeout_ms))
     });

@@ -39,12 +39,14 @@ pub(crate) struct Gateway {
 impl Gateway {
     pub(crate) fn new(settings: &VtpassSettings) -> Result<Self, SettingsError> {
         let headers = headers(settings)?;
+        let base = settings.base_url()?;
         let transport = Transport::new(TransportSettings {
+            over_tls: base.scheme() == "https",
             extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
             headers: Some(&headers),
             ..TransportSettings::connecting_within(Duration::from_millis(settings.connect_timeout_ms))
         });
-        Ok(Self { transport: transport.map_err(SettingsError::Client)?, base: settings.base_url()? })
+        Ok(Self { transport: transport.map_err(SettingsError::Client)?, base })
     }
 
     /// Sends a message once.

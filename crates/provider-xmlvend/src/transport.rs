@@ -25,14 +25,16 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     pub(crate) fn new(settings: &XmlVendSettings) -> Result<Self, SettingsError> {
+        let endpoint = settings.endpoint_url()?;
         let transport = Transport::new(TransportSettings {
+            over_tls: endpoint.scheme() == "https",
             client_certificate_pem: settings.client_certificate_pem.as_ref(),
             extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
             ..TransportSettings::connecting_within(Duration::from_millis(settings.connect_timeout_ms))
         });
         Ok(Self {
             transport: transport.map_err(SettingsError::Client)?,
-            endpoint: settings.endpoint_url()?,
+            endpoint,
             soap: settings.soap,
         })
     }

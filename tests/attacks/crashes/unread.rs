@@ -30,6 +30,8 @@ const UNTIL_THE_STOP_MS: [u64; 6] = [0, 0, 2, 5, 15, 40];
 const STOPS_MS: [u64; 8] = [50, 200, 600, 900, 1_200, 1_800, 2_500, 5_000];
 /// How long a caller waits before it hangs up.
 const PATIENCES: [Duration; 4] = [Duration::from_millis(50), Duration::from_millis(300), HASTY, PATIENT];
+/// How often a client buys the same, under a new reference each time.
+const ATTEMPTS: usize = 4;
 /// Longer than a server needs to answer its unread requests after it continues.
 const WAKING: Duration = Duration::from_secs(2);
 
@@ -166,15 +168,8 @@ impl Buyer {
         let asking = async {
             sleep(HASTY / 4).await;
             let known = self.integrator.retries_until_final(url, &self.order).await;
-            let anew = Order {
-                external_reference: format!("{}/2", self.order.external_reference),
-                route: self.order.route.keyed(false),
-                ..self.order.clone()
-            };
             let bought = match known {
-                Claim::Absent | Claim::Failed { .. } => {
-                    self.integrator.confirm(url, &anew, PATIENT).await.claim()
-                }
+                Claim::Absent | Claim::Failed { .. } => self.buys_anew(url).await,
                 Claim::Bought { .. } | Claim::Pending { .. } | Claim::NotBought | Claim::Nothing => {
                     Claim::Nothing
                 }
@@ -183,6 +178,24 @@ impl Buyer {
         };
         let (_confirmed, claims) = futures_util::future::join(confirming, asking).await;
         claims
+    }
+
+    /// Buys under new references, until one is bought. On a busy machine the time of a purchase may run out before it is sent,
+    /// and then it fails.
+    async fn buys_anew(&self, url: &str) -> Claim {
+        let mut claim = Claim::Nothing;
+        for attempt in 2..=ATTEMPTS {
+            let anew = Order {
+                external_reference: format!("{}/{attempt}", self.order.external_reference),
+                route: self.order.route.keyed(false),
+                ..self.order.clone()
+            };
+            claim = self.integrator.buys(url, url, &anew, PATIENT).await;
+            if matches!(claim, Claim::Bought { .. }) {
+                break;
+            }
+        }
+        claim
     }
 }
 
