@@ -32,11 +32,7 @@ impl Gateway {
             extra_root_certificate_pem: settings.extra_root_certificate_pem.as_deref(),
             ..TransportSettings::connecting_within(Duration::from_millis(settings.connect_timeout_ms))
         });
-        Ok(Self {
-            transport: transport.map_err(SettingsError::Client)?,
-            endpoint,
-            soap: settings.soap,
-        })
+        Ok(Self { transport: transport.map_err(SettingsError::Client)?, endpoint, soap: settings.soap })
     }
 
     /// Sends one message and returns the decompressed bytes of the reply. If the decompression fails, the bytes are
