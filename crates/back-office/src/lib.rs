@@ -31,7 +31,7 @@ pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
 pub use housekeeping::{
     Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
-    purge_expired,
+    purge_expired, tell_of_pauses,
 };
 pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
