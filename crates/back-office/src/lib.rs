@@ -37,8 +37,8 @@ pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
     FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
     OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,
-    StoryPurchase, StoryReply, close_incident, find_incident, list_incidents, oversee_messages,
-    oversee_purchase, oversee_purchases, search_purchases,
+    StoryPurchase, StoryReply, WebhookFailure, WebhookRecord, close_incident, find_incident, list_incidents,
+    oversee_messages, oversee_purchase, oversee_purchases, oversee_webhooks, search_purchases,
 };
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use reconciliation::{
