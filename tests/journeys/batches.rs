@@ -1,6 +1,9 @@
 //! An integrator keeps its batches over HTTP. This environment has no worker, so no line is bought: tests with workers show how lines
 //! end.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clock::{Clock, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -150,6 +153,41 @@ async fn a_large_batch_is_taken_and_a_larger_one_is_refused_by_its_size() {
     assert_eq!(refused.refusal(), (400, "invalid_argument", None));
     let elsewhere = merchant.post("/public/v1/purchases/confirm", &"x".repeat(20 * 1024)).await;
     assert_eq!(elsewhere.refusal(), (400, "invalid_argument", None), "other bodies stay small");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_large_batch_does_not_hold_up_the_other_requests_of_a_server_with_one_thread() {
+    let server = env().another_api_server_with("server-of-batches", &[("VENDGATE__HTTP__WORKERS", "1")]);
+    let merchant = env().open_merchant().await.calling(server.url());
+    let mut body = batch(&merchant, "large", &meters(1));
+    body["lines"] = Value::Array(vec![body["lines"][0].clone(); 5_000]);
+    // The last line is refused after all others were read and checked, so nothing is stored.
+    body["lines"][4_999]["provider_code"] = json!("NOBODY");
+    let is_read = AtomicBool::new(false);
+    let began = SystemClock.monotonic();
+    let since = |began| SystemClock.monotonic().elapsed_since(began);
+    let reading = async {
+        let refused = create(&merchant, &body).await;
+        is_read.store(true, Ordering::SeqCst);
+        (refused, since(began))
+    };
+    let others = async {
+        let mut waited = Vec::new();
+        while !is_read.load(Ordering::SeqCst) {
+            let asked = SystemClock.monotonic();
+            merchant.get("/public/v1/accounts").await.expect(200);
+            waited.push(since(asked));
+        }
+        waited
+    };
+    let ((refused, took), waited) = tokio::join!(reading, others);
+    assert_eq!(refused.refusal(), (400, "invalid_argument", Some("lines")));
+    let longest = waited.iter().max().unwrap();
+    println!(
+        "the batch took {took:?}; meanwhile {} others were answered, the slowest after {longest:?}",
+        waited.len()
+    );
+    assert!(*longest * 2 < took, "one waited {longest:?} of {took:?}");
 }
 
 #[tokio::test]

@@ -101,11 +101,14 @@ async fn every_event_has_the_form_that_the_document_gives_it() {
         "UPDATE accounts SET low_balance = posted WHERE id = {};
          UPDATE client_secrets s SET expires_at = now() + interval '3 days'
          FROM oauth_clients c WHERE c.id = s.oauth_client_id AND c.organisation_id = {};
-         SELECT tell_feed_of_expiring_secrets(14)",
+         SELECT tell_feed_of_expiring_secrets(14);
+         INSERT INTO webhook_endpoints (organisation_id, url, event_types, include_tokens, changed_by)
+         SELECT organisation_id, 'https://till.example/', '{{}}', false, id FROM users WHERE organisation_id = {1};
+         UPDATE webhook_endpoints SET status = 'SWITCHED_OFF', switched_off_because = 'FAILING' WHERE organisation_id = {1}",
         merchant.account, merchant.organisation
     ));
     merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
-    let told = with(&merchant, 5).await;
+    let told = with(&merchant, 6).await;
     let mut seen = types(&told);
     seen.sort_unstable();
     assert_eq!(
@@ -115,9 +118,15 @@ async fn every_event_has_the_form_that_the_document_gives_it() {
             "purchase.accepted",
             "purchase.succeeded",
             "wallet.low",
-            "wallet.topped_up"
+            "wallet.topped_up",
+            "webhook_endpoint.switched_off"
         ]
     );
+    have_the_documented_form(&merchant, &told).await;
+}
+
+/// Each event on a page has the form that the document gives to its type, and no other.
+pub async fn have_the_documented_form(merchant: &Merchant, told: &Answer) {
     let document = merchant.get("/public/v1/openapi.json").await.expect(200).body;
     for event in told.body["data"].as_array().unwrap() {
         let form = &document["components"]["schemas"]["Event"];

@@ -35,6 +35,7 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
         prints,
         closes,
         hears,
+        refuses,
     ] = &answers[..]
     else {
         panic!("{} blocks:\n{printed}", answers.len())
@@ -77,6 +78,8 @@ async fn the_guide_can_be_typed_from_its_first_line_to_its_last_and_prints_what_
     let written = fs::read_to_string(directory().join("target/sandbox/statement.xml")).unwrap();
     assert!(written.contains("camt.053.001.08"), "{written}");
     assert_eq!(hears[0]["data"][0]["type"], "wallet.topped_up", "{printed}");
+    assert_eq!(refuses[0]["balance"], "BWP 50.00", "{printed}");
+    assert_eq!(refuses[1]["error"]["code"], "insufficient_balance", "{printed}");
     drop(merchant);
 }
 

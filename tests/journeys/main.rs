@@ -61,6 +61,7 @@ mod stopping;
 mod surfaces;
 mod texts;
 mod till;
+mod wallet_controls;
 mod webhooks;
 mod wire;
 mod wrong_inputs;

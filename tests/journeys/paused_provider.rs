@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::{
     env::{env, eventually},
+    events::have_the_documented_form,
     merchant::Merchant,
     operator::Operator,
     request_body::RequestBody,
@@ -126,6 +127,32 @@ async fn no_confirm_that_begins_after_a_pause_reaches_the_provider_at_any_server
     is_shown_and_ends(&operator, &callers).await;
 }
 
+/// The organisation hears once that the pause began, and once that it ended.
+async fn is_told_in_the_feed(caller: &Merchant) {
+    let path = "/public/v1/events?types=provider.paused,provider.resumed";
+    let mut told = caller.get(path).await.expect(200);
+    eventually("both events can be read", async || {
+        told = caller.get(path).await.expect(200);
+        told.body["data"].as_array().unwrap().len() >= 2
+    })
+    .await;
+    let events = told.body["data"].as_array().unwrap();
+    let types: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["provider.paused", "provider.resumed"]);
+    let number = &events[0]["data"]["pause"]["id"];
+    let about =
+        json!({ "provider": { "code": PROVIDER, "name": "Quiet" }, "product_types": ["ELECTRICITY"] });
+    let with = |more: serde_json::Value| {
+        let mut data = about.clone();
+        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        data
+    };
+    let pause = json!({ "id": number, "resumes_at": "2099-01-01T12:00:00.000000Z", "notice": NOTICE });
+    assert_eq!(events[0]["data"], with(json!({ "pause": pause })));
+    assert_eq!(events[1]["data"], with(json!({ "pause": { "id": number }, "still_paused": [] })));
+    have_the_documented_form(caller, &told).await;
+}
+
 /// Within seconds the list of products shows the pause, and validate obeys it. After the pause both servers sell again.
 async fn is_shown_and_ends(operator: &Operator, callers: &[Merchant; 2]) {
     let meter = env().meter();
@@ -158,6 +185,7 @@ async fn is_shown_and_ends(operator: &Operator, callers: &[Merchant; 2]) {
         })
         .await;
     }
+    is_told_in_the_feed(&callers[0]).await;
     let audit = operator.shows(&format!("audit list --subject provider:{PROVIDER} --limit 2"));
     let acts = [0, 1].map(|place: usize| audit[place]["action"].as_str().unwrap().to_owned());
     assert_eq!(acts, ["provider.resumed", "provider.paused"]);

@@ -1,6 +1,6 @@
 //! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, carries the cut-offs of
-//! statements forward, reports secrets that end soon, and deletes expired data and what is older than its retention. Any number of workers may run them at the
-//! same time. None of them posts money.
+//! statements forward, reports secrets that end soon and pauses that begin or end by themselves, and deletes expired data and what is
+//! older than its retention. Any number of workers may run them at the same time. None of them posts money.
 
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ pub struct RoundSettings {
     pub purge_every_ms: u64,
     /// Between two rounds over the wallets whose statements are carried forward, in milliseconds.
     pub carry_every_ms: u64,
+    /// Between two looks for pauses of providers that begin or end by themselves, in milliseconds. The feed tells of them so late at most.
+    pub pauses_every_ms: u64,
 }
 
 impl Default for RoundSettings {
@@ -36,6 +38,7 @@ impl Default for RoundSettings {
             check_every_ms: 30_000,
             purge_every_ms: 3_600_000,
             carry_every_ms: 600_000,
+            pauses_every_ms: 5_000,
         }
     }
 }
@@ -48,6 +51,7 @@ impl RoundSettings {
             ("check_every_ms", self.check_every_ms == 0),
             ("purge_every_ms", self.purge_every_ms == 0),
             ("carry_every_ms", self.carry_every_ms == 0),
+            ("pauses_every_ms", self.pauses_every_ms == 0),
         ];
         lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
@@ -71,6 +75,7 @@ pub(crate) async fn make(
         check(every(settings.check_every_ms), &store, &clock),
         purge(every(settings.purge_every_ms), retention, feed, &store),
         carry(every(settings.carry_every_ms), &store),
+        pauses(every(settings.pauses_every_ms), &store),
     );
 }
 
@@ -133,6 +138,17 @@ async fn carry(mut due: Interval, store: &Store) {
                 0
             }
         };
+    }
+}
+
+async fn pauses(mut due: Interval, store: &Store) {
+    loop {
+        due.tick().await;
+        match back_office::tell_of_pauses(store.database()).await {
+            Ok(0) => {}
+            Ok(told) => tracing::info!(told, "the feed was told of pauses that began or ended by themselves"),
+            Err(error) => log_failure(&error, "the feed could not be told of pauses"),
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub struct SandboxInfo {
     pub base_url: String,
     /// The simulator. Its control interface is at the root.
     pub simulator_url: String,
+    /// The controls over wallets.
+    pub control_url: String,
     /// The superuser's URL of the private database.
     pub database_url: String,
     /// The metrics of the API server and of the worker.

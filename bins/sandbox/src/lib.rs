@@ -4,6 +4,7 @@
 //! `cargo sandbox` and the acceptance tests both start it through [`Sandbox::start`], so there is only one way to seed
 //! and to start it. All processes end with the [`Sandbox`], however its own process ends.
 
+mod controls;
 mod http;
 mod info;
 mod launch;

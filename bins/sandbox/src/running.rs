@@ -7,8 +7,8 @@ use local_postgres::{LocalDatabase, LocalPostgres};
 use tokio::runtime::Runtime;
 
 use crate::{
-    Office, Process, Program, Report, SandboxInfo, Signal, StartError, process::Condition,
-    settings::vend_log, start::Servers, supervision::Watch,
+    Office, Process, Program, Report, SandboxInfo, Signal, StartError, controls::Controls,
+    process::Condition, settings::vend_log, start::Servers, supervision::Watch,
 };
 
 /// Longer than the longest transaction of the engine.
@@ -21,6 +21,8 @@ pub struct Sandbox {
     pub(crate) api_server: Process,
     pub(crate) retry_worker: Option<Process>,
     pub(crate) utility_sim: Process,
+    /// Dropped before the office and its runtime, which it uses.
+    pub(crate) controls: Controls,
     pub(crate) office: Office,
     pub(crate) info: SandboxInfo,
     pub(crate) servers: Servers,
@@ -162,7 +164,8 @@ impl Sandbox {
     /// Stops everything gracefully: purchases under way are finished first. `hurry` is called repeatedly meanwhile.
     /// When it returns true, everything stops at once.
     pub fn stop(self, hurry: impl Fn() -> bool) {
-        let Self { api_server, retry_worker, utility_sim, office, engine, postgres, .. } = self;
+        let Self { api_server, retry_worker, utility_sim, controls, office, engine, postgres, .. } = self;
+        drop(controls);
         stop_process(api_server, DRAIN_PATIENCE, &hurry);
         if let Some(retry_worker) = retry_worker {
             stop_process(retry_worker, DRAIN_PATIENCE, &hurry);

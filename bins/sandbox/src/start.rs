@@ -25,6 +25,7 @@ use vend::{SubscriberIdentifier, SubscriberIdentifierError};
 use crate::{
     Listener, Merchant, MerchantPlan, Office, OfficeError, Options, Pace, Process, ProcessError, Program,
     Programs, Sandbox, SandboxInfo, Subscribers, WalletPlan,
+    controls::Controls,
     info::write_private,
     launch::{Launch, run_to_end},
     office::random_word,
@@ -91,6 +92,9 @@ pub enum StartError {
     /// There is no randomness for keys and passwords.
     #[error("no keys could be generated")]
     Entropy(#[from] EntropyError),
+    /// The server of the controls could not be started.
+    #[error("the controls cannot be served")]
+    Controls(#[source] io::Error),
     /// The threads could not be started.
     #[error("no threads can be started")]
     Threads(#[source] io::Error),
@@ -128,6 +132,7 @@ impl StartError {
             | Self::Seal(_)
             | Self::Subscriber(_)
             | Self::Entropy(_)
+            | Self::Controls(_)
             | Self::Threads(_) => false,
         }
     }
@@ -176,17 +181,20 @@ impl Sandbox {
         let retry_worker = options.works.then(start_worker).transpose()?;
         let operator_settings = options.directory.join("vendctl.toml");
         write_settings(&operator_settings, &vendctl_toml(&env.operator_url, &servers.sealing_key))?;
+        let controls = Controls::serve(office.clone(), free_port(0)?).map_err(StartError::Controls)?;
         let watched = std::iter::once(&api_server).chain(&retry_worker);
         let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Listener::Observe)));
         let info = SandboxInfo {
             metrics_urls: metrics_urls.collect(),
             operator_settings,
+            control_url: controls.url().to_owned(),
             ..info(&api_server, &utility_sim, &env, first, &second)
         };
         Ok(Self {
             api_server,
             retry_worker,
             utility_sim,
+            controls,
             office,
             info,
             servers,
@@ -221,6 +229,7 @@ fn info(
     SandboxInfo {
         base_url: api_server.url().to_owned(),
         simulator_url: utility_sim.url().to_owned(),
+        control_url: String::new(),
         database_url: env.database.url(),
         metrics_urls: Vec::new(),
         operator_settings: PathBuf::new(),

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 use crate::{
     account, allow_list, archive, audit, client, default_provider, discrepancies, error::VendctlError,
     incidents, offer, organisation, outbox, parse, privacy, product, provider, purchases, reconcile,
-    reconciliations, recover, refusals, role, sales, secret, user, wallet,
+    reconciliations, recover, refusals, role, sales, secret, user, wallet, webhooks,
 };
 
 const EXAMPLES: &str = "\
@@ -200,6 +200,12 @@ pub(crate) enum DatabaseCommand {
     Outbox {
         #[command(subcommand)]
         verb: outbox::Verb,
+    },
+    /// Where integrators want their events sent, and whether they arrive
+    #[command(visible_alias = "webhook")]
+    Webhooks {
+        #[command(subcommand)]
+        verb: webhooks::Verb,
     },
     /// What is stored about one person: export it, or erase it
     Privacy {

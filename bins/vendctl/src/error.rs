@@ -349,9 +349,8 @@ fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
     match error {
         EraseError::Open(_) => Some("nothing was erased; erase it when the purchase has ended a week ago"),
         EraseError::Recent { .. } => Some("nothing was erased; erase it a week after that"),
-        EraseError::Incident(_) => Some(
-            "nothing was erased; decide the incident, close it with `vendctl incidents close`, and try again",
-        ),
+        EraseError::Incident(_) => Some("nothing was erased; close it by `vendctl incidents close` first"),
+        EraseError::OpenBatch(_) => Some("nothing was erased; wait until the batch is finished or cancelled"),
         EraseError::Database(error) => advice_about(error),
     }
 }

@@ -37,6 +37,7 @@ mod settings;
 mod statement;
 mod user;
 mod wallet;
+mod webhooks;
 mod words;
 
 use std::{
@@ -117,6 +118,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Discrepancies { verb } => discrepancies::run(session, verb).await,
         DatabaseCommand::Recover { verb } => recover::run(session, verb).await,
         DatabaseCommand::Outbox { verb } => outbox::run(session, verb).await,
+        DatabaseCommand::Webhooks { verb } => webhooks::run(session, verb).await,
         DatabaseCommand::Privacy { verb } => privacy::run(session, verb).await,
         DatabaseCommand::Archive { verb } => archive::run(session, verb).await,
         DatabaseCommand::Audit { verb } => audit::run(session, verb).await,

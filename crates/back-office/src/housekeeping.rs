@@ -12,7 +12,7 @@ mod feed;
 mod retention;
 mod webhooks;
 
-pub use feed::{FeedKept, FeedSettings, FeedSettingsError, keep_feed};
+pub use feed::{FeedKept, FeedSettings, FeedSettingsError, keep_feed, tell_of_pauses};
 pub use retention::{Erased, RetentionSettings, apply_retention};
 
 /// How many rows were deleted.

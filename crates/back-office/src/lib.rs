@@ -31,14 +31,14 @@ pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
 pub use housekeeping::{
     Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
-    purge_expired,
+    purge_expired, tell_of_pauses,
 };
 pub use measures::{describe_metrics, show_violations};
 pub use oversight::{
     FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
     OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,
-    StoryPurchase, StoryReply, close_incident, find_incident, list_incidents, oversee_messages,
-    oversee_purchase, oversee_purchases, search_purchases,
+    StoryPurchase, StoryReply, WebhookFailure, WebhookRecord, close_incident, find_incident, list_incidents,
+    oversee_messages, oversee_purchase, oversee_purchases, oversee_webhooks, search_purchases,
 };
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use reconciliation::{

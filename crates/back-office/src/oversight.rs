@@ -8,6 +8,7 @@ mod list;
 mod messages;
 mod search;
 mod story;
+mod webhooks;
 
 pub use incidents::{IncidentError, IncidentRecord, close_incident, find_incident, list_incidents};
 pub use list::{Overseen, OverseenStates, OversightQuery, oversee_purchases};
@@ -17,3 +18,4 @@ pub use story::{
     Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
     oversee_purchase,
 };
+pub use webhooks::{WebhookFailure, WebhookRecord, oversee_webhooks};

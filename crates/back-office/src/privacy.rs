@@ -48,6 +48,9 @@ pub enum EraseError {
     /// An incident needs its evidence until it is decided.
     #[error("purchase {} of this person has an incident without a decision", .0.0)]
     Incident(PurchaseId),
+    /// A line of a batch has not ended: its purchase would need the data.
+    #[error("batch {0} has a line of this person that has not ended")]
+    OpenBatch(i64),
     /// The database failed.
     #[error("it could not be erased")]
     Database(#[from] DatabaseError),
@@ -133,6 +136,21 @@ struct HindranceRow {
     ended_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Bool)]
     has_open_incident: bool,
+}
+
+struct FindOpenBatch;
+
+impl Statement for FindOpenBatch {
+    const SQL: &str = "-- find_open_batch_of_person
+SELECT batch_id AS id FROM batch_lines
+WHERE ended_at IS NULL AND (subscriber_identifier = ANY ($1) OR beneficiary_phone_number = ANY ($1))
+LIMIT 1";
+}
+
+#[derive(QueryableByName)]
+struct BatchRow {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
 }
 
 struct ErasePerson;
@@ -226,6 +244,9 @@ pub async fn erase_person(
     if let Some(hindrance) = find_hindrance(database, ids.clone()).await? {
         return Err(hindrance.into());
     }
+    if let Some(batch) = find_open_batch(database, person.clone()).await? {
+        return Err(EraseError::OpenBatch(batch));
+    }
     let mut outcome = PersonErased { found: ids.len(), erased: 0 };
     // Without purchases, one call erases the refused confirms.
     let mut batches: Vec<Vec<i64>> = ids.chunks(BATCH).map(<[i64]>::to_vec).collect();
@@ -268,6 +289,16 @@ async fn find_hindrance(database: &Database, ids: Vec<i64>) -> Result<Option<Hin
         })
     });
     found.await
+}
+
+async fn find_open_batch(database: &Database, person: Person) -> Result<Option<i64>, DatabaseError> {
+    let found = database.read(move |connection| {
+        Box::pin(async move {
+            let lines = prepared::<FindOpenBatch>().bind::<Array<Text>, _>(&person.identifiers);
+            lines.load::<BatchRow>(connection).await
+        })
+    });
+    Ok(found.await?.into_iter().next().map(|row| row.id))
 }
 
 impl From<HindranceRow> for EraseError {

@@ -27,11 +27,15 @@ pub enum EventType {
     WebhookEndpointSwitchedOff,
     /// The last line of a batch has ended.
     BatchFinished,
+    /// The sales of a provider, or of one of its products, are paused.
+    ProviderPaused,
+    /// A pause of a provider's sales has ended.
+    ProviderResumed,
 }
 
 impl EventType {
     /// Every type.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::PurchaseAccepted,
         Self::PurchaseSucceeded,
         Self::PurchaseFailed,
@@ -43,6 +47,8 @@ impl EventType {
         Self::ClientSecretExpiring,
         Self::WebhookEndpointSwitchedOff,
         Self::BatchFinished,
+        Self::ProviderPaused,
+        Self::ProviderResumed,
     ];
 
     /// The name on the wire and in the database.
@@ -59,6 +65,8 @@ impl EventType {
             Self::ClientSecretExpiring => "client.secret_expiring",
             Self::WebhookEndpointSwitchedOff => "webhook_endpoint.switched_off",
             Self::BatchFinished => "batch.finished",
+            Self::ProviderPaused => "provider.paused",
+            Self::ProviderResumed => "provider.resumed",
         }
     }
 
@@ -80,7 +88,9 @@ impl EventType {
             | Self::WalletAdjusted
             | Self::ClientSecretExpiring
             | Self::WebhookEndpointSwitchedOff
-            | Self::BatchFinished => None,
+            | Self::BatchFinished
+            | Self::ProviderPaused
+            | Self::ProviderResumed => None,
         }
     }
 }

@@ -6,6 +6,9 @@ use purchase::{Authority, OrganisationId, PurchaseRequest};
 
 use crate::{ReadError, Rejection, Service, Vending, refusals::internal};
 
+/// How many lines are checked before the other work of this thread has its turn.
+const LINES_AT_A_STRETCH: usize = 50;
+
 /// Why a batch was not made. Nothing of it is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
@@ -114,6 +117,9 @@ impl Service {
     ) -> Result<Vec<(usize, Rejection)>, ReadError> {
         let mut wrong = Vec::new();
         for (index, line) in lines.iter().enumerate() {
+            if index % LINES_AT_A_STRETCH == 0 {
+                tokio::task::yield_now().await;
+            }
             match self.price(organisation, line).await {
                 Ok(_) | Err(Rejection::Paused { .. }) => {}
                 Err(Rejection::Overloaded) => return Err(ReadError::Overloaded),

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use acceptance::fault_injection::{End, FaultEnv, Victim, until};
+use acceptance::fault_injection::{End, FaultEnv, Seed, Victim, rounds, until};
 use clock::{Clock, SystemClock};
 use failpoint::{Action, Point, Trigger};
 use futures_util::future::join_all;
@@ -26,6 +26,8 @@ const POINTS: [Point; 9] = [
 ];
 /// More than all victims take before they reach their points.
 const LINES: usize = 80;
+/// Checking each batch would take too long, because the checker reads everything each time.
+const BATCHES_PER_CHECK: usize = 8;
 /// Longer than all leases, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// How long the victims may take to reach their points.
@@ -45,18 +47,31 @@ fn no_line_of_a_batch_is_bought_twice_wherever_its_workers_are_stopped() {
 
 fn attack(action: Action, points: &[Point]) {
     let _turn = turn();
+    let mut seed = Seed::given_or_new();
     let name = format!("batch-{}", action.name());
+    println!("{name}: VENDGATE_SEED={}", seed.number());
     let env = Arc::new(start_env(&name));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(buy(&env, &name, action, points));
-    assert_sound(&env, |_| story(&env, &name));
+    // A victim is one round, and each batch has one for each point.
+    let batches = rounds(points.len()).div_ceil(points.len()).max(1);
+    for number in 1..=batches {
+        let nth = if number == 1 { 1 } else { seed.choose(&[1, 2]) };
+        let name = format!("{name}-{number}");
+        let meters = runtime.block_on(buy(&env, &name, (action, nth), points));
+        env.gives_back(meters);
+        if number % BATCHES_PER_CHECK == 0 || number == batches {
+            assert_sound(&env, |_| story(&env, &name));
+        }
+    }
 }
 
-async fn buy(env: &Arc<FaultEnv>, name: &str, action: Action, points: &[Point]) {
+/// Returns the meters of the lines.
+async fn buy(env: &Arc<FaultEnv>, name: &str, (action, nth): (Action, u32), points: &[Point]) -> Vec<String> {
     // One after another: that many that start at once take the processors from other tests, in which time counts.
     let mut victims = Vec::new();
     for point in points {
-        victims.push(start(env, *point, action).await);
+        let trigger = Trigger { point: *point, nth, action };
+        victims.push(start(env, format!("{name}-{}", point.name()), trigger).await);
     }
     env.worker(false);
     let meters: Vec<String> = (0..LINES).map(|_| env.takes_meter()).collect();
@@ -84,16 +99,19 @@ async fn buy(env: &Arc<FaultEnv>, name: &str, action: Action, points: &[Point]) 
     let all = LINES.to_string();
     assert_eq!(count(&format!("batch_lines WHERE batch_id = {batch} AND purchase_id IS NOT NULL")), all);
     assert_eq!(count(&format!("purchases WHERE external_reference LIKE '{name}/%'")), all);
-    assert_eq!(count("feed_events WHERE kind = 'batch.finished'"), "1");
+    assert_eq!(
+        count(&format!("feed_events WHERE kind = 'batch.finished' AND details->'batch'->>'id' = '{batch}'")),
+        "1"
+    );
     let differ = "batch_lines l JOIN purchases p ON p.id = l.purchase_id WHERE l.state <> p.state";
     assert_eq!(count(differ), "0", "each line ended as its purchase did");
     let sold = count(&format!("batch_lines WHERE batch_id = {batch} AND state = 'SUCCESSFUL'"));
-    println!("{sold} of {LINES} lines were sold, {} workers were struck", points.len());
+    println!("{name}: {sold} of {LINES} lines were sold, {} workers were struck at hit {nth}", points.len());
+    meters
 }
 
-async fn start(env: &Arc<FaultEnv>, point: Point, action: Action) -> Victim {
-    let (env, name) = (env.clone(), format!("victim-{}", point.name()));
-    let trigger = Trigger { point, nth: 1, action };
+async fn start(env: &Arc<FaultEnv>, name: String, trigger: Trigger) -> Victim {
+    let env = env.clone();
     spawn_blocking(move || Victim::retry_worker(&env, &name, trigger)).await.unwrap()
 }
 

@@ -11,6 +11,8 @@ pub fn assert_sound(env: &FaultEnv, explain: impl Fn(&str) -> String) {
     let evidence = env.evidence(Moment::AtRest);
     let was_sold = evidence.books.purchases.iter().any(|purchase| purchase.state == "SUCCESSFUL");
     assert!(was_sold, "nothing was sold during the attack, so the checks prove nothing");
+    let told = evidence.books.told.len();
+    assert_eq!(told, evidence.books.purchases.len(), "the feed is checked for every purchase");
     let violations: Vec<String> = check(&evidence)
         .iter()
         .map(ToString::to_string)

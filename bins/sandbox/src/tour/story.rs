@@ -20,6 +20,7 @@ impl<'a> Story<'a> {
         writeln!(self.out)?;
         writeln!(self.out, "  API        {}/public/v1", info.base_url)?;
         writeln!(self.out, "  Simulator  {}", info.simulator_url)?;
+        writeln!(self.out, "  Controls   {}", info.control_url)?;
         Ok(())
     }
 

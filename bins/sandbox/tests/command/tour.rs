@@ -36,6 +36,7 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
     let expected = [
         "base_url",
         "simulator_url",
+        "control_url",
         "database_url",
         "metrics_urls",
         "credentials",
@@ -50,7 +51,7 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
         assert_eq!(info["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
     }
     assert_eq!(info["metrics_urls"].as_array().unwrap().len(), 2);
-    for url in ["base_url", "simulator_url"] {
+    for url in ["base_url", "simulator_url", "control_url"] {
         assert!(!is_there(info[url].as_str().unwrap()), "{url} still answers");
     }
 }

@@ -15,3 +15,4 @@ mod refusals;
 mod search;
 mod shapes;
 mod unmatched_vends;
+mod webhooks;

@@ -1,4 +1,4 @@
-//! The keeping of the feed: secrets that end soon are reported, and old events are deleted.
+//! The keeping of the feed: secrets that end soon and pauses that begin or end by themselves are reported, and old events are deleted.
 
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
@@ -61,6 +61,13 @@ impl Statement for DeleteOldEvents {
 SELECT delete_old_events($1, $2, $3) AS number";
 }
 
+struct TellOfPauses;
+
+impl Statement for TellOfPauses {
+    const SQL: &str = "-- tell_of_pauses
+SELECT tell_feed_of_pauses() AS number";
+}
+
 struct ListOrganisations;
 
 impl Statement for ListOrganisations {
@@ -109,6 +116,18 @@ pub async fn keep_feed(database: &Database, settings: FeedSettings) -> Result<Fe
         }
     }
     Ok(kept)
+}
+
+/// Reports the pauses of providers that have begun or ended by themselves. Each is reported once, however many processes look.
+/// Returns how many began or ended.
+///
+/// # Errors
+/// [`DatabaseError`] if nothing was reported, or if that is unknown.
+pub async fn tell_of_pauses(database: &Database) -> Result<u64, DatabaseError> {
+    let told = database.operate(|transaction| {
+        Box::pin(async move { prepared::<TellOfPauses>().get_result::<Row>(transaction).await })
+    });
+    Ok(told.await?.count())
 }
 
 async fn tell_of_secrets(transaction: &Transaction, days: u16) -> Result<u64, DatabaseError> {

@@ -44,6 +44,11 @@ SELECT jsonb_build_object(
         SELECT coalesce(jsonb_agg(to_jsonb(c) - ARRAY['sealed_salt', 'salt_key_id'] ORDER BY c.purchase_id), '[]')
         FROM certificates c WHERE c.purchase_id = ANY ($1)
     ),
+    'batch_lines', (
+        SELECT coalesce(jsonb_agg(to_jsonb(b) ORDER BY b.batch_id, b.number), '[]')
+        FROM batch_lines b
+        WHERE b.purchase_id = ANY ($1) OR b.subscriber_identifier = ANY ($2) OR b.beneficiary_phone_number = ANY ($2)
+    ),
     'refused_confirms', (
         SELECT coalesce(jsonb_agg(to_jsonb(c) ORDER BY c.id), '[]')
         FROM refused_confirms c WHERE c.subscriber_identifier = ANY ($2)

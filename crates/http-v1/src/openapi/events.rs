@@ -6,7 +6,7 @@ use feed::EventType;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type,
+        ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type,
         schema::{KnownFormat, SchemaFormat},
     },
 };
@@ -61,12 +61,18 @@ fn data() -> OneOfBuilder {
     let expiring = with(ObjectBuilder::new(), "client", client);
     let expiring = with(expiring, "secret", secret);
     let finished = with(ObjectBuilder::new(), "batch", batch());
+    let endpoint = with(ObjectBuilder::new(), "webhook_endpoint", webhook_endpoint());
     OneOfBuilder::new()
         .item(purchase.description(Some("`purchase.*`: a purchase.")))
         .item(moved)
         .item(low)
         .item(expiring.description(Some("`client.secret_expiring`: a secret of a client ends soon.")))
         .item(finished.description(Some("`batch.finished`: the last line of a batch has ended.")))
+        .item(endpoint.description(Some(
+            "`webhook_endpoint.switched_off`: an endpoint accepted nothing any more, and nothing more is sent to it.",
+        )))
+        .item(paused().description(Some("`provider.paused`: validate and confirm are refused until the pause ends.")))
+        .item(resumed().description(Some("`provider.resumed`: a pause has ended.")))
         .description(Some("What it happened to. It never holds a token."))
 }
 
@@ -98,6 +104,41 @@ fn batch() -> ObjectBuilder {
     let batch = with(batch, "failed", number("How many were not."));
     let batch = with(batch, "cancelled", number("How many were never begun."));
     with_amount(with_amount(batch, "amount"), "successful_amount")
+}
+
+fn webhook_endpoint() -> ObjectBuilder {
+    let endpoint = with(ObjectBuilder::new(), "id", number("The `id` of the endpoint."));
+    let endpoint = endpoint.property("description", text("Your own words for it."));
+    let because = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(webhook::SwitchedOff::ALL.map(webhook::SwitchedOff::as_str)));
+    endpoint.property("switched_off_because", because).required("switched_off_because")
+}
+
+fn paused() -> ObjectBuilder {
+    let pause = with(ObjectBuilder::new(), "id", number("The number of the pause."));
+    let pause = pause.property("resumes_at", moment("When it ends by itself. Absent: an operator ends it."));
+    let pause = pause.property("notice", text("What the operator says about it."));
+    with(of_provider(), "pause", pause)
+}
+
+fn resumed() -> ObjectBuilder {
+    let pause = with(ObjectBuilder::new(), "id", number("The number of the pause."));
+    let still = product_types("Those of them that another pause still covers.");
+    with(of_provider(), "pause", pause).property("still_paused", still).required("still_paused")
+}
+
+fn of_provider() -> ObjectBuilder {
+    let provider = with(ObjectBuilder::new(), "code", text("Its `provider_code` in a purchase."));
+    let provider = with(provider, "name", text("Its name for people."));
+    let products = product_types("The products that you can buy from it and that the pause covers.");
+    with(ObjectBuilder::new(), "provider", provider)
+        .property("product_types", products)
+        .required("product_types")
+}
+
+fn product_types(description: &str) -> ArrayBuilder {
+    ArrayBuilder::new().items(Ref::from_schema_name("ProductType")).description(Some(description))
 }
 
 fn account(description: &str) -> ObjectBuilder {

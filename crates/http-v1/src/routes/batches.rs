@@ -3,7 +3,7 @@
 use actix_web::{
     HttpRequest, HttpResponse,
     http::header::CONTENT_TYPE,
-    web::{Data, Path, Payload},
+    web::{Data, Path, Payload, block},
 };
 
 use error_codes::ErrorCode;
@@ -12,8 +12,8 @@ use purchase::PurchaseRequest;
 use vend::Product;
 use vending::{BatchChangeError, BatchError, Change, NewBatch, OPEN_BATCHES_MAX, Rejection, Vending};
 use web::{
-    ApiError, Asked, Detail, RequestContext, SharedState, authorised, authority, fields_of, found, not_read,
-    read_large_body, rejected, speak_language_of,
+    ApiError, Asked, Detail, Fields, LargeBody, RequestContext, SharedState, authorised, authority, found,
+    not_read, read_large_body, rejected, speak_language_of,
 };
 
 use crate::{
@@ -44,7 +44,7 @@ pub async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::BatchesManage).await?;
     let body = read_large_body(&request, payload, BATCH_BYTES_MAX).await?;
-    let SentBatch { reference, lines } = sent(&request, &body.bytes)?;
+    let SentBatch { reference, lines } = sent(&request, body).await?;
     let lines = all_right(lines)?;
     let context = RequestContext::of(&request);
     let request_id = Some(context.request_id().as_str().to_owned());
@@ -152,17 +152,29 @@ async fn change(
 }
 
 /// The batch in the body. Beside JSON, the query would be ignored, so it is refused.
-fn sent(request: &HttpRequest, body: &[u8]) -> Result<SentBatch, ApiError> {
+async fn sent(request: &HttpRequest, body: LargeBody) -> Result<SentBatch, ApiError> {
     let media_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if media_type.is_some_and(crate::routes::is_csv) {
         let query = requests::batch_query(request)?;
         speak_language_of(request, &query);
-        return requests::batch_of_table(&query, body);
+        return apart(move || requests::batch_of_table(&query, &body.bytes)).await;
     }
     if !request.query_string().is_empty() {
         return Err(ApiError::new(Detail::NoParameters).about("query"));
     }
-    requests::batch_of_json(&fields_of(request, body)?)
+    let (fields, body) = apart(move || Ok((Fields::parse(&body.bytes)?, body))).await?;
+    speak_language_of(request, &fields);
+    // The body holds a place among the large ones until it is read, also when its caller has gone.
+    apart(move || requests::batch_of_json(&fields).inspect(|_read| drop(body))).await
+}
+
+/// Reads on a thread of its own: thousands of lines take the processor for longer than the other requests of this thread should wait.
+async fn apart<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let cut_off =
+        |_| ApiError::new(ErrorCode::InternalError).because("the thread that read a batch has ended");
+    block(read).await.map_err(cut_off)?
 }
 
 /// The lines if all are right. Otherwise what is wrong with each of the others.

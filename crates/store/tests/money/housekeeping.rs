@@ -193,6 +193,37 @@ async fn a_message_goes_30_days_after_it_was_sent_or_given_up_and_none_before_it
 }
 
 #[tokio::test]
+async fn a_batch_goes_90_days_after_its_end_with_its_lines_and_an_unfinished_one_never_does() {
+    let env = TestEnv::open().await;
+    let worker = as_worker(&env).await;
+    let merchant = env.merchant_with(10).await;
+    env.sql(&format!(
+        "INSERT INTO batches (organisation_id, client_id, user_id, access_token_id, reference, content_hash, account_id, language,
+            currency, amount, lines, open_lines, status, status_since, changed_by)
+         SELECT {}, 1, 1, 1, reference, sha256('x'), {}, 'en-BW', 'BWP', 10, 1, open, status, now() - age::interval, {}
+         FROM (VALUES ('gone', 'FINISHED', 0, '91 days'), ('young', 'FINISHED', 0, '89 days'), ('running', 'RUNNING', 1, '91 days'))
+            AS b (reference, status, open, age);
+         INSERT INTO batch_lines (batch_id, number, product, provider_code, subscriber_identifier, beneficiary_phone_number, currency,
+            amount, charges_on_top, external_reference, requester_sms, beneficiary_sms, requester_email, beneficiary_email, state, ended_at)
+         SELECT id, 1, 'ELECTRICITY', 'P', '04257670465', '26771234567', 'BWP', 10, false, 'r', false, false, false, false,
+            CASE open_lines WHEN 0 THEN 'CANCELLED' ELSE 'WAITING' END, CASE open_lines WHEN 0 THEN now() END
+         FROM batches",
+        merchant.authority.organisation.0, merchant.wallet.0, merchant.authority.user.0
+    ));
+    let purged = back_office::purge_expired(worker.database()).await.unwrap();
+    assert_eq!(purged, Purged { batches: 1, ..Purged::default() });
+    assert_eq!(
+        env.sql("SELECT string_agg(b.reference || ' ' || l.number, ', ' ORDER BY b.id) FROM batches b JOIN batch_lines l ON l.batch_id = b.id"),
+        "young 1, running 1"
+    );
+    assert_eq!(env.sql("SELECT count(*) FROM batch_lines"), "2");
+    for kept in ["young", "running"] {
+        let refused = env.refusal_of(&format!("DELETE FROM batches WHERE reference = '{kept}'"));
+        assert!(refused.contains("is FINISHED") || refused.contains("is RUNNING"), "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn a_deleted_endpoint_goes_after_30_days_with_its_keys_and_a_living_one_never_does() {
     let env = TestEnv::open().await;
     let worker = as_worker(&env).await;

@@ -28,6 +28,7 @@ mod moves;
 mod outbox;
 mod oversight;
 mod overtaken;
+mod pause_events;
 mod pauses;
 mod proxy;
 mod reading;

@@ -386,6 +386,65 @@ async fn one_person_is_exported_and_erased_on_request_and_both_are_audited() {
     assert_eq!(found.record.id, sold.airtime.id);
 }
 
+impl Sold {
+    /// A batch with four lines: one that was bought long ago, one that was cancelled and one that waits are the person's, and the last one
+    /// is not.
+    fn has_a_batch(&self) {
+        self.env.sql(&format!(
+            "SET session_replication_role = replica;
+             INSERT INTO batches (organisation_id, client_id, user_id, access_token_id, reference, content_hash, account_id, language,
+                currency, amount, lines, open_lines, changed_by)
+             SELECT {}, client_id, user_id, 1, 'salaries', sha256('x'), account_id, 'en-BW', 'BWP', 4000, 4, 1, user_id
+             FROM purchases WHERE id = {bought};
+             UPDATE purchases SET idempotency_key = batch_line_key((SELECT max(id) FROM batches), 1) WHERE id = {bought};
+             INSERT INTO batch_lines (batch_id, number, product, provider_code, subscriber_identifier, beneficiary_phone_number, currency,
+                amount, charges_on_top, comment, external_reference, requester_sms, beneficiary_sms, requester_email, beneficiary_email,
+                state, fence, purchase_id, ended_at)
+             SELECT b.id, l.number, 'ELECTRICITY', 'P', l.meter, l.phone, 'BWP', 1000, false, 'for K. MOLEFE', 'salaries/' || l.number,
+                false, false, false, false, l.state, 1, l.purchase, CASE WHEN l.state <> 'WAITING' THEN now() END
+             FROM batches b, (VALUES
+                (1, '04000000001', '{PHONE}', 'SUCCESSFUL', {bought}), (2, '{PHONE}', '26770000000', 'CANCELLED', NULL),
+                (3, '04000000009', '{PHONE}', 'WAITING', NULL), (4, '04000000008', '26770000000', 'CANCELLED', NULL)
+             ) AS l (number, meter, phone, state, purchase)",
+            self.merchant.authority.organisation.0,
+            bought = self.electricity.id.0,
+        ));
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_erased_from_the_lines_of_batches_too_once_they_have_ended() {
+    let sold = Sold::long_ago().await;
+    let (env, operator) = (&sold.env, sold.env.operator.database());
+    sold.has_a_batch();
+    ages(env, "8 days");
+    let person = Person::new(&[PHONE.to_owned()]);
+    let export = back_office::export_person(operator, person.clone(), act()).await.unwrap();
+    assert_eq!(export.data["batch_lines"].as_array().unwrap().len(), 3, "{}", export.data["batch_lines"]);
+    let refused = back_office::erase_person(operator, person.clone(), act()).await;
+    assert!(matches!(refused, Err(EraseError::OpenBatch(_))), "{refused:?}");
+    let direct = Login::of(&env.database, "test_operator").await;
+    let said = direct
+        .is_refused(&format!(
+            "SELECT erase_person(ARRAY['{PHONE}'], '{{}}'::bigint[], true, 'naledi', 'asked')"
+        ))
+        .await;
+    assert!(said.contains("erased_persons_have_nothing_open"), "{said}");
+    assert_eq!(env.count(&format!("batch_lines l WHERE l::text LIKE '%{PHONE}%'")), 3, "nothing was erased");
+
+    env.sql("UPDATE batch_lines SET state = 'CANCELLED', ended_at = now() WHERE state = 'WAITING'");
+    back_office::erase_person(operator, person, act()).await.unwrap();
+    let lines = env.sql(
+        "SELECT number, subscriber_identifier, beneficiary_phone_number, comment, state, amount FROM batch_lines ORDER BY number",
+    );
+    assert_eq!(
+        lines,
+        "1|04000000001|erased||SUCCESSFUL|1000\n2|erased|erased||CANCELLED|1000\n3|erased|erased||CANCELLED|1000\n\
+         4|04000000008|26770000000|for K. MOLEFE|CANCELLED|1000"
+    );
+    assert_eq!(env.sql("SELECT status, open_lines FROM batches"), "FINISHED|0");
+}
+
 #[tokio::test]
 async fn only_the_persons_own_purchases_are_erased_and_none_that_is_needed() {
     let sold = Sold::long_ago().await;
