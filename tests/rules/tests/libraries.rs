@@ -1,7 +1,7 @@
 //! What the crates that other teams take promise: an old compiler, and documentation without words of this service.
 
 use crate::arrows::TAKEN_BY_OTHERS;
-use crate::source::{SourceFile, assert_none, files};
+use crate::source::{SourceFile, assert_none, files_named};
 
 /// Words of this service, which mean nothing to a team that takes a crate.
 const OF_THIS_SERVICE: &[&str] = &[
@@ -18,7 +18,7 @@ const OF_THIS_SERVICE: &[&str] = &[
 /// Clippy's `incompatible_msrv` knows the standard library, not the language.
 #[test]
 fn no_crate_for_others_needs_a_language_newer_than_its_compiler() {
-    let newer = sources().into_iter().filter(|file| file.path.ends_with(".rs")).flat_map(|file| {
+    let newer = of_the_crates(".rs").into_iter().flat_map(|file| {
         let conditions = conditions(&file.text);
         let newer = conditions.into_iter().filter_map(|condition| newer_than_1_85(&condition));
         newer.map(move |what| format!("{}: {what}", file.path)).collect::<Vec<_>>()
@@ -38,29 +38,27 @@ fn a_let_chain_and_a_guard_with_let_are_newer() {
 
 #[test]
 fn no_crate_for_others_speaks_of_this_service() {
-    let strange = sources().into_iter().flat_map(|file| {
-        let words = documentation(&file);
+    let code = of_the_crates(".rs").into_iter().map(|file| (file.path, documentation(&file.text)));
+    let pages = of_the_crates(".md").into_iter().map(|file| (file.path, file.text));
+    let strange = code.chain(pages).flat_map(|(path, words)| {
         let strange = OF_THIS_SERVICE.iter().filter(move |word| words.contains(**word));
-        strange.map(move |word| format!("{}: {word:?}", file.path)).collect::<Vec<_>>()
+        strange.map(move |word| format!("{path}: {word:?}")).collect::<Vec<_>>()
     });
     assert_none(&strange.collect::<Vec<_>>(), "The public documentation of these crates is for strangers:");
 }
 
-/// The pages and the code of the crates, without their tests.
-fn sources() -> Vec<SourceFile> {
+/// The files of the crates with this ending, without their tests.
+fn of_the_crates(ending: &str) -> Vec<SourceFile> {
     let taken = |path: &str| {
         let in_crate = path.strip_prefix("crates/").and_then(|rest| rest.split_once('/'));
         in_crate.is_some_and(|(name, file)| TAKEN_BY_OTHERS.contains(&name) && !file.starts_with("tests/"))
     };
-    files().into_iter().filter(|file| taken(&file.path)).collect()
+    files_named(ending).into_iter().filter(|file| taken(&file.path)).collect()
 }
 
-/// A page, or the comments that rustdoc prints.
-fn documentation(file: &SourceFile) -> String {
-    if file.path.ends_with(".md") {
-        return file.text.clone();
-    }
-    let lines = file.text.lines().map(str::trim_start);
+/// The comments that rustdoc prints about items.
+fn documentation(code: &str) -> String {
+    let lines = code.lines().map(str::trim_start);
     lines.filter(|line| line.starts_with("///")).collect::<Vec<_>>().join("\n")
 }
 
