@@ -1,4 +1,4 @@
-//! An integrator's account as its owner sees it.
+//! An account as its owner sees it.
 
 use money::{Currency, Money};
 
@@ -19,7 +19,7 @@ impl Category {
     /// Every category.
     pub const ALL: [Self; 3] = [Self::Current, Self::Commission, Self::TopUp];
 
-    /// The name on the wire and in the database.
+    /// A stable name, for messages and for storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Current => "CURRENT",
@@ -42,10 +42,10 @@ impl Category {
     }
 }
 
-/// One active account.
+/// One account that can be chosen to pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// The account number: the `debited_account_id` of a purchase.
+    /// The account number.
     pub id: AccountId,
     /// The label of the account.
     pub name: String,

@@ -8,6 +8,8 @@ use crate::{AccountId, JournalEntry, LedgerError};
 
 /// The balance of every account that was posted to: what was credited less what was debited. An account has one
 /// currency, that of its first posting.
+///
+/// So the balance of a wallet, a debt or an income is positive, and that of cash, stock or an expense is negative.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Balances(BTreeMap<AccountId, Money>);
 
@@ -16,7 +18,9 @@ impl Balances {
     ///
     /// # Errors
     /// As [`post`](Self::post).
-    pub fn of<'a>(entries: impl IntoIterator<Item = &'a JournalEntry>) -> Result<Self, LedgerError> {
+    pub fn of<'a, Kind: 'a>(
+        entries: impl IntoIterator<Item = &'a JournalEntry<Kind>>,
+    ) -> Result<Self, LedgerError> {
         let mut balances = Self::default();
         for entry in entries {
             balances.post(entry)?;
@@ -28,7 +32,7 @@ impl Balances {
     ///
     /// # Errors
     /// [`LedgerError::Money`] if an account has another currency, or if a balance overflows. Then nothing is posted.
-    pub fn post(&mut self, entry: &JournalEntry) -> Result<(), LedgerError> {
+    pub fn post<Kind>(&mut self, entry: &JournalEntry<Kind>) -> Result<(), LedgerError> {
         let mut changed: BTreeMap<AccountId, Money> = BTreeMap::new();
         for posting in entry.postings() {
             let amount = posting.amount();

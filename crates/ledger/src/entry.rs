@@ -5,8 +5,7 @@ use money::{Currency, Money, MoneyError};
 use crate::{AccountId, LedgerError};
 
 /// One transfer of a positive amount from the debited account to the credited account. Debit and credit are
-/// the terms of bookkeeping: an integrator's wallet is a liability of the service, so a credit raises its
-/// balance.
+/// the terms of bookkeeping: a customer's wallet is a liability of the seller, so a credit raises its balance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Posting {
     debit: AccountId,
@@ -42,14 +41,15 @@ impl Posting {
     }
 }
 
-/// The kind of event that an entry records.
+/// The kinds of event that the entries of a prepaid sale record. Books of another trade have their own: any type can be
+/// the kind of a [`JournalEntry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A purchase was vended and paid. Each purchase has at most one such entry.
     Settle,
-    /// An integrator paid in.
+    /// The owner of a wallet paid in.
     TopUp,
-    /// An operator corrected a balance, with a reason.
+    /// A person corrected a balance.
     Adjust,
     /// A vend was found after its purchase was refunded.
     Incident,
@@ -61,7 +61,7 @@ impl EntryKind {
     /// Every kind.
     pub const ALL: [Self; 5] = [Self::Settle, Self::TopUp, Self::Adjust, Self::Incident, Self::UnmatchedVend];
 
-    /// The name in the database.
+    /// A stable name, for storage and for printing.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Settle => "SETTLE",
@@ -74,20 +74,40 @@ impl EntryKind {
 }
 
 /// One or more postings that are made together, all in one currency. An entry is never changed: a correction is a new
-/// entry.
+/// entry. `Kind` is what the entry records. It is the caller's own type, or [`EntryKind`] for prepaid sales.
+///
+/// ```
+/// use ledger::{AccountId, AccountStatement, JournalEntry, Posting};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq)]
+/// enum Kind {
+///     Sale,
+///     Rent,
+/// }
+///
+/// let (cash, sales, rent) = (AccountId(1), AccountId(2), AccountId(3));
+/// let sale = JournalEntry::new(Kind::Sale, vec![Posting::new(cash, sales, "BWP 250.00".parse()?)?])?;
+/// let paid = JournalEntry::new(Kind::Rent, vec![Posting::new(rent, cash, "BWP 90.00".parse()?)?])?;
+/// let week = [("Monday", &sale), ("Friday", &paid)];
+/// let statement = AccountStatement::of(cash, "BWP 0.00".parse()?, week)?;
+/// assert_eq!(statement.lines[1].kind, Kind::Rent);
+/// // Cash is an asset: what the shop has is the negative of the balance.
+/// assert_eq!(statement.closing, "BWP -160.00".parse()?);
+/// # Ok::<(), ledger::LedgerError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JournalEntry {
-    kind: EntryKind,
+pub struct JournalEntry<Kind = EntryKind> {
+    kind: Kind,
     currency: Currency,
     postings: Vec<Posting>,
 }
 
-impl JournalEntry {
+impl<Kind> JournalEntry<Kind> {
     /// An entry of these postings.
     ///
     /// # Errors
     /// [`LedgerError::NoPostings`] if there are none, and [`LedgerError::Money`] if their currencies differ.
-    pub fn new(kind: EntryKind, postings: Vec<Posting>) -> Result<Self, LedgerError> {
+    pub fn new(kind: Kind, postings: Vec<Posting>) -> Result<Self, LedgerError> {
         let currency = postings.first().ok_or(LedgerError::NoPostings)?.amount.currency();
         let other = postings.iter().map(|posting| posting.amount.currency()).find(|other| *other != currency);
         match other {
@@ -102,7 +122,10 @@ impl JournalEntry {
     }
 
     /// What the entry records.
-    pub const fn kind(&self) -> EntryKind {
+    pub const fn kind(&self) -> Kind
+    where
+        Kind: Copy,
+    {
         self.kind
     }
 

@@ -19,22 +19,22 @@ pub use settlement::{Settlement, SettlementAccounts};
 pub use statement::{AccountLine, AccountStatement};
 pub use wallet::Wallet;
 
-/// An account number. Wallets and system accounts share one sequence.
+/// An account number. The caller gives the numbers, one to each account, of whatever sort it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// An account of the service itself. It has no stored balance: its balance is the sum of its postings.
+/// An account of the seller itself, in the books of prepaid sales. It has no stored balance: its balance is the sum of its postings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SystemAccount {
-    /// What the service owes a provider for its vends.
+    /// What the seller owes a provider for its vends.
     ProviderPayable,
     /// Charges earned.
     FeeIncome,
-    /// Commission granted to integrators.
+    /// Commission granted to buyers.
     CommissionExpense,
-    /// Money that integrators paid in.
+    /// Money that the owners of wallets paid in.
     Funding,
-    /// Vends that were found after their purchase was refunded. An operator decides about them.
+    /// Vends that were found after their purchase was refunded. A person decides about them.
     Suspense,
 }
 
@@ -43,7 +43,7 @@ impl SystemAccount {
     pub const ALL: [Self; 5] =
         [Self::ProviderPayable, Self::FeeIncome, Self::CommissionExpense, Self::Funding, Self::Suspense];
 
-    /// The name in the database.
+    /// A stable name, for storage and for printing.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ProviderPayable => "PROVIDER_PAYABLE",

@@ -7,15 +7,15 @@ use crate::{AccountId, EntryKind, JournalEntry, LedgerError, Posting};
 /// The accounts that a settled purchase touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlementAccounts {
-    /// The integrator's debited wallet.
+    /// The buyer's wallet, which is debited.
     pub wallet: AccountId,
-    /// The organisation's commission wallet. It is needed only when commission is due.
+    /// The buyer's commission wallet. It is used only if commission is due.
     pub commission: AccountId,
-    /// [`SystemAccount::ProviderPayable`](crate::SystemAccount).
+    /// What is owed to the provider ([`SystemAccount::ProviderPayable`](crate::SystemAccount)).
     pub provider_payable: AccountId,
-    /// [`SystemAccount::FeeIncome`](crate::SystemAccount).
+    /// Fees earned ([`SystemAccount::FeeIncome`](crate::SystemAccount)).
     pub fee_income: AccountId,
-    /// [`SystemAccount::CommissionExpense`](crate::SystemAccount).
+    /// Commission granted ([`SystemAccount::CommissionExpense`](crate::SystemAccount)).
     pub commission_expense: AccountId,
 }
 
@@ -24,9 +24,9 @@ pub struct SettlementAccounts {
 pub struct Settlement {
     /// The amount that the provider vended. It moves from the wallet to the provider.
     pub net: Money,
-    /// The charge of the service. It moves from the wallet to fee income.
+    /// The seller's fee. It moves from the wallet to fee income.
     pub charge: Money,
-    /// The integrator's commission. It moves from commission expense to the commission wallet.
+    /// The buyer's commission. It moves from commission expense to the commission wallet.
     pub commission: Money,
 }
 

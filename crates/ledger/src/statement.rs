@@ -5,26 +5,28 @@ use money::Money;
 use crate::{AccountId, EntryKind, JournalEntry, LedgerError};
 
 /// The postings of an account in the order of the journal, with the balance after each. `Mark` is what the caller knows
-/// an entry by: its number, its time, its text.
+/// an entry by: its number, its time, its text. `Kind` is the kind of the entries.
+///
+/// A balance is what was credited less what was debited, as in [`Balances`](crate::Balances).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccountStatement<Mark> {
+pub struct AccountStatement<Mark, Kind = EntryKind> {
     /// The account.
     pub account: AccountId,
     /// The balance before the first line.
     pub opening: Money,
     /// The lines, in the order of the journal.
-    pub lines: Vec<AccountLine<Mark>>,
+    pub lines: Vec<AccountLine<Mark, Kind>>,
     /// The balance after the last line.
     pub closing: Money,
 }
 
 /// One posting, seen from the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AccountLine<Mark> {
+pub struct AccountLine<Mark, Kind = EntryKind> {
     /// The entry.
     pub mark: Mark,
     /// What the entry records.
-    pub kind: EntryKind,
+    pub kind: Kind,
     /// The account on the other side.
     pub other: AccountId,
     /// Positive if it was credited to the account, negative if it was debited.
@@ -33,7 +35,7 @@ pub struct AccountLine<Mark> {
     pub balance: Money,
 }
 
-impl<Mark: Clone> AccountStatement<Mark> {
+impl<Mark: Clone, Kind: Copy> AccountStatement<Mark, Kind> {
     /// The statement of `account` over these entries. Entries that do not touch it are passed over, so the whole
     /// journal of a period may be given. The closing balance of one period is the opening balance of the next.
     ///
@@ -42,8 +44,11 @@ impl<Mark: Clone> AccountStatement<Mark> {
     pub fn of<'a>(
         account: AccountId,
         opening: Money,
-        entries: impl IntoIterator<Item = (Mark, &'a JournalEntry)>,
-    ) -> Result<Self, LedgerError> {
+        entries: impl IntoIterator<Item = (Mark, &'a JournalEntry<Kind>)>,
+    ) -> Result<Self, LedgerError>
+    where
+        Kind: 'a,
+    {
         let mut statement = Self { account, opening, lines: Vec::new(), closing: opening };
         for (mark, entry) in entries {
             for posting in entry.postings() {

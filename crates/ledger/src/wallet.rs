@@ -4,7 +4,7 @@ use money::{Currency, Money};
 
 use crate::{AccountId, LedgerError};
 
-/// An integrator's account. `posted - held` never falls below zero. Each operation consumes the wallet and
+/// The account of a customer who has paid in advance. `posted - held` never falls below zero. Each operation consumes the wallet and
 /// returns the new one, so a refused operation changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wallet {
@@ -43,7 +43,7 @@ impl Wallet {
         self.held
     }
 
-    /// The amount that can still be spent. The API shows it as the balance.
+    /// The amount that can still be spent: `posted - held`.
     pub fn available(&self) -> Result<Money, LedgerError> {
         Ok(self.posted.minus(self.held)?)
     }
@@ -64,7 +64,7 @@ impl Wallet {
         Ok(Self { held: self.take_from_hold(amount)?, ..self })
     }
 
-    /// Turns a hold into a debit.
+    /// Turns a hold into a debit. A debit without a purchase is a hold that is captured at once.
     pub fn capture_hold(self, amount: Money) -> Result<Self, LedgerError> {
         Ok(Self { held: self.take_from_hold(amount)?, posted: self.posted.minus(amount)?, ..self })
     }

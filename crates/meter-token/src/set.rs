@@ -12,7 +12,7 @@ use crate::{MeterToken, MeterTokenError};
 const BETWEEN_PAIRS: char = '|';
 const BETWEEN_DESCRIPTION_AND_TOKEN: char = ':';
 
-/// The maximum number of characters of a description. XMLVend allows no more (its type `Msg`).
+/// The maximum number of characters of a description: what XMLVend allows in its type `Msg`.
 const DESCRIPTION_MAX: usize = 160;
 
 /// A token with the provider's description.
@@ -34,7 +34,7 @@ pub enum TypicalDescription {
 }
 
 impl TypicalDescription {
-    /// The text on the wire.
+    /// The text of the description.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Credit => "Credit Token",

@@ -22,10 +22,12 @@ pub enum MoneyError {
     #[error("{0:?} is not an ISO 4217 currency code")]
     BadCurrency(String),
     /// Not a decimal fraction that can serve as a rate.
-    #[error("{0:?} is not a rate")]
+    #[error("{0:?} is not a rate: digits with at most one decimal point, such as 0.015")]
     BadRate(String),
-    /// Not of the form `BWP 100.00`.
-    #[error("{0:?} is not a money string")]
+    /// Not an amount with its currency, in the [`Form`](crate::Form) that was asked for.
+    #[error(
+        "{0:?} is not an amount with its currency, such as BWP 100.00 or UGX 5000: one blank, and exactly the decimals of the currency"
+    )]
     BadWireForm(String),
 }
 

@@ -41,8 +41,7 @@ impl Money {
     /// An amount from a decimal number of currency units, rounded to the minor unit.
     ///
     /// ```
-    /// use money::{Currency, Money, Rounding};
-    /// use rust_decimal::Decimal;
+    /// use money::{Currency, Decimal, Money, Rounding};
     ///
     /// let yen = Currency::parse("JPY")?;
     /// assert_eq!(Money::rounded(Decimal::new(1005, 1), yen, Rounding::HalfEven)?.to_string(), "JPY 100");
@@ -86,6 +85,25 @@ impl Money {
         self.same_currency(other)?;
         self.minor
             .checked_sub(other.minor)
+            .map(|minor| Self::from_minor(minor, self.currency))
+            .ok_or(MoneyError::Overflow)
+    }
+
+    /// The amount this many times: three of `BWP 99.95` are `BWP 299.85`.
+    ///
+    /// ```
+    /// use money::Money;
+    ///
+    /// let price: Money = "BWP 99.95".parse()?;
+    /// assert_eq!(price.times(3)?.to_string(), "BWP 299.85");
+    /// # Ok::<(), money::MoneyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`MoneyError::Overflow`].
+    pub fn times(self, count: i64) -> Result<Self, MoneyError> {
+        self.minor
+            .checked_mul(count)
             .map(|minor| Self::from_minor(minor, self.currency))
             .ok_or(MoneyError::Overflow)
     }
@@ -167,6 +185,8 @@ mod tests {
         assert_eq!(most.plus(thebe), Err(MoneyError::Overflow));
         assert_eq!(least.minus(thebe), Err(MoneyError::Overflow));
         assert_eq!(most.at_rate(Rate::parse("2").unwrap()), Err(MoneyError::Overflow));
+        assert_eq!(most.times(2), Err(MoneyError::Overflow));
+        assert_eq!(least.times(-1), Err(MoneyError::Overflow));
     }
 
     #[test]

@@ -12,6 +12,9 @@ mod no_reply;
 mod timeouts;
 mod transport;
 
+#[doc = include_str!("../ADAPTER.md")]
+pub mod tutorial {}
+
 pub use address::{base_url, below};
 pub use no_reply::NoReply;
 pub use reqwest::{Url, header};

@@ -16,7 +16,8 @@ use vend::{
 pub use gate::Gate;
 
 /// One connection to one vendor. Every method is required and every outcome is typed, so an incomplete adapter does not
-/// compile. An adapter holds no database connection and retries nothing.
+/// compile. An adapter holds no database connection and retries nothing. Write one with the attribute `#[async_trait]` of the
+/// crate `async-trait`.
 #[async_trait]
 pub trait Provider: Send + Sync {
     /// Asks for the subscriber's name, whether it may buy, and its limits. Moves no money.

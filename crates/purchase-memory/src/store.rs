@@ -13,7 +13,7 @@ use vend::{ProviderReference, Sale, SubscriberIdentifier, VendOrder};
 /// Where purchases and wallets are kept. Each method is one durable transaction, and the clock is that of the store.
 ///
 /// [`MemoryStore`](crate::MemoryStore) is the meaning of these methods, and [`specification`](crate::specification)
-/// examines any other implementation.
+/// examines any other implementation. Write one with the attribute `#[async_trait]` of the crate `async-trait`.
 #[async_trait]
 pub trait PurchaseStore: Send + Sync {
     /// Holds the money and writes the purchase with its first send, under the first fence. A reservation that runs
@@ -22,7 +22,8 @@ pub trait PurchaseStore: Send + Sync {
     /// If several rules refuse it, the first in the order of [`ReserveRefusal`] is told.
     async fn reserve(&self, reservation: &Reservation, caller: Caller) -> Result<Reserved, ReserveError>;
 
-    /// Proposes an event to a purchase. [`purchase::step`] decides. The new state and all effects are written together.
+    /// Proposes an event to a purchase. [`purchase::step`] decides. The new state and all effects are written together. A vend
+    /// whose incident is open already is [`Verdict::AlreadyThere`].
     async fn record(&self, id: PurchaseId, event: Event) -> Result<Recorded, RecordError>;
 
     /// Renews the lease of the holder of `fence`, as [`Lifecycle::renewed`] does. Returns false if there is no such

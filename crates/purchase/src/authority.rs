@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OrganisationId(pub i64);
 
-/// An OAuth client's number (not its public `client_id`).
+/// The number of a client program (not the name under which it logs in).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub i64);
 
@@ -22,7 +22,7 @@ pub struct AccessTokenId(pub i64);
 pub struct Authority {
     /// The organisation whose wallet is used.
     pub organisation: OrganisationId,
-    /// The OAuth client of the request.
+    /// The client program that sent the request.
     pub client: ClientId,
     /// The integration user of the request.
     pub user: UserId,

@@ -9,7 +9,7 @@ use crate::{Pattern, PatternError, Terms};
 pub struct Offer {
     /// The product.
     pub product: Product,
-    /// The provider's code on the wire, which is also the name of the connection in the settings.
+    /// The code by which callers name the provider.
     pub provider_code: String,
     /// The provider's name for display.
     pub provider_name: String,
@@ -54,7 +54,7 @@ impl SubscriberFormat {
     /// Compiles the pattern once.
     ///
     /// # Errors
-    /// When JavaScript and this service would read the pattern differently: see [`Pattern`].
+    /// When JavaScript and this library would read the pattern differently: see [`Pattern`].
     pub fn new(
         length_min: Option<u16>,
         length_max: Option<u16>,

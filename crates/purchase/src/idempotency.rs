@@ -22,7 +22,7 @@ pub enum IdempotencyKeyError {
     BadCharacter,
 }
 
-/// The integrator's own name for one intent to buy. It belongs to the OAuth client that sent it.
+/// The integrator's own name for one intent to buy. It belongs to the client program that sent it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdempotencyKey(String);
 

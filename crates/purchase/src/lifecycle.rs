@@ -10,9 +10,9 @@ use crate::timing::{after, before};
 /// Which side settles doubt about the purchases of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Handling {
-    /// The integrator, through the retry endpoint.
+    /// The integrator: it asks what became of the purchase (a *retry*), and a question may cause an enquiry or a repeat.
     SelfManaged,
-    /// The service. It attempts again in the background, and refunds when all attempts failed.
+    /// The seller's worker. It attempts again in the background, and refunds when all attempts failed.
     Managed,
 }
 

@@ -22,7 +22,7 @@ impl PurchaseStatus {
     /// Every status.
     pub const ALL: [Self; 3] = [Self::Successful, Self::Failed, Self::Pending];
 
-    /// The name on the wire.
+    /// A stable name, for messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Successful => "SUCCESSFUL",
@@ -119,7 +119,7 @@ impl fmt::Debug for Buyer {
 pub struct LookUp {
     /// The organisation that sold them.
     pub organisation: OrganisationId,
-    /// The OAuth client of the request.
+    /// The client program that sent the request.
     pub client: ClientId,
     /// The user who asks.
     pub user: UserId,

@@ -5,7 +5,8 @@ use crate::{EventKind, Lifecycle, StateName};
 /// The result of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The purchase becomes this, and these effects must be applied in the same transaction.
+    /// The purchase becomes this, and these effects must be applied in the same transaction. Nothing else about it changes,
+    /// except that its order has the reference of [`AttemptStarted`](crate::Event::AttemptStarted) from then on.
     Moved(Lifecycle, Vec<Effect>),
     /// The purchase is already in this state: the event was recorded before, and its acknowledgement was lost.
     AlreadyThere,
@@ -18,7 +19,9 @@ pub enum Effect {
     CaptureHold,
     /// Release the hold.
     ReleaseHold,
-    /// Show the evidence to an operator, with an alert. The purchase itself does not change.
+    /// Show the evidence to an operator, with an alert. The purchase itself does not change, so the same vend gives this
+    /// effect each time that it is reported. A store opens one incident for each transaction of the provider, and takes a
+    /// report that it knows for [`AlreadyThere`](Next::AlreadyThere).
     OpenIncident(Incident),
 }
 

@@ -1,4 +1,4 @@
-//! Patterns of subscriber identifiers, in a language that JavaScript and this service read in the same way.
+//! Patterns of subscriber identifiers, in a language that JavaScript and this library read in the same way.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ mod grammar;
 
 pub use grammar::Unshared;
 
-/// A pattern for which a browser's `new RegExp(pattern).test(identifier)` and this service give the same answer, with
+/// A pattern for which a browser's `new RegExp(pattern).test(identifier)` and this library give the same answer, with
 /// or without the flags `u` and `v`. As in JavaScript, the pattern may match anywhere in the identifier. Anchors make
 /// it match the whole.
 ///
@@ -31,7 +31,7 @@ pub struct Pattern(Regex);
 
 /// Why a pattern is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{pattern:?} is not a pattern that JavaScript and this service share")]
+#[error("{pattern:?} is not a pattern that JavaScript and this library read in the same way")]
 pub struct PatternError {
     pattern: String,
     #[source]

@@ -19,7 +19,7 @@ pub struct Record {
     pub reference: Reference,
     /// The organisation that bought it.
     pub organisation: OrganisationId,
-    /// The OAuth client of the request.
+    /// The client program that sent the request.
     pub client: ClientId,
     /// The integration user of the request.
     pub user: UserId,
@@ -31,7 +31,7 @@ pub struct Record {
     pub language: String,
     /// The product.
     pub product: Product,
-    /// The provider's code on the wire.
+    /// The code by which callers name the provider.
     pub provider_code: String,
     /// The subscriber that it is for.
     pub subscriber: SubscriberIdentifier,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A purchase's number, the `id` on the wire.
+/// A purchase's number. The caller gives the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PurchaseId(pub i64);
 
@@ -14,8 +14,8 @@ impl Reference {
     /// The prefix of [`new`](Self::new).
     pub const PREFIX: &str = "TOP";
 
-    /// A reference with the usual prefix. The month is the one in the service's own time zone at the time when the number
-    /// was taken.
+    /// A reference with the usual prefix: `TOP/2026/03/0000004217`. The month is that of the seller's time zone, when the
+    /// number was taken.
     pub fn new(id: PurchaseId, year: i32, month: u32) -> Self {
         Self::with_prefix(Self::PREFIX, id, year, month)
     }

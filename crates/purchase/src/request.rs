@@ -25,7 +25,7 @@ impl SourceChannel {
     /// Every channel.
     pub const ALL: [Self; 6] = [Self::Web, Self::SmartApp, Self::Ussd, Self::Batch, Self::Pos, Self::SmsMo];
 
-    /// The name on the wire and in the database.
+    /// A stable name, for messages and for storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Web => "WEB",
@@ -43,7 +43,7 @@ impl SourceChannel {
     }
 }
 
-/// Which messages the service sends. Each flag defaults to true, and `false` suppresses its message.
+/// Which messages the seller sends. Each flag defaults to true, and `false` suppresses its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NotificationFlags {
     /// Text message to the integration user.

@@ -1,6 +1,6 @@
 //! The resolve protocol as a state machine without I/O: it brings an open purchase to its end.
 //!
-//! The retry endpoint and the worker drive the same machine. It claims the purchase and asks the provider what became
+//! A retry and the worker drive the same machine. It claims the purchase and asks the provider what became
 //! of the order. It sends the same order again only where that is declared safe and the plan has it due. It records
 //! what is proven. What is not proven stays open.
 //!

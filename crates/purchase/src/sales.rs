@@ -10,7 +10,7 @@ use crate::Period;
 /// A day of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportedDay {
-    /// The day in the service's time zone.
+    /// The day in the seller's time zone.
     pub date: NaiveDate,
     /// Its first moment, and the first one after it.
     pub period: Period,
@@ -42,7 +42,7 @@ pub struct DaySales {
     pub total: Money,
     /// What was vended.
     pub net: Money,
-    /// The charges of the service.
+    /// The seller's charges.
     pub charge: Money,
     /// The commission that was earned.
     pub commission: Money,

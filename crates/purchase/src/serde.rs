@@ -265,4 +265,12 @@ mod tests {
             assert!(serde_json::from_str::<Lifecycle>(&changed).is_err(), "{changed}");
         }
     }
+
+    #[test]
+    fn the_front_page_shows_a_life_that_can_be_read() {
+        let page = include_str!("../README.md");
+        let shown = page.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let lifecycle: Lifecycle = serde_json::from_str(shown).unwrap();
+        assert_eq!(lifecycle.state.name(), StateName::InDoubt);
+    }
 }

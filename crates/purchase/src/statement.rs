@@ -152,7 +152,7 @@ impl MovementKind {
 pub enum MovementPart {
     /// What was vended.
     Net,
-    /// The charge of the service.
+    /// The seller's charge.
     Charge,
     /// Commission that was earned.
     Commission,

@@ -53,7 +53,9 @@ pub enum TokenContent {
 #[non_exhaustive]
 pub enum DecodeError {
     /// The checksum is wrong: a digit is wrong, or the token was made for another meter or another key.
-    #[error("the token was not made under this key")]
+    #[error(
+        "the checksum is wrong: a digit is mistyped, or the token was made for another meter or under another key"
+    )]
     WrongKey,
     /// The checksum is right, and the class is reserved: 3.
     #[error("tokens of class {class} are not supported")]

@@ -30,7 +30,7 @@ pub struct StsToken([u8; 20]);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedToken {
     /// The text is not 20 ASCII digits.
-    #[error("a token has 20 digits and nothing else")]
+    #[error("a token has 20 digits and nothing else; `parse_grouped` also takes blanks and hyphens")]
     NotTwentyDigits,
     /// The number is too large for 66 bits.
     #[error("the number is larger than any token")]

@@ -99,7 +99,7 @@ impl VirtualMeter {
         }
     }
 
-    /// The credit so far since the last clearing, in tenths of a unit. `None` if the meter does not have this service.
+    /// The credit so far since the last clearing, in tenths of a unit. `None` if the meter has no such service.
     pub fn tenths(&self, kind: CreditKind) -> Option<u64> {
         self.registers.get(&kind).copied()
     }

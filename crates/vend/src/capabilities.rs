@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-/// The operator declares these per connection, with a reason. All are off by default. Then doubt ends only when an
-/// enquiry finds the vend, or by the decision of a person.
+/// What is known for certain about a provider. The team that runs a connection declares it, with a reason, because money is
+/// released by it. All are off by default. Then doubt ends only when an enquiry finds the vend, or by the decision of a
+/// person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Capabilities {
     /// The provider answers a repeated reference from its records or rejects it. It never vends it again.

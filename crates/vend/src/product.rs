@@ -17,7 +17,7 @@ impl Product {
     /// Every product, in the order in which they are listed.
     pub const ALL: [Self; 3] = [Self::Electricity, Self::Airtime, Self::Water];
 
-    /// The name on the wire and in the database.
+    /// A stable name, for messages and for storage.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Electricity => "ELECTRICITY",
@@ -26,7 +26,7 @@ impl Product {
         }
     }
 
-    /// The product with this wire name. `None` if there is no such product.
+    /// The product of this name. `None` if there is no such product.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|product| product.as_str() == name)
     }

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 /// Why a number and an instant, or a text, are not a call id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallIdError {
-    /// The number is zero or has more than the six digits that XMLVend allows.
+    /// The number is zero or has more than six digits.
     #[error("the call number {0} is not within 1 to {max}", max = CallId::NUMBER_MAX)]
     NumberOutOfRange(u32),
     /// The text does not have the form that `Display` writes.
@@ -15,7 +15,9 @@ pub enum CallIdError {
     Malformed,
 }
 
-/// A number and a second (XMLVend's `MsgID`). The pair is unique for ever per client id at a provider.
+/// The identifier of one call to a provider: a second and a number of six digits. The pair is unique for ever among the
+/// calls of one client of the provider. Vending protocols such as XMLVend identify a message in this way. An adapter to
+/// another provider puts the text into its own field.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId {
     at: DateTime<Utc>,
@@ -90,7 +92,7 @@ impl ProviderReference {
         Self(call)
     }
 
-    /// The call id to put on the wire.
+    /// The call id that the provider is sent.
     pub const fn call(self) -> CallId {
         self.0
     }

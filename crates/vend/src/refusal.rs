@@ -16,8 +16,8 @@ impl Refusal {
     }
 }
 
-/// The closed list of reasons. Each adapter maps its vendor's faults to it in one table. Each API surface maps it to
-/// error codes in one match.
+/// The closed list of reasons. Each adapter maps its vendor's faults to it in one table. It is closed, so that a
+/// program that maps it to its own error codes notices a new reason when it is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RefusalReason {
     /// The provider knows no such meter, phone or customer.

@@ -16,7 +16,7 @@ pub enum SubscriberIdentifierError {
     BadCharacter,
 }
 
-/// A subscriber identifier in the widest form that any product accepts. The catalogue's length and pattern restrict it
+/// The number of a meter, a phone or a customer, in the widest form that any product accepts. A product may restrict it
 /// further.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SubscriberIdentifier(String);
@@ -41,7 +41,7 @@ impl SubscriberIdentifier {
         }
     }
 
-    /// The text as the integrator gave it.
+    /// The text as it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }

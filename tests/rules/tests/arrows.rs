@@ -367,7 +367,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
 ];
 
 /// The packages that other teams can take have a prefix of their own, because short names are taken in a registry.
-const TAKEN_BY_OTHERS: &[&str] = &[
+pub const TAKEN_BY_OTHERS: &[&str] = &[
     "money",
     "meter-token",
     "sts",

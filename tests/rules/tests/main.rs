@@ -4,6 +4,7 @@ mod arrows;
 mod cargo;
 mod failures;
 mod files;
+mod libraries;
 mod migrations;
 mod names;
 mod needs;

@@ -10,7 +10,7 @@ use crate::{Event, Fence, Lifecycle};
 /// The side that asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asker {
-    /// An integrator, through the retry endpoint.
+    /// An integrator, by a retry.
     Integrator,
     /// The worker. On self-managed accounts it makes enquiries and sends nothing.
     Worker,

@@ -44,7 +44,6 @@ impl Provider for Mutant {
         let takes_for_nothing = self.mistake == Mistake::TakesSilenceForNothing && enquiry.doubt().is_some();
         if takes_for_nothing { Enquiry::NoRecord } else { enquiry }
     }
-    // end
 
     async fn check(
         &self,
@@ -63,3 +62,4 @@ impl Provider for Mutant {
         self.adapter.trial(call, sale).await
     }
 }
+// end
