@@ -32,7 +32,7 @@ pub enum SystemAccount {
     FeeIncome,
     /// Commission granted to integrators.
     CommissionExpense,
-    /// Money that integrators paid in.
+    /// The money in the bank: what integrators paid in, less what was paid out. A debit raises it.
     Funding,
     /// Vends that were found after their purchase was refunded. An operator decides about them.
     Suspense,
