@@ -217,7 +217,10 @@ impl Books<'_> {
             for day in days {
                 let key = Key { day: Some(*day), ..kind.clone() };
                 if let Some(before) = owed {
-                    lines.entry(key.clone()).or_insert_with(|| self.nothing(before.currency())).open(before)?;
+                    lines
+                        .entry(key.clone())
+                        .or_insert_with(|| self.nothing(before.currency()))
+                        .open(before)?;
                 }
                 if let Some(line) = lines.get(&key) {
                     owed = line.closing()?;

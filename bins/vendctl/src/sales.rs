@@ -187,8 +187,7 @@ pub(crate) fn days(
     last: Option<NaiveDate>,
 ) -> Result<Vec<ReportedDay>, VendctlError> {
     let last = last.unwrap_or(first);
-    let dates: Vec<NaiveDate> =
-        first.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
+    let dates: Vec<NaiveDate> = first.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
     if dates.is_empty() || dates.len() > DAYS_MAX {
         return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
     }

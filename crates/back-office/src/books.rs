@@ -185,8 +185,7 @@ async fn openings(
     at: DateTime<Utc>,
 ) -> Result<Vec<BookOpening>, DatabaseError> {
     let rows = store.database().read(move |connection| {
-        let openings =
-            prepared::<BookOpenings>().bind::<Timestamptz, _>(at).bind::<Text, _>(part.as_str());
+        let openings = prepared::<BookOpenings>().bind::<Timestamptz, _>(at).bind::<Text, _>(part.as_str());
         Box::pin(async move { openings.load::<OpeningRow>(connection).await })
     });
     let opening = |row: OpeningRow| {

@@ -111,9 +111,8 @@ impl Store {
     async fn cut_off_wallets(&self, moment: DateTime<Utc>) -> Result<bool, DatabaseError> {
         loop {
             let uncut = self.database.read(move |connection| {
-                let wallets = prepared::<WalletsUncut>()
-                    .bind::<Timestamptz, _>(moment)
-                    .bind::<BigInt, _>(WALLETS_MAX);
+                let wallets =
+                    prepared::<WalletsUncut>().bind::<Timestamptz, _>(moment).bind::<BigInt, _>(WALLETS_MAX);
                 Box::pin(async move { wallets.load::<IdRow>(connection).await })
             });
             let uncut = uncut.await?;

@@ -41,10 +41,14 @@ fn a_payment_to_a_provider_is_posted_once_and_undone_once() {
     let again = env.does(&pay("150.00", "BANK-1"));
     assert_eq!((&again["posted_before"], &again["entry"]), (&json!(true), &paid["entry"]));
     assert_eq!(env.sql("SELECT count(*) FROM payouts"), "1");
-    assert_eq!(fields(&paid), sorted("entry provider reference reverses amount posted_at posted_before left"));
+    assert_eq!(
+        fields(&paid),
+        sorted("entry provider reference reverses amount posted_at posted_before left")
+    );
 
     let entry = paid["entry"].to_string();
-    let taken = format!("the reference BANK-1 belongs to another payment, journal entry {entry}; nothing was posted");
+    let taken =
+        format!("the reference BANK-1 belongs to another payment, journal entry {entry}; nothing was posted");
     assert_eq!(env.is_refused(&pay("150.01", "BANK-1")), taken);
     let top_up = ["wallet", "top-up", &wallet, "150.00", "--currency", "BWP", "--id", "BANK-1"];
     assert_eq!(env.is_refused(&top_up), taken);
@@ -55,7 +59,10 @@ fn a_payment_to_a_provider_is_posted_once_and_undone_once() {
     let undone = env.does(&["provider", "reverse-payment", &entry]);
     assert_eq!((&undone["reverses"], &undone["left"]), (&paid["entry"], &json!("BWP 200.00")));
     let again = env.is_refused(&["provider", "reverse-payment", &entry]);
-    assert!(again.starts_with(&format!("entry {entry} was reversed before, by entry {}; ", undone["entry"])), "{again}");
+    assert!(
+        again.starts_with(&format!("entry {entry} was reversed before, by entry {}; ", undone["entry"])),
+        "{again}"
+    );
     let undo = undone["entry"].to_string();
     assert!(env.is_refused(&["provider", "reverse-payment", &undo]).contains("no payment or correction"));
     for entry in [&entry, &undo] {
@@ -68,7 +75,11 @@ fn a_payment_to_a_provider_is_posted_once_and_undone_once() {
 
     let ceiling = [("VENDGATE__OPERATOR__AMOUNT_MAX", "149.99")];
     let refused = env.types_with(&ceiling, &[&pay("150.00", "BANK-2")[..], &["--reason", "x"]].concat(), "");
-    assert!(refused.stderr.contains("the greatest amount of one act; nothing was posted."), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("the greatest amount of one act; nothing was posted."),
+        "{}",
+        refused.stderr
+    );
     let unknown = env.is_refused(&["provider", "pay", "NOPE", "1.00", "--currency", "BWP", "--id", "BANK-3"]);
     assert!(unknown.starts_with("there is no provider NOPE; "), "{unknown}");
     let foreign = env.is_refused(&["provider", "pay", "WUC", "1.00", "--currency", "ZAR", "--id", "BANK-3"]);
@@ -90,10 +101,15 @@ fn the_report_of_what_a_provider_is_owed_leads_from_its_opening_to_its_closing()
     assert_eq!(days.as_array().unwrap().last().unwrap()["closing_hundredths"], -5_000);
     let by_product = env.reports("payable --by product");
     assert_eq!(
-        (&by_product[0]["product"], &by_product[0]["unmatched_vends_hundredths"], &by_product[0]["closing_hundredths"]),
+        (
+            &by_product[0]["product"],
+            &by_product[0]["unmatched_vends_hundredths"],
+            &by_product[0]["closing_hundredths"]
+        ),
         (&json!("WATER"), &json!(20_000), &json!(null))
     );
-    let days = env.sql("SELECT d - 1, d + 1 FROM (SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date AS d) t");
+    let days =
+        env.sql("SELECT d - 1, d + 1 FROM (SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date AS d) t");
     let (first, last) = days.split_once('|').unwrap();
     let csv = env.types(&["report", "payable", "--date", first, "--to", last, "--csv"], "");
     let lines = "day,organisation,provider,product,currency,count,opening,sales,late vends,unmatched vends,paid,closing\n\
@@ -121,7 +137,9 @@ fn commission_is_paid_out_and_not_topped_up() {
     };
     let refused = |command: [String; 8]| env.is_refused(&command.each_ref().map(String::as_str));
     let does = |command: [String; 8]| env.does(&command.each_ref().map(String::as_str));
-    assert!(refused(pay(&wallet, "1.00", "C")).starts_with(&format!("wallet {wallet} collects no commission; ")));
+    assert!(
+        refused(pay(&wallet, "1.00", "C")).starts_with(&format!("wallet {wallet} collects no commission; "))
+    );
     let beyond = refused(pay(&commission, "30.01", "C"));
     assert!(beyond.starts_with("only BWP 30.00 can be taken out of wallet"), "{beyond}");
     let paid = does(pay(&commission, "20.00", "C"));
@@ -146,15 +164,16 @@ fn fees_are_taken_out_up_to_what_was_earned() {
     let purchase = env.inserts_purchase_in_review("AIRTIME", "26771234567");
     let vended = env.confirms_vend(&[&purchase, "--as", "vended", "--provider-transaction", "R-1"], "");
     assert_eq!(vended.code, 0, "{}", vended.stderr);
-    let settle = |amount: &'static str, id: &'static str| ["fees", "settle", amount, "--currency", "BWP", "--id", id];
+    let settle =
+        |amount: &'static str, id: &'static str| ["fees", "settle", amount, "--currency", "BWP", "--id", id];
     let beyond = env.is_refused(&settle("1.51", "A"));
     assert_eq!(beyond, "only BWP 1.50 of fees is there to be taken out; nothing was posted");
     assert_eq!(env.does(&settle("1.00", "A"))["left"], "BWP 0.50");
     let entry = env.does(&settle("0.50", "B"))["entry"].to_string();
     assert_eq!(env.does(&["fees", "reverse", &entry])["left"], "BWP 0.50");
     let report = env.reports("fees");
-    let amounts =
-        ["opening", "earned", "paid", "closing"].map(|sum| report[0][format!("{sum}_hundredths")].as_i64().unwrap());
+    let amounts = ["opening", "earned", "paid", "closing"]
+        .map(|sum| report[0][format!("{sum}_hundredths")].as_i64().unwrap());
     assert_eq!((&report[0]["count"], amounts), (&json!(1), [0, 150, 100, 50]));
     let payable = env.reports("payable");
     assert_eq!((&payable[0]["provider"], &payable[0]["sales_hundredths"]), (&json!("BPC"), &json!(10_000)));

@@ -253,7 +253,8 @@ impl LineRow {
         let [before, moved, balance] =
             [self.before, self.moved, self.balance].map(|minor| Money::from_minor(minor, currency));
         let Self { house, provider_code, .. } = self;
-        let account = if provider_code.is_empty() { house.clone() } else { format!("{house} of {provider_code}") };
+        let account =
+            if provider_code.is_empty() { house.clone() } else { format!("{house} of {provider_code}") };
         Ok(format!("{account} has {balance}, and it had {before} and its postings come to {moved}"))
     }
 }

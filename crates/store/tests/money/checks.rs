@@ -182,7 +182,9 @@ async fn a_trial_balance_that_its_postings_do_not_lead_to_is_seen() {
     let number = books.env.sql("SELECT max(id) FROM trial_balances");
     let (subject, invariant) = (format!("trial_balance:{number}"), Invariant::TrialBalancesCarryOn);
     let owed = |minor: &str| {
-        format!("UPDATE trial_balance_lines SET balance = balance {minor} WHERE {last} AND provider_code <> ''")
+        format!(
+            "UPDATE trial_balance_lines SET balance = balance {minor} WHERE {last} AND provider_code <> ''"
+        )
     };
     let finding =
         "PROVIDER_PAYABLE of BPC has BWP 10.07, and it had BWP 0.00 and its postings come to BWP 10.00";
@@ -199,11 +201,13 @@ async fn a_trial_balance_that_its_postings_do_not_lead_to_is_seen() {
 #[tokio::test]
 async fn a_payout_that_the_audit_log_does_not_tell_of_is_seen() {
     let mut books = Books::open().await;
-    let paid = "SELECT entry_id FROM post_payout('PROVIDER', 'BPC', 'BWP', 500, 'BANK-1', 'naledi', 'November')";
+    let paid =
+        "SELECT entry_id FROM post_payout('PROVIDER', 'BPC', 'BWP', 500, 'BANK-1', 'naledi', 'November')";
     let entry = books.env.sql(paid);
     assert_eq!(books.violations().await, []);
     let by = |minor: i64| format!("UPDATE postings SET amount = {minor} WHERE entry_id = {entry}");
-    let (subject, finding) = (format!("journal_entry:{entry}"), "it is no payout that a line of the audit log");
+    let (subject, finding) =
+        (format!("journal_entry:{entry}"), "it is no payout that a line of the audit log");
     books.sees(Invariant::PayoutsAreAudited, &subject, finding, &by(600), &by(500)).await;
 }
 

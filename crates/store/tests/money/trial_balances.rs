@@ -83,8 +83,7 @@ impl TestEnv {
             Step::UnmatchedVend(minor) => self.enters_unmatched_vend(number, minor),
             Step::Correction(minor) => {
                 let movement = Movement::AdjustUp(SystemAccount::Suspense);
-                let payment =
-                    back_office::Payment { wallet, movement, amount: pula(minor), reference: None };
+                let payment = back_office::Payment { wallet, movement, amount: pula(minor), reference: None };
                 back_office::pay(database, payment, act()).await.unwrap();
             }
             Step::ToProvider(minor) => {
@@ -156,7 +155,10 @@ impl TestEnv {
     }
 
     fn books_since(&self, at: DateTime<Utc>) -> ReportedDay {
-        ReportedDay { date: date(0), period: Period { from: at, to: "2999-01-01T00:00:00Z".parse().unwrap() } }
+        ReportedDay {
+            date: date(0),
+            period: Period { from: at, to: "2999-01-01T00:00:00Z".parse().unwrap() },
+        }
     }
 }
 
@@ -288,7 +290,8 @@ async fn fees_are_never_taken_out_beyond_what_was_earned_not_even_by_hand() {
     let wallet = env.commission_wallet(&merchant).0;
     let top_up = format!("SELECT post_payment({wallet}, 'TOP_UP', 'FUNDING', false, 1, NULL, 'naledi', 'x')");
     assert!(env.database.run_sql(&top_up).is_err(), "commission is not topped up");
-    let pay = |wallet: i64, minor: i64| format!("SELECT pay_commission({wallet}, {minor}, NULL, 'naledi', 'x')");
+    let pay =
+        |wallet: i64, minor: i64| format!("SELECT pay_commission({wallet}, {minor}, NULL, 'naledi', 'x')");
     assert!(env.database.run_sql(&pay(merchant.wallet.0, 1)).is_err(), "it collects no commission");
     assert!(env.database.run_sql(&pay(wallet, 201)).is_err(), "more than was earned");
     env.sql(&pay(wallet, 200));
