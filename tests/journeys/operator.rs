@@ -317,6 +317,23 @@ async fn the_operators_report_is_what_the_purchases_of_the_days_add_up_to() {
     let reported = operator.shows(&format!("{report} -o {}", merchant.code));
     assert_eq!(reported, serde_json::from_str::<Value>(&counted).unwrap());
 
+    // The other reports of these days have the same purchases, as what they left to each side.
+    for (report, earned, of_sale) in [
+        ("payable", "sales_hundredths", "net_hundredths"),
+        ("fees", "earned_hundredths", "charge_hundredths"),
+        ("commission", "earned_hundredths", "commission_hundredths"),
+    ] {
+        let by = "day,organisation,provider,product";
+        let lines = operator.shows(&format!("report {report} --date {first} --to {last} --by {by}"));
+        let own = |line: &&Value| line["organisation"] == merchant.code.as_str();
+        let part = |line: &Value, earned: &str| {
+            (["day", "provider", "product", "count"].map(|name| line[name].clone()), line[earned].clone())
+        };
+        let lines: Vec<_> =
+            lines.as_array().unwrap().iter().filter(own).map(|line| part(line, earned)).collect();
+        let sold = reported.as_array().unwrap().iter().filter(|line| line[of_sale] != 0);
+        assert_eq!(lines, sold.map(|line| part(line, of_sale)).collect::<Vec<_>>(), "{report}");
+    }
     let all = operator.shows(&format!("report sales --date {first} --to {last} --by organisation"));
     let own =
         all.as_array().unwrap().iter().find(|line| line["organisation"] == merchant.code.as_str()).unwrap();

@@ -13,7 +13,8 @@ mod tests;
 mod vend_log;
 
 pub use books::{
-    Attempt, Books, Event, HoldSample, Incident, Message, Posting, Purchase, SAMPLE_OF_HOLDS, Told, Wallet,
+    Attempt, Books, Carried, Event, HoldSample, Incident, Message, Posting, Purchase, SAMPLE_OF_HOLDS, Told,
+    Wallet,
 };
 pub use evidence::{Evidence, Letter, Log, Moment, Secret, gather};
 pub use history::{Call, Claim, Exchange, History, Reply};

@@ -1,10 +1,12 @@
 //! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, carries the cut-offs of
-//! statements forward, reports secrets that end soon and pauses that begin or end by themselves, and deletes expired data and what is
-//! older than its retention. Any number of workers may run them at the same time. None of them posts money.
+//! statements forward, makes trial balances, reports secrets that end soon and pauses that begin or end by themselves, and deletes
+//! expired data and what is older than its retention. Any number of workers may run them at the same time. None of them posts money.
 
 use std::time::Duration;
 
 use back_office::{CheckProgress, FeedSettings, RetentionSettings, show_violations};
+use chrono::{NaiveTime, TimeZone};
+use chrono_tz::Tz;
 use clock::SharedClock;
 use database::DatabaseError;
 use metrics::{describe_gauge, gauge};
@@ -25,7 +27,8 @@ pub struct RoundSettings {
     pub check_every_ms: u64,
     /// Between two deletions of expired data and of what is older than its retention, in milliseconds.
     pub purge_every_ms: u64,
-    /// Between two rounds over the wallets whose statements are carried forward, in milliseconds.
+    /// Between two rounds over the wallets whose statements are carried forward, and between two looks whether a day has ended whose
+    /// trial balance is to be made, in milliseconds.
     pub carry_every_ms: u64,
     /// Between two looks for pauses of providers that begin or end by themselves, in milliseconds. The feed tells of them so late at most.
     pub pauses_every_ms: u64,
@@ -68,7 +71,7 @@ pub(crate) async fn make(
     settings: RoundSettings,
     (retention, feed): (RetentionSettings, FeedSettings),
     store: Store,
-    clock: SharedClock,
+    (clock, zone): (SharedClock, Tz),
 ) {
     tokio::join!(
         count(every(settings.count_every_ms), &store, &clock),
@@ -76,6 +79,7 @@ pub(crate) async fn make(
         purge(every(settings.purge_every_ms), retention, feed, &store),
         carry(every(settings.carry_every_ms), &store),
         pauses(every(settings.pauses_every_ms), &store),
+        balance(every(settings.carry_every_ms), &store, &clock, zone),
     );
 }
 
@@ -148,6 +152,23 @@ async fn pauses(mut due: Interval, store: &Store) {
             Ok(0) => {}
             Ok(told) => tracing::info!(told, "the feed was told of pauses that began or ended by themselves"),
             Err(error) => log_failure(&error, "the feed could not be told of pauses"),
+        }
+    }
+}
+
+/// Makes the trial balance of each midnight of the service, and others while much is sold, so that no report has to add up a long
+/// history.
+async fn balance(mut due: Interval, store: &Store, clock: &SharedClock, zone: Tz) {
+    loop {
+        due.tick().await;
+        let midnight = clock.now().with_timezone(&zone).date_naive().and_time(NaiveTime::MIN);
+        // Where clocks are set forward over a midnight, the day has none.
+        let Some(midnight) = zone.from_local_datetime(&midnight).earliest() else { continue };
+        if let Err(error) = store.strike_trial_balance(midnight.to_utc()).await {
+            log_failure(&error, "the trial balance of last midnight could not be made");
+        }
+        if let Err(error) = store.carry_trial_balances().await {
+            log_failure(&error, "a trial balance between midnights could not be made");
         }
     }
 }

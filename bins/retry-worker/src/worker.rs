@@ -4,6 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use back_office::{FeedSettings, RetentionSettings};
 use boot::{Metrics, Observatory, ObserveError};
+use chrono_tz::Tz;
 use clock::SharedClock;
 use database::{DatabaseError, Purpose};
 use feed::Feed;
@@ -32,6 +33,7 @@ pub struct Worker {
     retention: RetentionSettings,
     feed: FeedSettings,
     clock: SharedClock,
+    zone: Tz,
 }
 
 /// Why a worker does not work.
@@ -109,6 +111,7 @@ impl Worker {
             retention,
             feed,
             clock,
+            zone,
         })
     }
 
@@ -134,7 +137,7 @@ impl Worker {
         };
         tokio::select! {
             () = work => {}
-            () = Box::pin(rounds::make(self.rounds, (self.retention, self.feed), self.store, self.clock)) => {}
+            () = Box::pin(rounds::make(self.rounds, (self.retention, self.feed), self.store, (self.clock, self.zone))) => {}
         }
     }
 }

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::{
     account, allow_list, archive, audit, client, default_provider, discrepancies, error::VendctlError,
-    incidents, offer, organisation, outbox, parse, privacy, product, provider, purchases, reconcile,
+    incidents, offer, organisation, outbox, parse, payout, privacy, product, provider, purchases, reconcile,
     reconciliations, recover, refusals, role, sales, secret, user, wallet, webhooks,
 };
 
@@ -117,6 +117,16 @@ pub(crate) enum DatabaseCommand {
     Wallet {
         #[command(subcommand)]
         verb: wallet::Verb,
+    },
+    /// The fees that were earned, and taken out
+    Fees {
+        #[command(subcommand)]
+        verb: payout::FeesVerb,
+    },
+    /// The commission that organisations have earned, and is paid out
+    Commission {
+        #[command(subcommand)]
+        verb: payout::CommissionVerb,
     },
     /// The products, and the format of their subscriber identifiers
     Product {

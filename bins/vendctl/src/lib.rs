@@ -9,6 +9,7 @@ mod allow_list;
 mod archive;
 mod arguments;
 mod audit;
+mod books;
 mod care;
 mod client;
 mod default_provider;
@@ -20,6 +21,7 @@ mod offer;
 mod organisation;
 mod outbox;
 mod parse;
+mod payout;
 mod privacy;
 mod product;
 mod provider;
@@ -104,6 +106,8 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Role { verb } => Ok(role::run(*verb)),
         DatabaseCommand::Account { verb } => account::run(session, verb).await,
         DatabaseCommand::Wallet { verb } => wallet::run(session, verb).await,
+        DatabaseCommand::Fees { verb } => payout::fees(session, verb).await,
+        DatabaseCommand::Commission { verb } => payout::commission(session, verb).await,
         DatabaseCommand::Product { verb } => product::run(session, verb).await,
         DatabaseCommand::Provider { verb } => provider::run(session, verb).await,
         DatabaseCommand::Offer { verb } => offer::run(session, verb).await,

@@ -10,6 +10,7 @@ use crate::{
     arguments::Why,
     error::VendctlError,
     parse,
+    payout::{PayProvider, ReversePayout},
     report::{Report, Row, yes},
     session::Session,
     words,
@@ -29,6 +30,17 @@ pub(crate) enum Verb {
         #[arg(value_parser = parse::provider_code)]
         code: String,
     },
+    /// Record a payment to a provider: of what it is owed, or in advance
+    #[command(
+        after_help = "Example:\n  vendctl provider pay BPC 1000000.00 --currency BWP --id BANK-20261130-1 --reason \"November\""
+    )]
+    Pay(PayProvider),
+    /// Undo one payment to a provider, once, by the number of its journal entry
+    #[command(
+        after_help = "The same amount goes back between the same accounts. A reversal is not reversed: enter the payment \
+                      again.\n\nExample:\n  vendctl provider reverse-payment 4711 --reason \"a zero too many\""
+    )]
+    ReversePayment(ReversePayout),
     /// Stop the sales of a provider, at once or later; what is open already is settled as always
     #[command(
         after_help = "No server reserves a purchase of the provider once this command has ended. A confirm that was reserved \
@@ -119,6 +131,8 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             Ok(Report::list(&views.collect::<Vec<_>>()))
         }
         Verb::Show { code } => show(session, code).await,
+        Verb::Pay(pay) => pay.run(session).await,
+        Verb::ReversePayment(reverse) => reverse.run(session).await,
         Verb::Pause(pause) => pause.run(session).await,
         Verb::Resume(resume) => resume.run(session).await,
         Verb::Declare(declare) => declare.run(session).await,

@@ -114,9 +114,14 @@ pub(crate) fn size(table: &mut Table) {
     }
 }
 
-/// An integrator's text may begin like a formula. The apostrophe makes it a text; a dash alone is our sign for nothing.
+/// An integrator's text may begin like a formula. The apostrophe makes it a text; a dash alone is our sign for nothing, and before
+/// digits it is that of a negative amount.
 fn no_formula(cell: &str) -> String {
-    let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell != "-";
+    let is_amount = |cell: &str| {
+        cell.strip_prefix('-')
+            .is_some_and(|rest| rest.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
+    };
+    let is_formula = cell.starts_with(['=', '+', '-', '@']) && !is_amount(cell);
     let cell = one_line(cell);
     if is_formula { format!("'{cell}") } else { cell }
 }

@@ -11,6 +11,7 @@ use purchase::{DaySales, OrganisationId, Period, ReportedDay};
 use serde::Serialize;
 
 use crate::{
+    books::BookDays,
     error::VendctlError,
     moment::Moment,
     parse,
@@ -32,6 +33,29 @@ pub(crate) enum Verb {
                       vendctl report sales --date 2026-11-01 --to 2026-11-30 --by provider,day --csv"
     )]
     Sales(Sales),
+    /// Show what providers are owed: at the begin, what moved it, and at the end
+    #[command(
+        after_help = "SALES were paid by wallets. LATE VENDS were found after their purchase had ended, UNMATCHED VENDS were entered \
+                      from a provider's statement. PAID is what was paid to the provider. A negative balance was paid in advance. \
+                      The balances and what was paid are of a whole provider, so they are left out --by organisation or \
+                      product.\n\nExamples:\n  vendctl report payable --date 2026-11-20\n  vendctl report payable --date \
+                      2026-11-01 --to 2026-11-30 --by provider,day --csv"
+    )]
+    Payable(BookDays),
+    /// Show the fees that were earned and taken out
+    #[command(
+        after_help = "The balances and what was taken out are left out --by organisation, provider or product.\n\nExamples:\n  \
+                      vendctl report fees --date 2026-11-20\n  vendctl report fees --date 2026-11-20 --by \
+                      organisation,product --csv"
+    )]
+    Fees(BookDays),
+    /// Show what organisations are owed as commission: earned, corrected and paid out
+    #[command(
+        after_help = "The balances are those of the wallets that collect commission. They are left out --by provider or \
+                      product.\n\nExamples:\n  vendctl report commission --date 2026-11-20 --by organisation\n  vendctl report \
+                      commission --date 2026-11-01 --to 2026-11-30 --by organisation,day --csv"
+    )]
+    Commission(BookDays),
 }
 
 #[derive(Debug, Args)]
@@ -54,7 +78,7 @@ pub(crate) struct Sales {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+pub(crate) enum By {
     Day,
     Organisation,
     Provider,
@@ -98,12 +122,15 @@ struct Sums {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::Sales(sales) => sales.run(session).await,
+        Verb::Payable(days) => days.payable(session).await,
+        Verb::Fees(days) => days.fees(session).await,
+        Verb::Commission(days) => days.commission(session).await,
     }
 }
 
 impl Sales {
     async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
-        let days = self.days(session)?;
+        let days = days(session, self.date, self.to)?;
         let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
         let mut open_until: Option<DateTime<Utc>> = None;
         for (code, organisation) in self.organisations(session).await? {
@@ -119,21 +146,6 @@ impl Sales {
         let report = if self.csv { Report::csv(&lines)? } else { Report::list(&lines) };
         let is_open = open_until.is_some() && !self.csv;
         Ok(if is_open { report.noting("A day has not ended, so its lines still grow.") } else { report })
-    }
-
-    fn days(&self, session: &Session) -> Result<Vec<ReportedDay>, VendctlError> {
-        let last = self.to.unwrap_or(self.date);
-        let dates: Vec<NaiveDate> =
-            self.date.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
-        if dates.is_empty() || dates.len() > DAYS_MAX {
-            return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
-        }
-        let beginning = |date: NaiveDate| session.moment(Moment::beginning_of(date));
-        let day = |date: NaiveDate| {
-            let (from, to) = (beginning(date)?, beginning(date.succ_opt().unwrap_or(date))?);
-            Ok(ReportedDay { date, period: Period { from, to } })
-        };
-        dates.into_iter().map(day).collect()
     }
 
     async fn organisations(&self, session: &Session) -> Result<Vec<(String, OrganisationId)>, VendctlError> {
@@ -166,6 +178,25 @@ impl Sales {
         line.commission = line.commission.plus(sold.commission)?;
         Ok(())
     }
+}
+
+/// The days from `first` to `last`, in the time zone of the settings.
+pub(crate) fn days(
+    session: &Session,
+    first: NaiveDate,
+    last: Option<NaiveDate>,
+) -> Result<Vec<ReportedDay>, VendctlError> {
+    let last = last.unwrap_or(first);
+    let dates: Vec<NaiveDate> = first.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
+    if dates.is_empty() || dates.len() > DAYS_MAX {
+        return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
+    }
+    let beginning = |date: NaiveDate| session.moment(Moment::beginning_of(date));
+    let day = |date: NaiveDate| {
+        let (from, to) = (beginning(date)?, beginning(date.succ_opt().unwrap_or(date))?);
+        Ok(ReportedDay { date, period: Period { from, to } })
+    };
+    dates.into_iter().map(day).collect()
 }
 
 impl Sums {
@@ -222,7 +253,8 @@ impl Row for View {
     }
 }
 
-/// An amount that a spreadsheet takes for a number. No sum of sales is negative.
-fn plain(hundredths: i64) -> String {
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+/// An amount that a spreadsheet takes for a number.
+pub(crate) fn plain(hundredths: i64) -> String {
+    let (sign, size) = (if hundredths < 0 { "-" } else { "" }, hundredths.unsigned_abs());
+    format!("{sign}{}.{:02}", size / 100, size % 100)
 }

@@ -120,8 +120,8 @@ struct ReversalView {
     available: String,
 }
 
-const POSTED_BEFORE: &str = "This payment had already been posted. Nothing was posted now.";
-const REHEARSED: &str = "This was a rehearsal. Nothing was posted.";
+pub(crate) const POSTED_BEFORE: &str = "This payment had already been posted. Nothing was posted now.";
+pub(crate) const REHEARSED: &str = "This was a rehearsal. Nothing was posted.";
 
 #[derive(Serialize)]
 struct LineView {
@@ -138,14 +138,14 @@ struct LineView {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::TopUp { account, amount, named } => {
-            named.pay(session, *account, Movement::TopUp, *amount).await
+            named.pay(session, AccountId(*account), Movement::TopUp, *amount).await
         }
         Verb::Adjust { account, direction, amount, against, named } => {
             let movement = match direction {
                 Direction::Up => Movement::AdjustUp(*against),
                 Direction::Down => Movement::AdjustDown(*against),
             };
-            named.pay(session, *account, movement, *amount).await
+            named.pay(session, AccountId(*account), movement, *amount).await
         }
         Verb::Reverse { entry, care, why } => reverse(session, *entry, *care, why).await,
         Verb::Statement { account, limit, before } => {
@@ -158,16 +158,16 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 }
 
 impl Named {
-    async fn pay(
+    pub(crate) async fn pay(
         &self,
         session: &Session,
-        account: i64,
+        wallet: AccountId,
         movement: Movement,
         amount: Amount,
     ) -> Result<Report, VendctlError> {
         let amount = amount.of(self.currency);
         session.check_ceiling(amount)?;
-        let (wallet, reference) = (AccountId(account), Some(self.id.clone()));
+        let (account, reference) = (wallet.0, Some(self.id.clone()));
         let payment = Payment { wallet, movement, amount, reference };
         let foreseen = back_office::rehearse_payment(session.database(), payment.clone()).await?;
         if self.care.dry_run || foreseen.posted_before.is_some() {
@@ -208,7 +208,7 @@ impl Named {
 const fn takes(movement: Movement) -> bool {
     match movement {
         Movement::TopUp | Movement::AdjustUp(_) => false,
-        Movement::AdjustDown(_) => true,
+        Movement::AdjustDown(_) | Movement::PayOut => true,
     }
 }
 

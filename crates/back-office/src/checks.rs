@@ -21,6 +21,7 @@ mod ends;
 mod history;
 mod invariant;
 mod open;
+mod trial_balances;
 mod wallets;
 
 pub use invariant::{Invariant, Violation};
@@ -35,6 +36,7 @@ pub struct CheckProgress {
     purchases: Round,
     wallets: Walk,
     cutoffs: cutoffs::Round,
+    trial_balances: trial_balances::Round,
     audit: audit::Round,
     /// What was violated at the last look at it. It stays until a later look finds it correct.
     broken: Broken,
@@ -76,6 +78,7 @@ impl CheckProgress {
         self.audit.look(transaction, &mut self.broken).await?;
         self.wallets.look(transaction, &mut self.broken).await?;
         self.cutoffs.look(transaction, &mut self.broken).await?;
+        self.trial_balances.look(transaction, &mut self.broken).await?;
         violations.extend(self.broken.0.values().cloned());
         Ok(violations)
     }

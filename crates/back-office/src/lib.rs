@@ -4,11 +4,13 @@
 
 mod accounts;
 mod archive;
+mod books;
 mod checks;
 mod gauges;
 mod housekeeping;
 mod measures;
 mod oversight;
+mod payouts;
 mod privacy;
 mod reconciliation;
 mod rule;
@@ -27,6 +29,7 @@ pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
     remove_archived,
 };
+pub use books::{BookCause, BookMove, BookOpening, BookPart, BookReport, report_books};
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
 pub use housekeeping::{
@@ -40,6 +43,7 @@ pub use oversight::{
     StoryPurchase, StoryReply, WebhookFailure, WebhookRecord, close_incident, find_incident, list_incidents,
     oversee_messages, oversee_purchase, oversee_purchases, oversee_webhooks, search_purchases,
 };
+pub use payouts::{PaidOut, Payee, Payout, PayoutReversal, pay_out, reverse_payout};
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use reconciliation::{
     Aspect, Counts, DiscrepancyError, DiscrepancyKind, DiscrepancyRecord, DiscrepancyScope, InTheBooks,

@@ -47,6 +47,13 @@ diesel::table! {
 }
 
 diesel::table! {
+    payouts (entry_id) {
+        entry_id -> BigInt,
+        kind -> Text,
+    }
+}
+
+diesel::table! {
     purchases (id) {
         id -> BigInt,
         organisation_id -> BigInt,
@@ -69,8 +76,9 @@ diesel::table! {
     }
 }
 
+diesel::joinable!(payouts -> journal_entries (entry_id));
 diesel::joinable!(postings -> journal_entries (entry_id));
 diesel::joinable!(incidents -> purchases (purchase_id));
 diesel::joinable!(incident_decisions -> incidents (incident_id));
-diesel::allow_tables_to_appear_in_same_query!(journal_entries, postings);
+diesel::allow_tables_to_appear_in_same_query!(journal_entries, payouts, postings);
 diesel::allow_tables_to_appear_in_same_query!(incident_decisions, incidents, purchases);

@@ -55,11 +55,14 @@ pub enum EntryKind {
     Incident,
     /// A provider's statement has a vend that no purchase asked for, because the database was restored.
     UnmatchedVend,
+    /// The service paid a provider, or took out fees that it had earned. No wallet is moved.
+    Payout,
 }
 
 impl EntryKind {
     /// Every kind.
-    pub const ALL: [Self; 5] = [Self::Settle, Self::TopUp, Self::Adjust, Self::Incident, Self::UnmatchedVend];
+    pub const ALL: [Self; 6] =
+        [Self::Settle, Self::TopUp, Self::Adjust, Self::Incident, Self::UnmatchedVend, Self::Payout];
 
     /// A stable name, for storage and for printing.
     pub const fn as_str(self) -> &'static str {
@@ -69,6 +72,7 @@ impl EntryKind {
             Self::Adjust => "ADJUST",
             Self::Incident => "INCIDENT",
             Self::UnmatchedVend => "UNMATCHED_VEND",
+            Self::Payout => "PAYOUT",
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum SystemAccount {
     FeeIncome,
     /// Commission granted to buyers.
     CommissionExpense,
-    /// Money that the owners of wallets paid in.
+    /// The money in the bank: what the owners of wallets paid in, less what was paid out. A debit raises it.
     Funding,
     /// Vends that were found after their purchase was refunded. A person decides about them.
     Suspense,

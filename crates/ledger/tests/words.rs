@@ -20,7 +20,7 @@ fn the_names_of_accounts_and_entries_do_not_change() {
         ["PROVIDER_PAYABLE", "FEE_INCOME", "COMMISSION_EXPENSE", "FUNDING", "SUSPENSE"]
     );
     let entries = EntryKind::ALL.map(EntryKind::as_str);
-    assert_eq!(entries, ["SETTLE", "TOP_UP", "ADJUST", "INCIDENT", "UNMATCHED_VEND"]);
+    assert_eq!(entries, ["SETTLE", "TOP_UP", "ADJUST", "INCIDENT", "UNMATCHED_VEND", "PAYOUT"]);
 }
 
 #[test]

@@ -133,7 +133,7 @@ impl MovementKind {
             EntryKind::Settle => Some(Self::Purchase),
             EntryKind::TopUp => Some(Self::TopUp),
             EntryKind::Adjust => Some(Self::Adjustment),
-            EntryKind::Incident | EntryKind::UnmatchedVend => None,
+            EntryKind::Incident | EntryKind::UnmatchedVend | EntryKind::Payout => None,
         }
     }
 

@@ -33,6 +33,7 @@ mod sales;
 mod seal;
 mod slot_shares;
 mod statement;
+mod trial_balances;
 
 pub use calls::CallIdBlock;
 pub use certificates::CertificateError;

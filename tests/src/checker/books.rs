@@ -22,6 +22,9 @@ pub struct Books {
     /// What the feed tells of each purchase that was made since there is a feed. Empty if the database has none.
     #[serde(default)]
     pub told: Vec<Told>,
+    /// What system accounts have by the last trial balance and what has moved since. Empty if the database has none.
+    #[serde(default)]
+    pub carried: Vec<Carried>,
 }
 
 /// A row of the purchases.
@@ -134,6 +137,13 @@ pub struct Message {
     pub is_given_up: bool,
 }
 
+/// The balance of a system account.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Carried {
+    pub account: i64,
+    pub balance: i64,
+}
+
 /// What a wallet held at one moment, and what its open purchases cost at the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HoldSample {
@@ -152,12 +162,16 @@ impl Purchase {
 impl Books {
     /// Reads the whole snapshot.
     pub fn read(database: &LocalDatabase) -> Self {
-        let later =
-            [("outbox", "outbox", OUTBOX), ("told", "feed_events", TOLD)].map(|(part, table, rows)| {
-                let is_there =
-                    database.run_sql(&format!("SELECT to_regclass('{table}') IS NOT NULL")).unwrap() == "t";
-                (part, if is_there { rows } else { "SELECT 1 WHERE false" })
-            });
+        let later = [
+            ("outbox", "outbox", OUTBOX),
+            ("told", "feed_events", TOLD),
+            ("carried", "trial_balances", CARRIED),
+        ];
+        let later = later.map(|(part, table, rows)| {
+            let is_there =
+                database.run_sql(&format!("SELECT to_regclass('{table}') IS NOT NULL")).unwrap() == "t";
+            (part, if is_there { rows } else { "SELECT 1 WHERE false" })
+        });
         let parts = PARTS.iter().copied().chain(later);
         let members = parts
             .map(|(name, rows)| format!("'{name}', (SELECT coalesce(json_agg(r), '[]') FROM ({rows}) r)"));
@@ -268,3 +282,11 @@ const TOLD: &str = "SELECT p.id AS purchase, count(*) FILTER (WHERE e.kind = 'pu
         count(*) FILTER (WHERE e.kind = 'purchase.succeeded') AS succeeded, count(*) FILTER (WHERE e.kind = 'purchase.failed') AS failed
     FROM purchases p CROSS JOIN feed_numbering n LEFT JOIN feed_events e ON e.purchase_id = p.id
     WHERE p.created_at > n.began_at GROUP BY p.id";
+
+const CARRIED: &str = "SELECT s.account_id AS account, sum(s.amount)::bigint AS balance
+    FROM (SELECT max(at) AS at, max(entry_id) AS entry_id FROM trial_balances) last
+    CROSS JOIN LATERAL (
+        SELECT l.account_id, l.balance AS amount FROM trial_balance_lines l WHERE l.at = last.at
+        UNION ALL SELECT m.account_id, m.amount FROM moves_of_wallets(last.at, NULL) m
+        UNION ALL SELECT m.account_id, m.amount FROM moves_beside_wallets(coalesce(last.entry_id, 0), 9223372036854775807) m
+    ) s GROUP BY s.account_id";

@@ -85,6 +85,7 @@ fn i4_settled_twice_or_not_at_all_moved_as_no_table_has_it_or_changed_after_the_
 #[test]
 fn i5_balances_that_are_not_their_postings_overdrawn_or_settled_wrongly() {
     breaks("I5", |evidence| evidence.books.wallets[0].posted += 1);
+    breaks("I5", |evidence| evidence.books.carried[0].balance += 1);
     breaks("I5", |evidence| evidence.books.postings.rotate_left(1));
     breaks("I5", |evidence| evidence.books.postings[1].amount += 1);
     breaks("I5", |evidence| evidence.books.postings[1].currencies[2] = "ZAR".to_owned());
@@ -404,6 +405,7 @@ fn sound() -> Evidence {
             Told { purchase: BOUGHT, accepted: 1, succeeded: 1, failed: 0 },
             Told { purchase: FAILED, accepted: 1, succeeded: 0, failed: 1 },
         ],
+        carried: vec![Carried { account: 2, balance: 10_000 }],
     };
     let vend = VendLine {
         product_type: "ELECTRICITY".to_owned(),

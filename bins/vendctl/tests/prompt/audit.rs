@@ -85,6 +85,9 @@ fn a_query_writes_no_audit_line() {
         "incidents list",
         "outbox list",
         "report sales --date 2026-11-20",
+        "report payable --date 2026-11-20 --by provider,day",
+        "report fees --date 2026-11-20",
+        "report commission --date 2026-11-20 --by organisation,product",
         "purchases search --since 2026-11-20",
     ] {
         env.shows(&query.split(' ').collect::<Vec<_>>());

@@ -8,6 +8,7 @@ mod catalogue;
 mod money;
 mod office;
 mod open_purchase;
+mod payouts;
 mod people;
 mod purchases;
 mod reconciliations;

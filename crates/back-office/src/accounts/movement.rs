@@ -12,19 +12,21 @@ pub enum Movement {
     AdjustUp(SystemAccount),
     /// A correction at the integrator's cost, into this system account.
     AdjustDown(SystemAccount),
+    /// Commission that was collected is paid out to the integrator.
+    PayOut,
 }
 
 impl Movement {
     pub(super) const fn kind(self) -> EntryKind {
         match self {
             Self::TopUp => EntryKind::TopUp,
-            Self::AdjustUp(_) | Self::AdjustDown(_) => EntryKind::Adjust,
+            Self::AdjustUp(_) | Self::AdjustDown(_) | Self::PayOut => EntryKind::Adjust,
         }
     }
 
     pub(super) const fn system_account(self) -> SystemAccount {
         match self {
-            Self::TopUp => SystemAccount::Funding,
+            Self::TopUp | Self::PayOut => SystemAccount::Funding,
             Self::AdjustUp(system_account) | Self::AdjustDown(system_account) => system_account,
         }
     }
@@ -32,7 +34,7 @@ impl Movement {
     pub(super) const fn takes(self) -> bool {
         match self {
             Self::TopUp | Self::AdjustUp(_) => false,
-            Self::AdjustDown(_) => true,
+            Self::AdjustDown(_) | Self::PayOut => true,
         }
     }
 

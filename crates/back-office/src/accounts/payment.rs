@@ -4,16 +4,16 @@ use catalogue::read_currency;
 use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
-    ExpressionMethods, QueryDsl, SelectableHelper,
+    ExpressionMethods, NullableExpressionMethods, QueryDsl, SelectableHelper,
     sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
 };
 use directory::AuditContext;
-use ledger::{AccountId, LedgerError, Wallet};
+use ledger::{AccountId, Category, LedgerError, Wallet};
 use money::{Currency, Money};
 
 use super::{movement::Movement, status::AccountStatus};
 use crate::{
-    schema::{accounts, journal_entries, postings},
+    schema::{accounts, journal_entries, payouts, postings},
     system_account,
 };
 
@@ -67,6 +67,18 @@ pub enum PaymentRefusal {
     /// More would be taken than can be spent. The amount that is held for open purchases cannot be taken.
     #[error("only {available} can be taken out of wallet {}: {held} of what is in it is held", wallet.0)]
     Insufficient { wallet: AccountId, available: Money, held: Money },
+    /// It collects commission, which is paid out.
+    #[error("wallet {} collects commission and is not topped up; `vendctl commission pay` pays out of it", .0.0)]
+    Commission(AccountId),
+    /// Only commission is paid out of a wallet.
+    #[error("wallet {} collects no commission; `vendctl account list` shows the category of each", .0.0)]
+    NoCommission(AccountId),
+    /// Nothing was ever sold in this currency.
+    #[error("there is no wallet in {0}, so nothing can be owed in it")]
+    UnknownCurrency(Currency),
+    /// More fees would be taken out than were earned.
+    #[error("only {0} of fees is there to be taken out")]
+    FeesExceeded(Money),
     /// Another payment has this reference.
     #[error("the reference {reference} belongs to another payment, journal entry {entry}")]
     ReferenceTaken { reference: String, entry: i64 },
@@ -156,6 +168,9 @@ pub(super) async fn judge(
     if let Some(before) = find(transaction, payment.reference.as_deref()).await? {
         return Ok(before.replay(payment, system_account, available));
     }
+    if let Err(refusal) = admits(row.category.as_deref(), payment) {
+        return Ok(Err(refusal));
+    }
     let status = AccountStatus::read(&row.status, payment.wallet)?;
     if !status.admits(payment.movement) {
         return Ok(Err(PaymentRefusal::NotActive { wallet: payment.wallet, status }));
@@ -172,10 +187,21 @@ pub(super) async fn judge(
     Ok(Ok(Foreseen { available, posted_before: None }))
 }
 
+/// Commission is credited to its wallet by purchases, and paid out.
+fn admits(category: Option<&str>, payment: &Payment) -> Result<(), PaymentRefusal> {
+    let is_commission = category.and_then(Category::parse) == Some(Category::Commission);
+    match payment.movement {
+        Movement::TopUp if is_commission => Err(PaymentRefusal::Commission(payment.wallet)),
+        Movement::PayOut if !is_commission => Err(PaymentRefusal::NoCommission(payment.wallet)),
+        Movement::TopUp | Movement::AdjustUp(_) | Movement::AdjustDown(_) | Movement::PayOut => Ok(()),
+    }
+}
+
 #[derive(diesel::Queryable, diesel::Selectable)]
 #[diesel(table_name = accounts, check_for_backend(diesel::pg::Pg))]
 struct WalletRow {
     currency: String,
+    category: Option<String>,
     status: String,
     posted: Option<i64>,
     held: Option<i64>,
@@ -200,6 +226,7 @@ struct PaymentRow {
     credit: i64,
     currency: String,
     amount: i64,
+    payout: Option<String>,
 }
 
 async fn find(
@@ -209,6 +236,7 @@ async fn find(
     let Some(reference) = reference else { return Ok(None) };
     let row = journal_entries::table
         .inner_join(postings::table)
+        .left_join(payouts::table)
         .filter(journal_entries::reference.eq(reference))
         .select((
             journal_entries::id,
@@ -218,6 +246,7 @@ async fn find(
             postings::credit_account_id,
             postings::currency,
             postings::amount,
+            payouts::kind.nullable(),
         ));
     row.optional::<PaymentRow>(transaction).await
 }
@@ -238,7 +267,8 @@ impl PaymentRow {
         let is_the_same = self.kind == payment.movement.kind().as_str()
             && (self.debit, self.credit) == (debit.0, credit.0)
             && self.currency == payment.amount.currency().as_str()
-            && self.amount == payment.amount.minor();
+            && self.amount == payment.amount.minor()
+            && self.payout.is_some() == (payment.movement == Movement::PayOut);
         if is_the_same {
             return Ok(Foreseen { available, posted_before: Some((self.id, self.posted_at)) });
         }
@@ -266,11 +296,37 @@ async fn write(
     payment: &Payment,
     act: &AuditContext,
 ) -> Result<Written, DatabaseError> {
+    if payment.movement == Movement::PayOut {
+        return pay_commission(transaction, payment, act).await;
+    }
     let written = prepared::<WritePayment>()
         .bind::<BigInt, _>(payment.wallet.0)
         .bind::<Text, _>(payment.movement.kind().as_str())
         .bind::<Text, _>(payment.movement.system_account().as_str())
         .bind::<Bool, _>(payment.movement.takes())
+        .bind::<BigInt, _>(payment.amount.minor())
+        .bind::<Nullable<Text>, _>(payment.reference.as_deref())
+        .bind::<Text, _>(act.actor.as_str())
+        .bind::<Text, _>(act.reason.as_str())
+        .get_result(transaction);
+    written.await
+}
+
+struct PayCommission;
+
+impl Statement for PayCommission {
+    const SQL: &str = "-- pay_commission
+SELECT entry_id AS id, entry_posted_at AS posted_at FROM pay_commission($1, $2, $3, $4, $5)";
+}
+
+/// Posts the correction as [`write`] does, and marks it as a payout.
+async fn pay_commission(
+    transaction: &Transaction,
+    payment: &Payment,
+    act: &AuditContext,
+) -> Result<Written, DatabaseError> {
+    let written = prepared::<PayCommission>()
+        .bind::<BigInt, _>(payment.wallet.0)
         .bind::<BigInt, _>(payment.amount.minor())
         .bind::<Nullable<Text>, _>(payment.reference.as_deref())
         .bind::<Text, _>(act.actor.as_str())

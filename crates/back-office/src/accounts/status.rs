@@ -66,7 +66,8 @@ impl AccountStatus {
     /// A suspended wallet accepts no top-up. It accepts corrections in both directions, so it can be emptied.
     pub(super) const fn admits(self, movement: Movement) -> bool {
         match (self, movement) {
-            (Self::Active, _) | (Self::Suspended, Movement::AdjustUp(_) | Movement::AdjustDown(_)) => true,
+            (Self::Active, _)
+            | (Self::Suspended, Movement::AdjustUp(_) | Movement::AdjustDown(_) | Movement::PayOut) => true,
             (Self::Suspended, Movement::TopUp) | (Self::Closed, _) => false,
         }
     }

@@ -82,6 +82,12 @@ impl Statement for CheckUnmatchedVends {
     const SQL: &str = include_str!("check_unmatched_vends.sql");
 }
 
+struct CheckPayouts;
+
+impl Statement for CheckPayouts {
+    const SQL: &str = include_str!("check_payouts.sql");
+}
+
 struct CheckPayments;
 
 impl Statement for CheckPayments {
@@ -112,6 +118,7 @@ pub(super) async fn look(
     entries.look::<CheckIncidents>(transaction, Invariant::IncidentsAreOwed, broken).await?;
     entries.look::<CheckUnmatchedVends>(transaction, Invariant::UnmatchedVendsAreOwed, broken).await?;
     entries.look::<CheckPayments>(transaction, Invariant::PaymentsAreAudited, broken).await?;
+    entries.look::<CheckPayouts>(transaction, Invariant::PayoutsAreAudited, broken).await?;
     ends::look(transaction, purchases, sealing, broken).await
 }
 

@@ -15,6 +15,8 @@ pub enum Invariant {
     BalancesEqualPostings,
     /// A statement opens where the one before it has closed, and the last one leads to the balance.
     StatementsCarryOn,
+    /// The balances of all accounts at a moment follow from those before it, and add up to zero.
+    TrialBalancesCarryOn,
     /// No entry moves money between currencies, and no entry is empty.
     EntriesKeepToOneCurrency,
     /// What was vended is paid.
@@ -27,6 +29,8 @@ pub enum Invariant {
     UnmatchedVendsAreOwed,
     /// Money enters only by an operator's action.
     PaymentsAreAudited,
+    /// Money leaves only by an operator's action.
+    PayoutsAreAudited,
     /// No purchase ends without evidence.
     EndsHaveEvidence,
     /// The feed tells of each end once.
@@ -48,18 +52,20 @@ pub struct Violation {
 
 impl Invariant {
     /// Every invariant.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::HoldsEqualOpenPurchases,
         Self::OpenPurchasesAreDue,
         Self::DuePurchasesAreTakenUp,
         Self::BalancesEqualPostings,
         Self::StatementsCarryOn,
+        Self::TrialBalancesCarryOn,
         Self::EntriesKeepToOneCurrency,
         Self::SuccessesArePaid,
         Self::SettlementsHaveTheirSuccess,
         Self::IncidentsAreOwed,
         Self::UnmatchedVendsAreOwed,
         Self::PaymentsAreAudited,
+        Self::PayoutsAreAudited,
         Self::EndsHaveEvidence,
         Self::EndsAreTold,
         Self::AuditLogIsWhole,
@@ -73,12 +79,14 @@ impl Invariant {
             Self::DuePurchasesAreTakenUp => "due_purchases_are_taken_up",
             Self::BalancesEqualPostings => "balances_equal_postings",
             Self::StatementsCarryOn => "statements_carry_on",
+            Self::TrialBalancesCarryOn => "trial_balances_carry_on",
             Self::EntriesKeepToOneCurrency => "entries_keep_to_one_currency",
             Self::SuccessesArePaid => "successes_are_paid",
             Self::SettlementsHaveTheirSuccess => "settlements_have_their_success",
             Self::IncidentsAreOwed => "incidents_are_owed",
             Self::UnmatchedVendsAreOwed => "unmatched_vends_are_owed",
             Self::PaymentsAreAudited => "payments_are_audited",
+            Self::PayoutsAreAudited => "payouts_are_audited",
             Self::EndsHaveEvidence => "ends_have_evidence",
             Self::EndsAreTold => "ends_are_told",
             Self::AuditLogIsWhole => "audit_log_is_whole",
@@ -98,6 +106,10 @@ impl Invariant {
                 "the balance at a cut-off is that of the cut-off before it and the postings between, and so is the balance of \
                  the wallet"
             }
+            Self::TrialBalancesCarryOn => {
+                "the balance of each account at a trial balance is that of the one before it and the postings between, and all \
+                 balances add up to zero"
+            }
             Self::EntriesKeepToOneCurrency => {
                 "a journal entry moves something, and only between accounts of its currency"
             }
@@ -113,6 +125,9 @@ impl Invariant {
             }
             Self::PaymentsAreAudited => {
                 "a payment or a correction has its line in the audit log, with the same figures"
+            }
+            Self::PayoutsAreAudited => {
+                "what was paid out has its line in the audit log, with the same figures"
             }
             Self::EndsHaveEvidence => {
                 "a success has its attempt, and a token or a reply that our keys have sealed; what a person decided has its \

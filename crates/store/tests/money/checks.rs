@@ -168,6 +168,50 @@ async fn a_cut_off_that_its_postings_do_not_reach_or_do_not_lead_on_from_is_seen
 }
 
 #[tokio::test]
+async fn a_trial_balance_that_its_postings_do_not_lead_to_is_seen() {
+    let mut books = Books::open().await;
+    for minutes in [60, 0] {
+        let at = books.env.sql(&format!(
+            "SELECT to_char((clock_timestamp() - interval '{minutes} minutes') AT TIME ZONE 'UTC', \
+             'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+        ));
+        assert!(books.worker.strike_trial_balance(at.parse().unwrap()).await.unwrap());
+    }
+    assert_eq!(books.violations().await, []);
+    let last = "at = (SELECT max(at) FROM trial_balances)";
+    let number = books.env.sql("SELECT max(id) FROM trial_balances");
+    let (subject, invariant) = (format!("trial_balance:{number}"), Invariant::TrialBalancesCarryOn);
+    let owed = |minor: &str| {
+        format!(
+            "UPDATE trial_balance_lines SET balance = balance {minor} WHERE {last} AND provider_code <> ''"
+        )
+    };
+    let finding =
+        "PROVIDER_PAYABLE of BPC has BWP 10.07, and it had BWP 0.00 and its postings come to BWP 10.00";
+    books.sees(invariant, &subject, finding, &owed("+ 7"), &owed("- 7")).await;
+    let cut = |minor: &str| {
+        let wallet = books.merchant.wallet.0;
+        format!("UPDATE cutoffs SET balance = balance {minor} WHERE {last} AND account_id = {wallet}")
+    };
+    let (broken, mended) = (cut("+ 7"), cut("- 7"));
+    let finding = "the balances of all accounts add up to BWP 0.07, and not to nothing";
+    books.sees(invariant, &subject, finding, &broken, &mended).await;
+}
+
+#[tokio::test]
+async fn a_payout_that_the_audit_log_does_not_tell_of_is_seen() {
+    let mut books = Books::open().await;
+    let paid =
+        "SELECT entry_id FROM post_payout('PROVIDER', 'BPC', 'BWP', 500, 'BANK-1', 'naledi', 'November')";
+    let entry = books.env.sql(paid);
+    assert_eq!(books.violations().await, []);
+    let by = |minor: i64| format!("UPDATE postings SET amount = {minor} WHERE entry_id = {entry}");
+    let (subject, finding) =
+        (format!("journal_entry:{entry}"), "it is no payout that a line of the audit log");
+    books.sees(Invariant::PayoutsAreAudited, &subject, finding, &by(600), &by(500)).await;
+}
+
+#[tokio::test]
 async fn an_entry_that_moves_nothing_or_between_currencies_is_seen() {
     let mut books = Books::open().await;
     let entry: i64 = books.env.sql("SELECT max(id) + 1 FROM journal_entries").parse().unwrap();

@@ -40,5 +40,6 @@ mod slot_shares;
 mod specification;
 mod statements;
 mod stuck;
+mod trial_balances;
 mod trouble;
 mod waiting;

@@ -41,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 10..40)
 }
 
-fn now(env: &TestEnv) -> DateTime<Utc> {
+pub fn now(env: &TestEnv) -> DateTime<Utc> {
     env.sql("SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
         .parse()
         .unwrap()

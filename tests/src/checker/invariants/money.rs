@@ -50,6 +50,15 @@ fn balances(evidence: &Evidence) -> Vec<String> {
             ));
         }
     }
+    for carried in &books.carried {
+        let sum = sums.get(&carried.account).copied().unwrap_or(0);
+        if carried.balance != sum {
+            broken.push(format!(
+                "system account {} has {} by its trial balance, but its postings sum to {sum}",
+                carried.account, carried.balance
+            ));
+        }
+    }
     broken.extend(settlements(books));
     broken
 }

@@ -1,0 +1,235 @@
+//! Payouts: to a provider (`vendctl provider pay`), of fees (`vendctl fees`), of commission (`vendctl commission`), and their reversal.
+
+use back_office::{Movement, PaidOut, Payee, Payout, PayoutReversal};
+use clap::{Args, Subcommand};
+use ledger::AccountId;
+use money::{Currency, Money};
+use serde::Serialize;
+
+use crate::{
+    arguments::Why,
+    care::Care,
+    error::VendctlError,
+    parse::{self, Amount},
+    provider,
+    report::{Report, Row, instant, or_dash},
+    session::Session,
+    wallet::{Named, POSTED_BEFORE, REHEARSED},
+};
+
+/// `vendctl fees`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum FeesVerb {
+    /// Record that fees were taken out, to the operator's own account; never more than were earned
+    #[command(
+        after_help = "Example:\n  vendctl fees settle 12000.00 --currency BWP --id BANK-20261130-2 --reason \"fees of November\""
+    )]
+    Settle {
+        /// How much, such as 12000.00
+        #[arg(value_parser = parse::amount)]
+        amount: Amount,
+        #[command(flatten)]
+        named: NamedPayout,
+    },
+    /// Undo one settlement of fees, once, by the number of its journal entry
+    #[command(after_help = "Example:\n  vendctl fees reverse 4711 --reason \"a zero too many\"")]
+    Reverse(ReversePayout),
+}
+
+/// `vendctl commission`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CommissionVerb {
+    /// Record that commission was paid out of its wallet to the integrator; never more than can be spent
+    #[command(
+        after_help = "A payout is undone by `vendctl wallet reverse`.\n\nExample:\n  vendctl commission pay 18 250.00 --currency BWP \
+                      --id BANK-20261130-3 --reason \"commission of November\""
+    )]
+    Pay {
+        /// The number of the account that collects commission
+        account: i64,
+        /// How much, such as 250.00
+        #[arg(value_parser = parse::amount)]
+        amount: Amount,
+        #[command(flatten)]
+        named: Named,
+    },
+}
+
+/// `vendctl provider pay`.
+#[derive(Debug, Args)]
+pub(crate) struct PayProvider {
+    /// Its code
+    #[arg(value_parser = parse::provider_code)]
+    code: String,
+    /// How much, such as 1000000.00
+    #[arg(value_parser = parse::amount)]
+    amount: Amount,
+    #[command(flatten)]
+    named: NamedPayout,
+}
+
+/// The arguments of every payout beside wallets, besides its amount.
+#[derive(Debug, Args)]
+pub(crate) struct NamedPayout {
+    /// The currency of the amount
+    #[arg(long, value_name = "CCY", value_parser = parse::currency)]
+    currency: Currency,
+    /// Your own id of the payment, such as the bank's reference: each id is posted once
+    ///
+    /// If you enter the same command again, it posts nothing and says so. Another payment under the same id is refused.
+    #[arg(long, value_name = "REFERENCE", value_parser = parse::reference)]
+    id: String,
+    #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
+    why: Why,
+}
+
+/// The payout that is undone.
+#[derive(Debug, Args)]
+pub(crate) struct ReversePayout {
+    /// The number of the entry, as the payout showed it
+    entry: i64,
+    #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
+    why: Why,
+}
+
+#[derive(Serialize)]
+struct PayoutView {
+    entry: Option<i64>,
+    provider: Option<String>,
+    reference: Option<String>,
+    reverses: Option<i64>,
+    amount: String,
+    posted_at: Option<String>,
+    posted_before: bool,
+    left: String,
+}
+
+pub(crate) async fn fees(session: &Session, verb: &FeesVerb) -> Result<Report, VendctlError> {
+    match verb {
+        FeesVerb::Settle { amount, named } => named.pay(session, Payee::Operator, *amount).await,
+        FeesVerb::Reverse(reverse) => reverse.run(session).await,
+    }
+}
+
+pub(crate) async fn commission(session: &Session, verb: &CommissionVerb) -> Result<Report, VendctlError> {
+    match verb {
+        CommissionVerb::Pay { account, amount, named } => {
+            named.pay(session, AccountId(*account), Movement::PayOut, *amount).await
+        }
+    }
+}
+
+impl PayProvider {
+    pub(crate) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let code = provider::find(session, &self.code).await?.code;
+        self.named.pay(session, Payee::Provider(code), self.amount).await
+    }
+}
+
+impl NamedPayout {
+    /// Rehearses it first, so that a person is asked about what will happen.
+    async fn pay(&self, session: &Session, payee: Payee, amount: Amount) -> Result<Report, VendctlError> {
+        let amount = amount.of(self.currency);
+        session.check_ceiling(amount)?;
+        let payout = Payout { payee, amount, reference: self.id.clone() };
+        let pay = |is_rehearsal| {
+            back_office::pay_out(session.database(), payout.clone(), is_rehearsal, session.act(&self.why))
+        };
+        let foreseen = pay(true).await?;
+        if self.care.dry_run || foreseen.was_there {
+            let note = if foreseen.was_there { POSTED_BEFORE } else { REHEARSED };
+            return Ok(Report::one(&self.view(&payout, &foreseen)).noting(note));
+        }
+        self.care.ask(&format!("{amount} is paid to {}; {}", name(&payout.payee), rest(foreseen.left)))?;
+        let paid = pay(false).await?;
+        let report = Report::one(&self.view(&payout, &paid));
+        Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
+    }
+
+    fn view(&self, payout: &Payout, paid: &PaidOut) -> PayoutView {
+        let (entry, posted_at) = paid.posted.unzip();
+        PayoutView {
+            entry,
+            provider: provider_of(&payout.payee),
+            reference: Some(self.id.clone()),
+            reverses: None,
+            amount: payout.amount.to_string(),
+            posted_at: posted_at.map(instant),
+            posted_before: paid.was_there,
+            left: paid.left.to_string(),
+        }
+    }
+}
+
+impl ReversePayout {
+    pub(crate) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let undo = |is_rehearsal| {
+            back_office::reverse_payout(session.database(), self.entry, is_rehearsal, session.act(&self.why))
+        };
+        let foreseen = undo(true).await?;
+        session.check_ceiling(foreseen.amount)?;
+        if self.care.dry_run {
+            return Ok(Report::one(&self.view(&foreseen)).noting(REHEARSED));
+        }
+        let (amount, payee) = (foreseen.amount, name(&foreseen.payee));
+        self.care.ask(&format!("The payment of {amount} to {payee} is undone; {}", rest(foreseen.left)))?;
+        Ok(Report::one(&self.view(&undo(false).await?)))
+    }
+
+    fn view(&self, reversal: &PayoutReversal) -> PayoutView {
+        let (entry, posted_at) = reversal.posted.unzip();
+        PayoutView {
+            entry,
+            provider: provider_of(&reversal.payee),
+            reference: None,
+            reverses: Some(self.entry),
+            amount: reversal.amount.to_string(),
+            posted_at: posted_at.map(instant),
+            posted_before: false,
+            left: reversal.left.to_string(),
+        }
+    }
+}
+
+fn provider_of(payee: &Payee) -> Option<String> {
+    match payee {
+        Payee::Provider(code) => Some(code.clone()),
+        Payee::Operator => None,
+    }
+}
+
+fn name(payee: &Payee) -> &str {
+    match payee {
+        Payee::Provider(code) => code,
+        Payee::Operator => "the operator, out of fees",
+    }
+}
+
+/// What is owed afterwards, as a sentence.
+fn rest(left: Money) -> String {
+    if left.minor() < 0 {
+        return format!("then {} is paid in advance.", Money::from_minor(-left.minor(), left.currency()));
+    }
+    format!("then {left} is owed.")
+}
+
+impl Row for PayoutView {
+    const COLUMNS: &'static [&'static str] =
+        &["entry", "provider", "reference", "reverses", "amount", "posted at", "left"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            or_dash(self.entry.map(|entry| entry.to_string()).as_deref()),
+            or_dash(self.provider.as_deref()),
+            or_dash(self.reference.as_deref()),
+            or_dash(self.reverses.map(|entry| entry.to_string()).as_deref()),
+            self.amount.clone(),
+            or_dash(self.posted_at.as_deref()),
+            self.left.clone(),
+        ]
+    }
+}

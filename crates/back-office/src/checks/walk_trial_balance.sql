@@ -1,0 +1,41 @@
+-- walk_trial_balance
+-- What moved on system accounts between two trial balances, by the next cut-offs of wallets: at most $5 of them after wallet $3 and moment
+-- $4. Between two cut-offs of a wallet lie some ten thousand postings. The balances of those at the moment itself are returned too.
+WITH cut AS MATERIALIZED (
+    SELECT c.account_id, c.at, c.entry_id, c.balance, a.currency, coalesce((
+        SELECT p.entry_id FROM cutoffs p WHERE p.account_id = c.account_id AND p.at < c.at ORDER BY p.at DESC LIMIT 1), 0) AS since
+    FROM cutoffs c JOIN accounts a ON a.id = c.account_id
+    WHERE (c.account_id, c.at) > ($3, $4) AND c.at <= $1 AND a.house IS NULL AND a.created_at < $1
+        AND c.at > CASE WHEN a.created_at < $2 THEN $2 ELSE '-infinity' END
+    ORDER BY c.account_id, c.at LIMIT $5
+), move AS MATERIALIZED (
+    SELECT m.other, h.house, m.entry_id, m.amount FROM cut
+    CROSS JOIN LATERAL (
+        (SELECT d.credit_account_id AS other, d.entry_id, d.amount FROM postings d
+         WHERE (d.debit_account_id, d.entry_id) > (cut.account_id, cut.since) AND d.debit_account_id <= cut.account_id
+             AND d.entry_id <= cut.entry_id
+         ORDER BY d.debit_account_id, d.entry_id)
+        UNION ALL
+        (SELECT d.debit_account_id, d.entry_id, -d.amount FROM postings d
+         WHERE (d.credit_account_id, d.entry_id) > (cut.account_id, cut.since) AND d.credit_account_id <= cut.account_id
+             AND d.entry_id <= cut.entry_id
+         ORDER BY d.credit_account_id, d.entry_id)
+    ) m
+    JOIN accounts h ON h.id = m.other
+), moved AS (
+    SELECT move.other AS account_id, coalesce(p.provider_code, '') AS provider_code, sum(move.amount)::bigint AS amount
+    FROM move
+    LEFT JOIN journal_entries e ON move.house = 'PROVIDER_PAYABLE' AND e.id = move.entry_id
+    LEFT JOIN purchases p ON p.id = e.purchase_id
+    GROUP BY 1, 2
+), balance AS (
+    SELECT cut.currency, sum(cut.balance)::bigint AS amount FROM cut WHERE cut.at = $1 GROUP BY 1
+)
+SELECT (SELECT count(*) FROM cut) AS cuts, (SELECT count(*) FROM move) AS postings,
+    (SELECT account_id FROM cut ORDER BY account_id DESC, at DESC LIMIT 1) AS wallet,
+    (SELECT at FROM cut ORDER BY account_id DESC, at DESC LIMIT 1) AS cut_at,
+    (SELECT coalesce(array_agg(account_id), '{}') FROM moved) AS accounts,
+    (SELECT coalesce(array_agg(provider_code), '{}') FROM moved) AS providers,
+    (SELECT coalesce(array_agg(amount), '{}') FROM moved) AS amounts,
+    (SELECT coalesce(array_agg(currency), '{}') FROM balance) AS currencies,
+    (SELECT coalesce(array_agg(amount), '{}') FROM balance) AS balances

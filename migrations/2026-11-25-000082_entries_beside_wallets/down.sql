@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS journal_entries_beside_wallets
