@@ -147,7 +147,7 @@ impl TestEnv {
     }
 
     fn path(&self, extension: &str) -> String {
-        let name = format!("vendgate-roles-{}.{extension}", self.database.name());
+        let name = format!("vendgate-roles-{}-{}.{extension}", std::process::id(), self.database.name());
         std::env::temp_dir().join(name).to_str().unwrap().to_owned()
     }
 
@@ -170,6 +170,12 @@ impl TestEnv {
 
     /// What commands of this kind need first.
     fn prepares(&self, command: &str) {
+        if command.contains("archive write") {
+            self.sql(
+                "SET session_replication_role = replica;
+                 UPDATE purchases SET created_at = created_at - interval '25 months', ended_at = ended_at - interval '25 months'",
+            );
+        }
         if command.contains("purchases resolve") {
             let airtime = OpenPurchase {
                 state: "REVIEW",
