@@ -6,9 +6,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
-    account, allow_list, archive, audit, client, default_provider, discrepancies, error::VendctlError,
-    incidents, offer, organisation, outbox, parse, payout, privacy, product, provider, purchases, reconcile,
-    reconciliations, recover, refusals, role, sales, secret, user, wallet, webhooks,
+    account, allow_list, approvals, archive, audit, client, default_provider, discrepancies,
+    error::VendctlError, incidents, offer, organisation, outbox, parse, payout, privacy, product, provider,
+    purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet, webhooks,
 };
 
 const EXAMPLES: &str = "\
@@ -19,15 +19,15 @@ An organisation in five commands:
   vendctl client create -o KGALE --name tills --reason \"contract 17\"
   vendctl user create till -o KGALE --full-name \"Till One\" --role integrator --generate-password --reason \"contract 17\"
 
-Settings: `database_url` and `actor` under [operator] of the file given by --settings, or
-VENDGATE__OPERATOR__DATABASE_URL and VENDGATE__OPERATOR__ACTOR in the environment, which wins.
+Settings: `database_url` under [operator] of the file given by --settings, or VENDGATE__OPERATOR__DATABASE_URL in the
+environment, which wins. Its login is who you are, and its roles are what you may do.
 
 Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 no such command or argument.";
 
 /// The operator's tool of Vendgate.
 ///
 /// Manages organisations, wallets, the catalogue and purchases, and shows the audit log. Every command that changes
-/// something takes --reason. The change and its line in the audit log, with the actor, are one transaction.
+/// something takes --reason. The change and its line in the audit log, with your database login, are one transaction.
 #[derive(Debug, Parser)]
 #[command(name = "vendctl", version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -37,9 +37,16 @@ pub(crate) struct Arguments {
     /// Print JSON with stable field names instead of a table
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
-    /// The person who acts, for the audit log [default: the actor in the settings, else this machine's user]
-    #[arg(long, global = true, value_name = "NAME", value_parser = parse::actor, help_heading = "Everywhere")]
-    pub(crate) actor: Option<String>,
+    /// Another person for whom you act, as a note in the audit log. Who you are is your database login
+    #[arg(
+        long,
+        alias = "actor",
+        global = true,
+        value_name = "NAME",
+        value_parser = parse::actor,
+        help_heading = "Everywhere"
+    )]
+    pub(crate) on_behalf_of: Option<String>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -226,6 +233,12 @@ pub(crate) enum DatabaseCommand {
     Archive {
         #[command(subcommand)]
         verb: archive::Verb,
+    },
+    /// Acts that need two people: requests, approvals, and above what they are needed
+    #[command(visible_alias = "approval")]
+    Approvals {
+        #[command(subcommand)]
+        verb: approvals::Verb,
     },
     /// The audit log: who changed what, and why
     Audit {

@@ -27,6 +27,9 @@ pub(crate) enum Verb {
         /// Only lines about this object: account:17, client:3, user:5, provider:BPC …
         #[arg(long, value_name = "NOUN:KEY", value_parser = parse::sentence)]
         subject: Option<String>,
+        /// Only lines of this database login
+        #[arg(long, value_name = "LOGIN", value_parser = parse::actor)]
+        login: Option<String>,
         /// Only lines since this moment (RFC 3339)
         #[arg(long, value_name = "INSTANT", value_parser = parse::instant)]
         since: Option<DateTime<Utc>>,
@@ -77,13 +80,14 @@ struct HeadView {
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::List { organisation, subject, since, limit, before } => {
+        Verb::List { organisation, subject, login, since, limit, before } => {
             let organisation_id = match organisation {
                 Some(code) => Some(session.organisation(code).await?.id),
                 None => None,
             };
-            let (subject, since, before, limit) = (subject.clone(), *since, *before, *limit);
-            let query = AuditQuery { organisation_id, subject, since, before, limit };
+            let (subject, login) = (subject.clone(), login.clone());
+            let (since, before, limit) = (*since, *before, *limit);
+            let query = AuditQuery { organisation_id, subject, login, since, before, limit };
             let lines = list_audit_log(session.database(), query).await?;
             Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))
         }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse,
     report::{Report, Row, instant, or_dash},
@@ -42,6 +43,8 @@ pub(crate) enum Verb {
         /// Their numbers
         #[arg(required = true, num_args = 1..=1000)]
         discrepancies: Vec<i64>,
+        #[command(flatten)]
+        care: Care,
         #[command(flatten)]
         why: Why,
     },
@@ -106,9 +109,18 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             };
             Ok(Report::list(&listed(session, scope).await?))
         }
-        Verb::Close { discrepancies, why } => {
-            back_office::close_discrepancies(session.database(), discrepancies.clone(), session.act(why))
-                .await?;
+        Verb::Close { discrepancies, care, why } => {
+            let close = |is_rehearsal| {
+                let (ids, act) = (discrepancies.clone(), session.act(why));
+                back_office::close_discrepancies(session.database(), ids, is_rehearsal, act)
+            };
+            close(true).await?;
+            if care.dry_run {
+                let open = listed(session, DiscrepancyScope { limit: 1_000, ..DiscrepancyScope::default() });
+                return Ok(Report::list(&open.await?).noting("This was a rehearsal. Nothing was closed."));
+            }
+            care.ask(&format!("{} discrepancies are closed. This cannot be undone.", discrepancies.len()))?;
+            close(false).await?;
             let open = listed(session, DiscrepancyScope { limit: 1_000, ..DiscrepancyScope::default() });
             let note = format!("{} closed. Above are those that are not.", discrepancies.len());
             Ok(Report::list(&open.await?).noting(&note))

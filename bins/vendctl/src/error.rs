@@ -1,26 +1,34 @@
 //! The errors of commands. Each is one line that says what to do about it.
 
+mod advice;
+
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, ArchiveError, DiscrepancyError, EraseError, IncidentError, PaymentError, ReverseError,
-    Rule, UnmatchedVendError,
+    AccountRefusal, ApproveError, ArchiveError, DiscrepancyError, EraseError, IncidentError, PaymentError,
+    ReverseError, Rule, UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
 use chrono_tz::Tz;
 use database::DatabaseError;
-use directory::AuditFault;
+use directory::{AuditFault, Operator};
 use identity::{EntropyError, OnboardingError};
 use money::{Money, MoneyError};
-use purchase::{PatternError, StateName};
+use purchase::PatternError;
 use store::{DecisionError, SealError};
 use vend::Product;
+
+use advice::{
+    about, advice_about, advice_about_approval, advice_about_decision, advice_about_erasure,
+    advice_about_onboarding, advice_about_unmatched_vend,
+};
 
 use crate::{
     archive::ArchiveFault,
     purchases::TokenFault,
     report::one_line,
+    rights,
     settings::{BadCeiling, UnknownTimeZone},
     statement::StatementFileError,
 };
@@ -37,9 +45,26 @@ pub(crate) enum VendctlError {
         "the manual pages could not be written to {directory}; name a directory that exists and that you may write to"
     )]
     NoManPages { directory: String, source: io::Error },
-    #[error("the actor is not known; name it with --actor")]
-    NoActor,
-    #[error("--actor, or the actor in the settings, is not valid: {0}")]
+    #[error(
+        "the login {0} is no operator's; its owner makes it a member of vendgate_support, vendgate_finance or \
+         vendgate_administrator"
+    )]
+    NoOperator(String),
+    #[error("this needs the role {needs}; you have {has}. Nothing was done; ask a person with that role")]
+    NeedsRole { needs: String, has: String },
+    #[error("there is no request {0}; `vendctl approvals list --all` shows every one")]
+    NoRequest(i64),
+    #[error("this was requested by you; another person with the same role approves it")]
+    OwnRequest,
+    #[error("the request has expired; enter the command that made it again")]
+    RequestExpired,
+    #[error("request {0} cannot be read; reject it, and enter the command that made it again")]
+    UnreadableRequest(i64),
+    #[error("{0} has no amount; leave --above out")]
+    NoAmount(&'static str),
+    #[error(transparent)]
+    Approve(#[from] ApproveError),
+    #[error("--on-behalf-of, or the actor in the settings, is not valid: {0}")]
     Actor(String),
     #[error("the password on standard input cannot be read")]
     NoPassword(#[source] io::Error),
@@ -201,6 +226,15 @@ impl VendctlError {
         if Rule::broken_by(&error) == Some(rule) { self } else { Self::Database(error) }
     }
 
+    /// `self`, or which role the command needs, if the database refuses it to this operator.
+    pub(crate) fn with_roles(self, operator: &Operator, command: &str) -> Self {
+        if !self.of_the_database().is_some_and(DatabaseError::is_forbidden) {
+            return self;
+        }
+        let needs = rights::named(&rights::roles_for(command), " or ");
+        Self::NeedsRole { needs, has: rights::named(&operator.roles, ", ") }
+    }
+
     /// What went wrong, why, and what to do, in one line.
     pub(crate) fn line(&self) -> String {
         let of_the_database = self.of_the_database();
@@ -238,6 +272,9 @@ impl VendctlError {
         }
         if matches!(self, Self::Payment(PaymentError::Refused(_)) | Self::Reverse(ReverseError::Refused(_))) {
             return Some("nothing was posted");
+        }
+        if let Self::Approve(error) = self {
+            return advice_about_approval(error);
         }
         if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
             return Some("wait until no purchase is open, and empty it with `vendctl wallet adjust`");
@@ -279,121 +316,18 @@ impl VendctlError {
         | Self::UnmatchedVend(UnmatchedVendError::Database(error))
         | Self::Discrepancy(DiscrepancyError::Database(error))
         | Self::Erase(EraseError::Database(error))
+        | Self::Approve(
+            ApproveError::Database(error)
+            | ApproveError::Reverse(ReverseError::Database(error))
+            | ApproveError::UnmatchedVend(UnmatchedVendError::Database(error)),
+        )
         | Self::Archive(ArchiveError::Database(error) | ArchiveError::Differs(error)) = self
         {
             return Some(error);
         }
+        if let Self::Decision(DecisionError::Refused(error)) = self {
+            return Some(error);
+        }
         None
-    }
-}
-
-/// What to do when an organisation, client or user could not be created or changed.
-fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
-    match error {
-        OnboardingError::NoOrganisation(_) => Some("`vendctl organisation list` shows all"),
-        OnboardingError::NoClient(_) => Some("`vendctl client list -o CODE` shows an organisation's"),
-        OnboardingError::NoUser { .. } => Some("`vendctl user list -o CODE` shows an organisation's"),
-        OnboardingError::PasswordLength => {
-            Some("give another one to --password-stdin, or have one made by --generate-password")
-        }
-        OnboardingError::Overlap => Some("give a shorter --overlap"),
-        OnboardingError::Database(error) => advice_about(error),
-        OnboardingError::Password(_) | OnboardingError::Unhashed(_) | OnboardingError::Entropy(_) => None,
-    }
-}
-
-/// What to do about a purchase that was not decided.
-fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
-    match error {
-        DecisionError::NotInReview { state, .. } => Some(match state {
-            StateName::InFlight | StateName::InDoubt => {
-                "no decision is possible while the provider may still answer; `vendctl purchases show` says when it is asked next"
-            }
-            StateName::RetryDue => "nothing was vended, and the service attempts again by itself",
-            StateName::Successful => "it stays vended and paid for",
-            StateName::Failed => "it stays failed; a vend that is found later becomes an incident",
-            StateName::Review => "it was not claimed; try again",
-        }),
-        DecisionError::VendOfAnother { .. } => Some(
-            "nothing was decided; compare both with `vendctl purchases show`, and ask the provider which sale is which",
-        ),
-        DecisionError::Held { .. } => Some("the worker asks about it right now; try again in a few seconds"),
-        DecisionError::OtherKey(_) => {
-            Some("give vendctl the [sealing] section that the servers have; nothing was decided")
-        }
-        DecisionError::Unacknowledged(_) => Some(
-            "it may or may not have been decided: check with `vendctl purchases show` before you enter it again",
-        ),
-        DecisionError::Absent(_) => Some("`vendctl purchases list` finds it"),
-        DecisionError::Database(error) => advice_about(error),
-    }
-}
-
-/// What to do about unmatched vends that were not decided.
-fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<&'static str> {
-    match error {
-        UnmatchedVendError::Absent(_) => {
-            Some("nothing was decided; `vendctl recover list --all` shows every one")
-        }
-        UnmatchedVendError::Decided { .. } => {
-            Some("nothing was decided; leave it out, or correct the wallet with `vendctl wallet adjust`")
-        }
-        UnmatchedVendError::NoSum => Some("nothing was decided; decide those of one currency at a time"),
-        UnmatchedVendError::Refused(_) => Some("nothing was decided"),
-        UnmatchedVendError::Database(error) => advice_about(error),
-    }
-}
-
-/// What to do about a person whose data was not erased.
-fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
-    match error {
-        EraseError::Open(_) => Some("nothing was erased; erase it when the purchase has ended a week ago"),
-        EraseError::Recent { .. } => Some("nothing was erased; erase it a week after that"),
-        EraseError::Incident(_) => Some("nothing was erased; close it by `vendctl incidents close` first"),
-        EraseError::OpenBatch(_) => Some("nothing was erased; wait until the batch is finished or cancelled"),
-        EraseError::Database(error) => advice_about(error),
-    }
-}
-
-/// What to do about a failure of the store.
-fn advice_about(error: &DatabaseError) -> Option<&'static str> {
-    if error.may_have_been_kept() {
-        return Some(
-            "it may or may not have been done: check with `vendctl audit list`; a payment may be entered again under its --id",
-        );
-    }
-    if error.is_forbidden() || matches!(error, DatabaseError::Setting { name: "role", .. }) {
-        return Some(
-            "operator.database_url must name a login that is a member of vendgate_operator and owns nothing",
-        );
-    }
-    if matches!(error, DatabaseError::Schema { .. } | DatabaseError::ProgramTooOld { .. }) {
-        return Some("use the vendctl of the servers' release");
-    }
-    if matches!(error, DatabaseError::Busy { .. }) {
-        return Some("nothing was done; try again");
-    }
-    matches!(error, DatabaseError::Unavailable { .. })
-        .then_some("is operator.database_url right, and does the database run?")
-}
-
-/// What to do about a rule of the database that was violated.
-const fn about(rule: Rule) -> &'static str {
-    match rule {
-        Rule::OneCode => "the CODE is taken; choose another one",
-        Rule::OneUsername => "the organisation has a user of that name; choose another USERNAME",
-        Rule::OneCommissionWallet => {
-            "the organisation has a wallet for commission of that --currency; open one of another --category"
-        }
-        Rule::OnePaymentReference => "another payment has that --id; nothing was posted",
-        Rule::OfferNeedsProvider => "there is no such PROVIDER; enter it with `vendctl provider declare`",
-        Rule::OfferNeedsProduct | Rule::TextNeedsProduct => {
-            "the PRODUCT is not entered yet; do so with `vendctl product set`"
-        }
-        Rule::PauseEndsLater => "a pause ends after it begins; give a later --until, or none",
-        Rule::PauseNeedsProduct => "the --product is not entered yet; do so with `vendctl product set`",
-        Rule::DefaultNeedsOffer => {
-            "a default PROVIDER needs its offer; set the offer first, and remove it last, with `vendctl offer`"
-        }
     }
 }

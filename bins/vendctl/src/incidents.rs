@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     report::{Report, Row, instant, or_dash, yes},
     session::Session,
@@ -42,6 +43,8 @@ pub(crate) enum Verb {
         /// Its number
         incident: i64,
         #[command(flatten)]
+        care: Care,
+        #[command(flatten)]
         why: Why,
     },
 }
@@ -69,8 +72,18 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Show { incident } => show(session, *incident).await,
-        Verb::Close { incident, why } => {
-            back_office::close_incident(session.database(), *incident, session.act(why)).await?;
+        Verb::Close { incident, care, why } => {
+            let close = |is_rehearsal| {
+                back_office::close_incident(session.database(), *incident, is_rehearsal, session.act(why))
+            };
+            close(true).await?;
+            if care.dry_run {
+                return Ok(show(session, *incident)
+                    .await?
+                    .noting("This was a rehearsal. Nothing was closed."));
+            }
+            care.ask(&format!("Incident {incident} is closed. This cannot be undone."))?;
+            close(false).await?;
             show(session, *incident).await
         }
     }

@@ -6,6 +6,7 @@
 
 mod account;
 mod allow_list;
+mod approvals;
 mod archive;
 mod arguments;
 mod audit;
@@ -31,6 +32,7 @@ mod reconciliations;
 mod recover;
 mod refusals;
 mod report;
+mod rights;
 mod role;
 mod sales;
 mod secret;
@@ -45,10 +47,11 @@ mod words;
 use std::{
     ffi::OsString,
     io::{self, Write},
+    iter,
     process::ExitCode,
 };
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use tokio::runtime::Builder;
 
 use arguments::{Arguments, Command, DatabaseCommand};
@@ -59,8 +62,9 @@ use session::Session;
 /// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If the arguments are not valid, the parser prints an explanation and ends the process.
-    let arguments = Arguments::parse_from(arguments);
-    let outcome = run(&arguments).and_then(|text| print(&text));
+    let matches = Arguments::command().get_matches_from(arguments);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let outcome = run(&arguments, &name(&matches)).and_then(|text| print(&text));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -70,7 +74,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<String, VendctlError> {
+/// The name of the command that was typed, without aliases: `wallet top-up`.
+fn name(matches: &ArgMatches) -> String {
+    let nouns = iter::successors(matches.subcommand(), |(_, further)| further.subcommand());
+    nouns.map(|(noun, _)| noun).collect::<Vec<_>>().join(" ")
+}
+
+fn run(arguments: &Arguments, name: &str) -> Result<String, VendctlError> {
     let command = match &arguments.command {
         Command::Completions { shell } => return Ok(arguments::completions(*shell)),
         Command::ManPages { directory } => return arguments::write_man_pages(directory),
@@ -87,8 +97,8 @@ fn run(arguments: &Arguments) -> Result<String, VendctlError> {
     let report = runtime.block_on(async {
         let engine = runtime.handle().clone();
         let (operator, sealing) = (&settings.operator, settings.sealing.as_ref());
-        let session = Session::open(operator, sealing, arguments.actor.clone(), engine).await?;
-        execute(&session, command).await
+        let session = Session::open(operator, sealing, arguments.on_behalf_of.clone(), engine).await?;
+        execute(&session, command).await.map_err(|error| error.with_roles(&session.operator, name))
     })?;
     Ok(shown(arguments, &report))
 }
@@ -125,6 +135,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Webhooks { verb } => webhooks::run(session, verb).await,
         DatabaseCommand::Privacy { verb } => privacy::run(session, verb).await,
         DatabaseCommand::Archive { verb } => archive::run(session, verb).await,
+        DatabaseCommand::Approvals { verb } => approvals::run(session, verb).await,
         DatabaseCommand::Audit { verb } => audit::run(session, verb).await,
     }
 }

@@ -25,6 +25,11 @@ impl Amount {
     pub(crate) const fn of(self, currency: Currency) -> Money {
         Money::from_minor(self.0, currency)
     }
+
+    /// In hundredths.
+    pub(crate) const fn minor(self) -> i64 {
+        self.0
+    }
 }
 
 /// The longest overlap of two secrets.

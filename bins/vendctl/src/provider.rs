@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use back_office::{ActKind, NewRequest};
 use catalogue::{Declaration, ListedPause, ListedProvider};
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
+use serde_json::{Value, json};
+use vend::Capabilities;
 
 use crate::{
+    approvals,
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse,
     payout::{PayProvider, ReversePayout},
@@ -106,6 +111,8 @@ pub(crate) struct Declare {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     worker_slots: Option<u16>,
     #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
     why: Why,
 }
 
@@ -148,6 +155,18 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 
 impl Declare {
     async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let found = self.find(session).await?;
+        let needs_approval = self.changes(found.as_ref())
+            && back_office::needs_approval(session.database(), ActKind::Declare, 1).await?;
+        let would_be = self.declared(found);
+        if self.care.dry_run {
+            let report = Report::one(&View::of(would_be, &[])).noting(REHEARSED);
+            return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
+        }
+        if needs_approval {
+            let request = NewRequest { kind: ActKind::Declare, arguments: self.arguments(), token: None };
+            return approvals::request(session, request, session.act(&self.why)).await;
+        }
         let declaration = Declaration {
             name: self.name.clone(),
             repeat_is_safe: self.repeat_is_safe,
@@ -167,7 +186,64 @@ impl Declare {
         declared.map_err(nameless)?;
         show(session, &self.code).await
     }
+
+    /// The provider as it is, or [`VendctlError::NamelessProvider`] if it is new and gets no name.
+    async fn find(&self, session: &Session) -> Result<Option<ListedProvider>, VendctlError> {
+        let providers = catalogue::list_providers(session.database()).await?;
+        let found = providers.into_iter().find(|provider| provider.code == self.code);
+        if found.is_none() && self.name.is_none() {
+            return Err(VendctlError::NamelessProvider(self.code.clone()));
+        }
+        Ok(found)
+    }
+
+    /// Whether what the connection is declared to do in doubt becomes something else.
+    fn changes(&self, provider: Option<&ListedProvider>) -> bool {
+        let now = provider.map_or_else(Capabilities::default, |provider| provider.declared);
+        self.declared_after(now) != now
+    }
+
+    fn declared_after(&self, now: Capabilities) -> Capabilities {
+        Capabilities {
+            repeat_is_safe: self.repeat_is_safe.unwrap_or(now.repeat_is_safe),
+            remembers_refusals: self.remembers_refusals.unwrap_or(now.remembers_refusals),
+            not_found_counts: self.not_found_counts.unwrap_or(now.not_found_counts),
+            settles_within: self.settles_within.unwrap_or(now.settles_within),
+        }
+    }
+
+    /// The provider as it will be.
+    fn declared(&self, now: Option<ListedProvider>) -> ListedProvider {
+        let now = now.unwrap_or_else(|| ListedProvider {
+            code: self.code.clone(),
+            name: String::new(),
+            retries_enabled: true,
+            declared: Capabilities::default(),
+            worker_slots: 64,
+        });
+        ListedProvider {
+            name: self.name.clone().unwrap_or(now.name),
+            declared: self.declared_after(now.declared),
+            worker_slots: self.worker_slots.unwrap_or(now.worker_slots),
+            ..now
+        }
+    }
+
+    /// What the database is to declare when it is approved.
+    fn arguments(&self) -> Value {
+        json!({
+            "code": self.code,
+            "name": self.name,
+            "repeat_is_safe": self.repeat_is_safe,
+            "remembers_refusals": self.remembers_refusals,
+            "not_found_counts": self.not_found_counts,
+            "settles_within_s": self.settles_within.map(|length| length.as_secs()),
+            "worker_slots": self.worker_slots,
+        })
+    }
 }
+
+const REHEARSED: &str = "This was a rehearsal. Nothing was declared.";
 
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
     let provider = find(session, code).await?;

@@ -1,14 +1,20 @@
 //! `vendctl recover`: enters the vends that only a provider has, for example after a restore to a moment, and decides them.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
-use back_office::{ListedLine, UnmatchedVendRecord, VendDecision};
+use back_office::{ActKind, ListedLine, NewRequest, UnmatchedVendRecord, VendDecision};
 use clap::{Args, Subcommand};
 use ledger::AccountId;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
+    approvals,
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse, provider,
     report::{Report, Row, instant, or_dash, yes},
@@ -56,6 +62,8 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "ACCOUNT")]
         account: i64,
         #[command(flatten)]
+        care: Care,
+        #[command(flatten)]
         why: Why,
     },
     /// Waive unmatched vends: no wallet pays for them, and they stay in suspense
@@ -66,6 +74,8 @@ pub(crate) enum Verb {
         /// Their numbers
         #[arg(required = true, num_args = 1..=1000)]
         vends: Vec<i64>,
+        #[command(flatten)]
+        care: Care,
         #[command(flatten)]
         why: Why,
     },
@@ -81,6 +91,14 @@ pub(crate) struct StatementOf {
     provider: String,
     #[command(flatten)]
     form: StatementForm,
+}
+
+/// What a decision would do.
+#[derive(Serialize)]
+struct Rehearsed {
+    vends: Vec<i64>,
+    amount: String,
+    needs_approval: bool,
 }
 
 #[derive(Serialize)]
@@ -115,10 +133,10 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             let found = back_office::list_unmatched_vends(session.database(), *all, *after, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Charge { vends, account, why } => {
-            decide(session, vends, VendDecision::Charge(AccountId(*account)), why).await
+        Verb::Charge { vends, account, care, why } => {
+            decide(session, vends, VendDecision::Charge(AccountId(*account)), *care, why).await
         }
-        Verb::Waive { vends, why } => decide(session, vends, VendDecision::Waive, why).await,
+        Verb::Waive { vends, care, why } => decide(session, vends, VendDecision::Waive, *care, why).await,
     }
 }
 
@@ -126,8 +144,39 @@ async fn decide(
     session: &Session,
     vends: &[i64],
     decision: VendDecision,
+    care: Care,
     why: &Why,
 ) -> Result<Report, VendctlError> {
+    let database = session.database();
+    let sum = back_office::rehearse_unmatched_vends(database, vends.to_vec(), decision).await?;
+    let needs_approval = match decision {
+        VendDecision::Charge(_) => {
+            back_office::needs_approval(database, ActKind::Charge, sum.minor()).await?
+        }
+        VendDecision::Waive => false,
+    };
+    let done = match decision {
+        VendDecision::Charge(wallet) => format!("{sum} is taken out of wallet {}", wallet.0),
+        VendDecision::Waive => format!("{sum} stays in suspense"),
+    };
+    if care.dry_run {
+        let asks = if needs_approval { format!(" {}", approvals::WOULD_ASK) } else { String::new() };
+        let text = format!("This was a rehearsal. Nothing was decided. {done}.{asks}\n");
+        let data = Rehearsed { vends: vends.to_vec(), amount: sum.to_string(), needs_approval };
+        return Ok(Report::text_and_data(&data, text));
+    }
+    if let (true, VendDecision::Charge(wallet)) = (needs_approval, decision) {
+        let arguments = json!({
+            "vends": vends.iter().collect::<BTreeSet<_>>(),
+            "wallet": wallet.0,
+            "minor": sum.minor(),
+            "currency": sum.currency().as_str(),
+            "amount": sum.to_string(),
+        });
+        let request = NewRequest { kind: ActKind::Charge, arguments, token: None };
+        return approvals::request(session, request, session.act(why)).await;
+    }
+    care.ask(&format!("{done}. Each vend is decided once."))?;
     back_office::decide_unmatched_vends(session.database(), vends.to_vec(), decision, session.act(why))
         .await?;
     let open = back_office::list_unmatched_vends(session.database(), false, 0, 1000).await?;

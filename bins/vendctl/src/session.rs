@@ -1,4 +1,4 @@
-//! The session of a command: the database connection in the operator's role, and the actor for the audit log.
+//! The session of a command: the database connection with the operator's login, and who that is.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use clock::SystemClock;
 use database::{Database, DatabaseSettings, Purpose};
+use directory::{Operator, find_operator};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use money::Money;
@@ -28,7 +29,10 @@ pub(crate) struct Session {
     pub(crate) onboarding: Onboarding,
     /// Whether the settings have the servers' sealing key, so that the servers can open a token that is entered here.
     pub(crate) can_seal: bool,
-    actor: String,
+    /// Who is connected, as the database says.
+    pub(crate) operator: Operator,
+    /// Another person for whom the operator acts. It is only a note.
+    on_behalf_of: Option<String>,
     zone: Tz,
     amount_max: Amount,
 }
@@ -38,23 +42,27 @@ impl Session {
     pub(crate) async fn open(
         settings: &OperatorSettings,
         sealing: Option<&SealingSettings>,
-        actor: Option<String>,
+        on_behalf_of: Option<String>,
         engine: Handle,
     ) -> Result<Self, VendctlError> {
-        let actor = actor.or_else(|| settings.actor.clone());
-        let actor = actor.or_else(|| whoami::username().ok()).ok_or(VendctlError::NoActor)?;
-        let actor = parse::actor(&actor).map_err(VendctlError::Actor)?;
+        let on_behalf_of = on_behalf_of.or_else(|| settings.actor.clone());
+        let on_behalf_of =
+            on_behalf_of.map(|name| parse::actor(&name)).transpose().map_err(VendctlError::Actor)?;
         let mut small = DatabaseSettings::for_database(settings.database_url.clone());
         (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
         "vendctl".clone_into(&mut small.application_name);
         let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
         let store = Store::connect(small, keys, Timing::default(), Purpose::General, engine).await?;
         store.database().refuse_powerful_role().await?;
+        let operator = find_operator(store.database()).await?;
+        if operator.roles.is_empty() {
+            return Err(VendctlError::NoOperator(operator.login));
+        }
         let onboarding =
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
         let zone = settings.zone()?;
         let amount_max = settings.amount_max()?;
-        Ok(Self { store, onboarding, can_seal: sealing.is_some(), actor, zone, amount_max })
+        Ok(Self { store, onboarding, can_seal: sealing.is_some(), operator, on_behalf_of, zone, amount_max })
     }
 
     /// The database, for commands that need no lanes.
@@ -81,9 +89,10 @@ impl Session {
         Ok(())
     }
 
-    /// The actor and the reason, for the audit log.
+    /// The note and the reason, for the audit log. The database writes the login.
     pub(crate) fn act(&self, why: &Why) -> AuditContext {
-        AuditContext { actor: self.actor.clone(), reason: why.reason.clone() }
+        let actor = self.on_behalf_of.clone().unwrap_or_else(|| self.operator.login.clone());
+        AuditContext { actor, reason: why.reason.clone() }
     }
 
     pub(crate) async fn organisation(&self, code: &str) -> Result<OrganisationRecord, VendctlError> {

@@ -1,4 +1,4 @@
-//! The settings of the tool: the address of the database with its login, the actor, and the key that seals tokens.
+//! The settings of the tool: the address of the database with its login, and the key that seals tokens.
 
 use std::path::Path;
 
@@ -23,9 +23,11 @@ pub(crate) struct Settings {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OperatorSettings {
-    /// `postgres://login:password@host/name`, where the login is a member of `vendgate_operator`.
+    /// `postgres://login:password@host/name`, where the login is a member of `vendgate_support`, `vendgate_finance`,
+    /// `vendgate_administrator`, or of `vendgate_operator`, which is all three.
     pub(crate) database_url: SecretString,
-    /// The actor, unless `--actor` names another one. Without either it is the user of this machine.
+    /// A person for whom the login acts, as a note in the audit log, unless `--on-behalf-of` names another one. The actor is the
+    /// login, whatever is written here.
     #[serde(default)]
     pub(crate) actor: Option<String>,
     /// The zone of the moments that are written without an offset, by its IANA name: that of the servers. Without it,

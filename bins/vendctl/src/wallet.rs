@@ -1,13 +1,15 @@
 //! `vendctl wallet`: payments into a wallet, corrections and reversals, posted in the ledger, and the statement of postings.
 
-use back_office::{Movement, Payment, Reversal, StatementLine, StatementQuery};
+use back_office::{ActKind, Movement, NewRequest, Payment, Reversal, StatementLine, StatementQuery};
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use ledger::{AccountId, SystemAccount};
 use money::{Currency, Money};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
+    approvals,
     arguments::Why,
     care::Care,
     error::VendctlError,
@@ -170,12 +172,19 @@ impl Named {
         let (account, reference) = (wallet.0, Some(self.id.clone()));
         let payment = Payment { wallet, movement, amount, reference };
         let foreseen = back_office::rehearse_payment(session.database(), payment.clone()).await?;
+        let kind = if movement == Movement::TopUp { ActKind::TopUp } else { ActKind::Adjust };
+        let needs_approval = back_office::needs_approval(session.database(), kind, amount.minor()).await?;
         if self.care.dry_run || foreseen.posted_before.is_some() {
             let note = if foreseen.posted_before.is_some() { POSTED_BEFORE } else { REHEARSED };
+            let would_ask = needs_approval && foreseen.posted_before.is_none();
             let (entry, posted_at) = foreseen.posted_before.unzip();
-            return Ok(
-                Report::one(&self.view(account, amount, entry, posted_at, foreseen.available)).noting(note)
-            );
+            let report =
+                Report::one(&self.view(account, amount, entry, posted_at, foreseen.available)).noting(note);
+            return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
+        }
+        if needs_approval {
+            let request = NewRequest { kind, arguments: arguments(&payment), token: None };
+            return approvals::request(session, request, session.act(&self.why)).await;
         }
         let (verb, left) = (if takes(movement) { "taken out of" } else { "put into" }, foreseen.available);
         self.care.ask(&format!("{amount} is {verb} wallet {account}; {left} can be spent afterwards."))?;
@@ -205,6 +214,26 @@ impl Named {
     }
 }
 
+/// What the database is to post when the payment is approved.
+fn arguments(payment: &Payment) -> Value {
+    let (against, takes) = match payment.movement {
+        Movement::TopUp => (SystemAccount::Funding, false),
+        Movement::AdjustUp(against) => (against, false),
+        Movement::AdjustDown(against) => (against, true),
+        Movement::PayOut => (SystemAccount::Funding, true),
+    };
+    json!({
+        "wallet": payment.wallet.0,
+        "against": against.as_str(),
+        "takes": takes,
+        "pays_out": payment.movement == Movement::PayOut,
+        "minor": payment.amount.minor(),
+        "currency": payment.amount.currency().as_str(),
+        "amount": payment.amount.to_string(),
+        "reference": payment.reference,
+    })
+}
+
 const fn takes(movement: Movement) -> bool {
     match movement {
         Movement::TopUp | Movement::AdjustUp(_) => false,
@@ -219,10 +248,18 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
     };
     let foreseen = undo(true).await?;
     session.check_ceiling(foreseen.amount)?;
-    if care.dry_run {
-        return Ok(Report::one(&ReversalView::of(entry, &foreseen)).noting(REHEARSED));
-    }
     let (wallet, amount, left) = (foreseen.wallet.0, foreseen.amount, foreseen.available);
+    let minor = amount.minor().saturating_abs();
+    let needs_approval = back_office::needs_approval(session.database(), ActKind::Reverse, minor).await?;
+    if care.dry_run {
+        let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(REHEARSED);
+        return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
+    }
+    if needs_approval {
+        let arguments = json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string() });
+        let request = NewRequest { kind: ActKind::Reverse, arguments, token: None };
+        return approvals::request(session, request, session.act(why)).await;
+    }
     care.ask(&format!("{amount} is posted to wallet {wallet}; {left} can be spent afterwards."))?;
     Ok(Report::one(&ReversalView::of(entry, &undo(false).await?)))
 }

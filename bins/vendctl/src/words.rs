@@ -94,6 +94,54 @@ pub(crate) fn switch() -> impl TypedValueParser<Value = bool> {
     one_of(&[("on", true), ("off", false)])
 }
 
+/// The kinds of acts that may need a second person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Guarded {
+    TopUp,
+    Adjust,
+    Resolve,
+    Declare,
+}
+
+impl Guarded {
+    pub(crate) const ALL: [Self; 4] = [Self::TopUp, Self::Adjust, Self::Resolve, Self::Declare];
+
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::TopUp => "top-up",
+            Self::Adjust => "adjust",
+            Self::Resolve => "resolve",
+            Self::Declare => "declare",
+        }
+    }
+
+    /// As the database has it.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::TopUp => "TOP_UP",
+            Self::Adjust => "ADJUST",
+            Self::Resolve => "RESOLVE",
+            Self::Declare => "DECLARE",
+        }
+    }
+
+    pub(crate) const fn has_amount(self) -> bool {
+        match self {
+            Self::TopUp | Self::Adjust => true,
+            Self::Resolve | Self::Declare => false,
+        }
+    }
+}
+
+pub(crate) fn guarded() -> impl TypedValueParser<Value = Guarded> {
+    one_of(&[
+        ("top-up", Guarded::TopUp),
+        ("adjust", Guarded::Adjust),
+        ("resolve", Guarded::Resolve),
+        ("declare", Guarded::Declare),
+    ])
+}
+
 fn one_of<T: Copy + Send + Sync + 'static>(
     words: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {

@@ -1,8 +1,9 @@
-//! What the people who run the service do and see: wallets and payments, the purchases of all organisations, messages,
+//! What the people who run the service do and see: wallets and payments, acts that need two people, the purchases of all organisations, messages,
 //! incidents, the vends that are missing after a restore, the reconciliation with providers, how much work waits, the standing checks of the books,
 //! housekeeping, what is stored about one person, and archives of history.
 
 mod accounts;
+mod approvals;
 mod archive;
 mod books;
 mod checks;
@@ -24,6 +25,11 @@ pub use accounts::{
     StatementQuery, account_statement, accounts_of, change_account, find_account, open_account,
     open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status, staging_load,
     top_up,
+};
+pub use approvals::{
+    ActKind, ApprovalRequest, ApproveError, NewRequest, Posted, RequestDecision, SECRET_COLUMN,
+    SealedRequest, Threshold, approve_request, find_request, list_requests, list_thresholds, needs_approval,
+    rehearse_approval, reject_request, request_approval, set_threshold,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
@@ -54,5 +60,5 @@ pub use reconciliation::{
 pub use rule::Rule;
 pub use unmatched_vends::{
     EnteredVends, UnmatchedVendError, UnmatchedVendRecord, VendDecision, decide_unmatched_vends,
-    enter_unmatched_vends, list_unmatched_vends,
+    enter_unmatched_vends, list_unmatched_vends, rehearse_unmatched_vends,
 };

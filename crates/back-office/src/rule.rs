@@ -25,11 +25,25 @@ pub enum Rule {
     PauseEndsLater,
     /// A product must exist before its sales are paused.
     PauseNeedsProduct,
+    /// Above a threshold, an act needs the approval of another person.
+    ActNeedsApproval,
+    /// Nobody approves what they requested themselves.
+    ApprovalByAnother,
+    /// A request can be approved until it expires.
+    ApprovalInTime,
+    /// A request is decided once.
+    ApprovalOnce,
+    /// Only a request can be decided.
+    ApprovalOfRequest,
+    /// What is approved is done in the same transaction.
+    ApprovalCarriedOut,
+    /// Who decided that a purchase was vended does not close the discrepancy about it.
+    DiscrepancyByAnother,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 17] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -40,6 +54,13 @@ impl Rule {
         Self::DefaultNeedsOffer,
         Self::PauseEndsLater,
         Self::PauseNeedsProduct,
+        Self::ActNeedsApproval,
+        Self::ApprovalByAnother,
+        Self::ApprovalInTime,
+        Self::ApprovalOnce,
+        Self::ApprovalOfRequest,
+        Self::ApprovalCarriedOut,
+        Self::DiscrepancyByAnother,
     ];
 
     /// The rule that was violated, if it is one of these.
@@ -63,6 +84,13 @@ impl Rule {
             Self::DefaultNeedsOffer => "default_provider_needs_its_offer",
             Self::PauseEndsLater => "provider_pauses_end_later",
             Self::PauseNeedsProduct => "provider_pauses_product_fkey",
+            Self::ActNeedsApproval => "acts_above_the_threshold_are_approved",
+            Self::ApprovalByAnother => "approvals_are_of_another_person",
+            Self::ApprovalInTime => "approvals_are_in_time",
+            Self::ApprovalOnce => "approval_decisions_pkey",
+            Self::ApprovalOfRequest => "approvals_are_of_requests",
+            Self::ApprovalCarriedOut => "approvals_are_carried_out",
+            Self::DiscrepancyByAnother => "discrepancies_are_closed_by_another",
         }
     }
 }
@@ -79,7 +107,8 @@ mod tests {
         for rule in Rule::ALL {
             let known = format!(
                 "SELECT count(*) FROM (SELECT conname AS name FROM pg_constraint \
-                 UNION SELECT relname FROM pg_class WHERE relkind = 'i') AS rules WHERE name = '{}'",
+                 UNION SELECT relname FROM pg_class WHERE relkind = 'i' \
+                 UNION SELECT substring(prosrc from rule) FROM pg_proc, unnest(ARRAY ['{0}']) AS rule) AS rules WHERE name = '{0}'",
                 rule.constraint()
             );
             assert_eq!(database.run_sql(&known).unwrap(), "1", "{rule:?}");

@@ -5,6 +5,7 @@ mod decide;
 mod enter;
 mod list;
 
-pub use decide::{UnmatchedVendError, VendDecision, decide_unmatched_vends};
+pub(crate) use decide::undecided_sum;
+pub use decide::{UnmatchedVendError, VendDecision, decide_unmatched_vends, rehearse_unmatched_vends};
 pub use enter::{EnteredVends, enter_unmatched_vends};
 pub use list::{UnmatchedVendRecord, list_unmatched_vends};

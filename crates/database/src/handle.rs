@@ -133,6 +133,24 @@ impl Database {
         .await
     }
 
+    /// Runs `work` in one transaction on the engine, and rolls it back: nothing of it is kept.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub async fn rehearse<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Transaction) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, DatabaseError> {
+        let pool = self.pool.clone();
+        self.on_engine(async move {
+            let transaction = pool.begin().await?;
+            let outcome = work(&transaction).await;
+            transaction.roll_back().await;
+            outcome
+        })
+        .await
+    }
+
     /// Reads on the engine. Do not write here: a write would commit by itself.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod audit;
 mod caller;
 mod login;
 mod onboarding;
+mod operator;
 mod refresh;
 mod schema;
 mod words;
@@ -22,6 +23,7 @@ pub use onboarding::{
     find_organisation, find_user, list_clients, list_organisations, list_users, replace_password,
     revoke_secret, rotate_secret, set_receipt_footer, set_role, set_status,
 };
+pub use operator::{Operator, OperatorRole, find_operator};
 pub use refresh::{Exchange, Exchanged, Proof, exchange};
 pub use words::{Environment, Role, Status};
 

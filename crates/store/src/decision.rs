@@ -3,7 +3,7 @@
 //! The decision is recorded like every other event, under a claim of its own. Its line in the audit log is written in
 //! the same transaction.
 
-use std::error::Error;
+use std::{error::Error, sync::Arc};
 
 use chrono::{DateTime, Utc};
 use database::{DatabaseError, Run, Statement, prepared};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use vend::{Doubt, Units, Vend};
 
 use crate::{
-    Aad, RecordError, Recorded, SealError, Sealed, Store, Verdict,
+    Aad, Approval, RecordError, Recorded, SealError, Sealed, Store, Verdict,
     lanes::vouched::{ONE_PURCHASE_PER_VEND, find_owner},
     purchases::{OperatorAction, TOKEN_COLUMN},
 };
@@ -58,6 +58,9 @@ pub enum DecisionError {
     /// The key in use is not the one that the servers seal with, so the token could not be read again.
     #[error("the sealing key is not the one that the servers seal with")]
     OtherKey(#[source] SealError),
+    /// The database refuses it to this login, or without the approval of another person. Nothing was decided.
+    #[error("it was refused")]
+    Refused(#[source] Arc<DatabaseError>),
     /// It is unknown whether the decision is recorded.
     #[error("the decision was not acknowledged")]
     Unacknowledged(#[source] RecordError),
@@ -111,6 +114,28 @@ impl Store {
         decision: Decision,
         act: AuditContext,
     ) -> Result<Decided, DecisionError> {
+        self.decide_with(id, decision, act, None).await
+    }
+
+    /// The same for a decision that another person has requested. The approval of that request is part of the transaction. The
+    /// database refuses a decision that is not exactly what was requested.
+    pub async fn decide_approved(
+        &self,
+        id: PurchaseId,
+        decision: Decision,
+        act: AuditContext,
+        approval: Approval,
+    ) -> Result<Decided, DecisionError> {
+        self.decide_with(id, decision, act, Some(approval)).await
+    }
+
+    async fn decide_with(
+        &self,
+        id: PurchaseId,
+        decision: Decision,
+        act: AuditContext,
+        approval: Option<Approval>,
+    ) -> Result<Decided, DecisionError> {
         let of = self.in_review(id).await?;
         if let Decision::Vended(vend) = &decision {
             self.refuse_vend_of_another(id, &vend.provider_transaction).await?;
@@ -121,7 +146,7 @@ impl Store {
         let vouched = decision.provider_transaction();
         let fence = self.claim_for_a_person(id, of).await?;
         let operator_action =
-            OperatorAction { act, of, action: "purchase.resolved", details: decision.details() };
+            OperatorAction { act, of, action: "purchase.resolved", details: decision.details(), approval };
         let outcome = self.offer(id, decision.event(fence), operator_action).await;
         match outcome {
             Ok(Recorded { lifecycle, at, verdict: Verdict::Moved | Verdict::AlreadyThere }) => {
@@ -138,7 +163,7 @@ impl Store {
                 if let (true, Some(vend)) = (is_collision(&error), vouched) {
                     self.refuse_vend_of_another(id, &vend).await?;
                 }
-                Err(DecisionError::Unacknowledged(error))
+                Err(failed(error))
             }
         }
     }
@@ -192,7 +217,7 @@ impl Store {
     }
 
     async fn claim_for_a_person(&self, id: PurchaseId, of: OrganisationId) -> Result<Fence, DecisionError> {
-        let claimed = self.record(id, of, Event::Claimed).await.map_err(DecisionError::Unacknowledged)?;
+        let claimed = self.record(id, of, Event::Claimed).await.map_err(failed)?;
         match (claimed.verdict, claimed.lifecycle.state.name()) {
             (Verdict::Moved | Verdict::AlreadyThere, StateName::Review) => Ok(claimed.lifecycle.fence),
             (Verdict::Illegal(illegal), _) if illegal.why == Why::Leased => {
@@ -212,7 +237,8 @@ impl Store {
     ) -> Result<Recorded, RecordError> {
         let mut outcome = self.record_operator_action(id, event.clone(), operator_action.clone()).await;
         for _ in 1..OFFERS_MAX {
-            if !matches!(&outcome, Err(error @ RecordError::Unacknowledged(_)) if !is_collision(error)) {
+            if !matches!(&outcome, Err(error @ RecordError::Unacknowledged(_)) if !is_collision(error) && refusal(error).is_none())
+            {
                 break;
             }
             outcome = self.record_operator_action(id, event.clone(), operator_action.clone()).await;
@@ -257,6 +283,34 @@ impl Decision {
             Self::NotVended => json!({ "as": "not-vended" }),
         }
     }
+}
+
+fn failed(error: RecordError) -> DecisionError {
+    match refusal(&error) {
+        Some(cause) => DecisionError::Refused(Arc::clone(cause)),
+        None => DecisionError::Unacknowledged(error),
+    }
+}
+
+/// The rules of approvals.
+const REFUSALS: [&str; 5] = [
+    "acts_above_the_threshold_are_approved",
+    "approvals_are_of_another_person",
+    "approvals_are_in_time",
+    "approvals_are_carried_out",
+    "approval_decisions_pkey",
+];
+
+/// The answer of the database, if it refused the whole transaction by such a rule, or because the login may not do it.
+fn refusal(error: &RecordError) -> Option<&Arc<DatabaseError>> {
+    let RecordError::Unacknowledged(cause) = error else { return None };
+    let is_refused = match &**cause {
+        DatabaseError::Rejected { constraint, .. } | DatabaseError::Duplicate { constraint } => {
+            REFUSALS.contains(&constraint.as_str())
+        }
+        other => other.is_forbidden(),
+    };
+    is_refused.then_some(cause)
 }
 
 /// Whether the vend was found to belong to another purchase when the decision was recorded.

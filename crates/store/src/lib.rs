@@ -46,8 +46,8 @@ pub use outbox::{
     ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, RepeatedMessage,
 };
 pub use purchases::{
-    BatchClaim, PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Reserved,
-    TOKEN_COLUMN, Verdict,
+    Approval, BatchClaim, PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal,
+    Reserved, TOKEN_COLUMN, Verdict,
 };
 pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};

@@ -238,6 +238,16 @@ pub(crate) struct OperatorAction {
     pub(crate) action: &'static str,
     /// A JSON object. Never a token.
     pub(crate) details: Value,
+    /// The approval of another person's request, which is written first.
+    pub(crate) approval: Option<Approval>,
+}
+
+/// The approval of a request for a decision about a purchase.
+#[derive(Clone, Debug)]
+pub struct Approval {
+    /// The number of the request.
+    pub request: i64,
+    pub reason: String,
 }
 
 /// The secret parts of an event, sealed.

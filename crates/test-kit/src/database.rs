@@ -29,10 +29,26 @@ pub fn prepare(url: &str) -> Result<(), DatabaseError> {
 
 /// Creates the three logins, each with the role of its program. The password of each login is its name.
 pub fn add_logins(database: &LocalDatabase) {
-    let logins = [(SERVER, "vendgate_api"), (WORKER, "vendgate_worker"), (OPERATOR, "vendgate_operator")];
+    add_logins_with(
+        database,
+        &[(SERVER, "vendgate_api"), (WORKER, "vendgate_worker"), (OPERATOR, "vendgate_operator")],
+    );
+}
+
+/// People with one role each: support, an administrator, two of finance, and a second administrator.
+pub const PEOPLE: [(&str, &str); 5] = [
+    ("sethunya", "vendgate_support"),
+    ("thabo", "vendgate_finance"),
+    ("mpho", "vendgate_finance"),
+    ("lesego", "vendgate_administrator"),
+    ("kabelo", "vendgate_administrator"),
+];
+
+/// Creates logins with these roles. The password of each login is its name.
+pub fn add_logins_with(database: &LocalDatabase, logins: &[(&str, &str)]) {
     // Logins belong to the server, which the tests of a process share. So another test may have created them, or does so
     // at this moment. To find one is quicker than to fail: a password is hashed before its login is refused.
-    let statements = logins.map(|(login, role)| {
+    let statements = logins.iter().map(|(login, role)| {
         format!(
             "DO $$ BEGIN
                  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{login}') THEN
@@ -41,7 +57,9 @@ pub fn add_logins(database: &LocalDatabase) {
              EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;"
         )
     });
-    database.run_sql(&statements.concat()).expect("the roles of a migrated database can have logins");
+    database
+        .run_sql(&statements.collect::<String>())
+        .expect("the roles of a migrated database can have logins");
 }
 
 /// Settings for the database at `url` with small pools, because the tests of a process share the connections of a server.

@@ -1,13 +1,16 @@
 //! An operator's decision about a purchase in review. The values that are entered must fit the purchase.
 
-use back_office::StoryPurchase;
+use back_office::{ActKind, NewRequest, SECRET_COLUMN, SealedRequest, StoryPurchase};
 use clap::Args;
 use purchase::StateName;
-use store::{Decision, DecisionError};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use store::{Aad, Decision, DecisionError};
 use vend::{Product, RawReply, Units, Vend};
 
 use super::{find, story, token::TokenFrom};
 use crate::{
+    approvals,
     arguments::Why,
     care::Care,
     error::VendctlError,
@@ -45,6 +48,28 @@ pub(crate) struct Resolve {
     why: Why,
 }
 
+/// The request for this decision. Its token is sealed, and no part of the arguments.
+async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<NewRequest, VendctlError> {
+    let token = match &vend.tokens {
+        Some(tokens) => {
+            session.store.refuse_another_key().await?;
+            let wire = tokens.wire_form();
+            let place = Aad { row_id: of.id.0, column: SECRET_COLUMN };
+            let sealed = session.store.sealing().seal(wire.as_bytes(), place)?;
+            Some(SealedRequest { sealed: Some(sealed), sha256: Sha256::digest(wire.as_bytes()).to_vec() })
+        }
+        None => None,
+    };
+    let arguments = json!({
+        "purchase": of.id.0,
+        "provider_transaction": vend.provider_transaction,
+        "quantity": vend.units.as_ref().map(|units| units.quantity.to_string()),
+        "unit": vend.units.as_ref().map(|units| units.unit.as_str()),
+        "total": of.amounts.total.to_string(),
+    });
+    Ok(NewRequest { kind: ActKind::Resolve, arguments, token })
+}
+
 impl Resolve {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let purchase = find(session, &self.purchase).await?.purchase;
@@ -59,9 +84,16 @@ impl Resolve {
         if state != StateName::Review {
             return Err(DecisionError::NotInReview { id, state }.into());
         }
+        let needs_approval = matches!(decision, Decision::Vended(_))
+            && back_office::needs_approval(session.database(), ActKind::Resolve, 1).await?;
         if self.care.dry_run {
             let story = story::report(&find(session, &self.purchase).await?);
-            return Ok(story.noting("This was a rehearsal. Nothing was decided."));
+            let story = story.noting("This was a rehearsal. Nothing was decided.");
+            return Ok(if needs_approval { story.noting(approvals::WOULD_ASK) } else { story });
+        }
+        if let (true, Decision::Vended(vend)) = (needs_approval, &decision) {
+            let request = request(session, &purchase, vend).await?;
+            return approvals::request(session, request, session.act(&self.why)).await;
         }
         self.care.ask(&self.consequence(&purchase))?;
         session.store.decide(purchase.id, decision, session.act(&self.why)).await?;

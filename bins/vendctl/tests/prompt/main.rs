@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 #![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 
+mod approvals;
 mod archives;
 mod audit;
 mod catalogue;
@@ -13,6 +14,7 @@ mod people;
 mod purchases;
 mod reconciliations;
 mod refusals;
+mod roles;
 mod search;
 mod shapes;
 mod unmatched_vends;

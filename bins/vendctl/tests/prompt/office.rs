@@ -106,6 +106,15 @@ pub fn run_bare(arguments: &[&str]) -> Outcome {
     run_in([], arguments, "")
 }
 
+/// Runs the program with exactly these environment variables.
+pub fn run_in_env<const N: usize>(
+    environment: [(&str, &str); N],
+    arguments: &[&str],
+    input: &str,
+) -> Outcome {
+    run_in(environment, arguments, input)
+}
+
 fn run_in<'a>(
     environment: impl IntoIterator<Item = (&'a str, &'a str)>,
     arguments: &[&str],

@@ -116,10 +116,9 @@ fn a_vend_that_an_operator_enters_is_paid_sealed_notified_and_audited_at_once() 
     let audit = &story["audit"][0];
     assert_eq!(
         (&audit["actor"], &audit["action"], &audit["reason"]),
-        (&json!("naledi"), &json!("purchase.resolved"), &json!("contract 17"))
+        (&json!("test_operator"), &json!("purchase.resolved"), &json!("contract 17"))
     );
-    let details =
-        json!({ "as": "vended", "provider_transaction": "9911", "units": "45.2 kWh", "token": true });
+    let details = json!({ "as": "vended", "on_behalf_of": "naledi", "provider_transaction": "9911", "units": "45.2 kWh", "token": true });
     assert_eq!(audit["details"], details);
     let messages: Vec<&str> = story["messages"]
         .as_array()
@@ -286,15 +285,23 @@ fn an_incident_is_listed_until_it_is_closed_and_can_be_shown_afterwards() {
     };
     assert!(story.contains(&advice("is open")), "{story}");
 
+    let rehearsed = env.does(&["incidents", "close", &incident, "--dry-run"]);
+    assert_eq!(rehearsed["closed_by"], Value::Null);
     let closed = env.does(&["incidents", "close", &incident]);
     let output = env.shows(&["purchases", "show", &purchase])["advice"].clone();
-    assert_eq!(output, advice(&format!("was closed by naledi at {}", closed["closed_at"].as_str().unwrap())));
-    assert_eq!((&closed["closed_by"], &closed["closed_because"]), (&json!("naledi"), &json!("contract 17")));
+    assert_eq!(
+        output,
+        advice(&format!("was closed by test_operator at {}", closed["closed_at"].as_str().unwrap()))
+    );
+    assert_eq!(
+        (&closed["closed_by"], &closed["closed_because"]),
+        (&json!("test_operator"), &json!("contract 17"))
+    );
     assert_eq!(env.shows(&["incidents", "list"]), json!([]));
     assert_eq!(ids(&env.shows(&["incidents", "list", "--all"])), [incident.as_str()]);
     assert_eq!(env.shows(&["incidents", "show", &incident]), closed);
     let again = env.is_refused(&["incidents", "close", &incident]);
-    assert_eq!(again, format!("naledi closed incident {incident} before"));
+    assert_eq!(again, format!("test_operator closed incident {incident} before"));
     assert!(env.is_refused(&["incidents", "close", "4711"]).starts_with("there is no incident 4711"));
     let operator_actions = env.shows(&["purchases", "show", &purchase])["audit"].clone();
     let actions: Vec<&str> = operator_actions

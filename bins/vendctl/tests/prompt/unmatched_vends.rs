@@ -87,7 +87,7 @@ fn unmatched_vends_are_charged_or_waived_once_and_together() {
     assert_eq!(env.owed(), "PROVIDER_PAYABLE|30000\nSUSPENSE|-10000");
 
     let again = env.is_refused(&["recover", "charge", "3", "2", "--account", &wallet]);
-    assert!(again.starts_with("naledi decided unmatched vend 2 before"), "{again}");
+    assert!(again.starts_with("test_operator decided unmatched vend 2 before"), "{again}");
     let absent = env.is_refused(&["recover", "waive", "3", "9"]);
     assert!(absent.starts_with("there is no unmatched vend 9"), "{absent}");
     assert_eq!(

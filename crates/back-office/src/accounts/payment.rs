@@ -147,7 +147,7 @@ pub(crate) async fn post(
 }
 
 /// Locks the wallet, and decides whether the payment may be posted.
-pub(super) async fn judge(
+pub(crate) async fn judge(
     transaction: &Transaction,
     payment: &Payment,
 ) -> Result<Result<Foreseen, PaymentRefusal>, DatabaseError> {

@@ -114,7 +114,7 @@ struct Written {
 
 /// Another operator may undo the payment until its wallet is locked, so that is read once more then. A refusal has written
 /// nothing.
-async fn reverse(
+pub(crate) async fn reverse(
     transaction: &Transaction,
     entry: i64,
     is_rehearsal: bool,

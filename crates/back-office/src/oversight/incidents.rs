@@ -121,8 +121,19 @@ pub async fn find_incident(database: &Database, id: i64) -> Result<Option<Incide
     Ok(incidents_where(database, (Some(id), None), true, None, 1).await?.into_iter().next())
 }
 
-/// Closes an incident after an operator has dealt with it. The incident itself does not change.
-pub async fn close_incident(database: &Database, id: i64, act: AuditContext) -> Result<(), IncidentError> {
+/// Closes an incident after an operator has dealt with it. The incident itself does not change. In a rehearsal everything is
+/// checked, and undone.
+pub async fn close_incident(
+    database: &Database,
+    id: i64,
+    is_rehearsal: bool,
+    act: AuditContext,
+) -> Result<(), IncidentError> {
+    if is_rehearsal {
+        return database
+            .rehearse(move |transaction| Box::pin(async move { close(transaction, id, &act).await }))
+            .await?;
+    }
     let closed =
         database.operate(move |transaction| Box::pin(async move { close(transaction, id, &act).await }));
     closed.await?

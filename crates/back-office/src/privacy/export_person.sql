@@ -73,7 +73,10 @@ SELECT jsonb_build_object(
         FROM discrepancies d WHERE d.purchase_id = ANY ($1) OR d.meter = ANY ($2)
     ),
     'users', (
-        SELECT coalesce(jsonb_agg(to_jsonb(s) - 'password_hash' ORDER BY s.id), '[]')
-        FROM users s WHERE s.phone_number = ANY ($2)
+        SELECT coalesce(jsonb_agg(to_jsonb(s) ORDER BY s.id), '[]')
+        FROM (
+            SELECT id, organisation_id, username, full_name, phone_number, email, role, status, created_at FROM users
+        ) AS s
+        WHERE s.phone_number = ANY ($2)
     )
 ) AS data

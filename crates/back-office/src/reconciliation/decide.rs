@@ -57,17 +57,24 @@ SELECT id, $2, $3 FROM unnest($1) AS d (id)
 ON CONFLICT (discrepancy_id) DO NOTHING";
 }
 
-/// Closes all these discrepancies after a person has dealt with them, or none of them.
+/// Closes all these discrepancies after a person has dealt with them, or none of them. In a rehearsal everything is checked, and
+/// undone.
 ///
 /// # Errors
 /// [`DiscrepancyError`] says which one stands in the way.
 pub async fn close_discrepancies(
     database: &Database,
     mut ids: Vec<i64>,
+    is_rehearsal: bool,
     act: AuditContext,
 ) -> Result<(), DiscrepancyError> {
     ids.sort_unstable();
     ids.dedup();
+    if is_rehearsal {
+        return database
+            .rehearse(move |transaction| Box::pin(async move { close(transaction, &ids, &act).await }))
+            .await?;
+    }
     let work =
         database.operate(move |transaction| Box::pin(async move { close(transaction, &ids, &act).await }));
     work.await?

@@ -11,7 +11,7 @@ use ledger::{AccountId, SystemAccount};
 use money::Money;
 use serde_json::json;
 
-use crate::accounts::{Movement, Payment, PaymentRefusal, post};
+use crate::accounts::{Movement, Payment, PaymentRefusal, judge, post};
 
 /// What is done about unmatched vends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +87,46 @@ pub async fn decide_unmatched_vends(
     work.await?
 }
 
+/// What [`decide_unmatched_vends`] would charge, checked as it does. Nothing is decided.
+pub async fn rehearse_unmatched_vends(
+    database: &Database,
+    mut ids: Vec<i64>,
+    decision: VendDecision,
+) -> Result<Money, UnmatchedVendError> {
+    ids.sort_unstable();
+    ids.dedup();
+    let work = database.operate(move |transaction| {
+        Box::pin(async move {
+            let sum = match undecided_sum(transaction, &ids).await? {
+                Ok(sum) => sum,
+                Err(refusal) => return Ok(Err(refusal)),
+            };
+            match decision {
+                VendDecision::Waive => Ok(Ok(sum)),
+                VendDecision::Charge(wallet) => Ok(judge(transaction, &charge(wallet, sum))
+                    .await?
+                    .map(|_foreseen| sum)
+                    .map_err(Into::into)),
+            }
+        })
+    });
+    work.await?
+}
+
+/// The sum of these vends, none of which is decided.
+pub(crate) async fn undecided_sum(
+    transaction: &Transaction,
+    ids: &[i64],
+) -> Result<Result<Money, UnmatchedVendError>, DatabaseError> {
+    let rows: Vec<Undecided> =
+        prepared::<FindUndecided>().bind::<Array<BigInt>, _>(ids).load(transaction).await?;
+    sum(&rows)
+}
+
+fn charge(wallet: AccountId, amount: Money) -> Payment {
+    Payment { wallet, movement: Movement::AdjustDown(SystemAccount::Suspense), amount, reference: None }
+}
+
 /// A refusal has written nothing.
 async fn decide(
     transaction: &Transaction,
@@ -94,22 +134,16 @@ async fn decide(
     decision: VendDecision,
     act: &AuditContext,
 ) -> Result<Result<(), UnmatchedVendError>, DatabaseError> {
-    let rows: Vec<Undecided> =
-        prepared::<FindUndecided>().bind::<Array<BigInt>, _>(ids).load(transaction).await?;
-    let sum = match sum(&rows)? {
+    let sum = match undecided_sum(transaction, ids).await? {
         Ok(sum) => sum,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let entry = match decision {
         VendDecision::Waive => None,
-        VendDecision::Charge(wallet) => {
-            let movement = Movement::AdjustDown(SystemAccount::Suspense);
-            let payment = Payment { wallet, movement, amount: sum, reference: None };
-            match post(transaction, &payment, act).await? {
-                Ok(paid) => Some(paid.entry),
-                Err(refusal) => return Ok(Err(refusal.into())),
-            }
-        }
+        VendDecision::Charge(wallet) => match post(transaction, &charge(wallet, sum), act).await? {
+            Ok(paid) => Some(paid.entry),
+            Err(refusal) => return Ok(Err(refusal.into())),
+        },
     };
     prepared::<InsertDecisions>()
         .bind::<Array<BigInt>, _>(ids)

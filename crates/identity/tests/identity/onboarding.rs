@@ -16,7 +16,7 @@ async fn every_action_has_an_audit_line_with_actor_subject_and_reason() {
     service.revoke_secret(rotated.secret_id, act()).await.unwrap();
     service.set_status(Party::Client(client.id), Status::Suspended, act()).await.unwrap();
 
-    let log = "SELECT action, subject FROM audit_log WHERE actor = 'naledi' AND reason = 'contract 17'
+    let log = "SELECT action, subject FROM audit_log WHERE details ->> 'on_behalf_of' = 'naledi' AND reason = 'contract 17'
                AND organisation_id = 1 ORDER BY id";
     let expected = "organisation.created|organisation:1\n\
                     client.created|client:1\n\

@@ -290,6 +290,7 @@ impl Decided<'_> {
     /// If a reserve overtook the record that frees its subscriber, its key or its money, a unique index or a constraint
     /// would refuse it, nothing would be committed, and [`Group::run`] would run the group again or split it, records first.
     async fn write(&self, writes: &mut Writes) -> Result<(), DatabaseError> {
+        self.records.approve_operator_actions(writes).await?;
         self.records.write(writes).await?;
         self.reserves.write(writes).await?;
         self.records.refuse_vends_of_others(writes).await?;

@@ -79,7 +79,7 @@ async fn a_product_has_another_name_only_where_the_operator_sets_one() {
     let products = catalogue::list_products(env.store.database()).await.unwrap();
     assert!(products.iter().all(|product| product.texts.is_empty()));
     assert_eq!(env.count("audit_log WHERE action = 'product_text.changed'"), 2);
-    assert_eq!(env.count("audit_log WHERE action = 'product_text.removed' AND actor = 'naledi'"), 1);
+    assert_eq!(env.count("audit_log WHERE action = 'product_text.removed' AND actor = 'test_operator'"), 1);
 }
 
 #[tokio::test]

@@ -161,7 +161,7 @@ async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
     let story = env.story(order.id).await;
     assert_eq!(
         (story.operator_actions[0].action.as_str(), story.operator_actions[0].actor.as_str()),
-        ("purchase.resolved", "naledi")
+        ("purchase.resolved", "test_operator")
     );
     assert_eq!((story.messages.len(), story.replies.len()), (1, 0));
     let together = format!(
@@ -386,15 +386,15 @@ async fn an_incident_is_closed_once_and_by_operators_only() {
     assert!(incident.has_token && incident.closed.is_none());
     let id = incident.id;
     let server = connect(settings(&env.database)).await;
-    let forbidden = back_office::close_incident(server.database(), id, act()).await.unwrap_err();
+    let forbidden = back_office::close_incident(server.database(), id, false, act()).await.unwrap_err();
     assert!(
         matches!(&forbidden, back_office::IncidentError::Database(error) if error.is_forbidden()),
         "{forbidden:?}"
     );
-    back_office::close_incident(env.operator.database(), id, act()).await.unwrap();
+    back_office::close_incident(env.operator.database(), id, false, act()).await.unwrap();
     assert_eq!(back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap(), []);
-    let again = back_office::close_incident(env.operator.database(), id, act()).await.unwrap_err();
-    assert_eq!(again.to_string(), format!("naledi closed incident {id} before"));
+    let again = back_office::close_incident(env.operator.database(), id, false, act()).await.unwrap_err();
+    assert_eq!(again.to_string(), format!("test_operator closed incident {id} before"));
     for table in ["incidents", "incident_decisions"] {
         assert!(env.refusal_of(&format!("DELETE FROM {table}")).contains("append-only"));
     }

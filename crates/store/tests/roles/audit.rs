@@ -33,8 +33,10 @@ async fn a_line_bears_the_login_that_wrote_it_and_no_other() {
     let operator = Login::of(&env.database, "test_operator").await;
     operator.runs(&line("", "")).await.unwrap();
     operator.runs(&format!("SET ROLE vendgate_operator; {}; RESET ROLE", line("", ""))).await.unwrap();
+    let note = "SELECT DISTINCT details ->> 'on_behalf_of' FROM audit_log WHERE action = 'test.done'";
+    assert_eq!(env.sql(note), "kagiso", "the name that was given is only a note");
     let newest = "SELECT login, actor FROM audit_log ORDER BY id DESC LIMIT 2";
-    assert_eq!(env.sql(newest), "test_operator|kagiso\ntest_operator|kagiso");
+    assert_eq!(env.sql(newest), "test_operator|test_operator\ntest_operator|test_operator");
     for (column, value) in
         [("login", "'naledi'"), ("id", "5"), ("at", "now()"), ("previous_hash", "''"), ("hash", "''")]
     {
@@ -74,7 +76,7 @@ async fn a_changed_a_removed_and_an_added_line_are_found_and_named() {
     let lines = verified(&env, Some(head)).await.unwrap();
     assert!(lines >= 5, "{lines}");
     let third = "SELECT actor FROM audit_log WHERE id = 3";
-    assert_eq!(env.sql(third), "naledi");
+    assert_eq!(env.sql(third), "test_operator");
 
     for column in ["actor", "login", "reason", "subject"] {
         let was = env.sql(&format!("SELECT {column} FROM audit_log WHERE id = 3"));

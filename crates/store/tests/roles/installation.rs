@@ -11,10 +11,20 @@ use crate::env::TestEnv;
 /// The logins of an installation: of a server, of the worker, and of an operator.
 pub const LOGINS: [&str; 3] = ["test_server", "test_worker", "test_operator"];
 
+/// The same, and an operator of each role.
+pub const EVERY_LOGIN: [&str; 6] =
+    ["test_server", "test_worker", "test_operator", "test_support", "test_finance", "test_administrator"];
+
 const OWNED: &str = "
     CREATE ROLE vendgate_api NOLOGIN;
     CREATE ROLE vendgate_worker NOLOGIN IN ROLE vendgate_api;
     CREATE ROLE vendgate_operator NOLOGIN IN ROLE vendgate_api;
+    CREATE ROLE vendgate_support NOLOGIN;
+    CREATE ROLE vendgate_finance NOLOGIN;
+    CREATE ROLE vendgate_administrator NOLOGIN;
+    CREATE ROLE test_support LOGIN PASSWORD 'test_support' IN ROLE vendgate_support;
+    CREATE ROLE test_finance LOGIN PASSWORD 'test_finance' IN ROLE vendgate_finance;
+    CREATE ROLE test_administrator LOGIN PASSWORD 'test_administrator' IN ROLE vendgate_administrator;
     CREATE ROLE test_owner LOGIN PASSWORD 'test_owner';
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I OWNER TO test_owner', current_database()); END $$;";
 

@@ -8,6 +8,7 @@
     reason = "what a test prepares may fail loudly"
 )]
 
+mod approvals;
 mod archives;
 mod audit;
 mod beyond;

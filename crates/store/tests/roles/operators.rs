@@ -24,7 +24,7 @@ async fn a_payment_by_hand_leaves_entry_balance_and_a_line_with_the_login() {
     let subject = format!("account:{wallet}");
     let told = [
         "test_operator",
-        "kagiso",
+        "test_operator",
         "account.adjusted",
         &subject,
         "by hand",

@@ -9,7 +9,7 @@ use std::{
 
 use local_postgres::LocalDatabase;
 
-use crate::installation::{LOGINS, Login, env};
+use crate::installation::{EVERY_LOGIN, Login, env};
 
 const BLESS: &str = "cargo test -p store --test roles -- --ignored bless_the_rights";
 
@@ -26,18 +26,18 @@ const RIGHTS: &str = "
              WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
                  AND NOT has_table_privilege(l.login, t.oid, v.verb) AND has_column_privilege(l.login, t.oid, a.attnum, v.verb)
              GROUP BY v.n, v.verb) AS c))
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator']) WITH ORDINALITY AS l (login, n), pg_class t
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator']) WITH ORDINALITY AS l (login, n), pg_class t
     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
     ORDER BY t.relname, l.n";
 
 /// The same for functions that it can call and sequences that it can take numbers from.
 const CALLS: &str = "
     SELECT l.login, f.oid::regprocedure::text, 'EXECUTE'
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator']) WITH ORDINALITY AS l (login, n), pg_proc f
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator']) WITH ORDINALITY AS l (login, n), pg_proc f
     WHERE f.pronamespace = 'public'::regnamespace AND has_function_privilege(l.login, f.oid, 'EXECUTE')
     UNION ALL
     SELECT l.login, s.relname::text, 'USAGE'
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator']) AS l (login), pg_class s
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator']) AS l (login), pg_class s
     WHERE s.relnamespace = 'public'::regnamespace AND s.relkind = 'S' AND has_sequence_privilege(l.login, s.oid, 'USAGE, UPDATE')
     ORDER BY 2, 1";
 
@@ -66,7 +66,7 @@ async fn what_is_not_granted_is_refused_column_by_column() {
          ORDER BY 1",
     );
     let mut tried = 0;
-    for login in LOGINS {
+    for login in EVERY_LOGIN {
         let connection = Login::of(&env.database, login).await;
         for (table, column) in columns.lines().map(|line| line.split_once(' ').unwrap()) {
             for (verb, attempt) in [
@@ -103,7 +103,7 @@ async fn what_is_not_granted_is_refused_column_by_column() {
 #[tokio::test]
 async fn no_login_can_write_a_balance_an_entry_a_posting_or_another_ones_line() {
     let env = env().await;
-    for login in LOGINS {
+    for login in EVERY_LOGIN {
         for (verb, column) in [
             ("UPDATE", "accounts.posted"),
             ("UPDATE", "accounts.held"),

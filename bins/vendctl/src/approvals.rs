@@ -1,0 +1,134 @@
+//! `vendctl approvals`: acts that need two people. One requests, another one of the same role approves, and the database does it.
+
+mod approve;
+mod threshold;
+mod view;
+
+use back_office::{ApprovalRequest, NewRequest};
+use clap::Subcommand;
+use directory::AuditContext;
+
+use crate::{
+    arguments::Why,
+    care::Care,
+    error::VendctlError,
+    parse::Amount,
+    report::Report,
+    rights,
+    session::Session,
+    words::{self, Guarded},
+};
+
+use view::View;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// List the requests that wait, the newest first
+    #[command(after_help = "Examples:\n  vendctl approvals list\n  vendctl approvals list --all --before 12")]
+    List {
+        /// Decided and expired ones too
+        #[arg(long)]
+        all: bool,
+        /// The greatest number of requests to show
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        /// Only requests before this one, for the next page
+        #[arg(long, value_name = "ID")]
+        before: Option<i64>,
+    },
+    /// Show one request: exactly what would be done
+    #[command(after_help = "Example:\n  vendctl approvals show 12")]
+    Show {
+        /// Its number
+        request: i64,
+    },
+    /// Approve the request of another person: it is done at once, and only once
+    #[command(
+        after_help = "You need the role of the act, and you cannot approve what you requested yourself. Everything is checked again. \
+                      The decision about a vend with a token needs the servers' [sealing] section, as `purchases resolve` \
+                      does.\n\nExample:\n  vendctl approvals approve 12 --reason \"seen on the bank's statement\""
+    )]
+    Approve {
+        /// Its number
+        request: i64,
+        #[command(flatten)]
+        care: Care,
+        #[command(flatten)]
+        why: Why,
+    },
+    /// Turn a request down, or take your own back
+    #[command(
+        after_help = "Example:\n  vendctl approvals reject 12 --reason \"the bank has no such payment\""
+    )]
+    Reject {
+        /// Its number
+        request: i64,
+        #[command(flatten)]
+        why: Why,
+    },
+    /// Show above what an act needs a second person
+    #[command(after_help = "Example:\n  vendctl approvals thresholds")]
+    Thresholds,
+    /// Set above what an act needs a second person; to need fewer approvals than now needs an approval itself
+    #[command(
+        after_help = "Reversals and charges of unmatched vends count as corrections. `resolve` is about vends that a person vouches \
+                      for, `declare` about what a connection is declared to do in doubt.\n\nExamples:\n  vendctl approvals require \
+                      top-up --above 50000.00 --reason \"rule 4\"\n  vendctl approvals require resolve --reason \"rule 4\"\n  vendctl \
+                      approvals require declare --off --reason \"we are two this month\""
+    )]
+    Require {
+        /// The kind of act
+        #[arg(value_parser = words::guarded())]
+        act: Guarded,
+        /// Only acts of more than this amount, in any currency; without it every one
+        #[arg(long, value_parser = crate::parse::amount, conflicts_with = "off")]
+        above: Option<Amount>,
+        /// No act needs a second person
+        #[arg(long)]
+        off: bool,
+        #[command(flatten)]
+        why: Why,
+    },
+}
+
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::List { all, limit, before } => {
+            let found = back_office::list_requests(session.database(), *all, *before, *limit).await?;
+            Ok(Report::list(&found.iter().map(View::from).collect::<Vec<_>>()))
+        }
+        Verb::Show { request } => Ok(Report::one(&View::from(&find(session, *request).await?))),
+        Verb::Approve { request, care, why } => approve::run(session, *request, *care, why).await,
+        Verb::Reject { request, why } => {
+            back_office::reject_request(session.database(), *request, why.reason.clone()).await?;
+            Ok(Report::one(&View::from(&find(session, *request).await?)))
+        }
+        Verb::Thresholds => threshold::list(session).await,
+        Verb::Require { act, above, off, why } => threshold::set(session, *act, *above, *off, why).await,
+    }
+}
+
+/// Makes a request in place of the act, and says who can approve it.
+pub(crate) async fn request(
+    session: &Session,
+    request: NewRequest,
+    act: AuditContext,
+) -> Result<Report, VendctlError> {
+    let role = request.kind.role();
+    let made = back_office::request_approval(session.database(), request, act).await?;
+    let note = format!(
+        "Nothing was done yet: this needs the approval of another person with the role {}, by `vendctl approvals approve {}`.",
+        rights::named(&[role], ""),
+        made.id
+    );
+    Ok(Report::one(&View::from(&made)).noting(&note))
+}
+
+/// The sentence of a rehearsal whose act needs an approval.
+pub(crate) const WOULD_ASK: &str =
+    "It needs the approval of another person: without --dry-run a request would be made.";
+
+async fn find(session: &Session, id: i64) -> Result<ApprovalRequest, VendctlError> {
+    let found = back_office::find_request(session.database(), id).await?;
+    found.ok_or(VendctlError::NoRequest(id))
+}

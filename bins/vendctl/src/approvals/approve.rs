@@ -1,0 +1,132 @@
+//! The approval of a request. A decision about a purchase is recorded by the store, everything else by the database alone.
+
+use back_office::{ActKind, ApprovalRequest, ApproveError, SECRET_COLUMN};
+use directory::AuditContext;
+use meter_token::TokenSet;
+use purchase::{PurchaseId, StateName};
+use rust_decimal::Decimal;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use store::{Aad, Approval, Decision, DecisionError};
+use vend::{RawReply, Units, Vend};
+
+use super::{
+    find,
+    view::{View, in_words},
+};
+use crate::{arguments::Why, care::Care, error::VendctlError, report::Report, rights, session::Session};
+
+const REHEARSED: &str = "This was a rehearsal. Nothing was approved.";
+
+pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Result<Report, VendctlError> {
+    let request = find(session, id).await?;
+    let role = request.kind.role();
+    if !session.operator.roles.contains(&role) {
+        let has = rights::named(&session.operator.roles, ", ");
+        return Err(VendctlError::NeedsRole { needs: rights::named(&[role], ""), has });
+    }
+    if let Some(decision) = &request.decision {
+        return Err(ApproveError::Decided { id, by: decision.by.clone() }.into());
+    }
+    let decision = match request.kind {
+        ActKind::Resolve => Some(decision(session, &request).await?),
+        ActKind::TopUp
+        | ActKind::Adjust
+        | ActKind::Reverse
+        | ActKind::Charge
+        | ActKind::Declare
+        | ActKind::Threshold => {
+            back_office::rehearse_approval(session.database(), id, session.act(why)).await?;
+            None
+        }
+    };
+    if care.dry_run {
+        return Ok(Report::one(&View::from(&request)).noting(REHEARSED));
+    }
+    care.ask(&format!(
+        "{} is done: {}. {} requested it.",
+        request.kind.code(),
+        in_words(&request.arguments),
+        request.requested_by
+    ))?;
+    match decision {
+        Some((purchase, decision)) => resolve(session, &request, purchase, decision, why).await?,
+        None => {
+            back_office::approve_request(session.database(), id, session.act(why)).await?;
+        }
+    }
+    Ok(Report::one(&View::from(&find(session, id).await?)))
+}
+
+async fn resolve(
+    session: &Session,
+    request: &ApprovalRequest,
+    purchase: PurchaseId,
+    decision: Decision,
+    why: &Why,
+) -> Result<(), VendctlError> {
+    // The purchase is claimed before the database sees the approval. So what is certain to be refused is not even begun.
+    if request.requested_by == session.operator.login {
+        return Err(VendctlError::OwnRequest);
+    }
+    if request.has_expired {
+        return Err(VendctlError::RequestExpired);
+    }
+    let act = AuditContext { actor: request.requested_by.clone(), reason: request.reason.clone() };
+    let approval = Approval { request: request.id, reason: why.reason.clone() };
+    session.store.decide_approved(purchase, decision, act, approval).await?;
+    Ok(())
+}
+
+/// The purchase and the vend that are requested, with the token opened.
+async fn decision(
+    session: &Session,
+    request: &ApprovalRequest,
+) -> Result<(PurchaseId, Decision), VendctlError> {
+    let unreadable = || VendctlError::UnreadableRequest(request.id);
+    let text = |name: &str| request.arguments.get(name).and_then(Value::as_str);
+    let purchase = request.arguments.get("purchase").and_then(Value::as_i64).ok_or_else(unreadable)?;
+    let id = PurchaseId(purchase);
+    let story = back_office::oversee_purchase(session.database(), id).await?;
+    let state = story.ok_or(DecisionError::Absent(id))?.purchase.state;
+    if state != StateName::Review {
+        return Err(DecisionError::NotInReview { id, state }.into());
+    }
+    let units = match (text("quantity"), text("unit")) {
+        (Some(quantity), Some(unit)) => {
+            let quantity: Decimal = quantity.parse().map_err(|_not_a_number| unreadable())?;
+            Some(Units { quantity, unit: unit.to_owned() })
+        }
+        _ => None,
+    };
+    let vend = Vend {
+        tokens: tokens(session, request, id)?,
+        units,
+        provider_transaction: text("provider_transaction").ok_or_else(unreadable)?.to_owned(),
+        breakdown: None,
+        subscriber_details: None,
+        raw_reply: RawReply::default(),
+    };
+    Ok((id, Decision::Vended(Box::new(vend))))
+}
+
+/// The tokens, opened with the servers' key, if there are any. They must be those that were requested.
+fn tokens(
+    session: &Session,
+    request: &ApprovalRequest,
+    purchase: PurchaseId,
+) -> Result<Option<TokenSet>, VendctlError> {
+    let Some(token) = &request.token else { return Ok(None) };
+    if !session.can_seal {
+        return Err(VendctlError::NoSealingKey);
+    }
+    let unreadable = || VendctlError::UnreadableRequest(request.id);
+    let sealed = token.sealed.as_ref().ok_or(VendctlError::RequestExpired)?;
+    let place = Aad { row_id: purchase.0, column: SECRET_COLUMN };
+    let opened = session.store.sealing().open(sealed, place).map_err(DecisionError::OtherKey)?;
+    if Sha256::digest(&*opened).as_slice() != token.sha256 {
+        return Err(unreadable());
+    }
+    let wire = str::from_utf8(&opened).map_err(|_not_text| unreadable())?;
+    TokenSet::parse(wire).map(Some).map_err(|_no_token| unreadable())
+}

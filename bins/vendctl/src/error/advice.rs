@@ -1,0 +1,147 @@
+//! What to do about errors, for the end of their line.
+
+use back_office::{ApproveError, EraseError, Rule, UnmatchedVendError};
+use database::DatabaseError;
+use identity::OnboardingError;
+use purchase::StateName;
+use store::DecisionError;
+
+/// What to do when an organisation, client or user could not be created or changed.
+pub(super) fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
+    match error {
+        OnboardingError::NoOrganisation(_) => Some("`vendctl organisation list` shows all"),
+        OnboardingError::NoClient(_) => Some("`vendctl client list -o CODE` shows an organisation's"),
+        OnboardingError::NoUser { .. } => Some("`vendctl user list -o CODE` shows an organisation's"),
+        OnboardingError::PasswordLength => {
+            Some("give another one to --password-stdin, or have one made by --generate-password")
+        }
+        OnboardingError::Overlap => Some("give a shorter --overlap"),
+        OnboardingError::Database(error) => advice_about(error),
+        OnboardingError::Password(_) | OnboardingError::Unhashed(_) | OnboardingError::Entropy(_) => None,
+    }
+}
+
+/// What to do about a purchase that was not decided.
+pub(super) fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
+    match error {
+        DecisionError::NotInReview { state, .. } => Some(match state {
+            StateName::InFlight | StateName::InDoubt => {
+                "no decision is possible while the provider may still answer; `vendctl purchases show` says when it is asked next"
+            }
+            StateName::RetryDue => "nothing was vended, and the service attempts again by itself",
+            StateName::Successful => "it stays vended and paid for",
+            StateName::Failed => "it stays failed; a vend that is found later becomes an incident",
+            StateName::Review => "it was not claimed; try again",
+        }),
+        DecisionError::VendOfAnother { .. } => Some(
+            "nothing was decided; compare both with `vendctl purchases show`, and ask the provider which sale is which",
+        ),
+        DecisionError::Held { .. } => Some("the worker asks about it right now; try again in a few seconds"),
+        DecisionError::OtherKey(_) => {
+            Some("give vendctl the [sealing] section that the servers have; nothing was decided")
+        }
+        DecisionError::Unacknowledged(_) => Some(
+            "it may or may not have been decided: check with `vendctl purchases show` before you enter it again",
+        ),
+        DecisionError::Refused(_) => Some("nothing was decided"),
+        DecisionError::Absent(_) => Some("`vendctl purchases list` finds it"),
+        DecisionError::Database(error) => advice_about(error),
+    }
+}
+
+/// What to do about a request that was not approved.
+pub(super) fn advice_about_approval(error: &ApproveError) -> Option<&'static str> {
+    match error {
+        ApproveError::Absent(_) | ApproveError::Decided { .. } => {
+            Some("`vendctl approvals list --all` shows every one")
+        }
+        ApproveError::PostedBefore(_)
+        | ApproveError::Refused(_)
+        | ApproveError::Reverse(_)
+        | ApproveError::UnmatchedVend(_)
+        | ApproveError::OtherSum => Some(
+            "nothing was done; reject the request, and enter what is right with the command that made it",
+        ),
+        ApproveError::Database(error) => advice_about(error),
+    }
+}
+
+/// What to do about unmatched vends that were not decided.
+pub(super) fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<&'static str> {
+    match error {
+        UnmatchedVendError::Absent(_) => {
+            Some("nothing was decided; `vendctl recover list --all` shows every one")
+        }
+        UnmatchedVendError::Decided { .. } => {
+            Some("nothing was decided; leave it out, or correct the wallet with `vendctl wallet adjust`")
+        }
+        UnmatchedVendError::NoSum => Some("nothing was decided; decide those of one currency at a time"),
+        UnmatchedVendError::Refused(_) => Some("nothing was decided"),
+        UnmatchedVendError::Database(error) => advice_about(error),
+    }
+}
+
+/// What to do about a person whose data was not erased.
+pub(super) fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
+    match error {
+        EraseError::Open(_) => Some("nothing was erased; erase it when the purchase has ended a week ago"),
+        EraseError::Recent { .. } => Some("nothing was erased; erase it a week after that"),
+        EraseError::Incident(_) => Some("nothing was erased; close it by `vendctl incidents close` first"),
+        EraseError::OpenBatch(_) => Some("nothing was erased; wait until the batch is finished or cancelled"),
+        EraseError::Database(error) => advice_about(error),
+    }
+}
+
+/// What to do about a failure of the store.
+pub(super) fn advice_about(error: &DatabaseError) -> Option<&'static str> {
+    if error.may_have_been_kept() {
+        return Some(
+            "it may or may not have been done: check with `vendctl audit list`; a payment may be entered again under its --id",
+        );
+    }
+    if error.is_forbidden() || matches!(error, DatabaseError::Setting { name: "role", .. }) {
+        return Some(
+            "operator.database_url must name the login of an operator, a member of vendgate_operator or of a role, that owns nothing",
+        );
+    }
+    if matches!(error, DatabaseError::Schema { .. } | DatabaseError::ProgramTooOld { .. }) {
+        return Some("use the vendctl of the servers' release");
+    }
+    if matches!(error, DatabaseError::Busy { .. }) {
+        return Some("nothing was done; try again");
+    }
+    matches!(error, DatabaseError::Unavailable { .. })
+        .then_some("is operator.database_url right, and does the database run?")
+}
+
+/// What to do about a rule of the database that was violated.
+pub(super) const fn about(rule: Rule) -> &'static str {
+    match rule {
+        Rule::OneCode => "the CODE is taken; choose another one",
+        Rule::OneUsername => "the organisation has a user of that name; choose another USERNAME",
+        Rule::OneCommissionWallet => {
+            "the organisation has a wallet for commission of that --currency; open one of another --category"
+        }
+        Rule::OnePaymentReference => "another payment has that --id; nothing was posted",
+        Rule::OfferNeedsProvider => "there is no such PROVIDER; enter it with `vendctl provider declare`",
+        Rule::OfferNeedsProduct | Rule::TextNeedsProduct => {
+            "the PRODUCT is not entered yet; do so with `vendctl product set`"
+        }
+        Rule::PauseEndsLater => "a pause ends after it begins; give a later --until, or none",
+        Rule::PauseNeedsProduct => "the --product is not entered yet; do so with `vendctl product set`",
+        Rule::ActNeedsApproval => {
+            "this needs the approval of another person now; nothing was done, and entering it again makes a request"
+        }
+        Rule::ApprovalByAnother => "this was requested by you; another person with the same role approves it",
+        Rule::ApprovalInTime => "the request has expired; enter the command that made it again",
+        Rule::ApprovalOnce => "the request was decided before; `vendctl approvals list --all` shows how",
+        Rule::ApprovalOfRequest => "there is no such request; `vendctl approvals list --all` shows every one",
+        Rule::ApprovalCarriedOut => "what was approved could not be done, so nothing was approved",
+        Rule::DiscrepancyByAnother => {
+            "you decided that this purchase was vended, or asked for that; another person closes the discrepancy about it"
+        }
+        Rule::DefaultNeedsOffer => {
+            "a default PROVIDER needs its offer; set the offer first, and remove it last, with `vendctl offer`"
+        }
+    }
+}

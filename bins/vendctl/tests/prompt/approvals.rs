@@ -1,0 +1,182 @@
+//! Acts that need two people: one requests, another one approves, and the database does it once.
+
+use serde_json::{Value, json};
+
+use crate::{
+    office::{Outcome, TestEnv, WHY, run_in_env},
+    open_purchase::{SEALING_KEY, TOKEN},
+    shapes::{fields, sorted},
+};
+
+impl TestEnv {
+    /// Runs a command that changes something as this person. It must succeed. Returns its JSON.
+    fn does_as(&self, person: &str, command: &str) -> Value {
+        let words: Vec<&str> = command.split(' ').collect();
+        let outcome = self.types_as(person, &words, true);
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{command}");
+        serde_json::from_str(&outcome.stdout).unwrap()
+    }
+
+    /// The same for a command that must be refused. Returns the line of the error.
+    fn refuses_as(&self, person: &str, command: &str) -> String {
+        let words: Vec<&str> = command.split(' ').collect();
+        let outcome = self.types_as(person, &words, true);
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, ""), "{command}");
+        outcome.stderr
+    }
+
+    fn decides_as(&self, person: &str, arguments: &[&str], token: &str) -> Outcome {
+        let url = self.url_as(person);
+        let environment = [
+            ("VENDGATE__OPERATOR__DATABASE_URL", url.as_str()),
+            ("VENDGATE__SEALING__CURRENT__ID", "1"),
+            ("VENDGATE__SEALING__CURRENT__KEY", SEALING_KEY),
+        ];
+        run_in_env(environment, &[&["--json"], arguments, &WHY].concat(), token)
+    }
+}
+
+#[test]
+fn a_payment_above_the_threshold_is_posted_once_when_another_person_approves() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let env = env.with_people();
+    env.does_as("lesego", "approvals require top-up --above 100.00");
+    let top_up = |amount: &str, id: &str| format!("wallet top-up {wallet} {amount} --currency BWP --id {id}");
+    assert!(env.does_as("thabo", &top_up("100.00", "A"))["entry"].is_i64(), "not above it");
+
+    let asked = env.does_as("thabo", &top_up("100.01", "B"));
+    let names = "request act arguments reason token_sha256 role requested_by requested_at expires_at status decided_by decided_at \
+                 decided_because";
+    assert_eq!(sorted(&fields(&asked)), sorted(names));
+    assert_eq!((&asked["status"], &asked["requested_by"]), (&json!("WAITING"), &json!("thabo")));
+    assert_eq!(env.does_as("thabo", &top_up("100.01", "B"))["request"], asked["request"], "one request");
+    let posted = "SELECT count(*) FROM journal_entries WHERE kind = 'TOP_UP' AND reference IS NOT NULL";
+    assert_eq!(env.sql(posted), "1");
+
+    let approve = format!("approvals approve {}", asked["request"]);
+    let own = env.refuses_as("thabo", &approve);
+    assert!(own.contains("this was requested by you; another person"), "{own}");
+    let other_role = env.refuses_as("lesego", &approve);
+    assert!(other_role.contains("this needs the role finance; you have administrator"), "{other_role}");
+    env.does_as("mpho", &format!("{approve} --dry-run"));
+    assert_eq!(env.sql(posted), "1");
+    assert_eq!(env.does_as("mpho", &approve)["status"], "APPROVED");
+    assert_eq!(env.sql(posted), "2");
+    let again = env.refuses_as("mpho", &approve);
+    assert!(again.contains("mpho has decided request 1 before"), "{again}");
+    assert_eq!(env.sql(posted), "2");
+    let line = "SELECT login, actor, details ->> 'on_behalf_of', details ->> 'amount' FROM audit_log
+                WHERE action = 'account.topped_up' ORDER BY id DESC LIMIT 1";
+    assert_eq!(env.sql(line), "mpho|mpho|thabo|BWP 100.01");
+
+    // A request that was turned down or has expired is not carried out.
+    let rejected = env.does_as("thabo", &top_up("200.00", "C"))["request"].clone();
+    assert_eq!(env.does_as("thabo", &format!("approvals reject {rejected}"))["status"], "REJECTED");
+    assert!(env.refuses_as("mpho", &format!("approvals approve {rejected}")).contains("thabo has decided"));
+    let late = env.does_as("thabo", &top_up("300.00", "D"))["request"].clone();
+    env.sql(&format!("SET session_replication_role = replica; UPDATE approval_requests SET expires_at = now() WHERE id = {late}"));
+    assert!(env.refuses_as("mpho", &format!("approvals approve {late}")).contains("has expired"));
+    assert_eq!(env.sql(posted), "2");
+}
+
+#[test]
+fn corrections_reversals_and_charges_above_the_threshold_need_a_second_person() {
+    let (env, wallet) = TestEnv::with_a_till();
+    let env = env.with_people();
+    let entry =
+        env.does_as("thabo", &format!("wallet top-up {wallet} 50.00 --currency BWP --id A"))["entry"].clone();
+    env.sql(
+        "INSERT INTO unmatched_vends (id, provider_code, provider_reference, provider_transaction, vended_at, product,
+             subscriber_identifier, currency, net)
+         SELECT n, 'BPC', '20261124032043-00090' || n, 'R-' || n, now(), 'AIRTIME', '26771234567', 'BWP', 1000
+         FROM generate_series(1, 2) AS n",
+    );
+    env.does_as("lesego", "approvals require adjust");
+    for (command, change) in [
+        (format!("wallet adjust {wallet} down 2.00 --currency BWP --id B --against suspense"), -200),
+        (format!("wallet reverse {entry}"), -5_000),
+        (format!("recover charge 1 2 --account {wallet}"), -2_000),
+    ] {
+        let balance =
+            || env.sql(&format!("SELECT posted FROM accounts WHERE id = {wallet}")).parse::<i64>().unwrap();
+        let before = balance();
+        env.does_as("thabo", &format!("{command} --dry-run"));
+        let request = env.does_as("thabo", &command)["request"].clone();
+        assert_eq!(balance(), before, "{command}");
+        env.does_as("mpho", &format!("approvals approve {request}"));
+        assert_eq!(balance(), before + change, "{command}");
+        let again = env.refuses_as("mpho", &format!("approvals approve {request}"));
+        assert!(again.contains("has decided request"), "{command}: {again}");
+    }
+    assert_eq!(env.sql("SELECT count(*) FROM reversals"), "1");
+    assert_eq!(
+        env.sql(
+            "SELECT count(*) FROM unmatched_vend_decisions WHERE actor = 'mpho' AND entry_id IS NOT NULL"
+        ),
+        "2"
+    );
+}
+
+#[test]
+fn a_vend_that_a_person_vouches_for_is_paid_when_another_person_approves_it() {
+    let (env, _) = TestEnv::with_a_till();
+    let env = env.with_people();
+    env.does_as("lesego", "approvals require resolve");
+    let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
+    let vended = ["--as", "vended", "--provider-transaction", "9911", "--units", "45.2 kWh", "--token-stdin"];
+    let asked =
+        env.decides_as("lesego", &[&["purchases", "resolve", &purchase], &vended[..]].concat(), TOKEN);
+    assert_eq!(asked.code, 0, "{}", asked.stderr);
+    let asked: Value = serde_json::from_str(&asked.stdout).unwrap();
+    assert_eq!(env.sql("SELECT state FROM purchases"), "REVIEW");
+    let kept = env.sql("SELECT concat_ws('|', sealed_token, arguments, reason) FROM approval_requests");
+    let in_the_log = env.sql("SELECT string_agg(details::text, ' ') FROM audit_log");
+    assert!(!format!("{kept} {in_the_log} {asked}").contains("0808625949"), "no token is readable");
+
+    let request = asked["request"].to_string();
+    let approve = ["approvals", "approve", &request];
+    let own = env.decides_as("lesego", &approve, "");
+    assert!(own.stderr.contains("this was requested by you"), "{}", own.stderr);
+    let approved = env.decides_as("kabelo", &approve, "");
+    assert_eq!((approved.code, approved.stderr.as_str()), (0, ""));
+    let decided =
+        "SELECT state, provider_transaction, units_quantity, sealed_token IS NOT NULL FROM purchases";
+    assert_eq!(env.sql(decided), "SUCCESSFUL|9911|45.2|t");
+    assert_eq!(env.wallet(), "99989850|0");
+    let line =
+        "SELECT login, details ->> 'on_behalf_of', reason FROM audit_log WHERE action = 'purchase.resolved'";
+    assert_eq!(env.sql(line), "kabelo|lesego|contract 17");
+    assert_eq!(
+        env.sql("SELECT sealed_token IS NULL AND token_sha256 IS NOT NULL FROM approval_requests"),
+        "t"
+    );
+    assert_eq!(env.decides_as("kabelo", &approve, "").code, 1);
+}
+
+#[test]
+fn a_declaration_and_a_lower_protection_need_a_second_person_while_they_are_guarded() {
+    let env = TestEnv::with_an_offer().with_people();
+    env.does_as("lesego", "approvals require declare");
+    env.does_as("lesego", "provider declare BPC --worker-slots 8");
+    let would_be = env.does_as("lesego", "provider declare BPC --repeat-is-safe on --dry-run");
+    assert_eq!((&would_be["repeat_is_safe"], &would_be["worker_slots"]), (&json!(true), &json!(8)));
+    let asked = env.does_as("lesego", "provider declare BPC --repeat-is-safe on")["request"].clone();
+    let safe = "SELECT repeat_is_safe, worker_slots FROM providers WHERE code = 'BPC'";
+    assert_eq!(env.sql(safe), "f|8");
+    env.does_as("kabelo", &format!("approvals approve {asked}"));
+    assert_eq!(env.sql(safe), "t|8");
+
+    env.does_as("lesego", "approvals require top-up --above 100.00");
+    env.does_as("lesego", "approvals require top-up --above 50.00");
+    let above = "SELECT above FROM approval_thresholds WHERE act = 'TOP_UP'";
+    for lower in ["--above 60.00", "--off"] {
+        let asked = env.does_as("lesego", &format!("approvals require top-up {lower}"))["request"].clone();
+        assert_eq!(env.sql(above), "5000");
+        assert!(env.refuses_as("lesego", &format!("approvals approve {asked}")).contains("requested by you"));
+        env.does_as("kabelo", &format!("approvals reject {asked}"));
+    }
+    let asked = env.does_as("lesego", "approvals require top-up --off")["request"].clone();
+    env.does_as("kabelo", &format!("approvals approve {asked}"));
+    assert_eq!(env.sql(above), "");
+    assert_eq!(env.sql("SELECT count(*) FROM audit_log WHERE action = 'approval.threshold_set'"), "4");
+}

@@ -1,0 +1,175 @@
+//! The approval of another person cannot be got round in SQL: each way that we could think of, with the logins of an installation.
+
+use purchase::PurchaseId;
+use store::{Approval, Decision, DecisionError};
+use vend::{RawReply, Vend};
+
+use crate::{
+    env::{Merchant, TestEnv, act, vend},
+    forging::SUCCESS,
+    installation::{Login, env},
+};
+
+/// Two more people of finance, and one more administrator.
+const SECOND: &str = "
+    DO $$ BEGIN
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'test_second') THEN
+            CREATE ROLE test_second LOGIN PASSWORD 'test_second' IN ROLE vendgate_finance, vendgate_administrator;
+        END IF;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$";
+
+const ABOVE: &str = "acts_above_the_threshold_are_approved";
+
+async fn guarded() -> (TestEnv, Merchant) {
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    env.sql(SECOND);
+    let administrator = Login::of(&env.database, "test_administrator").await;
+    for act in ["TOP_UP", "ADJUST", "RESOLVE", "DECLARE"] {
+        administrator
+            .runs(&format!("SELECT set_approval_threshold('{act}', 0, '', 'rule 4')"))
+            .await
+            .unwrap();
+    }
+    (env, merchant)
+}
+
+fn request(wallet: i64, minor: i64) -> String {
+    format!(
+        "SELECT request_approval('TOP_UP', '{{\"wallet\": {wallet}, \"against\": \"FUNDING\", \"takes\": false, \"minor\": {minor},
+             \"currency\": \"BWP\"}}', '', 'a transfer', NULL, NULL, NULL)"
+    )
+}
+
+#[tokio::test]
+async fn a_payment_is_approved_by_another_person_of_finance_and_posted_once() {
+    let (env, merchant) = guarded().await;
+    let wallet = merchant.wallet.0;
+    let finance = Login::of(&env.database, "test_finance").await;
+    let direct = format!("SELECT post_payment({wallet}, 'TOP_UP', 'FUNDING', false, 5, NULL, '', 'x')");
+    assert!(finance.is_refused(&direct).await.contains(ABOVE));
+    let inner = direct.replace("post_payment", "post_checked_payment");
+    assert!(finance.is_refused(&inner).await.contains("permission denied"));
+
+    let id = finance.runs(&request(wallet, 5)).await.unwrap()[0][0].clone();
+    let approve = format!("SELECT approve_request({id}, 'seen')");
+    let own = finance.is_refused(&approve).await;
+    assert!(own.contains("approvals_are_of_another_person"), "{own}");
+    for (login, said) in
+        [("test_support", "permission denied"), ("test_administrator", "needs the role finance")]
+    {
+        let refused = Login::of(&env.database, login).await.is_refused(&approve).await;
+        assert!(refused.contains(said), "{login}: {refused}");
+    }
+    let second = Login::of(&env.database, "test_second").await;
+    // An approval covers nothing but its own act: not even what else is in its transaction.
+    let more = second.is_refused(&format!("BEGIN; {approve}; {direct}")).await;
+    assert!(more.contains(ABOVE), "{more}");
+    second.runs("ROLLBACK").await.unwrap();
+    let as_resolution = second.is_refused(&format!("SELECT approve_resolution({id}, 'seen')")).await;
+    assert!(as_resolution.contains("approvals_are_carried_out"), "{as_resolution}");
+    assert_eq!(env.balances(merchant.wallet), "50000|0");
+    second.runs(&approve).await.unwrap();
+    assert_eq!(env.balances(merchant.wallet), "50005|0");
+    let twice = second.is_refused(&approve).await;
+    assert!(twice.contains("approval_decisions_pkey"), "{twice}");
+    assert_eq!(env.balances(merchant.wallet), "50005|0");
+
+    let late = finance.runs(&request(wallet, 6)).await.unwrap()[0][0].clone();
+    env.sql(&format!("SET session_replication_role = replica; UPDATE approval_requests SET expires_at = now() WHERE id = {late}"));
+    let expired = second.is_refused(&format!("SELECT approve_request({late}, 'seen')")).await;
+    assert!(expired.contains("approvals_are_in_time"), "{expired}");
+    for change in ["UPDATE approval_requests SET requested_by = 'x'", "DELETE FROM approval_decisions"] {
+        assert!(second.is_refused(change).await.contains("permission denied"), "{change}");
+        assert!(env.database.run_sql(change).unwrap_err().to_string().contains("append-only"), "{change}");
+    }
+}
+
+#[tokio::test]
+async fn neither_support_nor_an_administrator_posts_a_payment() {
+    let env = env().await;
+    let merchant = env.merchant_with(50_000).await;
+    for login in ["test_support", "test_administrator"] {
+        let person = Login::of(&env.database, login).await;
+        for kind in ["TOP_UP", "ADJUST"] {
+            let pays = format!(
+                "SELECT post_payment({}, '{kind}', 'FUNDING', false, 5, NULL, '', 'x')",
+                merchant.wallet.0
+            );
+            let said = person.is_refused(&pays).await;
+            assert!(
+                said.contains("permission denied") || said.contains("needs the role finance"),
+                "{login}: {said}"
+            );
+        }
+    }
+    assert_eq!(env.balances(merchant.wallet), "50000|0");
+}
+
+#[tokio::test]
+async fn a_threshold_is_lowered_and_a_connection_declared_only_with_an_approval() {
+    let (env, _) = guarded().await;
+    let administrator = Login::of(&env.database, "test_administrator").await;
+    for lower in ["NULL", "1"] {
+        let lowered = format!("SELECT set_approval_threshold('TOP_UP', {lower}, '', 'x')");
+        assert!(administrator.is_refused(&lowered).await.contains(ABOVE), "{lower}");
+    }
+    let finance = Login::of(&env.database, "test_finance").await;
+    let not_mine = finance.is_refused("SELECT set_approval_threshold('TOP_UP', 0, '', 'x')").await;
+    assert!(not_mine.contains("permission denied"), "{not_mine}");
+    let by_hand = administrator.is_refused("UPDATE approval_thresholds SET above = NULL").await;
+    assert!(by_hand.contains("permission denied"), "{by_hand}");
+
+    administrator.runs("UPDATE providers SET name = 'B', worker_slots = 3").await.unwrap();
+    for declared in ["repeat_is_safe = NOT repeat_is_safe", "settles_within_s = 5"] {
+        let said = administrator.is_refused(&format!("UPDATE providers SET {declared}")).await;
+        assert!(said.contains(ABOVE), "{declared}: {said}");
+    }
+    let new = "INSERT INTO providers (code, name, not_found_counts) VALUES ('NEW', 'New', true)";
+    assert!(administrator.is_refused(new).await.contains(ABOVE));
+}
+
+fn vouched(transaction: &str) -> Decision {
+    let raw_reply = RawReply::default();
+    Decision::Vended(Box::new(Vend { breakdown: None, raw_reply, ..vend(transaction, 1_000) }))
+}
+
+#[tokio::test]
+async fn a_person_ends_a_purchase_as_vended_only_by_exactly_what_was_approved() {
+    let (env, merchant) = guarded().await;
+    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
+    let PurchaseId(id) = order.id;
+    env.sql(&format!(
+        "SET session_replication_role = replica;
+         UPDATE purchases SET state = 'REVIEW', lease_until = NULL, copies = 1, last_sent_at = now(), window_closes_at = now()
+         WHERE id = {id}"
+    ));
+    for login in ["test_administrator", "test_operator"] {
+        let forger = Login::of(&env.database, login).await;
+        let said = forger.is_refused(&format!("UPDATE purchases SET {SUCCESS} WHERE id = {id}")).await;
+        assert!(said.contains(ABOVE), "{login}: {said}");
+    }
+    let unapproved = env.operator.decide(order.id, vouched("V-1"), act()).await.unwrap_err();
+    assert!(matches!(unapproved, DecisionError::Refused(_)), "{unapproved:?}");
+
+    let administrator = Login::of(&env.database, "test_administrator").await;
+    let units = vend("V-1", 1_000).units.unwrap();
+    let arguments = format!(
+        "{{\"purchase\": {id}, \"provider_transaction\": \"V-1\", \"quantity\": \"{}\", \"unit\": \"{}\"}}",
+        units.quantity, units.unit
+    );
+    let ask = format!(
+        "SELECT request_approval('RESOLVE', '{arguments}', '', 'their letter', 1, 'sealed', sha256('a token'))"
+    );
+    let request: i64 = administrator.runs(&ask).await.unwrap()[0][0].parse().unwrap();
+    let operator = Login::of(&env.database, "test_operator").await;
+    let idle = operator.is_refused(&format!("SELECT approve_resolution({request}, 'seen')")).await;
+    assert!(idle.contains("approvals_are_carried_out"), "an approval without its act: {idle}");
+    let approval = || Approval { request, reason: "seen".to_owned() };
+    let other = env.operator.decide_approved(order.id, vouched("V-2"), act(), approval()).await.unwrap_err();
+    assert!(matches!(other, DecisionError::Refused(_)), "{other:?}");
+    assert_eq!(env.balances(merchant.wallet), "50000|1150");
+    env.operator.decide_approved(order.id, vouched("V-1"), act(), approval()).await.unwrap();
+    assert_eq!(env.balances(merchant.wallet), "48850|0");
+    assert_eq!(env.count("approval_decisions WHERE decided_by = 'test_operator'"), 1);
+}

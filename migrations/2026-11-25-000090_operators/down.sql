@@ -1,0 +1,13 @@
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM vendgate_support, vendgate_finance, vendgate_administrator;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM vendgate_support, vendgate_finance, vendgate_administrator;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA public FROM vendgate_support, vendgate_finance, vendgate_administrator;
+REVOKE ALL ON SCHEMA public FROM vendgate_support, vendgate_finance, vendgate_administrator;
+DROP TRIGGER discrepancy_decisions_have_the_login_as_actor ON discrepancy_decisions;
+DROP TRIGGER reconciliations_have_the_login_as_actor ON reconciliations;
+DROP TRIGGER unmatched_vend_decisions_have_the_login_as_actor ON unmatched_vend_decisions;
+DROP TRIGGER incident_decisions_have_the_login_as_actor ON incident_decisions;
+DROP FUNCTION name_the_decider();
+DROP TRIGGER audit_log_has_the_login_as_actor ON audit_log;
+DROP FUNCTION name_the_operator();
+DROP FUNCTION roles_of_login();
+DROP FUNCTION login_has_role(text);
