@@ -78,7 +78,7 @@ GRANT SELECT ON __diesel_schema_migrations, served_programs, feed_numbering, con
     attempts, purchase_events, purchase_history, provider_replies, journal_entries, postings, reversals, incidents,
     incident_decisions, outbox, repeated_messages, refused_confirms, archives, audit_head, audit_log, unmatched_vends,
     unmatched_vend_decisions, reconciliations, reconciliation_findings, reconciliation_sightings, discrepancies,
-    discrepancy_decisions, payouts, trial_balances, trial_balance_lines, webhook_progress, webhook_attempts
+    discrepancy_decisions, cutoffs, payouts, trial_balances, trial_balance_lines, webhook_progress, webhook_attempts
     TO vendgate_support, vendgate_finance, vendgate_administrator;
 GRANT SELECT (id, organisation_id, username, full_name, phone_number, email, role, status, created_at) ON users
     TO vendgate_support, vendgate_finance, vendgate_administrator;

@@ -9,6 +9,7 @@ use clap::Args;
 use money::{Currency, Money, MoneyError};
 use purchase::OrganisationId;
 use serde::Serialize;
+use vend::Product;
 
 use crate::{
     error::VendctlError,
@@ -181,7 +182,7 @@ impl Books<'_> {
             }
         }
         for moved in &report.moves {
-            let product = moved.product.map(|product| product.as_str());
+            let product = moved.product.map(Product::as_str);
             let provider = moved.provider_code.as_deref();
             let key = self.key(moved.date, moved.organisation, provider, product, moved.amount.currency());
             if !self.has_balances() && matches!(moved.cause, BookCause::Payout | BookCause::Correction) {
@@ -297,12 +298,12 @@ impl PayableView {
     fn of(key: Key, line: Line) -> Result<Self, MoneyError> {
         Ok(Self {
             head: Head::of(key, line.count),
-            opening_hundredths: line.opening.map(|owed| owed.minor()),
+            opening_hundredths: line.opening.map(Money::minor),
             sales_hundredths: line.sales.minor(),
             late_vends_hundredths: line.late_vends.minor(),
             unmatched_vends_hundredths: line.unmatched_vends.minor(),
             paid_hundredths: line.paid(),
-            closing_hundredths: line.closing()?.map(|owed| owed.minor()),
+            closing_hundredths: line.closing()?.map(Money::minor),
         })
     }
 }
@@ -311,11 +312,11 @@ impl EarnedView {
     fn of(key: Key, line: Line) -> Result<Self, MoneyError> {
         Ok(Self {
             head: Head::of(key, line.count),
-            opening_hundredths: line.opening.map(|owed| owed.minor()),
+            opening_hundredths: line.opening.map(Money::minor),
             earned_hundredths: line.sales.minor(),
             corrected_hundredths: line.opening.map(|_| line.corrected.minor()),
             paid_hundredths: line.paid(),
-            closing_hundredths: line.closing()?.map(|owed| owed.minor()),
+            closing_hundredths: line.closing()?.map(Money::minor),
         })
     }
 }

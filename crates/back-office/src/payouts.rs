@@ -3,7 +3,6 @@
 
 mod reverse;
 
-use catalogue::read_currency;
 use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{

@@ -1,6 +1,16 @@
 //! A payout that was entered by mistake is undone: the same amount goes back between the same system accounts, once.
 
-use super::*;
+use catalogue::read_currency;
+use chrono::{DateTime, Utc};
+use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
+use diesel::{
+    QueryableByName,
+    sql_types::{BigInt, Nullable, Text},
+};
+use directory::AuditContext;
+use money::Money;
+
+use super::{Payee, Written};
 use crate::accounts::ReverseError;
 
 /// A payout and its reversal.

@@ -153,13 +153,10 @@ impl TestEnv {
             day.period.from, day.period.to
         ))
     }
+}
 
-    fn books_since(&self, at: DateTime<Utc>) -> ReportedDay {
-        ReportedDay {
-            date: date(0),
-            period: Period { from: at, to: "2999-01-01T00:00:00Z".parse().unwrap() },
-        }
-    }
+fn books_since(at: DateTime<Utc>) -> ReportedDay {
+    ReportedDay { date: date(0), period: Period { from: at, to: "2999-01-01T00:00:00Z".parse().unwrap() } }
 }
 
 /// The statement that enters an unmatched vend of a provider of its own.
@@ -225,7 +222,7 @@ async fn the_books_of_any_history_are_what_plain_sums_say() {
             assert_eq!(printed(&report.moves, day.date), env.moved(part, day), "{part:?} of {}", day.date);
         }
         // What was owed at the begin of a day and what has moved since lead to what is owed now.
-        let since = report_books(&env.operator, part, &[env.books_since(moments[3])]).await.unwrap();
+        let since = report_books(&env.operator, part, &[books_since(moments[3])]).await.unwrap();
         let opened: i64 = since.openings.iter().map(|opening| opening.balance.minor()).sum();
         let moved: i64 = since.moves.iter().map(|moved| moved.amount.minor()).sum();
         let all: i64 = report.moves.iter().map(|moved| moved.amount.minor()).sum();
@@ -269,7 +266,7 @@ async fn a_trial_balance_is_made_between_midnights_when_much_was_sold() {
     let between: i64 = env.count("trial_balances");
     assert!(between >= 1);
     env.takes(&merchant, Step::Sale(300), 2, None).await;
-    let report = report_books(&env.operator, BookPart::Payable, &[env.books_since(begin)]).await.unwrap();
+    let report = report_books(&env.operator, BookPart::Payable, &[books_since(begin)]).await.unwrap();
     let amounts: Vec<i64> = report.moves.iter().map(|moved| moved.amount.minor()).collect();
     assert_eq!(amounts, [500, 300], "a day is read from one trial balance to the next");
 }
