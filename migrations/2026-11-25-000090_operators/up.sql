@@ -121,7 +121,7 @@ GRANT UPDATE ON providers, products, offers, product_texts, default_providers TO
 GRANT DELETE ON offers, product_texts, default_providers, allowed_subscribers, provider_pauses TO vendgate_administrator;
 GRANT INSERT (provider_code, product, starts_at, ends_at, notice) ON provider_pauses TO vendgate_administrator;
 -- What `privacy` and `archive` do.
-GRANT SELECT ON certificates, closed_references TO vendgate_administrator;
+GRANT SELECT ON certificates, closed_references, batch_lines TO vendgate_administrator;
 GRANT EXECUTE ON FUNCTION pseudonym, erase_person, archived_history, remove_archived TO vendgate_administrator;
 -- A decision about a purchase is recorded as the servers record an event.
 GRANT INSERT ON purchase_events, outbox TO vendgate_administrator;
