@@ -159,7 +159,10 @@ async fn both_are_decided(env: &DoubtEnv) {
 
     the_vended_one_is_paid(env, vended, &first).await;
     let story = env.decides(&second, &["--as", "not-vended"], "").await;
-    assert_eq!((&story["state"], &story["audit"][0]["actor"]), (&"FAILED".into(), &"naledi".into()));
+    assert_eq!(
+        (&story["state"], &story["audit"][0]["actor"]),
+        (&"FAILED".into(), &"vendgate_operator_login".into())
+    );
     let (status, told) = env.retries(lost).await;
     assert_eq!((status, &told["error"]["retryable"]), (422, &false.into()), "{told}");
     assert_eq!(env.simulator.vended(lost).await, 0);

@@ -97,7 +97,6 @@ impl Shared<'_> {
     fn to_toml(&self) -> String {
         let Self { database_url, simulator_url, sealing_key, observe_port, requires_standby, .. } = self;
         let (vending, questions) = (vending(self.pace), question_timeouts(self.pace));
-        let pools = pools(self.pace);
         let webhooks = if self.webhooks_stay_here { WEBHOOKS_STAY_HERE } else { "" };
         // In lower case, so that environment variables can override the file.
         let [electricity, water, airtime] =
@@ -109,7 +108,7 @@ listen = "127.0.0.1:{observe_port}"
 [store]
 database_url = "{database_url}"
 require_synchronous_standby = {requires_standby}
-{pools}
+
 [sealing.current]
 id = 1
 key = "{sealing_key}"
@@ -189,15 +188,6 @@ const fn limits(pace: Pace) -> &'static str {
              limits.unknown_token = { per_second = 1000, burst = 1000 }\n\
              limits.malformed = { per_second = 1000, burst = 1000 }\n"
         }
-    }
-}
-
-/// How many connections a server may open. Under fault injection hundreds of servers are started, and each connection costs
-/// the database a process.
-const fn pools(pace: Pace) -> &'static str {
-    match pace {
-        Pace::Production | Pace::Real | Pace::Brisk => "",
-        Pace::Breathless => "pool_size = 4\n",
     }
 }
 

@@ -304,8 +304,18 @@ mod tests {
 
     #[test]
     fn every_change_requires_a_reason_and_no_query_does() {
-        let queries =
-            ["list", "report", "search", "show", "statement", "verify", "head", "completions", "man-pages"];
+        let queries = [
+            "list",
+            "report",
+            "search",
+            "show",
+            "statement",
+            "verify",
+            "head",
+            "thresholds",
+            "completions",
+            "man-pages",
+        ];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));
