@@ -304,11 +304,12 @@ const REFUSALS: [&str; 5] = [
 /// The answer of the database, if it refused the whole transaction by such a rule, or because the login may not do it.
 fn refusal(error: &RecordError) -> Option<&Arc<DatabaseError>> {
     let RecordError::Unacknowledged(cause) = error else { return None };
-    let is_refused = match &**cause {
-        DatabaseError::Rejected { constraint, .. } | DatabaseError::Duplicate { constraint } => {
-            REFUSALS.contains(&constraint.as_str())
-        }
-        other => other.is_forbidden(),
+    let is_refused = if let DatabaseError::Rejected { constraint, .. }
+    | DatabaseError::Duplicate { constraint } = &**cause
+    {
+        REFUSALS.contains(&constraint.as_str())
+    } else {
+        cause.is_forbidden()
     };
     is_refused.then_some(cause)
 }

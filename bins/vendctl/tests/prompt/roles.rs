@@ -167,13 +167,12 @@ impl TestEnv {
     /// A request that another person of the same role has made just now.
     fn waiting_request_for(&self, person: &str) -> String {
         let number = self.sql("SELECT count(*) FROM approval_requests");
-        let (act, arguments) = match person {
-            "lesego" => ("THRESHOLD", r#"{"act": "DECLARE", "above": null}"#.to_owned()),
-            _ => {
-                let wallet = self.sql("SELECT min(id) FROM accounts WHERE category = 'CURRENT'");
-                let rest = r#""against": "FUNDING", "takes": false, "minor": 100, "currency": "BWP""#;
-                ("TOP_UP", format!(r#"{{"wallet": {wallet}, {rest}, "reference": "R-{number}"}}"#))
-            }
+        let (act, arguments) = if person == "lesego" {
+            ("THRESHOLD", r#"{"act": "DECLARE", "above": null}"#.to_owned())
+        } else {
+            let wallet = self.sql("SELECT min(id) FROM accounts WHERE category = 'CURRENT'");
+            let rest = r#""against": "FUNDING", "takes": false, "minor": 100, "currency": "BWP""#;
+            ("TOP_UP", format!(r#"{{"wallet": {wallet}, {rest}, "reference": "R-{number}"}}"#))
         };
         self.sql(&format!(
             "INSERT INTO approval_requests (act, arguments, reason, requested_by)
