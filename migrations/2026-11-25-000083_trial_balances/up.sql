@@ -203,6 +203,6 @@ SET search_path = pg_catalog, public, pg_temp AS $$
 $$;
 
 GRANT SELECT ON trial_balances, trial_balance_lines TO vendgate_worker, vendgate_operator;
--- The database computes it, so it is true whoever asks for it.
+-- The database computes it, so it is true for every caller.
 GRANT EXECUTE ON FUNCTION strike_trial_balance, moves_of_wallets, moves_beside_wallets TO vendgate_worker, vendgate_operator;
 GRANT EXECUTE ON FUNCTION system_balance TO vendgate_operator;

@@ -1,4 +1,4 @@
--- Expand. Whoever decided that a purchase was vended, or asked for that decision, does not close the discrepancy about it: the
+-- Expand. A person who decided that a purchase was vended, or asked for that decision, does not close the discrepancy about it: the
 -- statement is what shows that the decision was wrong.
 CREATE FUNCTION refuse_own_discrepancies() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$

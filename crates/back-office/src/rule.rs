@@ -27,7 +27,7 @@ pub enum Rule {
     PauseNeedsProduct,
     /// Above a threshold, an act needs the approval of another person.
     ActNeedsApproval,
-    /// Nobody approves what they requested themselves.
+    /// A request is approved by another person.
     ApprovalByAnother,
     /// A request can be approved until it expires.
     ApprovalInTime,
