@@ -15,6 +15,8 @@ use crate::env::{start_env, turn};
 /// What is declared for the provider.
 const SLOTS: u16 = 6;
 const PURCHASES: usize = 90;
+/// How many of them must be in doubt, so that the workers are busy for long enough.
+const ENOUGH: usize = 60;
 /// So long that the workers work on these purchases for ten seconds, and shorter than the deadline of an enquiry.
 const ENQUIRY_MS: u32 = 700;
 /// When the slots are shared as they should be, so that the rest ends soon.
@@ -25,7 +27,8 @@ const OPEN: &str = "SELECT count(*) FROM purchases WHERE ended_at IS NULL";
 const SHARES: &str = "SELECT string_agg(slots::text, ' ' ORDER BY slots) FROM slot_shares
     WHERE provider_code = 'BPC' AND lease_until > now()";
 
-/// Leaves this many purchases in doubt. Their vends are made, and the answers are lost.
+/// Leaves purchases in doubt. Their vends are made, and the answers are lost. On a busy machine some confirms are too old when they
+/// are read, and buy nothing.
 async fn lose_answers(env: &Arc<FaultEnv>, round: &str) {
     let integrator = env.integrators.first().unwrap().clone();
     let mut confirms = JoinSet::new();
@@ -41,9 +44,13 @@ async fn lose_answers(env: &Arc<FaultEnv>, round: &str) {
         let (env, integrator) = (env.clone(), integrator.clone());
         confirms.spawn(async move { integrator.confirm(env.url(), &order, PATIENT).await.claim() });
     }
+    let mut lost = 0;
     while let Some(claim) = confirms.join_next().await {
-        assert_eq!(claim.unwrap(), Claim::Nothing);
+        let claim = claim.unwrap();
+        assert!(matches!(claim, Claim::Nothing | Claim::NotBought), "{claim:?}");
+        lost += usize::from(claim == Claim::Nothing);
     }
+    assert!(lost >= ENOUGH, "only {lost} answers were lost");
 }
 
 async fn answer_enquiries_after(env: &FaultEnv, delay_ms: u32) {
