@@ -285,12 +285,11 @@ BEGIN
             SELECT p.entry_id, p.entry_posted_at INTO entry_id, entry_posted_at
             FROM pay_commission((given ->> 'wallet')::bigint, (given ->> 'minor')::bigint, given ->> 'reference',
                 request.requested_by, request.reason) p;
-            DELETE FROM approvals_under_way WHERE transaction_id = pg_current_xact_id();
-            RETURN;
+        ELSE
+            SELECT p.entry_id, p.entry_posted_at INTO entry_id, entry_posted_at
+            FROM post_payment((given ->> 'wallet')::bigint, request.act, given ->> 'against', (given ->> 'takes')::boolean,
+                (given ->> 'minor')::bigint, given ->> 'reference', request.requested_by, request.reason) p;
         END IF;
-        SELECT p.entry_id, p.entry_posted_at INTO entry_id, entry_posted_at
-        FROM post_payment((given ->> 'wallet')::bigint, request.act, given ->> 'against', (given ->> 'takes')::boolean,
-            (given ->> 'minor')::bigint, given ->> 'reference', request.requested_by, request.reason) p;
     WHEN 'REVERSE' THEN
         SELECT p.entry_id, p.entry_posted_at INTO entry_id, entry_posted_at
         FROM reverse_payment((given ->> 'entry')::bigint, request.requested_by, request.reason) p;

@@ -186,7 +186,7 @@ impl Named {
             let request = NewRequest { kind, arguments: arguments(&payment), token: None };
             return approvals::request(session, request, session.act(&self.why)).await;
         }
-        let (verb, left) = (if takes(movement) { "taken out of" } else { "put into" }, foreseen.available);
+        let (verb, left) = (if movement.takes() { "taken out of" } else { "put into" }, foreseen.available);
         self.care.ask(&format!("{amount} is {verb} wallet {account}; {left} can be spent afterwards."))?;
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
         let view = self.view(account, amount, Some(paid.entry), Some(paid.posted_at), paid.available);
@@ -216,29 +216,16 @@ impl Named {
 
 /// What the database is to post when the payment is approved.
 fn arguments(payment: &Payment) -> Value {
-    let (against, takes) = match payment.movement {
-        Movement::TopUp => (SystemAccount::Funding, false),
-        Movement::AdjustUp(against) => (against, false),
-        Movement::AdjustDown(against) => (against, true),
-        Movement::PayOut => (SystemAccount::Funding, true),
-    };
     json!({
         "wallet": payment.wallet.0,
-        "against": against.as_str(),
-        "takes": takes,
+        "against": payment.movement.system_account().as_str(),
+        "takes": payment.movement.takes(),
         "pays_out": payment.movement == Movement::PayOut,
         "minor": payment.amount.minor(),
         "currency": payment.amount.currency().as_str(),
         "amount": payment.amount.to_string(),
         "reference": payment.reference,
     })
-}
-
-const fn takes(movement: Movement) -> bool {
-    match movement {
-        Movement::TopUp | Movement::AdjustUp(_) => false,
-        Movement::AdjustDown(_) | Movement::PayOut => true,
-    }
 }
 
 /// Rehearses it first, so that a person is asked about what will happen.

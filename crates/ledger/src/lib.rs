@@ -53,6 +53,11 @@ impl SystemAccount {
             Self::Suspense => "SUSPENSE",
         }
     }
+
+    /// The system account of this [name](Self::as_str).
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|account| account.as_str() == name)
+    }
 }
 
 /// Why the ledger refuses an operation.

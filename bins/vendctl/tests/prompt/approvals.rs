@@ -91,14 +91,17 @@ fn corrections_reversals_and_charges_above_the_threshold_need_a_second_person() 
          SELECT n, 'BPC', '20261124032043-00090' || n, 'R-' || n, now(), 'AIRTIME', '26771234567', 'BWP', 1000
          FROM generate_series(1, 2) AS n",
     );
+    let commission = env.sql("SELECT id FROM accounts WHERE category = 'COMMISSION'");
+    env.does_as("thabo", &format!("wallet adjust {commission} up 9.00 --currency BWP --id C"));
     env.does_as("lesego", "approvals require adjust");
-    for (command, change) in [
-        (format!("wallet adjust {wallet} down 2.00 --currency BWP --id B --against suspense"), -200),
-        (format!("wallet reverse {entry}"), -5_000),
-        (format!("recover charge 1 2 --account {wallet}"), -2_000),
+    for (account, command, change) in [
+        (&wallet, format!("wallet adjust {wallet} down 2.00 --currency BWP --id B --against suspense"), -200),
+        (&wallet, format!("wallet reverse {entry}"), -5_000),
+        (&wallet, format!("recover charge 1 2 --account {wallet}"), -2_000),
+        (&commission, format!("commission pay {commission} 4.00 --currency BWP --id D"), -400),
     ] {
         let balance =
-            || env.sql(&format!("SELECT posted FROM accounts WHERE id = {wallet}")).parse::<i64>().unwrap();
+            || env.sql(&format!("SELECT posted FROM accounts WHERE id = {account}")).parse::<i64>().unwrap();
         let before = balance();
         env.does_as("thabo", &format!("{command} --dry-run"));
         let request = env.does_as("thabo", &command)["request"].clone();
@@ -109,6 +112,11 @@ fn corrections_reversals_and_charges_above_the_threshold_need_a_second_person() 
         assert!(again.contains("has decided request"), "{command}: {again}");
     }
     assert_eq!(env.sql("SELECT count(*) FROM reversals"), "1");
+    assert_eq!(
+        env.sql("SELECT string_agg(kind, ' ') FROM payouts"),
+        "COMMISSION",
+        "paid out, and no correction"
+    );
     assert_eq!(
         env.sql(
             "SELECT count(*) FROM unmatched_vend_decisions WHERE actor = 'mpho' AND entry_id IS NOT NULL"

@@ -24,14 +24,16 @@ impl Movement {
         }
     }
 
-    pub(super) const fn system_account(self) -> SystemAccount {
+    /// The account on the other side.
+    pub const fn system_account(self) -> SystemAccount {
         match self {
             Self::TopUp | Self::PayOut => SystemAccount::Funding,
             Self::AdjustUp(system_account) | Self::AdjustDown(system_account) => system_account,
         }
     }
 
-    pub(super) const fn takes(self) -> bool {
+    /// Whether the wallet has less afterwards.
+    pub const fn takes(self) -> bool {
         match self {
             Self::TopUp | Self::AdjustUp(_) => false,
             Self::AdjustDown(_) | Self::PayOut => true,

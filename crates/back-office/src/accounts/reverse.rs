@@ -164,8 +164,7 @@ impl PaymentRow {
     /// The correction that takes the amount back, or gives it back.
     fn undoing(&self, entry: i64) -> Result<Payment, DatabaseError> {
         let corrupt = || DatabaseError::corrupt("postings", "account", entry);
-        let house = SystemAccount::ALL.into_iter().find(|house| house.as_str() == self.house);
-        let house = house.ok_or_else(corrupt)?;
+        let house = SystemAccount::parse(&self.house).ok_or_else(corrupt)?;
         let currency = read_currency("postings", entry, &self.currency)?;
         let movement = if self.was_paid_in { Movement::AdjustDown(house) } else { Movement::AdjustUp(house) };
         let (wallet, amount) = (AccountId(self.wallet), Money::from_minor(self.amount, currency));

@@ -145,14 +145,16 @@ async fn check_charge(
 }
 
 fn payment(request: &ApprovalRequest) -> Result<Payment, DatabaseError> {
-    let house = request.arguments.get("against").and_then(Value::as_str);
-    let house = SystemAccount::ALL.into_iter().find(|system| Some(system.as_str()) == house);
+    let house = request.arguments.get("against").and_then(Value::as_str).and_then(SystemAccount::parse);
     let house = house.ok_or_else(|| corrupt(request))?;
-    let takes = request.arguments.get("takes").and_then(Value::as_bool).ok_or_else(|| corrupt(request))?;
-    let movement = match (request.kind, takes) {
-        (ActKind::TopUp, _) => Movement::TopUp,
-        (_, false) => Movement::AdjustUp(house),
-        (_, true) => Movement::AdjustDown(house),
+    let movement = if request.kind == ActKind::TopUp {
+        Movement::TopUp
+    } else if truth(request, "pays_out")? {
+        Movement::PayOut
+    } else if truth(request, "takes")? {
+        Movement::AdjustDown(house)
+    } else {
+        Movement::AdjustUp(house)
     };
     let reference = request.arguments.get("reference").and_then(Value::as_str).map(str::to_owned);
     Ok(Payment {
@@ -171,6 +173,10 @@ fn amount(request: &ApprovalRequest) -> Result<Money, DatabaseError> {
 
 fn integer(request: &ApprovalRequest, name: &str) -> Result<i64, DatabaseError> {
     request.arguments.get(name).and_then(Value::as_i64).ok_or_else(|| corrupt(request))
+}
+
+fn truth(request: &ApprovalRequest, name: &str) -> Result<bool, DatabaseError> {
+    request.arguments.get(name).and_then(Value::as_bool).ok_or_else(|| corrupt(request))
 }
 
 fn corrupt(request: &ApprovalRequest) -> DatabaseError {

@@ -45,8 +45,7 @@ impl Row {
         let counterpart = self.counterpart.as_deref();
         let part = match counterpart {
             Some(name) => {
-                let house = SystemAccount::ALL.into_iter().find(|account| account.as_str() == name);
-                MovementPart::of(house.ok_or_else(|| corrupt("credit_account_id"))?)
+                MovementPart::of(SystemAccount::parse(name).ok_or_else(|| corrupt("credit_account_id"))?)
             }
             None => MovementPart::Payment,
         };
