@@ -12,37 +12,22 @@ use serde::Serialize;
 use vend::Product;
 
 use crate::{
+    days::{By, Days, Head, Key, show},
     error::VendctlError,
-    parse,
-    report::{Report, Row, or_dash},
-    sales::{By, days, plain},
+    report::{Report, Row, or_dash, plain},
     session::Session,
 };
 
 #[derive(Debug, Args)]
 pub(crate) struct BookDays {
-    /// The day, such as 2026-11-20, or the first of several
-    #[arg(long, value_name = "DAY", value_parser = parse::day)]
-    date: NaiveDate,
-    /// The last day; without it the report is of one day
-    #[arg(long, value_name = "DAY", value_parser = parse::day)]
-    to: Option<NaiveDate>,
+    #[command(flatten)]
+    days: Days,
     /// What each line is of, in any combination [default: what the balances are of]
     #[arg(long, value_delimiter = ',')]
     by: Option<Vec<By>>,
     /// Print CSV
     #[arg(long)]
     csv: bool,
-}
-
-/// What a line is of. An absent part is added up.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    day: Option<NaiveDate>,
-    organisation: Option<String>,
-    provider: Option<String>,
-    product: Option<&'static str>,
-    currency: String,
 }
 
 /// A line before it is shown.
@@ -64,16 +49,6 @@ struct Books<'a> {
     part: BookPart,
     by: &'a [By],
     codes: BTreeMap<OrganisationId, String>,
-}
-
-#[derive(Serialize)]
-struct Head {
-    day: Option<String>,
-    organisation: Option<String>,
-    provider: Option<String>,
-    product: Option<&'static str>,
-    currency: String,
-    count: i64,
 }
 
 /// Amounts are plain texts with two decimals in tables, and in hundredths for programs.
@@ -119,7 +94,7 @@ impl BookDays {
         part: BookPart,
         view: impl Fn(Key, Line) -> Result<V, MoneyError>,
     ) -> Result<Report, VendctlError> {
-        let days = days(session, self.date, self.to)?;
+        let days = self.days.reported(session)?;
         let report = back_office::report_books(&session.store, part, &days).await?;
         let organisations = session.onboarding.organisations().await?;
         let codes = organisations.into_iter().map(|found| (OrganisationId(found.id), found.code)).collect();
@@ -130,17 +105,11 @@ impl BookDays {
         });
         let lines = Books { part, by, codes }.lines(&report)?;
         let views = lines.into_iter().map(|(key, line)| view(key, line)).collect::<Result<Vec<V>, _>>()?;
-        let shown = if self.csv { Report::csv(&views)? } else { Report::list(&views) };
-        let is_open = !report.is_complete && !self.csv;
-        Ok(if is_open { shown.noting("A day has not ended, so its lines still grow.") } else { shown })
+        show(&views, self.csv, report.is_complete)
     }
 }
 
 impl Books<'_> {
-    fn is_by(&self, part: By) -> bool {
-        self.by.contains(&part)
-    }
-
     /// Whether each line has a balance: it is not divided further than balances and payouts are.
     fn has_balances(&self) -> bool {
         let divides = |part| match (part, self.part) {
@@ -160,14 +129,15 @@ impl Books<'_> {
         product: Option<&'static str>,
         currency: Currency,
     ) -> Key {
-        let code = organisation.map(|id| self.codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string()));
-        Key {
-            day: self.is_by(By::Day).then_some(day),
-            organisation: code.filter(|_| self.is_by(By::Organisation)),
-            provider: provider.filter(|_| self.is_by(By::Provider)).map(str::to_owned),
-            product: product.filter(|_| self.is_by(By::Product)),
+        let code = |id: OrganisationId| self.codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string());
+        let key = Key {
+            day: Some(day),
+            organisation: organisation.map(code),
+            provider: provider.map(str::to_owned),
+            product,
             currency: currency.to_string(),
-        }
+        };
+        key.divided(self.by)
     }
 
     fn lines(&self, report: &BookReport) -> Result<BTreeMap<Key, Line>, MoneyError> {
@@ -190,7 +160,7 @@ impl Books<'_> {
             }
             lines.entry(key).or_insert_with(|| self.nothing(moved.amount.currency())).add(moved)?;
         }
-        if self.has_balances() && self.is_by(By::Day) {
+        if self.has_balances() && self.by.contains(&By::Day) {
             self.carry(&mut lines, &report.days)?;
         }
         lines.retain(|_, line| !line.is_empty());
@@ -267,30 +237,6 @@ impl Line {
     /// What was paid out, if the lines are not divided further than that.
     fn paid(&self) -> Option<i64> {
         self.opening.map(|_| -self.paid.minor())
-    }
-}
-
-impl Head {
-    fn of(key: Key, count: i64) -> Self {
-        Self {
-            day: key.day.map(|day| day.to_string()),
-            organisation: key.organisation,
-            provider: key.provider,
-            product: key.product,
-            currency: key.currency,
-            count,
-        }
-    }
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            or_dash(self.day.as_deref()),
-            or_dash(self.organisation.as_deref()),
-            or_dash(self.provider.as_deref()),
-            or_dash(self.product),
-            self.currency.clone(),
-            self.count.to_string(),
-        ]
     }
 }
 

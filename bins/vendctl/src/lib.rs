@@ -13,6 +13,7 @@ mod audit;
 mod books;
 mod care;
 mod client;
+mod days;
 mod default_provider;
 mod discrepancies;
 mod error;

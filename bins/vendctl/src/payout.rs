@@ -3,7 +3,7 @@
 use back_office::{Movement, PaidOut, Payee, Payout, PayoutReversal};
 use clap::{Args, Subcommand};
 use ledger::AccountId;
-use money::{Currency, Money};
+use money::Money;
 use serde::Serialize;
 
 use crate::{
@@ -29,7 +29,7 @@ pub(crate) enum FeesVerb {
         #[arg(value_parser = parse::amount)]
         amount: Amount,
         #[command(flatten)]
-        named: NamedPayout,
+        named: Named,
     },
     /// Undo one settlement of fees, once, by the number of its journal entry
     #[command(after_help = "Example:\n  vendctl fees reverse 4711 --reason \"a zero too many\"")]
@@ -65,24 +65,7 @@ pub(crate) struct PayProvider {
     #[arg(value_parser = parse::amount)]
     amount: Amount,
     #[command(flatten)]
-    named: NamedPayout,
-}
-
-/// The arguments of every payout beside wallets, besides its amount.
-#[derive(Debug, Args)]
-pub(crate) struct NamedPayout {
-    /// The currency of the amount
-    #[arg(long, value_name = "CCY", value_parser = parse::currency)]
-    currency: Currency,
-    /// Your own id of the payment, such as the bank's reference: each id is posted once
-    ///
-    /// If you enter the same command again, it posts nothing and says so. Another payment under the same id is refused.
-    #[arg(long, value_name = "REFERENCE", value_parser = parse::reference)]
-    id: String,
-    #[command(flatten)]
-    care: Care,
-    #[command(flatten)]
-    why: Why,
+    named: Named,
 }
 
 /// The payout that is undone.
@@ -110,7 +93,7 @@ struct PayoutView {
 
 pub(crate) async fn fees(session: &Session, verb: &FeesVerb) -> Result<Report, VendctlError> {
     match verb {
-        FeesVerb::Settle { amount, named } => named.pay(session, Payee::Operator, *amount).await,
+        FeesVerb::Settle { amount, named } => pay(session, named, Payee::Operator, *amount).await,
         FeesVerb::Reverse(reverse) => reverse.run(session).await,
     }
 }
@@ -126,36 +109,36 @@ pub(crate) async fn commission(session: &Session, verb: &CommissionVerb) -> Resu
 impl PayProvider {
     pub(crate) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let code = provider::find(session, &self.code).await?.code;
-        self.named.pay(session, Payee::Provider(code), self.amount).await
+        pay(session, &self.named, Payee::Provider(code), self.amount).await
     }
 }
 
-impl NamedPayout {
-    /// Rehearses it first, so that a person is asked about what will happen.
-    async fn pay(&self, session: &Session, payee: Payee, amount: Amount) -> Result<Report, VendctlError> {
-        let amount = amount.of(self.currency);
-        session.check_ceiling(amount)?;
-        let payout = Payout { payee, amount, reference: self.id.clone() };
-        let pay = |is_rehearsal| {
-            back_office::pay_out(session.database(), payout.clone(), is_rehearsal, session.act(&self.why))
-        };
-        let foreseen = pay(true).await?;
-        if self.care.dry_run || foreseen.was_there {
-            let note = if foreseen.was_there { POSTED_BEFORE } else { REHEARSED };
-            return Ok(Report::one(&self.view(&payout, &foreseen)).noting(note));
-        }
-        self.care.ask(&format!("{amount} is paid to {}; {}", name(&payout.payee), rest(foreseen.left)))?;
-        let paid = pay(false).await?;
-        let report = Report::one(&self.view(&payout, &paid));
-        Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
+/// Rehearses it first, so that a person is asked about what will happen.
+async fn pay(session: &Session, named: &Named, payee: Payee, amount: Amount) -> Result<Report, VendctlError> {
+    let amount = amount.of(named.currency);
+    session.check_ceiling(amount)?;
+    let payout = Payout { payee, amount, reference: named.id.clone() };
+    let pay = |is_rehearsal| {
+        back_office::pay_out(session.database(), payout.clone(), is_rehearsal, session.act(&named.why))
+    };
+    let foreseen = pay(true).await?;
+    if named.care.dry_run || foreseen.was_there {
+        let note = if foreseen.was_there { POSTED_BEFORE } else { REHEARSED };
+        return Ok(Report::one(&PayoutView::of(&payout, &foreseen)).noting(note));
     }
+    named.care.ask(&format!("{amount} is paid to {}; {}", name(&payout.payee), rest(foreseen.left)))?;
+    let paid = pay(false).await?;
+    let report = Report::one(&PayoutView::of(&payout, &paid));
+    Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
+}
 
-    fn view(&self, payout: &Payout, paid: &PaidOut) -> PayoutView {
+impl PayoutView {
+    fn of(payout: &Payout, paid: &PaidOut) -> Self {
         let (entry, posted_at) = paid.posted.unzip();
-        PayoutView {
+        Self {
             entry,
             provider: provider_of(&payout.payee),
-            reference: Some(self.id.clone()),
+            reference: Some(payout.reference.clone()),
             reverses: None,
             amount: payout.amount.to_string(),
             posted_at: posted_at.map(instant),

@@ -92,6 +92,12 @@ pub(crate) fn or_dash(text: Option<&str>) -> String {
     text.unwrap_or("-").to_owned()
 }
 
+/// An amount that a spreadsheet takes for a number.
+pub(crate) fn plain(hundredths: i64) -> String {
+    let (sign, size) = (if hundredths < 0 { "-" } else { "" }, hundredths.unsigned_abs());
+    format!("{sign}{}.{:02}", size / 100, size % 100)
+}
+
 pub(crate) fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.to_owned()
 }

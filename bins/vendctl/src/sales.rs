@@ -4,23 +4,20 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, NaiveDate, Utc};
-use clap::{Args, Subcommand, ValueEnum};
+use chrono::{DateTime, Utc};
+use clap::{Args, Subcommand};
 use money::{Currency, Money, MoneyError};
-use purchase::{DaySales, OrganisationId, Period, ReportedDay};
+use purchase::{DaySales, OrganisationId};
 use serde::Serialize;
 
 use crate::{
     books::BookDays,
+    days::{By, Days, Head, Key, show},
     error::VendctlError,
-    moment::Moment,
     parse,
-    report::{Report, Row, or_dash},
+    report::{Report, Row, plain},
     session::Session,
 };
-
-/// The greatest number of days of one report.
-const DAYS_MAX: usize = 92;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -60,12 +57,8 @@ pub(crate) enum Verb {
 
 #[derive(Debug, Args)]
 pub(crate) struct Sales {
-    /// The day, such as 2026-11-20, or the first of several
-    #[arg(long, value_name = "DAY", value_parser = parse::day)]
-    date: NaiveDate,
-    /// The last day; without it the report is of one day
-    #[arg(long, value_name = "DAY", value_parser = parse::day)]
-    to: Option<NaiveDate>,
+    #[command(flatten)]
+    days: Days,
     /// What each line is of, in any combination
     #[arg(long, value_delimiter = ',', default_value = "provider,product")]
     by: Vec<By>,
@@ -77,33 +70,11 @@ pub(crate) struct Sales {
     csv: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    Day,
-    Organisation,
-    Provider,
-    Product,
-}
-
-/// What a line is of. An absent part is added up.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    day: Option<NaiveDate>,
-    organisation: Option<String>,
-    provider: Option<String>,
-    product: Option<&'static str>,
-    currency: String,
-}
-
 /// Amounts are texts with two decimals and without the currency, and in hundredths for programs.
 #[derive(Serialize)]
 struct View {
-    day: Option<String>,
-    organisation: Option<String>,
-    provider: Option<String>,
-    product: Option<&'static str>,
-    currency: String,
-    count: i64,
+    #[serde(flatten)]
+    head: Head,
     total_hundredths: i64,
     net_hundredths: i64,
     charge_hundredths: i64,
@@ -130,7 +101,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 
 impl Sales {
     async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
-        let days = days(session, self.date, self.to)?;
+        let days = self.days.reported(session)?;
         let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
         let mut open_until: Option<DateTime<Utc>> = None;
         for (code, organisation) in self.organisations(session).await? {
@@ -143,9 +114,7 @@ impl Sales {
             }
         }
         let lines: Vec<View> = sums.into_iter().map(View::from).collect();
-        let report = if self.csv { Report::csv(&lines)? } else { Report::list(&lines) };
-        let is_open = open_until.is_some() && !self.csv;
-        Ok(if is_open { report.noting("A day has not ended, so its lines still grow.") } else { report })
+        show(&lines, self.csv, open_until.is_none())
     }
 
     async fn organisations(&self, session: &Session) -> Result<Vec<(String, OrganisationId)>, VendctlError> {
@@ -162,14 +131,14 @@ impl Sales {
         organisation: &str,
         sold: &DaySales,
     ) -> Result<(), MoneyError> {
-        let by = |part| self.by.contains(&part);
         let key = Key {
-            day: by(By::Day).then_some(sold.date),
-            organisation: by(By::Organisation).then(|| organisation.to_owned()),
-            provider: by(By::Provider).then(|| sold.provider_code.clone()),
-            product: by(By::Product).then(|| sold.product.as_str()),
+            day: Some(sold.date),
+            organisation: Some(organisation.to_owned()),
+            provider: Some(sold.provider_code.clone()),
+            product: Some(sold.product.as_str()),
             currency: sold.total.currency().to_string(),
         };
+        let key = key.divided(&self.by);
         let line = sums.entry(key).or_insert_with(|| Sums::none(sold.total.currency()));
         line.count += sold.count;
         line.total = line.total.plus(sold.total)?;
@@ -178,25 +147,6 @@ impl Sales {
         line.commission = line.commission.plus(sold.commission)?;
         Ok(())
     }
-}
-
-/// The days from `first` to `last`, in the time zone of the settings.
-pub(crate) fn days(
-    session: &Session,
-    first: NaiveDate,
-    last: Option<NaiveDate>,
-) -> Result<Vec<ReportedDay>, VendctlError> {
-    let last = last.unwrap_or(first);
-    let dates: Vec<NaiveDate> = first.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
-    if dates.is_empty() || dates.len() > DAYS_MAX {
-        return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
-    }
-    let beginning = |date: NaiveDate| session.moment(Moment::beginning_of(date));
-    let day = |date: NaiveDate| {
-        let (from, to) = (beginning(date)?, beginning(date.succ_opt().unwrap_or(date))?);
-        Ok(ReportedDay { date, period: Period { from, to } })
-    };
-    dates.into_iter().map(day).collect()
 }
 
 impl Sums {
@@ -209,12 +159,7 @@ impl Sums {
 impl From<(Key, Sums)> for View {
     fn from((key, sums): (Key, Sums)) -> Self {
         Self {
-            day: key.day.map(|day| day.to_string()),
-            organisation: key.organisation,
-            provider: key.provider,
-            product: key.product,
-            currency: key.currency,
-            count: sums.count,
+            head: Head::of(key, sums.count),
             total_hundredths: sums.total.minor(),
             net_hundredths: sums.net.minor(),
             charge_hundredths: sums.charge.minor(),
@@ -238,23 +183,8 @@ impl Row for View {
     ];
 
     fn cells(&self) -> Vec<String> {
-        vec![
-            or_dash(self.day.as_deref()),
-            or_dash(self.organisation.as_deref()),
-            or_dash(self.provider.as_deref()),
-            or_dash(self.product),
-            self.currency.clone(),
-            self.count.to_string(),
-            plain(self.total_hundredths),
-            plain(self.net_hundredths),
-            plain(self.charge_hundredths),
-            plain(self.commission_hundredths),
-        ]
+        let sums =
+            [self.total_hundredths, self.net_hundredths, self.charge_hundredths, self.commission_hundredths];
+        self.head.cells().into_iter().chain(sums.map(plain)).collect()
     }
-}
-
-/// An amount that a spreadsheet takes for a number.
-pub(crate) fn plain(hundredths: i64) -> String {
-    let (sign, size) = (if hundredths < 0 { "-" } else { "" }, hundredths.unsigned_abs());
-    format!("{sign}{}.{:02}", size / 100, size % 100)
 }

@@ -84,21 +84,21 @@ pub(crate) enum Verb {
     },
 }
 
-/// The arguments of every payment, besides its amount.
+/// The arguments of every payment and payout, besides its amount.
 #[derive(Debug, Args)]
 pub(crate) struct Named {
-    /// The currency of the amount, which must be the wallet's
+    /// The currency of the amount; a wallet takes only its own
     #[arg(long, value_name = "CCY", value_parser = parse::currency)]
-    currency: Currency,
+    pub(crate) currency: Currency,
     /// Your own id of the payment, such as the bank's reference: each id is posted once
     ///
     /// If you enter the same command again, it posts nothing and says so. Another payment under the same id is refused.
     #[arg(long, value_name = "REFERENCE", value_parser = parse::reference)]
-    id: String,
+    pub(crate) id: String,
     #[command(flatten)]
-    care: Care,
+    pub(crate) care: Care,
     #[command(flatten)]
-    why: Why,
+    pub(crate) why: Why,
 }
 
 #[derive(Serialize)]

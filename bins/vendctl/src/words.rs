@@ -1,5 +1,6 @@
 //! The closed sets of words that arguments choose from, as the command line spells them.
 
+use back_office::ActKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use identity::{Environment, Role};
 use ledger::{Category, SystemAccount};
@@ -115,13 +116,12 @@ impl Guarded {
         }
     }
 
-    /// As the database has it.
-    pub(crate) const fn code(self) -> &'static str {
+    pub(crate) const fn kind(self) -> ActKind {
         match self {
-            Self::TopUp => "TOP_UP",
-            Self::Adjust => "ADJUST",
-            Self::Resolve => "RESOLVE",
-            Self::Declare => "DECLARE",
+            Self::TopUp => ActKind::TopUp,
+            Self::Adjust => ActKind::Adjust,
+            Self::Resolve => ActKind::Resolve,
+            Self::Declare => ActKind::Declare,
         }
     }
 

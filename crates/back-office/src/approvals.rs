@@ -6,7 +6,7 @@ mod decide;
 mod request;
 mod threshold;
 
-pub use approve::{ApproveError, Posted, approve_request, rehearse_approval};
+pub use approve::{ApproveError, approve_request, rehearse_approval};
 pub use decide::reject_request;
 pub use request::{
     ActKind, ApprovalRequest, NewRequest, RequestDecision, SECRET_COLUMN, SealedRequest, find_request,

@@ -12,6 +12,7 @@ mod housekeeping;
 mod measures;
 mod oversight;
 mod payouts;
+mod posted_entry;
 mod privacy;
 mod reconciliation;
 mod rule;
@@ -27,8 +28,8 @@ pub use accounts::{
     top_up,
 };
 pub use approvals::{
-    ActKind, ApprovalRequest, ApproveError, NewRequest, Posted, RequestDecision, SECRET_COLUMN,
-    SealedRequest, Threshold, approve_request, find_request, list_requests, list_thresholds, needs_approval,
+    ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, SECRET_COLUMN, SealedRequest,
+    Threshold, approve_request, find_request, list_requests, list_thresholds, needs_approval,
     rehearse_approval, reject_request, request_approval, set_threshold,
 };
 pub use archive::{
@@ -50,6 +51,7 @@ pub use oversight::{
     oversee_messages, oversee_purchase, oversee_purchases, oversee_webhooks, search_purchases,
 };
 pub use payouts::{PaidOut, Payee, Payout, PayoutReversal, pay_out, reverse_payout};
+pub use posted_entry::Posted;
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use reconciliation::{
     Aspect, Counts, DiscrepancyError, DiscrepancyKind, DiscrepancyRecord, DiscrepancyScope, InTheBooks,

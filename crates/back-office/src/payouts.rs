@@ -13,7 +13,10 @@ use directory::AuditContext;
 use ledger::SystemAccount;
 use money::{Currency, Money};
 
-use crate::accounts::{PaymentError, PaymentRefusal};
+use crate::{
+    accounts::{PaymentError, PaymentRefusal},
+    posted_entry::{Posted, PostedEntry},
+};
 
 pub use reverse::{PayoutReversal, reverse_payout};
 
@@ -41,7 +44,7 @@ pub struct Payout {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaidOut {
     /// The journal entry and its time. `None` in a rehearsal.
-    pub posted: Option<(i64, DateTime<Utc>)>,
+    pub posted: Option<Posted>,
     /// What the payee is owed afterwards. Negative: paid in advance.
     pub left: Money,
     /// Whether it had been posted before under this reference. If so, nothing was posted now.
@@ -100,14 +103,6 @@ struct PostPayout;
 impl Statement for PostPayout {
     const SQL: &str = "-- post_payout
 SELECT entry_id AS id, entry_posted_at AS posted_at FROM post_payout($1, $2, $3, $4, $5, $6, $7)";
-}
-
-#[derive(QueryableByName)]
-struct Written {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Timestamptz)]
-    posted_at: DateTime<Utc>,
 }
 
 /// Posts a payout. A repeat under the same reference posts nothing and reports that. In a rehearsal everything is checked and
@@ -192,13 +187,9 @@ impl Payee {
 }
 
 impl Payout {
-    async fn write(
-        &self,
-        transaction: &Transaction,
-        act: &AuditContext,
-    ) -> Result<(i64, DateTime<Utc>), DatabaseError> {
+    async fn write(&self, transaction: &Transaction, act: &AuditContext) -> Result<Posted, DatabaseError> {
         let currency = self.amount.currency();
-        let written = prepared::<PostPayout>()
+        let posted = prepared::<PostPayout>()
             .bind::<Text, _>(self.payee.kind())
             .bind::<Nullable<Text>, _>(self.payee.provider())
             .bind::<Text, _>(currency.as_str())
@@ -206,9 +197,8 @@ impl Payout {
             .bind::<Text, _>(self.reference.as_str())
             .bind::<Text, _>(act.actor.as_str())
             .bind::<Text, _>(act.reason.as_str())
-            .get_result::<Written>(transaction);
-        let written = written.await?;
-        Ok((written.id, written.posted_at))
+            .get_result::<PostedEntry>(transaction);
+        Ok(posted.await?.into())
     }
 }
 

@@ -14,9 +14,10 @@ use crate::env::{start_env, turn};
 
 /// What is declared for the provider.
 const SLOTS: u16 = 6;
+/// So many are in doubt that the workers are busy for long enough.
 const PURCHASES: usize = 90;
-/// How many of them must be in doubt, so that the workers are busy for long enough.
-const ENOUGH: usize = 60;
+/// So few that a busy server reads each of them in time.
+const AT_A_TIME: usize = 20;
 /// So long that the workers work on these purchases for ten seconds, and shorter than the deadline of an enquiry.
 const ENQUIRY_MS: u32 = 700;
 /// When the slots are shared as they should be, so that the rest ends soon.
@@ -28,29 +29,33 @@ const SHARES: &str = "SELECT string_agg(slots::text, ' ' ORDER BY slots) FROM sl
     WHERE provider_code = 'BPC' AND lease_until > now()";
 
 /// Leaves purchases in doubt. Their vends are made, and the answers are lost. On a busy machine some confirms are too old when they
-/// are read, and buy nothing.
+/// are read. They buy nothing, and others take their place.
 async fn lose_answers(env: &Arc<FaultEnv>, round: &str) {
-    let integrator = env.integrators.first().unwrap().clone();
     let mut confirms = JoinSet::new();
-    for number in 0..PURCHASES {
-        let order = Order {
-            account: integrator.self_managed.0,
-            subscriber: env.takes_meter(),
-            external_reference: format!("{round}-{number}"),
-            amount: "10.00".to_owned(),
-            route: Route::over(Surface::V1),
-        };
-        env.simulator.will(&order.subscriber, Behaviour::LostReply).await;
-        let (env, integrator) = (env.clone(), integrator.clone());
-        confirms.spawn(async move { integrator.confirm(env.url(), &order, PATIENT).await.claim() });
-    }
-    let mut lost = 0;
-    while let Some(claim) = confirms.join_next().await {
-        let claim = claim.unwrap();
+    let (mut sent, mut lost) = (0, 0);
+    while lost < PURCHASES {
+        while confirms.len() < AT_A_TIME.min(PURCHASES - lost) {
+            confirms.spawn(lose_an_answer(env.clone(), format!("{round}-{sent}")));
+            sent += 1;
+        }
+        let claim = confirms.join_next().await.unwrap().unwrap();
         assert!(matches!(claim, Claim::Nothing | Claim::NotBought), "{claim:?}");
         lost += usize::from(claim == Claim::Nothing);
+        assert!(sent < 3 * PURCHASES, "of {sent} confirms only {lost} lost their answer");
     }
-    assert!(lost >= ENOUGH, "only {lost} answers were lost");
+}
+
+async fn lose_an_answer(env: Arc<FaultEnv>, external_reference: String) -> Claim {
+    let integrator = env.integrators.first().unwrap();
+    let order = Order {
+        account: integrator.self_managed.0,
+        subscriber: env.takes_meter(),
+        external_reference,
+        amount: "10.00".to_owned(),
+        route: Route::over(Surface::V1),
+    };
+    env.simulator.will(&order.subscriber, Behaviour::LostReply).await;
+    integrator.confirm(env.url(), &order, PATIENT).await.claim()
 }
 
 async fn answer_enquiries_after(env: &FaultEnv, delay_ms: u32) {

@@ -9,7 +9,7 @@ use crate::{
     arguments::Why,
     error::VendctlError,
     parse::Amount,
-    report::{Report, Row},
+    report::{Report, Row, plain},
     session::Session,
     words::Guarded,
 };
@@ -24,8 +24,8 @@ struct View {
 pub(super) async fn list(session: &Session) -> Result<Report, VendctlError> {
     let thresholds = back_office::list_thresholds(session.database()).await?;
     let views = Guarded::ALL.map(|act| {
-        let above = thresholds.iter().find(|threshold| threshold.act == act.code());
-        View { act: act.word(), above: above.and_then(|threshold| threshold.above).map(hundredths) }
+        let above = thresholds.iter().find(|threshold| threshold.act == act.kind().code());
+        View { act: act.word(), above: above.and_then(|threshold| threshold.above).map(plain) }
     });
     Ok(Report::list(&views))
 }
@@ -42,19 +42,15 @@ pub(super) async fn set(
     }
     let above = (!off).then(|| above.map_or(0, Amount::minor));
     let thresholds = back_office::list_thresholds(session.database()).await?;
-    let lowers = thresholds.iter().any(|now| now.act == act.code() && now.is_lowered_by(above));
+    let lowers = thresholds.iter().any(|now| now.act == act.kind().code() && now.is_lowered_by(above));
     if lowers {
-        let arguments = json!({ "act": act.code(), "above": above });
+        let arguments = json!({ "act": act.kind().code(), "above": above });
         let request = NewRequest { kind: ActKind::Threshold, arguments, token: None };
         return approvals::request(session, request, session.act(why)).await;
     }
-    let threshold = Threshold { act: act.code().to_owned(), above };
+    let threshold = Threshold { act: act.kind().code().to_owned(), above };
     back_office::set_threshold(session.database(), threshold, session.act(why)).await?;
     list(session).await
-}
-
-fn hundredths(minor: i64) -> String {
-    format!("{}.{:02}", minor / 100, minor % 100)
 }
 
 impl Row for View {

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     ExpressionMethods, NullableExpressionMethods, QueryDsl, SelectableHelper,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Nullable, Text},
 };
 use directory::AuditContext;
 use ledger::{AccountId, Category, LedgerError, Wallet};
@@ -13,6 +13,7 @@ use money::{Currency, Money};
 
 use super::{movement::Movement, status::AccountStatus};
 use crate::{
+    posted_entry::PostedEntry,
     schema::{accounts, journal_entries, payouts, postings},
     system_account,
 };
@@ -142,8 +143,8 @@ pub(crate) async fn post(
     if let Some((entry, posted_at)) = posted_before {
         return Ok(Ok(Paid { entry, posted_at, available, was_there: true }));
     }
-    let written = write(transaction, payment, act).await?;
-    Ok(Ok(Paid { entry: written.id, posted_at: written.posted_at, available, was_there: false }))
+    let (entry, posted_at) = write(transaction, payment, act).await?.into();
+    Ok(Ok(Paid { entry, posted_at, available, was_there: false }))
 }
 
 /// Locks the wallet, and decides whether the payment may be posted.
@@ -283,19 +284,11 @@ impl Statement for WritePayment {
     const SQL: &str = include_str!("write_payment.sql");
 }
 
-#[derive(diesel::QueryableByName)]
-struct Written {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Timestamptz)]
-    posted_at: DateTime<Utc>,
-}
-
 async fn write(
     transaction: &Transaction,
     payment: &Payment,
     act: &AuditContext,
-) -> Result<Written, DatabaseError> {
+) -> Result<PostedEntry, DatabaseError> {
     if payment.movement == Movement::PayOut {
         return pay_commission(transaction, payment, act).await;
     }
@@ -324,7 +317,7 @@ async fn pay_commission(
     transaction: &Transaction,
     payment: &Payment,
     act: &AuditContext,
-) -> Result<Written, DatabaseError> {
+) -> Result<PostedEntry, DatabaseError> {
     let written = prepared::<PayCommission>()
         .bind::<BigInt, _>(payment.wallet.0)
         .bind::<BigInt, _>(payment.amount.minor())

@@ -1,11 +1,10 @@
 //! A payment that was entered by mistake is undone: the same amount goes back between the same accounts, once.
 
 use catalogue::read_currency;
-use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{BigInt, Bool, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Bool, Nullable, Text},
 };
 use directory::AuditContext;
 use ledger::{AccountId, SystemAccount};
@@ -15,6 +14,7 @@ use super::{
     movement::Movement,
     payment::{Foreseen, Payment, PaymentRefusal, judge},
 };
+use crate::posted_entry::{Posted, undo};
 
 /// A payment and its reversal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Reversal {
     /// What is taken out of the wallet (negative) or put into it.
     pub amount: Money,
     /// The entry that undoes the payment, and when it was posted. `None` in a rehearsal.
-    pub posted: Option<(i64, DateTime<Utc>)>,
+    pub posted: Option<Posted>,
     /// The amount that can be spent from the wallet afterwards.
     pub available: Money,
 }
@@ -104,14 +104,6 @@ impl Statement for ReversePayment {
 SELECT entry_id AS id, entry_posted_at AS posted_at FROM reverse_payment($1, $2, $3)";
 }
 
-#[derive(QueryableByName)]
-struct Written {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Timestamptz)]
-    posted_at: DateTime<Utc>,
-}
-
 /// Another operator may undo the payment until its wallet is locked, so that is read once more then. A refusal has written
 /// nothing.
 pub(crate) async fn reverse(
@@ -135,7 +127,8 @@ pub(crate) async fn reverse(
     if let Some(reversed_by) = now.and_then(|payment| payment.reversed_by) {
         return Ok(Err(ReverseError::Reversed { entry, reversed_by }));
     }
-    let posted = if is_rehearsal { None } else { Some(write(transaction, entry, act).await?) };
+    let posted =
+        if is_rehearsal { None } else { Some(undo::<ReversePayment>(transaction, entry, act).await?) };
     let taken = Money::from_minor(-payment.amount.minor(), payment.amount.currency());
     let amount = if payment.movement.takes() { taken } else { payment.amount };
     Ok(Ok(Reversal { wallet: payment.wallet, amount, posted, available }))
@@ -144,20 +137,6 @@ pub(crate) async fn reverse(
 async fn find(transaction: &Transaction, entry: i64) -> Result<Option<PaymentRow>, DatabaseError> {
     let rows: Vec<PaymentRow> = prepared::<FindPayment>().bind::<BigInt, _>(entry).load(transaction).await?;
     Ok(rows.into_iter().next().filter(|payment| !payment.stays))
-}
-
-async fn write(
-    transaction: &Transaction,
-    entry: i64,
-    act: &AuditContext,
-) -> Result<(i64, DateTime<Utc>), DatabaseError> {
-    let written = prepared::<ReversePayment>()
-        .bind::<BigInt, _>(entry)
-        .bind::<Text, _>(act.actor.as_str())
-        .bind::<Text, _>(act.reason.as_str())
-        .get_result::<Written>(transaction);
-    let written = written.await?;
-    Ok((written.id, written.posted_at))
 }
 
 impl PaymentRow {

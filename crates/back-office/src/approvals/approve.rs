@@ -15,11 +15,9 @@ use serde_json::Value;
 use super::request::{ActKind, ApprovalRequest, read};
 use crate::{
     accounts::{Foreseen, Movement, Payment, PaymentRefusal, ReverseError, judge, reverse},
+    posted_entry::Posted,
     unmatched_vends::{UnmatchedVendError, undecided_sum},
 };
-
-/// The entry of a payment that was approved.
-pub type Posted = (i64, DateTime<Utc>);
 
 /// Why nothing was approved, or why that is unknown.
 #[derive(Debug, thiserror::Error)]

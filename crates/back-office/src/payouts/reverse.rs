@@ -1,7 +1,6 @@
 //! A payout that was entered by mistake is undone: the same amount goes back between the same system accounts, once.
 
 use catalogue::read_currency;
-use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     QueryableByName,
@@ -10,8 +9,11 @@ use diesel::{
 use directory::AuditContext;
 use money::Money;
 
-use super::{Payee, Written};
-use crate::accounts::ReverseError;
+use super::Payee;
+use crate::{
+    accounts::ReverseError,
+    posted_entry::{Posted, undo},
+};
 
 /// A payout and its reversal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub struct PayoutReversal {
     /// What comes back.
     pub amount: Money,
     /// The entry that undoes the payout, and when it was posted. `None` in a rehearsal.
-    pub posted: Option<(i64, DateTime<Utc>)>,
+    pub posted: Option<Posted>,
     /// What the payee is owed afterwards.
     pub left: Money,
 }
@@ -91,26 +93,13 @@ async fn reverse(
         return Ok(Err(ReverseError::Reversed { entry, reversed_by }));
     }
     let left = owed.plus(amount).map_err(|_overflow| corrupt())?;
-    let posted = if is_rehearsal { None } else { Some(write(transaction, entry, act).await?) };
+    let posted =
+        if is_rehearsal { None } else { Some(undo::<ReversePayout>(transaction, entry, act).await?) };
     Ok(Ok(PayoutReversal { payee, amount, posted, left }))
 }
 
 async fn find(transaction: &Transaction, entry: i64) -> Result<Option<FoundRow>, DatabaseError> {
     prepared::<FindPayout>().bind::<BigInt, _>(entry).optional(transaction).await
-}
-
-async fn write(
-    transaction: &Transaction,
-    entry: i64,
-    act: &AuditContext,
-) -> Result<(i64, DateTime<Utc>), DatabaseError> {
-    let written = prepared::<ReversePayout>()
-        .bind::<BigInt, _>(entry)
-        .bind::<Text, _>(act.actor.as_str())
-        .bind::<Text, _>(act.reason.as_str())
-        .get_result::<Written>(transaction);
-    let written = written.await?;
-    Ok((written.id, written.posted_at))
 }
 
 impl FoundRow {

@@ -1,0 +1,121 @@
+//! The days of a report, and what its lines are of.
+
+use chrono::NaiveDate;
+use clap::{Args, ValueEnum};
+use purchase::{Period, ReportedDay};
+use serde::Serialize;
+
+use crate::{
+    error::VendctlError,
+    moment::Moment,
+    parse,
+    report::{Report, Row, or_dash},
+    session::Session,
+};
+
+/// The greatest number of days of one report.
+const DAYS_MAX: usize = 92;
+
+#[derive(Debug, Args)]
+pub(crate) struct Days {
+    /// The day, such as 2026-11-20, or the first of several
+    #[arg(long, value_name = "DAY", value_parser = parse::day)]
+    date: NaiveDate,
+    /// The last day; without it the report is of one day
+    #[arg(long, value_name = "DAY", value_parser = parse::day)]
+    to: Option<NaiveDate>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    Day,
+    Organisation,
+    Provider,
+    Product,
+}
+
+/// What a line is of. An absent part is added up.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    pub(crate) day: Option<NaiveDate>,
+    pub(crate) organisation: Option<String>,
+    pub(crate) provider: Option<String>,
+    pub(crate) product: Option<&'static str>,
+    pub(crate) currency: String,
+}
+
+/// The first cells of a line.
+#[derive(Serialize)]
+pub(crate) struct Head {
+    day: Option<String>,
+    organisation: Option<String>,
+    provider: Option<String>,
+    product: Option<&'static str>,
+    currency: String,
+    count: i64,
+}
+
+impl Days {
+    /// These days in the time zone of the settings.
+    pub(crate) fn reported(&self, session: &Session) -> Result<Vec<ReportedDay>, VendctlError> {
+        let last = self.to.unwrap_or(self.date);
+        let dates: Vec<NaiveDate> =
+            self.date.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
+        if dates.is_empty() || dates.len() > DAYS_MAX {
+            return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
+        }
+        let beginning = |date: NaiveDate| session.moment(Moment::beginning_of(date));
+        let day = |date: NaiveDate| {
+            let (from, to) = (beginning(date)?, beginning(date.succ_opt().unwrap_or(date))?);
+            Ok(ReportedDay { date, period: Period { from, to } })
+        };
+        dates.into_iter().map(day).collect()
+    }
+}
+
+impl Key {
+    /// The key without the parts that are added up.
+    pub(crate) fn divided(self, by: &[By]) -> Self {
+        let is_by = |part| by.contains(&part);
+        Self {
+            day: self.day.filter(|_| is_by(By::Day)),
+            organisation: self.organisation.filter(|_| is_by(By::Organisation)),
+            provider: self.provider.filter(|_| is_by(By::Provider)),
+            product: self.product.filter(|_| is_by(By::Product)),
+            currency: self.currency,
+        }
+    }
+}
+
+impl Head {
+    pub(crate) fn of(key: Key, count: i64) -> Self {
+        Self {
+            day: key.day.map(|day| day.to_string()),
+            organisation: key.organisation,
+            provider: key.provider,
+            product: key.product,
+            currency: key.currency,
+            count,
+        }
+    }
+
+    pub(crate) fn cells(&self) -> Vec<String> {
+        vec![
+            or_dash(self.day.as_deref()),
+            or_dash(self.organisation.as_deref()),
+            or_dash(self.provider.as_deref()),
+            or_dash(self.product),
+            self.currency.clone(),
+            self.count.to_string(),
+        ]
+    }
+}
+
+/// The lines, and for a person whether they may still grow.
+pub(crate) fn show<V: Row>(lines: &[V], as_csv: bool, is_complete: bool) -> Result<Report, VendctlError> {
+    if as_csv {
+        return Report::csv(lines);
+    }
+    let report = Report::list(lines);
+    Ok(if is_complete { report } else { report.noting("A day has not ended, so its lines still grow.") })
+}
