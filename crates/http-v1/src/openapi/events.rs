@@ -71,8 +71,9 @@ fn data() -> OneOfBuilder {
         .item(endpoint.description(Some(
             "`webhook_endpoint.switched_off`: an endpoint accepted nothing any more, and nothing more is sent to it.",
         )))
-        .item(paused().description(Some("`provider.paused`: validate and confirm are refused until the pause ends.")))
-        .item(resumed().description(Some("`provider.resumed`: a pause has ended.")))
+        .item(pause_of_a_provider().description(Some(
+            "`provider.paused`: validate and confirm are refused until the pause ends. `provider.resumed`: it has ended.",
+        )))
         .description(Some("What it happened to. It never holds a token."))
 }
 
@@ -115,26 +116,21 @@ fn webhook_endpoint() -> ObjectBuilder {
     endpoint.property("switched_off_because", because).required("switched_off_because")
 }
 
-fn paused() -> ObjectBuilder {
+fn pause_of_a_provider() -> ObjectBuilder {
     let pause = with(ObjectBuilder::new(), "id", number("The number of the pause."));
-    let pause = pause.property("resumes_at", moment("When it ends by itself. Absent: an operator ends it."));
+    let pause = pause.property(
+        "resumes_at",
+        moment("When it ends by itself. Absent: an operator ends it, or it has ended."),
+    );
     let pause = pause.property("notice", text("What the operator says about it."));
-    with(of_provider(), "pause", pause)
-}
-
-fn resumed() -> ObjectBuilder {
-    let pause = with(ObjectBuilder::new(), "id", number("The number of the pause."));
-    let still = product_types("Those of them that another pause still covers.");
-    with(of_provider(), "pause", pause).property("still_paused", still).required("still_paused")
-}
-
-fn of_provider() -> ObjectBuilder {
     let provider = with(ObjectBuilder::new(), "code", text("Its `provider_code` in a purchase."));
     let provider = with(provider, "name", text("Its name for people."));
     let products = product_types("The products that you can buy from it and that the pause covers.");
-    with(ObjectBuilder::new(), "provider", provider)
+    let still = product_types("Only in `provider.resumed`: those of them that another pause still covers.");
+    with(with(ObjectBuilder::new(), "provider", provider), "pause", pause)
         .property("product_types", products)
         .required("product_types")
+        .property("still_paused", still)
 }
 
 fn product_types(description: &str) -> ArrayBuilder {
