@@ -1,12 +1,11 @@
 //! `vendctl report payable`, `fees` and `commission`: what was owed at the begin of a period, what moved it, and what is owed at its
 //! end.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use back_office::{BookCause, BookMove, BookPart, BookReport};
-use chrono::NaiveDate;
+use back_office::{BookKey, BookLine, BookPart};
 use clap::Args;
-use money::{Currency, Money, MoneyError};
+use money::{Money, MoneyError};
 use purchase::OrganisationId;
 use serde::Serialize;
 use vend::Product;
@@ -28,27 +27,6 @@ pub(crate) struct BookDays {
     /// Print CSV
     #[arg(long)]
     csv: bool,
-}
-
-/// A line before it is shown.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    /// Absent if nothing of this kind has a balance.
-    opening: Option<Money>,
-    count: i64,
-    sales: Money,
-    late_vends: Money,
-    unmatched_vends: Money,
-    corrected: Money,
-    /// Negative.
-    paid: Money,
-}
-
-/// What a report is of, and how its lines are divided.
-struct Books<'a> {
-    part: BookPart,
-    by: &'a [By],
-    codes: BTreeMap<OrganisationId, String>,
 }
 
 /// Amounts are plain texts with two decimals in tables, and in hundredths for programs.
@@ -92,176 +70,66 @@ impl BookDays {
         &self,
         session: &Session,
         part: BookPart,
-        view: impl Fn(Key, Line) -> Result<V, MoneyError>,
+        view: impl Fn(Head, BookLine) -> Result<V, MoneyError>,
     ) -> Result<Report, VendctlError> {
         let days = self.days.reported(session)?;
         let report = back_office::report_books(&session.store, part, &days).await?;
         let organisations = session.onboarding.organisations().await?;
-        let codes = organisations.into_iter().map(|found| (OrganisationId(found.id), found.code)).collect();
+        let codes: BTreeMap<_, _> =
+            organisations.into_iter().map(|found| (OrganisationId(found.id), found.code)).collect();
         let by = self.by.as_deref().unwrap_or(match part {
             BookPart::Payable => &[By::Provider],
             BookPart::Fees => &[],
             BookPart::Commission => &[By::Organisation],
         });
-        let lines = Books { part, by, codes }.lines(&report)?;
-        let views = lines.into_iter().map(|(key, line)| view(key, line)).collect::<Result<Vec<V>, _>>()?;
+        let divisions: Vec<_> = by.iter().map(|by| by.division()).collect();
+        let lines = report.lines(&divisions)?.into_iter().map(|(key, line)| (named(key, &codes), line));
+        // A person looks for the code of an organisation, and the lines are in the order of its number.
+        let lines: BTreeMap<Key, BookLine> = lines.collect();
+        let view = |(key, line): (Key, BookLine)| view(Head::of(key, line.count), line);
+        let views = lines.into_iter().map(view).collect::<Result<Vec<V>, _>>()?;
         show(&views, self.csv, report.is_complete)
     }
 }
 
-impl Books<'_> {
-    /// Whether each line has a balance: it is not divided further than balances and payouts are.
-    fn has_balances(&self) -> bool {
-        let divides = |part| match (part, self.part) {
-            (By::Day, _) | (By::Provider, BookPart::Payable) | (By::Organisation, BookPart::Commission) => {
-                false
-            }
-            (By::Organisation | By::Provider | By::Product, _) => true,
-        };
-        !self.by.iter().copied().any(divides)
-    }
-
-    fn key(
-        &self,
-        day: NaiveDate,
-        organisation: Option<OrganisationId>,
-        provider: Option<&str>,
-        product: Option<&'static str>,
-        currency: Currency,
-    ) -> Key {
-        let code = |id: OrganisationId| self.codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string());
-        let key = Key {
-            day: Some(day),
-            organisation: organisation.map(code),
-            provider: provider.map(str::to_owned),
-            product,
-            currency: currency.to_string(),
-        };
-        key.divided(self.by)
-    }
-
-    fn lines(&self, report: &BookReport) -> Result<BTreeMap<Key, Line>, MoneyError> {
-        let mut lines: BTreeMap<Key, Line> = BTreeMap::new();
-        if self.has_balances()
-            && let Some(first) = report.days.first()
-        {
-            for opening in &report.openings {
-                let (owed, provider) = (opening.balance, opening.provider_code.as_deref());
-                let key = self.key(*first, opening.organisation, provider, None, owed.currency());
-                lines.entry(key).or_insert_with(|| self.nothing(owed.currency())).open(owed)?;
-            }
-        }
-        for moved in &report.moves {
-            let product = moved.product.map(Product::as_str);
-            let provider = moved.provider_code.as_deref();
-            let key = self.key(moved.date, moved.organisation, provider, product, moved.amount.currency());
-            if !self.has_balances() && matches!(moved.cause, BookCause::Payout | BookCause::Correction) {
-                continue;
-            }
-            lines.entry(key).or_insert_with(|| self.nothing(moved.amount.currency())).add(moved)?;
-        }
-        if self.has_balances() && self.by.contains(&By::Day) {
-            self.carry(&mut lines, &report.days)?;
-        }
-        lines.retain(|_, line| !line.is_empty());
-        Ok(lines)
-    }
-
-    fn nothing(&self, currency: Currency) -> Line {
-        let zero = Money::zero(currency);
-        Line {
-            opening: self.has_balances().then_some(zero),
-            count: 0,
-            sales: zero,
-            late_vends: zero,
-            unmatched_vends: zero,
-            corrected: zero,
-            paid: zero,
-        }
-    }
-
-    /// Opens each day with what was owed at the end of the day before it, also if nothing moved on it.
-    fn carry(&self, lines: &mut BTreeMap<Key, Line>, days: &[NaiveDate]) -> Result<(), MoneyError> {
-        let kinds: BTreeSet<Key> = lines.keys().map(|key| Key { day: None, ..key.clone() }).collect();
-        for kind in kinds {
-            let mut owed: Option<Money> = None;
-            for day in days {
-                let key = Key { day: Some(*day), ..kind.clone() };
-                if let Some(before) = owed {
-                    lines
-                        .entry(key.clone())
-                        .or_insert_with(|| self.nothing(before.currency()))
-                        .open(before)?;
-                }
-                if let Some(line) = lines.get(&key) {
-                    owed = line.closing()?;
-                }
-            }
-        }
-        Ok(())
+fn named(key: BookKey, codes: &BTreeMap<OrganisationId, String>) -> Key {
+    let code = |id: OrganisationId| codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string());
+    Key {
+        day: key.day,
+        organisation: key.organisation.map(code),
+        provider: key.provider_code,
+        product: key.product.map(Product::as_str),
+        currency: key.currency.to_string(),
     }
 }
 
-impl Line {
-    fn open(&mut self, owed: Money) -> Result<(), MoneyError> {
-        self.opening = Some(self.opening.map_or(Ok(owed), |before| before.plus(owed))?);
-        Ok(())
-    }
-
-    fn add(&mut self, moved: &BookMove) -> Result<(), MoneyError> {
-        let sum = match moved.cause {
-            BookCause::Sale => &mut self.sales,
-            BookCause::LateVend => &mut self.late_vends,
-            BookCause::UnmatchedVend => &mut self.unmatched_vends,
-            BookCause::Payout => &mut self.paid,
-            BookCause::Correction => &mut self.corrected,
-        };
-        *sum = sum.plus(moved.amount)?;
-        if moved.cause == BookCause::Sale {
-            self.count += moved.count;
-        }
-        Ok(())
-    }
-
-    fn closing(&self) -> Result<Option<Money>, MoneyError> {
-        let moved = [self.sales, self.late_vends, self.unmatched_vends, self.corrected, self.paid];
-        let close = |opening: Money| moved.into_iter().try_fold(opening, Money::plus);
-        self.opening.map(close).transpose()
-    }
-
-    fn is_empty(&self) -> bool {
-        let sums = [self.sales, self.late_vends, self.unmatched_vends, self.corrected, self.paid];
-        sums.iter().all(|sum| sum.is_zero()) && self.opening.is_none_or(Money::is_zero)
-    }
-
-    /// What was paid out, if the lines are not divided further than that.
-    fn paid(&self) -> Option<i64> {
-        self.opening.map(|_| -self.paid.minor())
-    }
+/// What was paid out, where it is known what was owed.
+fn paid(line: &BookLine) -> Option<i64> {
+    line.opening.map(|_| -line.paid.minor())
 }
 
 impl PayableView {
-    fn of(key: Key, line: Line) -> Result<Self, MoneyError> {
+    fn of(head: Head, line: BookLine) -> Result<Self, MoneyError> {
         Ok(Self {
-            head: Head::of(key, line.count),
+            head,
             opening_hundredths: line.opening.map(Money::minor),
             sales_hundredths: line.sales.minor(),
             late_vends_hundredths: line.late_vends.minor(),
             unmatched_vends_hundredths: line.unmatched_vends.minor(),
-            paid_hundredths: line.paid(),
+            paid_hundredths: paid(&line),
             closing_hundredths: line.closing()?.map(Money::minor),
         })
     }
 }
 
 impl EarnedView {
-    fn of(key: Key, line: Line) -> Result<Self, MoneyError> {
+    fn of(head: Head, line: BookLine) -> Result<Self, MoneyError> {
         Ok(Self {
-            head: Head::of(key, line.count),
+            head,
             opening_hundredths: line.opening.map(Money::minor),
             earned_hundredths: line.sales.minor(),
             corrected_hundredths: line.opening.map(|_| line.corrected.minor()),
-            paid_hundredths: line.paid(),
+            paid_hundredths: paid(&line),
             closing_hundredths: line.closing()?.map(Money::minor),
         })
     }

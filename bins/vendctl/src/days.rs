@@ -1,5 +1,6 @@
 //! The days of a report, and what its lines are of.
 
+use back_office::Division;
 use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
 use purchase::{Period, ReportedDay};
@@ -70,6 +71,17 @@ impl Days {
             Ok(ReportedDay { date, period: Period { from, to } })
         };
         dates.into_iter().map(day).collect()
+    }
+}
+
+impl By {
+    pub(crate) const fn division(self) -> Division {
+        match self {
+            Self::Day => Division::Day,
+            Self::Organisation => Division::Organisation,
+            Self::Provider => Division::Provider,
+            Self::Product => Division::Product,
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Each day lies between two trial balances, so what is owed at its end is what was owed at its begin and what has moved since.
 
+mod lines;
+
 use catalogue::read_currency;
 use chrono::{DateTime, NaiveDate, Utc};
 use database::{DatabaseError, Run, Statement, prepared};
@@ -14,6 +16,8 @@ use money::Money;
 use purchase::{OrganisationId, ReportedDay};
 use store::Store;
 use vend::Product;
+
+pub use lines::{BookKey, BookLine, Division};
 
 /// A part of the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +76,10 @@ pub struct BookOpening {
 }
 
 /// A part of the books in a period.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookReport {
+    /// Which part.
+    pub part: BookPart,
     /// The days that have begun.
     pub days: Vec<NaiveDate>,
     /// What was owed at its begin.
@@ -156,7 +162,7 @@ pub async fn report_books(
     part: BookPart,
     days: &[ReportedDay],
 ) -> Result<BookReport, DatabaseError> {
-    let mut report = BookReport::default();
+    let mut report = BookReport { part, days: vec![], openings: vec![], moves: vec![], is_complete: false };
     let Some(first) = days.first() else { return Ok(report) };
     if !store.strike_trial_balance(first.period.from).await? {
         return Ok(report);

@@ -36,7 +36,9 @@ pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
     remove_archived,
 };
-pub use books::{BookCause, BookMove, BookOpening, BookPart, BookReport, report_books};
+pub use books::{
+    BookCause, BookKey, BookLine, BookMove, BookOpening, BookPart, BookReport, Division, report_books,
+};
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
 pub use housekeeping::{
